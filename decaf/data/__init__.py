@@ -1,0 +1,10 @@
+"""Data sets: one adapter per module.
+
+An adapter is a settings class (what ``data:`` in a configuration holds) with three methods:
+
+* ``pair_set()`` names the pairs and digests their content, without decoding a pixel;
+* ``verify(pairs)`` raises :class:`decaf.errors.DataError` when inputs cannot be paired;
+* ``read_image(image)`` decodes one image to (height, width, 3) uint8.
+
+A new module in this package is a new data set; :mod:`decaf.discovery` finds its class.
+"""

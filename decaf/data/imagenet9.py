@@ -1,0 +1,174 @@
+"""ImageNet-9 Backgrounds Challenge: one foreground before different backgrounds.
+
+Official layout: ``bg_challenge/<variant>/val/<NN_class>/<file>.JPEG``, the foreground's id being
+the file name's ``nXXXXXXXX_NNNNN`` before ``_bg_`` (paper, section 6 and appendix E).
+"""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image as PillowImage
+from PIL import ImageOps, UnidentifiedImageError
+from pydantic import Field
+
+from decaf.digests import file_sha256
+from decaf.errors import DataError
+from decaf.pairs import Image, Pair, PairSet
+from decaf.settings import Settings
+
+FACTUAL = "mixed_same"
+COUNTERFACTUALS = {"same_rand": "mixed_rand", "same_next": "mixed_next"}
+FILE_NAME = re.compile(r"(?:fg_)?(?P<foreground>n\d{8}_\d+)(?:_bg_.+)?", re.ASCII)
+CLASS_FOLDER = re.compile(r"0(?P<class_id>[0-8])_.+", re.ASCII)
+SPLIT_SEED = 91701
+SPLIT_LIMITS = (("score", 0.4), ("deep", 0.6), ("outcome", 1.0))
+CROP = 224
+RESIZE_SHORTER = 256
+
+
+class ImageNet9(Settings):
+    """Pairs of one foreground before a same-class and before another background."""
+
+    adapter: Literal["imagenet9"]
+    root: Path = Field(description="folder that holds `bg_challenge/` (or that folder itself)")
+    pair_types: tuple[Literal["same_rand", "same_next"], ...] = Field(
+        ("same_rand", "same_next"), description="counterfactual backgrounds: random, next class"
+    )
+    split: Literal["score", "deep", "outcome"] | None = Field(
+        None, description="audit this hashed split only; all foregrounds when absent"
+    )
+    sources: int | None = Field(
+        None, gt=0, description="audit this many foregrounds, drawn by hash; all when absent"
+    )
+
+    def pair_set(self) -> PairSet:
+        """Join the variants by foreground; digest every file, decode none.
+
+        Raises
+        ------
+        DataError
+            When a variant's folder is missing or holds no usable file.
+        """
+        variants = [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
+        files = {variant: self._files(variant) for variant in variants}
+        shared = set.intersection(*(set(found) for found in files.values()))
+        sources = self._chosen(shared)
+        images, positions = [], {}
+        for source in sources:
+            for variant in variants:
+                path = files[variant][source]
+                positions[source, variant] = len(images)
+                name = f"{variant}/{source}"
+                images.append(Image(name, variant, file_sha256(path), str(path)))
+        pairs = [
+            Pair(
+                pair_id=f"{source}__{pair_type}",
+                source_id=source,
+                pair_type=pair_type,
+                class_id=int(source[:2]),
+                split=split_of(source),
+                plus=positions[source, FACTUAL],
+                minus=positions[source, COUNTERFACTUALS[pair_type]],
+            )
+            for source in sources
+            for pair_type in self.pair_types
+        ]
+        if not pairs:
+            counts = ", ".join(f"{name} {len(found)}" for name, found in files.items())
+            raise DataError(f"{self.root}: no foreground is in every variant (files: {counts})")
+        return PairSet(tuple(images), tuple(pairs), f"pillow bilinear {RESIZE_SHORTER} crop {CROP}")
+
+    def verify(self, pairs: PairSet) -> None:
+        """Check that both files of every pair have one size, from their headers.
+
+        Raises
+        ------
+        DataError
+            Naming the first pair that differs, with both sizes.
+        """
+        sizes = [_size(image) for image in pairs.images]
+        for pair in pairs.pairs:
+            if sizes[pair.plus] != sizes[pair.minus]:
+                raise DataError(
+                    f"pair {pair.pair_id}: {pairs.images[pair.plus].location} is "
+                    f"{sizes[pair.plus]} pixels and {pairs.images[pair.minus].location} is "
+                    f"{sizes[pair.minus]}; both images of a pair must have one size"
+                )
+
+    def read_image(self, image: Image) -> NDArray[np.uint8]:
+        """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224.
+
+        Raises
+        ------
+        DataError
+            When the file is missing, damaged or not an image.
+        """
+        try:
+            with PillowImage.open(image.location) as file:
+                return _central_crop(ImageOps.exif_transpose(file).convert("RGB"))
+        except (OSError, UnidentifiedImageError, SyntaxError, ValueError) as error:
+            raise DataError(
+                f"{image.location} cannot be decoded ({error}); restore it, or remove the "
+                "foreground from every variant"
+            ) from error
+
+    def _folder(self, variant: str) -> Path:
+        below = self.root / "bg_challenge"
+        return (below if below.is_dir() else self.root) / variant / "val"
+
+    def _files(self, variant: str) -> dict[str, Path]:
+        folder = self._folder(variant)
+        if not folder.is_dir():
+            raise DataError(
+                f"data folder {folder} is missing; expected the Backgrounds Challenge layout "
+                f"{self.root}/bg_challenge/<variant>/val/<NN_class>/*.JPEG"
+            )
+        found: dict[str, Path] = {}
+        for path in sorted(folder.glob("*/[!.]*")):
+            class_folder = CLASS_FOLDER.fullmatch(path.parent.name)
+            name = FILE_NAME.fullmatch(path.stem)
+            if not class_folder or not name:
+                raise DataError(
+                    f"{path} is not named as in the Backgrounds Challenge; expected a path like "
+                    "00_dog/fg_n02085620_00001_bg_n02085936_00001.JPEG"
+                )
+            found.setdefault(f"0{class_folder['class_id']}/{name['foreground']}", path)
+        if not found:
+            raise DataError(f"{folder} holds no image; expected <NN_class>/*.JPEG below it")
+        return found
+
+    def _chosen(self, sources: set[str]) -> list[str]:
+        kept = [s for s in sources if self.split is None or split_of(s) == self.split]
+        if self.sources is not None:
+            kept = sorted(kept, key=lambda s: _hash(f"{SPLIT_SEED}|sources|{s}"))[: self.sources]
+        return sorted(kept)
+
+
+def _size(image: Image) -> tuple[int, int]:
+    try:
+        with PillowImage.open(image.location) as file:
+            return file.size
+    except (OSError, UnidentifiedImageError) as error:
+        raise DataError(f"{image.location} is not an image ({error})") from error
+
+
+def split_of(source: str) -> str:
+    """Split of a foreground by the hash of its id: 40 % score, 20 % deep, 40 % outcome."""
+    u = int(_hash(f"{SPLIT_SEED}|split|{source}")[:16], 16) / 2**64
+    return next(name for name, limit in SPLIT_LIMITS if u < limit)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _central_crop(image: PillowImage.Image) -> NDArray[np.uint8]:
+    scale = RESIZE_SHORTER / min(image.size)
+    width, height = (max(CROP, round(side * scale)) for side in image.size)
+    resized = image.resize((width, height), PillowImage.Resampling.BILINEAR)
+    left, top = (width - CROP) // 2, (height - CROP) // 2
+    return np.asarray(resized.crop((left, top, left + CROP, top + CROP)))

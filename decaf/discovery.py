@@ -1,0 +1,34 @@
+"""Find the members of an open room: every settings class of every module in a package.
+
+A data set, reveal path, score or training recipe is one module with one class derived from
+:class:`decaf.settings.Settings`; dropping the file into the package is all the registration.
+"""
+
+import importlib
+import pkgutil
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from decaf.settings import Settings
+
+
+def members(package_name: str) -> list[type[Settings]]:
+    """Settings classes that the modules of a package define, in the order of module names."""
+    package = importlib.import_module(package_name)
+    found = []
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
+        module = importlib.import_module(f"{package_name}.{info.name}")
+        found += [
+            value
+            for value in vars(module).values()
+            if isinstance(value, type)
+            and issubclass(value, Settings)
+            and value.__module__ == module.__name__
+        ]
+    return found
+
+
+def union(package_name: str) -> Any:
+    """Type that admits any member of the package."""
+    return reduce(or_, members(package_name))

@@ -1,0 +1,95 @@
+"""Every error that is meant for people.
+
+::
+
+    DecafError                  exit code 3: something broke
+    ├── BadInput                exit code 2: what was given cannot be used
+    │   ├── ConfigError         a configuration file (file, line, key)
+    │   ├── UnknownName         a name that no registry knows, with the nearest ones
+    │   ├── DataError           a data set, an image, a pair
+    │   ├── ModelError          a checkpoint, an architecture, a model card
+    │   ├── ResponseError       an array handed to the routing kernel
+    │   ├── QueryError          SQL that does not run
+    │   ├── WarehouseError      a warehouse that cannot be opened, read or written
+    │   └── AlreadyRunning      another run holds the study
+    ├── ChecksFailed            exit code 1: the audit ran and a check found offending rows
+    ├── ScoringFailed           shards that could not be scored
+    └── WriteFailed             a commit that the disk refused
+
+A message says what was found, what was expected, where, and what to do next. All errors take one
+string, so that they survive the trip from a worker process.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class DecafError(Exception):
+    """Root of the tree; ``exit_code`` is what the command line returns."""
+
+    exit_code = 3
+
+
+class BadInput(DecafError):
+    """What was given cannot be used."""
+
+    exit_code = 2
+
+
+class ConfigError(BadInput):
+    """A configuration file is wrong."""
+
+
+class UnknownName(BadInput):
+    """A name that no registry knows."""
+
+    @classmethod
+    def among(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownName":
+        """Build the error for ``name``, with the nearest of the ``known`` names."""
+        return cls(f"unknown {kind} {name!r}{suggestion(name, known)}")
+
+
+class DataError(BadInput):
+    """A data set, an image or a pair cannot be used."""
+
+
+class ModelError(BadInput):
+    """A checkpoint, an architecture or a model card cannot be used."""
+
+
+class ResponseError(BadInput):
+    """An array or threshold handed to the routing kernel is not a response."""
+
+
+class QueryError(BadInput):
+    """SQL that does not run."""
+
+
+class WarehouseError(BadInput):
+    """A warehouse that cannot be opened, read or written."""
+
+
+class AlreadyRunning(BadInput):
+    """Another run of the same study holds the warehouse."""
+
+
+class ChecksFailed(DecafError):
+    """The audit ran, and a check of the warehouse found offending rows."""
+
+    exit_code = 1
+
+
+class ScoringFailed(DecafError):
+    """Shards that could not be scored."""
+
+
+class WriteFailed(DecafError):
+    """A commit that the disk refused."""
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """Say which known name is meant, and which there are: ``; did you mean 'blend'? known: …``."""
+    known = sorted(known)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    return f"{meant}; known: {', '.join(known) or 'none'}"

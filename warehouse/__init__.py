@@ -1,0 +1,1 @@
+"""Committed results on disk: tables as data, atomic commits, SQL views, checks and the report."""

@@ -1,0 +1,245 @@
+"""Every table of the warehouse as data: the only place where a column is defined.
+
+Writer, seed files, staging tests and the documentation derive from ``TABLES``. The columns of
+``partition`` are Hive folders and are not repeated inside the files. Units are in the column's
+documentation; "score units" are those of the study's score definition.
+"""
+
+from typing import NamedTuple
+
+import pyarrow as pa
+
+SCHEMA_VERSION = 1
+"""Version of the layout and of every table; a warehouse of a newer version is refused."""
+
+TEXT = pa.string()
+REAL = pa.float64()
+COUNT = pa.int64()
+FLAG = pa.bool_()
+TIME = pa.timestamp("us", tz="UTC")
+STAGES = pa.list_(pa.field("item", REAL, nullable=False))
+
+
+class Column(NamedTuple):
+    """One column: its name, Arrow type, meaning (with unit), and whether it may be NULL."""
+
+    name: str
+    type: pa.DataType
+    doc: str
+    nullable: bool = False
+
+
+class Table(NamedTuple):
+    """One table: what a row is, which columns identify it, and how its files are partitioned."""
+
+    name: str
+    grain: str
+    key: tuple[str, ...]
+    partition: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Arrow schema of a file of this table, without the partition columns."""
+        return pa.schema(
+            [pa.field(c.name, c.type, nullable=c.nullable) for c in self.columns],
+            metadata={"decaf.table": self.name, "decaf.schema_version": str(SCHEMA_VERSION)},
+        )
+
+
+SHARD_KEY = Column("shard_key", TEXT, "digest of everything that determines the shard's scores")
+PAIR_ID = Column("pair_id", TEXT, "the pair, unique in its study")
+RUN_ID = Column("run_id", TEXT, "the run: digest of the plan that it carries out")
+PATH = Column("path", TEXT, "name of the reveal path in the study")
+REPETITION = Column("repetition", COUNT, "repetition of a random path, from 0")
+
+TRAJECTORIES = Table(
+    "trajectories",
+    "one row per study, model, pair, path and repetition",
+    ("study", "model_id", "pair_id", "path", "repetition", "shard_key"),
+    ("study", "model_id"),
+    (
+        SHARD_KEY,
+        PAIR_ID,
+        PATH,
+        REPETITION,
+        Column("t", STAGES, "stage grid, from 0 to 1"),
+        Column("q_plus", STAGES, "score of the factual branch at every stage, score units"),
+        Column("q_minus", STAGES, "score of the counterfactual branch, score units"),
+    ),
+)
+
+PROFILES = Table(
+    "profiles",
+    "one row per trajectory and epsilon",
+    ("study", "model_id", "pair_id", "path", "repetition", "profile_key"),
+    ("study", "model_id"),
+    (
+        Column("profile_key", TEXT, "digest of shard key, epsilon and routing version"),
+        SHARD_KEY,
+        PAIR_ID,
+        PATH,
+        REPETITION,
+        Column("epsilon", REAL, "gate, score units"),
+        Column("endpoint_delta", REAL, "d = q(x+) - q(x-), score units"),
+        Column("endpoint_magnitude", REAL, "M = |d|, score units"),
+        Column("evidence", REAL, "E, score units"),
+        Column("contradiction", REAL, "C, score units"),
+        Column("fragility", REAL, "F, score units"),
+        Column("abs_response", REAL, "Abs = E + C + F, score units"),
+        Column("net_response", REAL, "Net = E - C, score units"),
+        Column("sign_flip_frac", REAL, "stage measure that opposes d; NULL on null pairs", True),
+        Column("opposed_mass", REAL, "mass that opposes d, gate or not, score units"),
+        Column("is_endpoint_active", FLAG, "|d| >= epsilon"),
+    ),
+)
+
+PREDICTIONS = Table(
+    "predictions",
+    "one row per study, model and clean image",
+    ("study", "model_id", "image_id", "shard_key"),
+    ("study", "model_id"),
+    (
+        SHARD_KEY,
+        Column("image_id", TEXT, "the clean image, unique in its study"),
+        Column("probabilities", STAGES, "score of every class of the study"),
+        Column("predicted_class", COUNT, "class of the largest score"),
+    ),
+)
+
+QUARANTINE = Table(
+    "quarantine",
+    "one row per trajectory withheld because a score was not finite",
+    ("study", "model_id", "pair_id", "path", "repetition", "shard_key"),
+    ("study", "model_id"),
+    (
+        SHARD_KEY,
+        PAIR_ID,
+        PATH,
+        REPETITION,
+        Column("stage_count", COUNT, "stages of the trajectory"),
+        Column("non_finite_count", COUNT, "scores that were NaN or infinite, of 2 x stages"),
+    ),
+)
+
+COSTS = Table(
+    "costs",
+    "one row per scored shard",
+    ("study", "model_id", "shard_key"),
+    ("study", "model_id"),
+    (
+        SHARD_KEY,
+        Column("pair_count", COUNT, "pairs of the shard"),
+        Column("trajectory_count", COUNT, "trajectories, quarantined ones included"),
+        Column("forward_rows", COUNT, "distinct states sent through the model"),
+        Column("naive_rows", COUNT, "rows that scoring every stage and branch would send"),
+        Column("batch_size", COUNT, "rows in the largest batch that was used"),
+        Column("requested_batch_size", COUNT, "batch size of the configuration"),
+        Column("load_seconds", REAL, "loading the model, 0 when the worker held it, s"),
+        Column("build_seconds", REAL, "planning and building states, s"),
+        Column("forward_seconds", REAL, "forward passes, s"),
+        Column("wall_seconds", REAL, "the shard until its commit, s"),
+        Column("peak_memory_bytes", COUNT, "CUDA peak allocation, or the worker's peak RSS, bytes"),
+        Column("device", TEXT, "device name"),
+        Column("worker", TEXT, "host and process"),
+        Column("started_at", TIME, "when the shard began"),
+    ),
+)
+
+RUNS = Table(
+    "runs",
+    "one row per run, written when it starts",
+    ("study", "run_id"),
+    ("study",),
+    (
+        RUN_ID,
+        Column("started_at", TIME, "when the run was first started"),
+        Column("epsilon", REAL, "gate of the run's profiles, score units"),
+        Column("pairs_digest", TEXT, "digest of the pairs that are audited"),
+        Column("shard_count", COUNT, "shards of the plan"),
+        Column("score", TEXT, "score definition, JSON"),
+        Column("config", TEXT, "resolved configuration, JSON"),
+        Column("software", TEXT, "versions of what computes the numbers, JSON"),
+    ),
+)
+
+RUN_SHARDS = Table(
+    "run_shards",
+    "one row per run and planned shard",
+    ("study", "run_id", "shard_key"),
+    ("study",),
+    (
+        RUN_ID,
+        SHARD_KEY,
+        Column("profile_key", TEXT, "profiles of the shard at the run's epsilon"),
+        Column("model_id", TEXT, "model of the shard"),
+        Column("block", COUNT, "position of the block of pairs, from 0"),
+        Column("pair_count", COUNT, "pairs of the block"),
+        Column("trajectory_count", COUNT, "trajectories that the shard must account for"),
+    ),
+)
+
+MODELS = Table(
+    "models",
+    "one row per run and audited model",
+    ("study", "run_id", "model_id"),
+    ("study",),
+    (
+        RUN_ID,
+        Column("model_id", TEXT, "the model's name in the study"),
+        Column("position", COUNT, "order in the configuration, from 0"),
+        Column("family", TEXT, "architecture family"),
+        Column("architecture", TEXT, "source and name of the architecture"),
+        Column("weights_sha256", TEXT, "digest of the weight file"),
+        Column("card", TEXT, "model card with preprocessing, JSON"),
+        Column("training", TEXT, "training recipe and its outcome, JSON", True),
+    ),
+)
+
+PAIRS = Table(
+    "pairs",
+    "one row per set of pairs and pair",
+    ("study", "pairs_digest", "pair_id"),
+    ("study",),
+    (
+        Column("pairs_digest", TEXT, "digest of the whole set of pairs"),
+        PAIR_ID,
+        Column("source_id", TEXT, "what the pair is about (a foreground, a scene): the cluster"),
+        Column("pair_type", TEXT, "which change makes the counterfactual"),
+        Column("class_id", COUNT, "true class, index into the study's classes"),
+        Column("split", TEXT, "split of the source"),
+        Column("plus_image", TEXT, "image_id of the factual input"),
+        Column("minus_image", TEXT, "image_id of the counterfactual input"),
+        Column("plus_variant", TEXT, "kind of the factual input"),
+        Column("minus_variant", TEXT, "kind of the counterfactual input"),
+    ),
+)
+
+RUN_OUTCOMES = Table(
+    "run_outcomes",
+    "one row per run that scored every shard and passed its checks",
+    ("study", "run_id"),
+    ("study",),
+    (
+        RUN_ID,
+        Column("finished_at", TIME, "when the last shard was committed and the checks passed"),
+        Column("forward_rows", COUNT, "forward rows of the run's shards"),
+        Column("quarantined_count", COUNT, "trajectories withheld"),
+    ),
+)
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        TRAJECTORIES,
+        PROFILES,
+        PREDICTIONS,
+        QUARANTINE,
+        COSTS,
+        RUNS,
+        RUN_SHARDS,
+        MODELS,
+        PAIRS,
+        RUN_OUTCOMES,
+    )
+}

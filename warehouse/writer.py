@@ -1,0 +1,215 @@
+"""Commit tables under a key so that readers see all of them or none, and never twice.
+
+Every file is written under a name that ends in ``.tmp``, flushed to disk and renamed; the receipt
+goes last, the same way. The same key is the same set of files, so a shard that is computed twice
+(after the death of a worker, say) leaves one copy.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from decaf.errors import WarehouseError, WriteFailed
+from warehouse import layout
+from warehouse.receipts import CommittedFile, Receipt
+from warehouse.schemas import SCHEMA_VERSION, TABLES, Table
+
+ROW_GROUP_ROWS = 122_880
+
+
+def open_root(root: Path) -> Path:
+    """Create the warehouse if it is not there, and return its absolute root.
+
+    Raises
+    ------
+    WarehouseError
+        When the folder cannot be written, or belongs to a newer schema version.
+    """
+    root = root.absolute()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if layout.format_file(root).exists():
+            check_version(root)
+        else:
+            text = json.dumps({"schema_version": SCHEMA_VERSION}) + "\n"
+            replace_file(layout.format_file(root), lambda path: path.write_text(text))
+        for table in TABLES.values():
+            seed = layout.seed_file(root, table.name)
+            if not seed.exists():
+                empty = _empty(table)
+                replace_file(seed, lambda path, empty=empty: _write_parquet(empty, path))
+        _probe(root)
+    except OSError as error:
+        raise WarehouseError(
+            f"warehouse {root} cannot be written: {error.strerror}; choose another folder with "
+            "'warehouse:' in the configuration, or change its permissions"
+        ) from error
+    return root
+
+
+def check_version(root: Path) -> None:
+    """Refuse a warehouse that this version of the project cannot read.
+
+    Raises
+    ------
+    WarehouseError
+        When there is no warehouse, its version file is damaged, or its schema is newer.
+    """
+    path = layout.format_file(root)
+    try:
+        version = int(json.loads(path.read_text())["schema_version"])
+    except FileNotFoundError:
+        raise WarehouseError(
+            f"{root} is not a warehouse: it has no {path.name}; give the folder of an audit, or "
+            "run one first: decaf run CONFIG"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise WarehouseError(f"{path} cannot be read as a warehouse version: {error}") from error
+    if version > SCHEMA_VERSION:
+        raise WarehouseError(
+            f"warehouse {root} has schema version {version}; this decaf reads up to "
+            f"{SCHEMA_VERSION}: upgrade decaf, or use another warehouse"
+        )
+
+
+def commit(
+    root: Path,
+    kind: str,
+    study: str,
+    key: str,
+    tables: dict[str, pa.Table],
+    *,
+    model_id: str | None = None,
+    inputs: dict[str, str] | None = None,
+    software: dict[str, str] | None = None,
+) -> Receipt:
+    """Write the tables of one commit, then its receipt.
+
+    Parameters
+    ----------
+    tables
+        Rows by table name, with the columns of ``warehouse.schemas`` in any order. A table
+        without rows leaves no file.
+    inputs
+        Named fields that determined the key, kept for explaining a miss.
+
+    Raises
+    ------
+    WarehouseError
+        When rows do not fit the declared schema or hold non-finite numbers.
+    WriteFailed
+        When the disk refuses (full, read-only); nothing of the commit is visible then.
+    """
+    fitted = {name: _fit(TABLES[name], rows) for name, rows in tables.items()}
+    partition = {"study": study, "model_id": model_id or ""}
+    files = []
+    try:
+        for name, rows in fitted.items():
+            if rows.num_rows:
+                path = layout.table_file(root, name, partition, key)
+                replace_file(path, lambda target, rows=rows: _write_parquet(rows, target))
+                files.append(_describe(root, name, path, rows.num_rows))
+        receipt = Receipt(
+            kind=kind,
+            study=study,
+            key=key,
+            model_id=model_id,
+            committed_at=datetime.now(UTC).isoformat(),
+            files=tuple(files),
+            inputs=inputs or {},
+            software=software or {},
+        )
+        text = receipt.to_json()
+        replace_file(
+            layout.receipt_file(root, kind, study, key), lambda path: path.write_text(text)
+        )
+    except OSError as error:
+        raise WriteFailed(
+            f"commit {kind}/{study}/{key} in {root} failed: {error.strerror}; nothing of it is "
+            "visible. Free some space or repair the folder, then run the same command again"
+        ) from error
+    return receipt
+
+
+def replace_file(target: Path, write: Callable[[Path], object]) -> None:
+    """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        write(temporary)
+        _fsync(temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    _fsync(target.parent)
+
+
+def _fsync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_parquet(rows: pa.Table, path: Path) -> None:
+    pq.write_table(rows, path, compression="zstd", row_group_size=ROW_GROUP_ROWS)
+
+
+def _empty(table: Table) -> pa.Table:
+    return table.schema.empty_table()
+
+
+def _fit(table: Table, rows: pa.Table) -> pa.Table:
+    """Order and type the columns as declared; refuse strangers, NULLs and non-finite numbers."""
+    expected, found = set(table.schema.names), set(rows.column_names)
+    if expected != found:
+        raise WarehouseError(
+            f"table {table.name}: missing columns {sorted(expected - found)}, unknown columns "
+            f"{sorted(found - expected)}"
+        )
+    try:
+        fitted = rows.select(table.schema.names).cast(table.schema)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+        raise WarehouseError(f"table {table.name}: {error}") from error
+    for column in table.columns:
+        values = fitted[column.name]
+        if not column.nullable and values.null_count:
+            raise WarehouseError(f"table {table.name}: column {column.name} holds NULL")
+        flat = values.combine_chunks()
+        flat = flat.flatten() if pa.types.is_list(flat.type) else flat
+        if pa.types.is_floating(flat.type) and not _all_finite(flat):
+            raise WarehouseError(f"table {table.name}: column {column.name} is not finite")
+    return fitted
+
+
+def _all_finite(values: pa.Array) -> bool:
+    present = values.drop_null().to_numpy(zero_copy_only=False)
+    return bool(np.isfinite(present).all())
+
+
+def _describe(root: Path, table: str, path: Path, row_count: int) -> CommittedFile:
+    content = path.read_bytes()
+    return CommittedFile(
+        table=table,
+        path=path.relative_to(root).as_posix(),
+        row_count=row_count,
+        byte_count=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+    )
+
+
+def _probe(root: Path) -> None:
+    """Fail now rather than after the first shard when the folder takes no files."""
+    probe = root / f".probe.{os.getpid()}.tmp"
+    try:
+        probe.write_text("writable\n")
+    finally:
+        probe.unlink(missing_ok=True)
