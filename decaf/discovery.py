@@ -8,7 +8,9 @@ import importlib
 import pkgutil
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from decaf.settings import Settings
 
@@ -29,6 +31,9 @@ def members(package_name: str) -> list[type[Settings]]:
     return found
 
 
-def union(package_name: str) -> Any:
-    """Type that admits any member of the package."""
-    return reduce(or_, members(package_name))
+def one_of(package_name: str, tag: str) -> Any:
+    """Type of a configuration section that is any member of the package, told apart by a key."""
+    found = members(package_name)
+    if len(found) == 1:
+        return found[0]
+    return Annotated[reduce(or_, found), Field(discriminator=tag)]

@@ -1,0 +1,130 @@
+"""A study: everything that an audit is told, from one YAML file."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from decaf.discovery import one_of
+from decaf.errors import ResponseError
+from decaf.models.card import ModelCard
+from decaf.quadrature import check_grid
+from decaf.routing import DEFAULT_EPSILON
+from decaf.settings import Settings
+from decaf.yaml_source import load
+
+Data = one_of("decaf.data", "adapter")
+Score = one_of("decaf.scores", "kind")
+RevealPath = one_of("decaf.reveal", "kind")
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
+
+
+class LocalWorkers(Settings):
+    """Worker processes on this machine."""
+
+    kind: Literal["local"] = "local"
+    workers: int = Field(2, gt=0, description="worker processes")
+    threads: int = Field(1, gt=0, description="torch threads of each worker")
+
+
+class CudaWorkers(Settings):
+    """One worker process for each GPU of this machine (extra `cuda`)."""
+
+    kind: Literal["cuda"]
+
+
+class SchedulerAddress(Settings):
+    """A Dask scheduler that is already running (SLURM, Kubernetes, …)."""
+
+    kind: Literal["address"]
+    address: str = Field(description="`tcp://host:port` of the scheduler")
+
+
+Cluster = Annotated[LocalWorkers | CudaWorkers | SchedulerAddress, Field(discriminator="kind")]
+
+
+class Study(Settings):
+    """What is audited, how it is revealed, and where the work is done and kept."""
+
+    study: Name = Field(description="name of the study: its rows and folders carry it")
+    data: Data = Field(description="data set that gives the pairs")
+    models: tuple[ModelCard, ...] = Field(min_length=1, description="models to audit")
+    score: Score = Field(description="what q is")
+    paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
+    stages: int | tuple[float, ...] = Field(
+        9, description="number of evenly spaced stages, or the stages themselves from 0 to 1"
+    )
+    epsilon: float = Field(DEFAULT_EPSILON, gt=0, description="gate |d| >= epsilon, score units")
+    sources_per_shard: int = Field(
+        32, gt=0, description="sources (foregrounds, scenes) that are scored and committed at once"
+    )
+    batch_size: int = Field(64, gt=0, description="rows of a forward pass; halved when too large")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
+    cluster: Cluster = Field(LocalWorkers(), description="where shards run")
+    workspace: Path = Field(
+        Path("runs/workspace"), description="folder for pixels and trained checkpoints"
+    )
+    warehouse: Path = Field(Path("runs/warehouse"), description="root of the result warehouse")
+    report: Path | None = Field(
+        None, description="where the HTML report goes; `runs/<study>.html` when absent"
+    )
+    python_path: tuple[Path, ...] = Field((), description="folders of the user's own modules")
+
+    @field_validator("models")
+    @classmethod
+    def _distinct_ids(cls, models: tuple[ModelCard, ...]) -> tuple[ModelCard, ...]:
+        ids = [card.id for card in models]
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        if twice:
+            raise PydanticCustomError("twice", "model ids occur twice: {ids}", {"ids": str(twice)})
+        return models
+
+    @field_validator("stages")
+    @classmethod
+    def _usable_grid(cls, stages: int | tuple[float, ...]) -> int | tuple[float, ...]:
+        try:
+            _grid(stages)
+        except ResponseError as error:
+            raise PydanticCustomError("grid", "{reason}", {"reason": str(error)}) from error
+        return stages
+
+    @property
+    def grid(self) -> NDArray[np.float64]:
+        """(n_stages,) stage grid from 0 to 1."""
+        return _grid(self.stages)
+
+    @property
+    def report_file(self) -> Path:
+        """Where the report goes."""
+        return self.report or Path("runs") / f"{self.study}.html"
+
+
+def load_study(path: Path) -> Study:
+    """Read a study; its ``python_path`` is made importable.
+
+    Raises
+    ------
+    ConfigError
+        With file, line and key of everything that is wrong.
+    """
+    study = load(path, Study)
+    import_from(study.python_path)
+    return study
+
+
+def import_from(folders: tuple[Path, ...]) -> None:
+    """Make the user's own modules importable in this process."""
+    for folder in folders:
+        name = str(folder.absolute())
+        if name not in sys.path:
+            sys.path.append(name)
+
+
+def _grid(stages: int | tuple[float, ...]) -> NDArray[np.float64]:
+    if isinstance(stages, int):
+        return check_grid(np.linspace(0, 1, stages) if stages > 1 else [0.0])
+    return check_grid(stages)

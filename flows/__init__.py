@@ -1,0 +1,1 @@
+"""Flows of Prefect, each a few verbs long, and the command line."""

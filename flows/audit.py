@@ -1,0 +1,35 @@
+"""Audit a study: pair → train → plan → examine → score and route → check → report."""
+
+from itertools import groupby
+from pathlib import Path
+
+from prefect import flow
+
+from decaf.study import load_study
+from tasks import steps
+from tasks.cluster import connect
+from tasks.progress import progress_of
+from warehouse.lock import study_lock
+from warehouse.writer import open_root
+
+
+@flow(name="audit", flow_run_name="audit-{config.stem}")
+def audit(config: Path) -> None:
+    """Carry out what is left of a study; the same call again resumes it.
+
+    Reads the data and the models; writes the pixel file, checkpoints, the warehouse and the
+    report. What has a receipt is not done again.
+    """
+    study = load_study(config)
+    with study_lock(open_root(study.warehouse), study.study):
+        pairs = steps.pair(study)
+        pixels = steps.store(study, pairs)
+        with connect(study.cluster) as client:
+            steps.train(client, study)
+            plan = steps.plan(study, pairs)
+            steps.examine(client, plan, pixels)
+            with progress_of(len(plan.pending), "shards") as progress:
+                for model_id, shards in groupby(plan.pending, lambda shard: shard.model.id):
+                    steps.score(client, plan, model_id, list(shards), pixels, progress)
+        steps.check(plan)
+        steps.report(plan)

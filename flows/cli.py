@@ -1,0 +1,153 @@
+"""The command line. Each command imports what it needs: asking for a plan loads no torch."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import click
+import typer
+from rich.console import Console
+
+from decaf.errors import DecafError
+
+app = typer.Typer(
+    help="Audit how models react to controlled change: evidence, contradiction, fragility.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+complaints = Console(stderr=True, style="red", highlight=False, soft_wrap=True)
+
+Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
+Warehouse = Annotated[
+    Path,
+    typer.Option("--warehouse", "-w", envvar="DECAF_WAREHOUSE", help="root of the warehouse"),
+]
+StudyName = Annotated[str | None, typer.Option("--study", help="study, where there are several")]
+DEFAULT_WAREHOUSE = Path("runs/warehouse")
+BROKEN = 3
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="show tracebacks")] = False,
+) -> None:
+    """Audit how models react to controlled change: evidence, contradiction, fragility."""
+    click.get_current_context().obj = debug
+
+
+@app.command()
+def run(config: Config) -> None:
+    """Run a study to its end, or what is left of it; the same command again resumes."""
+    from decaf.shards import untrained
+    from decaf.study import load_study
+    from flows import display
+    from tasks.plan import plan_audit
+
+    study = load_study(config)
+    if not untrained(study):
+        plan = plan_audit(study, study.data.pair_set())
+        if plan.is_finished and not plan.pending and study.report_file.exists():
+            console.print(
+                f"nothing to do: all {len(plan.shards)} shards of study {study.study} are "
+                f"committed (run {plan.run_id[:12]}); no forward pass was made"
+            )
+            display.results(console, study)
+            return
+    from flows.audit import audit
+    from tasks.prefect_server import stop_orphans
+
+    stop_orphans()
+    audit(config)
+    display.results(console, study)
+
+
+@app.command()
+def plan(config: Config) -> None:
+    """Say what a run would do: models, pairs, shards, forward rows, what is cached."""
+    from decaf.study import load_study
+    from flows import display
+
+    display.plan(console, load_study(config))
+
+
+@app.command()
+def status(
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+) -> None:
+    """Say how far the runs are, from another terminal if need be."""
+    from flows import display
+
+    display.status(console, warehouse, study)
+
+
+@app.command()
+def sql(
+    query: Annotated[str, typer.Argument(help="a SELECT over the views and tables")],
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Ask the warehouse in SQL, while a run is going on too."""
+    from flows import display
+
+    display.query(console, warehouse, query)
+
+
+@app.command()
+def views() -> None:
+    """List the views with their grain and purpose."""
+    from flows import display
+
+    display.views(console)
+
+
+@app.command()
+def check(warehouse: Warehouse = DEFAULT_WAREHOUSE) -> None:
+    """Run every check of the warehouse; exit code 1 when one finds offending rows."""
+    from tasks.verify import verify
+
+    for result in verify(warehouse):
+        console.print(f"pass  {result.name}")
+
+
+@app.command()
+def report(config: Config) -> None:
+    """Write the report of a study again, from the warehouse alone."""
+    from decaf.study import load_study
+    from tasks.publish import publish
+
+    study = load_study(config)
+    console.print(f"report: {publish(study.warehouse, study.study, study.report_file)}")
+
+
+def main() -> None:
+    """Run a command; turn every error into a message and an exit code.
+
+    0 fine, 1 a check found offending rows, 2 what was given cannot be used, 3 something broke.
+    """
+    debug = "--debug" in sys.argv[1:]
+    try:
+        sys.exit(app(standalone_mode=False) or 0)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        complaints.print("stopped; the same command again goes on from here")
+        sys.exit(130)
+    except DecafError as error:
+        if debug:
+            raise
+        complaints.print(f"error: {error}", markup=False)
+        sys.exit(error.exit_code)
+    except Exception as error:
+        if debug:
+            raise
+        complaints.print(
+            f"error: {type(error).__name__}: {error}\nThis was not foreseen. What is committed is "
+            "safe; run the command again with --debug before it for the traceback: decaf --debug …",
+            markup=False,
+        )
+        sys.exit(BROKEN)

@@ -1,0 +1,157 @@
+"""What the commands print: tables of plans, progress and results."""
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from decaf.data.pixels import open_pixels, pixel_file
+from decaf.pairs import PairSet
+from decaf.planner import plan_states
+from decaf.shards import untrained
+from decaf.study import Study
+from tasks.plan import AuditPlan, plan_audit
+from tasks.progress import clock
+from warehouse.catalog import connect, run_query, views as catalog_views
+from warehouse.lock import is_held
+
+MOST_ROWS = 1000
+EXAMPLE = """SELECT model_id, pair_type, path, evidence, contradiction, fragility
+FROM out_model_profiles WHERE study = '{study}' ORDER BY contradiction DESC LIMIT 5"""
+
+
+def results(console: Console, study: Study) -> None:
+    """The table of E, C, F and Abs per model, a query to try, and where the report is."""
+    with connect(study.warehouse) as connection:
+        rows = connection.sql(
+            "SELECT model_id, pair_type, path, pair_count, active_frac, evidence, contradiction, "
+            "fragility, abs_response FROM out_model_profiles WHERE study = $study "
+            "ORDER BY pair_type, path, position",
+            params={"study": study.study},
+        ).fetchall()
+    names = ("model", "pairs", "path", "n", "active", "E", "C", "F", "Abs")
+    table = _table(f"Study {study.study}, epsilon {study.epsilon:g}", names, text_columns=3)
+    for *keys, count, active, e, c, f, total in rows:
+        scores = (f"{value:.4f}" for value in (e, c, f, total))
+        table.add_row(*keys, str(count), f"{active:.2f}", *scores)
+    console.print(table)
+    console.print("Ask further, for example:", highlight=False)
+    query = EXAMPLE.format(study=study.study)
+    place = "" if str(study.warehouse) == "runs/warehouse" else f" -w {study.warehouse}"
+    console.print(f'  decaf sql{place} "{query}"', highlight=False, soft_wrap=True, markup=False)
+    console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
+
+
+def plan(console: Console, study: Study) -> None:
+    """What a run would do, counted exactly where the pixels are decoded already."""
+    pairs = study.data.pair_set()
+    sources = {pair.source_id for pair in pairs.pairs}
+    kinds = {pair.pair_type for pair in pairs.pairs}
+    console.print(
+        f"study {study.study}: {len(study.models)} models, {len(pairs.pairs)} pairs of "
+        f"{len(sources)} sources ({', '.join(sorted(kinds))}), paths "
+        f"{', '.join(study.paths)}, {study.grid.size} stages",
+        highlight=False,
+    )
+    missing = untrained(study)
+    if missing:
+        blocks = len(pairs.blocks(study.sources_per_shard))
+        console.print(
+            f"{len(missing)} models are to be trained first: "
+            f"{', '.join(card.id for card in missing)}; then {blocks * len(study.models)} shards",
+            highlight=False,
+        )
+    else:
+        _print_shards(console, plan_audit(study, pairs))
+    _print_rows(console, study, pairs)
+
+
+def _print_shards(console: Console, planned: AuditPlan) -> None:
+    table = _table(
+        f"run {planned.run_id[:12]}", ("model", "shards", "cached", "to route", "to score")
+    )
+    for card in planned.study.models:
+        shards = [shard for shard in planned.shards if shard.model.id == card.id]
+        unscored = sum(shard.keys.shard_key not in planned.scored for shard in shards)
+        unrouted = sum(shard.keys.profile_key not in planned.routed for shard in shards) - unscored
+        cached = len(shards) - unscored - unrouted
+        table.add_row(card.id, *(str(n) for n in (len(shards), cached, unrouted, unscored)))
+    console.print(table)
+
+
+def _print_rows(console: Console, study: Study, pairs: PairSet) -> None:
+    naive = 2 * study.grid.size * len(study.paths) * len(pairs.pairs)
+    path = pixel_file(study.workspace / "pixels", pairs)
+    if not path.exists():
+        console.print(
+            f"forward rows per model: {naive} if every stage and branch were scored; the planned "
+            "count needs the pixels, which the first run decodes",
+            highlight=False,
+        )
+        return
+    pixels = open_pixels(path)
+    planned = 0
+    for rows in pairs.blocks(study.sources_per_shard):
+        block = pairs.block(rows)
+        states = plan_states(block, pixels[block.image_positions], study.paths, study.grid)
+        planned += states.state_count
+    console.print(
+        f"forward rows per model: {planned} planned, {naive} if every stage and branch were "
+        f"scored ({naive / planned:.2f} times as many)",
+        highlight=False,
+    )
+
+
+def status(console: Console, root: Path, study: str | None) -> None:
+    """Shards done, speed, time left and running means of every model of the current runs."""
+    with connect(root) as connection:
+        rows = connection.sql(
+            "SELECT study, model_id, done_count, shard_count, forward_rows, seconds_per_shard, "
+            "evidence, contradiction, fragility, is_finished FROM out_progress "
+            "WHERE $study IS NULL OR study = $study",
+            params={"study": study},
+        ).fetchall()
+    if not rows:
+        console.print(f"no run in {root}" + (f" for study {study}" if study else ""))
+    for name in dict.fromkeys(row[0] for row in rows):
+        own = [row[1:] for row in rows if row[0] == name]
+        state = "finished" if own[0][-1] else "running" if is_held(root, name) else "stopped"
+        names = ("model", "shards", "rows", "work left", "E", "C", "F")
+        table = _table(f"{name}: {state}", names)
+        for model, done, total, forwards, seconds, e, c, f, _ in own:
+            left = clock(seconds * (total - done)) if seconds is not None else ""
+            means = ("" if value is None else f"{value:.4f}" for value in (e, c, f))
+            table.add_row(model, f"{done}/{total}", f"{forwards:,}", left, *means)
+        console.print(table)
+
+
+def query(console: Console, root: Path, sql: str) -> None:
+    """Print the rows of a query."""
+    with connect(root) as connection:
+        rows = run_query(connection, sql)
+    table = _table(None, tuple(rows.column_names), text_columns=len(rows.column_names))
+    for row in rows.slice(0, MOST_ROWS).to_pylist():
+        table.add_row(*("" if value is None else _text(value) for value in row.values()))
+    console.print(table, markup=False)
+    shown = f", the first {MOST_ROWS} shown" if rows.num_rows > MOST_ROWS else ""
+    console.print(f"{rows.num_rows} rows{shown}", highlight=False)
+
+
+def views(console: Console) -> None:
+    """Print what there is to query."""
+    table = _table(None, ("view", "one row per", "purpose"), text_columns=3)
+    for view in catalog_views():
+        if view.folder in ("core", "out"):
+            table.add_row(view.name, view.grain.removeprefix("one row per "), view.purpose)
+    console.print(table)
+
+
+def _text(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _table(title: str | None, columns: tuple[str, ...], text_columns: int = 1) -> Table:
+    table = Table(title=title, title_justify="left")
+    for position, name in enumerate(columns):
+        table.add_column(name, justify="left" if position < text_columns else "right")
+    return table

@@ -1,0 +1,24 @@
+"""Steps of the flows, the Dask cluster and what its workers run.
+
+Prefect reads its settings from the environment when it is first imported, so the defaults of this
+project are put there now; what the user has set stays as it is. Nothing is sent anywhere, and the
+ephemeral server keeps its database out of the home folder.
+"""
+
+import os
+from pathlib import Path
+
+PREFECT_DEFAULTS = {
+    "PREFECT_HOME": str(Path("runs/.prefect").absolute()),
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+    "PREFECT_LOGGING_TO_API_ENABLED": "false",
+    "PREFECT_LOGGING_LEVEL": "WARNING",
+    # The ephemeral server prints tracebacks about its own last events when it is shut down.
+    "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
+    # Its first start migrates a database: 20 s on a loaded laptop, which is Prefect's own limit.
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+}
+
+for _name, _value in PREFECT_DEFAULTS.items():
+    os.environ.setdefault(_name, _value)

@@ -1,0 +1,90 @@
+"""The Dask cluster of a study: processes on this machine, one per GPU, or one that runs already."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dask
+from distributed import Client, LocalCluster
+
+from decaf.errors import BadInput
+from decaf.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
+
+CONNECT_SECONDS = 30
+WORKER_MEMORY = {
+    # glibc gives freed tensors back to the kernel and faults them in again at every layer; a
+    # worker that keeps them runs twice as many rows per second (benchmarks/allocator.py).
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(8 << 30),
+    "MALLOC_TOP_PAD_": str(256 << 20),
+}
+
+
+@contextmanager
+def connect(settings: Cluster) -> Iterator[Client]:
+    """Start or reach the cluster, wait for a worker, and close what was started.
+
+    Raises
+    ------
+    BadInput
+        When the scheduler cannot be reached, has no worker, or the GPUs or the extra are missing.
+    """
+    if isinstance(settings, SchedulerAddress):
+        with _reach(settings) as client:
+            yield client
+        return
+    scratch = tempfile.gettempdir()
+    with (
+        dask.config.set({"temporary_directory": scratch, **_environment(settings)}),
+        _start(settings) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
+    threads = settings.threads if isinstance(settings, LocalWorkers) else 1
+    variables = {**WORKER_MEMORY, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+    return {"distributed.nanny.pre-spawn-environ": variables}
+
+
+def _start(settings: LocalWorkers | CudaWorkers) -> Any:
+    if isinstance(settings, LocalWorkers):
+        # The memory limit is off: torch owns the memory, and a paused worker would only stall.
+        return LocalCluster(
+            n_workers=settings.workers,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=0,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=50,
+        )
+    try:
+        from dask_cuda import LocalCUDACluster
+    except ImportError:
+        raise BadInput(
+            "cluster kind 'cuda' needs dask-cuda; install it: pip install 'decaf-audit[cuda]'"
+        ) from None
+    try:
+        return LocalCUDACluster(
+            threads_per_worker=1, device_memory_limit=None, memory_limit=0, silence_logs=50
+        )
+    except Exception as error:  # noqa: BLE001 - NVML raises its own types, one per driver problem
+        raise BadInput(
+            f"cluster kind 'cuda' found no usable GPU ({type(error).__name__}: {error}); use kind "
+            "'local', or repair the driver"
+        ) from error
+
+
+def _reach(settings: SchedulerAddress) -> Client:
+    try:
+        client = Client(settings.address, set_as_default=False, timeout=CONNECT_SECONDS)
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise BadInput(
+            f"no scheduler with a worker at {settings.address} within {CONNECT_SECONDS} s "
+            f"({error}); check 'cluster: address:' and start its workers"
+        ) from error
+    return client

@@ -1,0 +1,82 @@
+"""Drive many Dask futures with a bounded window; a result is dropped once it has been seen."""
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from distributed import Client, as_completed
+
+from decaf.errors import BadInput, DecafError, ScoringFailed
+
+WINDOW_PER_WORKER = 4
+SHOWN = 5
+
+Order = TypeVar("Order")
+Result = TypeVar("Result")
+
+
+def drive(
+    client: Client,
+    work: Callable[[Order], Result],
+    orders: Sequence[Order],
+    names: Iterable[str],
+    on_done: Callable[[Result], Any],
+) -> None:
+    """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
+
+    Work must be idempotent: an order is run again when its worker dies. A failing order does not
+    stop the others.
+
+    Parameters
+    ----------
+    names
+        One unique name per order: the key of its future, and what an error calls it.
+
+    Raises
+    ------
+    BadInput
+        When orders failed because of what was given (the first such error).
+    ScoringFailed
+        When they failed for another reason.
+    """
+    waiting = zip(orders, names, strict=True)
+    window = WINDOW_PER_WORKER * max(len(client.scheduler_info()["workers"]), 1)
+    running = as_completed(loop=client.loop)
+    called: dict[str, str] = {}
+    failures: list[tuple[str, BaseException]] = []
+
+    def submit(count: int) -> None:
+        for order, name in itertools.islice(waiting, count):
+            # Priorities keep the sequence, so that a worker meets the shards of one model together.
+            future = client.submit(
+                work, order, key=f"{work.__name__}-{name}", priority=-len(called), pure=False
+            )
+            called[future.key] = name
+            running.add(future)
+
+    submit(window)
+    for future in running:
+        error = future.exception()
+        if error is None:
+            on_done(future.result())
+        else:
+            failures.append((called[future.key], error))
+        future.release()
+        submit(1)
+    _raise(failures, len(called))
+
+
+def _raise(failures: list[tuple[str, BaseException]], order_count: int) -> None:
+    if not failures:
+        return
+    reasons = [
+        f"{name}: {error if isinstance(error, DecafError) else repr(error)}"
+        for name, error in failures
+    ]
+    shown = "\n  ".join(reasons[:SHOWN])
+    text = f"{len(failures)} of {order_count} tasks failed; what succeeded is kept:\n  {shown}"
+    kinds = {type(error) for _, error in failures}
+    if len(kinds) == 1 and issubclass(kind := kinds.pop(), DecafError):
+        raise kind(text) from failures[0][1]
+    given = [error for _, error in failures if isinstance(error, BadInput)]
+    raise (BadInput if len(given) == len(failures) else ScoringFailed)(text) from failures[0][1]

@@ -1,0 +1,112 @@
+"""Commit what a run is: its pairs, its models, the shards it uses, and how it ended."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from decaf.models.checkpoint import read_metadata
+from decaf.models.training import OUTCOME
+from decaf.pairs import PairSet
+from decaf.shards import checkpoint_file, weights_digest
+from tasks.plan import AuditPlan, software, software_json
+from warehouse import receipts
+from warehouse.schemas import MODELS, PAIRS, RUN_OUTCOMES, RUN_SHARDS, RUNS, Table
+from warehouse.writer import commit
+
+
+def commit_run(plan: AuditPlan) -> None:
+    """Commit the pairs and the manifest of a run; nothing is written when they are there."""
+    study, name = plan.study, plan.study.study
+    pairs_key = plan.pairs.digest[:32]
+    if pairs_key not in receipts.keys(plan.root, "pairs", name):
+        commit(plan.root, "pairs", name, pairs_key, {"pairs": _pair_rows(plan.pairs)})
+    if plan.run_id in receipts.keys(plan.root, "runs", name):
+        return
+    run = {
+        "run_id": plan.run_id,
+        "started_at": datetime.now(UTC),
+        "epsilon": study.epsilon,
+        "pairs_digest": plan.pairs.digest,
+        "shard_count": len(plan.shards),
+        "score": json.dumps(study.score.identity(), sort_keys=True),
+        "config": study.model_dump_json(),
+        "software": software_json(),
+    }
+    shards = [
+        {
+            "run_id": plan.run_id,
+            "shard_key": shard.keys.shard_key,
+            "profile_key": shard.keys.profile_key,
+            "model_id": shard.model.id,
+            "block": shard.block,
+            "pair_count": len(shard.rows),
+            "trajectory_count": shard.trajectory_count,
+        }
+        for shard in plan.shards
+    ]
+    tables = {
+        "runs": _table(RUNS, [run]),
+        "run_shards": _table(RUN_SHARDS, shards),
+        "models": _model_rows(plan),
+    }
+    commit(plan.root, "runs", name, plan.run_id, tables, software=software())
+
+
+def commit_outcome(plan: AuditPlan, forward_rows: int, quarantined_count: int) -> None:
+    """Commit that every shard of the run is there and every check has passed."""
+    outcome = {
+        "run_id": plan.run_id,
+        "finished_at": datetime.now(UTC),
+        "forward_rows": forward_rows,
+        "quarantined_count": quarantined_count,
+    }
+    rows = _table(RUN_OUTCOMES, [outcome])
+    commit(plan.root, "outcomes", plan.study.study, plan.run_id, {"run_outcomes": rows})
+
+
+def _pair_rows(pairs: PairSet) -> pa.Table:
+    rows = [
+        {
+            "pairs_digest": pairs.digest,
+            "pair_id": pair.pair_id,
+            "source_id": pair.source_id,
+            "pair_type": pair.pair_type,
+            "class_id": pair.class_id,
+            "split": pair.split,
+            "plus_image": pairs.images[pair.plus].image_id,
+            "minus_image": pairs.images[pair.minus].image_id,
+            "plus_variant": pairs.images[pair.plus].variant,
+            "minus_variant": pairs.images[pair.minus].variant,
+        }
+        for pair in pairs.pairs
+    ]
+    return _table(PAIRS, rows)
+
+
+def _model_rows(plan: AuditPlan) -> pa.Table:
+    rows = []
+    for position, card in enumerate(plan.study.models):
+        outcome = read_metadata(checkpoint_file(plan.study, card)).get(OUTCOME)
+        training = None
+        if card.training is not None:
+            recipe = card.training.model_dump(mode="json")
+            training = json.dumps({"recipe": recipe, "outcome": json.loads(outcome or "null")})
+        rows.append(
+            {
+                "run_id": plan.run_id,
+                "model_id": card.id,
+                "position": position,
+                "family": card.family,
+                "architecture": card.architecture,
+                "weights_sha256": weights_digest(plan.study, card),
+                "card": card.model_dump_json(),
+                "training": training,
+            }
+        )
+    return _table(MODELS, rows)
+
+
+def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(rows, schema=table.schema)

@@ -1,0 +1,92 @@
+"""What an audit has to do: its shards, less those that the warehouse holds already."""
+
+import json
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from decaf.digests import json_sha256, short
+from decaf.pairs import PairSet
+from decaf.shards import Shard, plan_shards
+from decaf.study import Study
+from warehouse import receipts
+from warehouse.writer import open_root
+
+LIBRARIES = ("numpy", "pillow", "pyarrow", "safetensors", "timm", "torch", "torchvision")
+
+
+@dataclass(frozen=True)
+class AuditPlan:
+    """The shards of a study against what is committed."""
+
+    study: Study
+    root: Path
+    pairs: PairSet
+    shards: tuple[Shard, ...]
+    scored: frozenset[str]
+    """Keys of shards whose trajectories are committed."""
+    routed: frozenset[str]
+    """Keys of profiles that are committed at the study's epsilon."""
+    is_finished: bool
+    """Whether this very run has been completed and checked."""
+
+    @property
+    def run_id(self) -> str:
+        """Digest of the plan: the same plan is the same run, started again or resumed."""
+        return run_id_of(self.study, self.shards)
+
+    @property
+    def pending(self) -> list[Shard]:
+        """Shards that need scoring or routing, model by model."""
+        return [
+            shard
+            for shard in self.shards
+            if shard.keys.shard_key not in self.scored or shard.keys.profile_key not in self.routed
+        ]
+
+    @property
+    def unscored(self) -> list[Shard]:
+        """Shards that need forward passes."""
+        return [shard for shard in self.shards if shard.keys.shard_key not in self.scored]
+
+
+def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
+    """Compare the study's shards with the receipts; reads no pixel, imports no torch.
+
+    Raises
+    ------
+    BadInput
+        When a weight file or the warehouse cannot be used.
+    """
+    root = open_root(study.warehouse)
+    shards = tuple(plan_shards(study, pairs))
+    scored = receipts.keys(root, "shards", study.study)
+    routed = receipts.keys(root, "profiles", study.study)
+    outcomes = receipts.keys(root, "outcomes", study.study)
+    return AuditPlan(
+        study=study,
+        root=root,
+        pairs=pairs,
+        shards=shards,
+        scored=frozenset(scored & {shard.keys.shard_key for shard in shards}),
+        routed=frozenset(routed & {shard.keys.profile_key for shard in shards}),
+        is_finished=run_id_of(study, shards) in outcomes,
+    )
+
+
+def run_id_of(study: Study, shards: tuple[Shard, ...]) -> str:
+    """Digest of everything that the run will hold."""
+    keys = [[shard.model.id, shard.keys.profile_key] for shard in shards]
+    return short(json_sha256([study.study, study.epsilon, keys]))
+
+
+def software() -> dict[str, str]:
+    """Versions of what computes the numbers."""
+    found = {name: version(name) for name in LIBRARIES}
+    return {"decaf": version("decaf-audit"), "python": platform.python_version(), **found}
+
+
+def software_json() -> str:
+    """The same as JSON text."""
+    return json.dumps(software(), sort_keys=True)

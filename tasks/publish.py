@@ -1,0 +1,27 @@
+"""End a run: record its outcome and write its report."""
+
+from pathlib import Path
+
+from tasks.manifest import commit_outcome
+from tasks.plan import AuditPlan
+from warehouse.catalog import connect
+from warehouse.report.page import write_report
+
+
+def finish(plan: AuditPlan) -> None:
+    """Record that the run is complete, with its totals from the warehouse."""
+    with connect(plan.root) as connection:
+        rows, quarantined = connection.sql(
+            "SELECT coalesce(sum(forward_rows), 0)::BIGINT, "
+            "(SELECT count(*) FROM stg_quarantine JOIN core_shards USING (study, shard_key) "
+            "WHERE study = $study) "
+            "FROM out_costs WHERE study = $study",
+            params={"study": plan.study.study},
+        ).fetchone()
+    commit_outcome(plan, rows, quarantined)
+
+
+def publish(root: Path, study: str, target: Path) -> Path:
+    """Write the study's report from the warehouse; no model is needed."""
+    with connect(root) as connection:
+        return write_report(connection, study, target)

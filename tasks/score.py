@@ -1,0 +1,86 @@
+"""Send the shards of a plan to the workers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from distributed import Client
+
+from decaf.data.pixels import store_pixels
+from decaf.pairs import PairSet
+from decaf.shards import Shard, checkpoint_file
+from decaf.study import Study
+from tasks.drive import drive
+from tasks.plan import AuditPlan, software
+from tasks.progress import WorkProgress
+from tasks.shard import ShardOrder, ShardReport, examine_model, run_shard
+
+
+def store_pairs(study: Study, pairs: PairSet) -> Path:
+    """Check that the pairs can be paired and decode their pixels once; returns the pixel file.
+
+    Raises
+    ------
+    DataError
+        Naming the images that cannot be used.
+    """
+    study.data.verify(pairs)
+    return store_pixels(study.workspace / "pixels", pairs, study.data.read_image).absolute()
+
+
+def examine_models(client: Client, plan: AuditPlan, pixels: Path) -> None:
+    """Load every model that has work on a worker, before anything is scored.
+
+    Raises
+    ------
+    ModelError
+        Naming all models that cannot be loaded or whose outputs do not fit the score.
+    """
+    first = {shard.model.id: shard for shard in reversed(plan.unscored)}
+    orders = [shard_order(plan, shard, pixels) for shard in first.values()]
+    drive(client, examine_model, orders, list(first), lambda _: None)
+
+
+def score_shards(
+    client: Client,
+    plan: AuditPlan,
+    shards: Sequence[Shard],
+    pixels: Path,
+    progress: WorkProgress,
+) -> None:
+    """Score and route the shards of one model; each is committed by the worker that did it.
+
+    A shard whose receipts are there is passed over, so a second call does only what is left.
+    """
+
+    def report(done: ShardReport) -> None:
+        progress.advance(done.model_id, done.forward_rows)
+
+    drive(
+        client,
+        run_shard,
+        [shard_order(plan, shard, pixels) for shard in shards],
+        [f"{shard.model.id}-{shard.block:05d}" for shard in shards],
+        report,
+    )
+
+
+def shard_order(plan: AuditPlan, shard: Shard, pixels: Path) -> ShardOrder:
+    """What a worker needs to know of a shard."""
+    study = plan.study
+    return ShardOrder(
+        root=plan.root,
+        study=study.study,
+        model=shard.model,
+        weights=checkpoint_file(study, shard.model).absolute(),
+        score=study.score,
+        paths=study.paths,
+        grid=study.grid,
+        epsilon=study.epsilon,
+        batch_size=study.batch_size,
+        device=study.device,
+        python_path=tuple(folder.absolute() for folder in study.python_path),
+        pixels=pixels,
+        block=plan.pairs.block(shard.rows),
+        keys=shard.keys,
+        software=software(),
+    )

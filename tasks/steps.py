@@ -1,0 +1,81 @@
+"""The steps of an audit as Prefect tasks: each a thin wrapper of a plain function.
+
+Clients, plans and pixels are handed from step to step in one process, and receipts decide what is
+done already, so Prefect caches nothing.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from distributed import Client
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from decaf.pairs import PairSet
+from decaf.shards import Shard
+from decaf.study import Study
+from tasks.manifest import commit_run
+from tasks.plan import AuditPlan, plan_audit
+from tasks.progress import WorkProgress
+from tasks.publish import finish, publish
+from tasks.score import examine_models, score_shards, store_pairs
+from tasks.train import train_models
+from tasks.verify import verify
+
+
+@task(cache_policy=NO_CACHE)
+def pair(study: Study) -> PairSet:
+    """Read file names and digests; write nothing."""
+    return study.data.pair_set()
+
+
+@task(cache_policy=NO_CACHE)
+def store(study: Study, pairs: PairSet) -> Path:
+    """Read images; write the pixel file, unless its content is there."""
+    return store_pairs(study, pairs)
+
+
+@task(cache_policy=NO_CACHE)
+def train(client: Client, study: Study) -> None:
+    """Read recipes; write checkpoints; a model with a checkpoint is passed over."""
+    train_models(client, study)
+
+
+@task(cache_policy=NO_CACHE)
+def plan(study: Study, pairs: PairSet) -> AuditPlan:
+    """Read weights' digests and receipts; commit the run's manifest, unless it is there."""
+    planned = plan_audit(study, pairs)
+    commit_run(planned)
+    return planned
+
+
+@task(cache_policy=NO_CACHE)
+def examine(client: Client, plan: AuditPlan, pixels: Path) -> None:
+    """Load each model that has work; write nothing."""
+    examine_models(client, plan, pixels)
+
+
+@task(cache_policy=NO_CACHE, task_run_name="score-{model_id}")
+def score(
+    client: Client,
+    plan: AuditPlan,
+    model_id: str,
+    shards: Sequence[Shard],
+    pixels: Path,
+    progress: WorkProgress,
+) -> None:
+    """Score, route and commit the shards of one model; committed ones are passed over."""
+    score_shards(client, plan, shards, pixels, progress)
+
+
+@task(cache_policy=NO_CACHE)
+def check(plan: AuditPlan) -> None:
+    """Run every check of the warehouse, then record that the run is complete."""
+    verify(plan.root)
+    finish(plan)
+
+
+@task(cache_policy=NO_CACHE)
+def report(plan: AuditPlan) -> Path:
+    """Read the views; write the report file."""
+    return publish(plan.root, plan.study.study, plan.study.report_file)

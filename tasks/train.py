@@ -1,0 +1,55 @@
+"""Train the models of a study that have a recipe instead of a weight file."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from distributed import Client
+
+from decaf.models.card import ModelCard
+from decaf.models.training import train_model
+from decaf.shards import checkpoint_file, untrained
+from decaf.study import Study, import_from
+from tasks.drive import drive
+from tasks.progress import progress_of
+from tasks.shard import choose_device
+
+
+@dataclass(frozen=True)
+class TrainingOrder:
+    """What a worker is told to train, and where the checkpoint goes."""
+
+    model: ModelCard
+    target: Path
+    device: str
+    python_path: tuple[Path, ...]
+
+
+def run_training(order: TrainingOrder) -> str:
+    """Train one model on a worker; returns at once when its checkpoint is there."""
+    import_from(order.python_path)
+    train_model(order.model, order.target, choose_device(order.device))
+    return order.model.id
+
+
+def train_models(client: Client, study: Study) -> None:
+    """Train what is missing, one model per worker at a time.
+
+    Reads recipes; writes one checkpoint per model under the workspace. A checkpoint that is there
+    is not trained again.
+    """
+    missing = untrained(study)
+    if not missing:
+        return
+    folders = tuple(folder.absolute() for folder in study.python_path)
+    orders = [
+        TrainingOrder(card, checkpoint_file(study, card).absolute(), study.device, folders)
+        for card in missing
+    ]
+    with progress_of(len(orders), "models trained") as progress:
+        drive(
+            client,
+            run_training,
+            orders,
+            [card.id for card in missing],
+            lambda model_id: progress.advance(model_id, 0),
+        )

@@ -1,0 +1,30 @@
+"""Run the checks of the warehouse and stop the run when one finds anything."""
+
+from pathlib import Path
+
+from decaf.errors import ChecksFailed
+from warehouse.catalog import connect
+from warehouse.checks import CheckResult, run_checks
+
+
+def verify(root: Path) -> list[CheckResult]:
+    """Run every check; reads the warehouse, writes nothing.
+
+    Raises
+    ------
+    ChecksFailed
+        Naming each check that found offending rows, with the first of them.
+    """
+    with connect(root) as connection:
+        results = run_checks(connection)
+    failed = [result for result in results if result.offending_count]
+    if failed:
+        lines = [
+            f"{result.name}: {result.offending_count} rows, for example {result.examples[0]}"
+            for result in failed
+        ]
+        raise ChecksFailed(
+            f"{len(failed)} of {len(results)} checks of {root} found offending rows:\n  "
+            + "\n  ".join(lines)
+        )
+    return results
