@@ -36,7 +36,11 @@ def load(path: Path, model: type[Model]) -> Model:
     """
     node = _compose(path, depth=0)
     try:
-        return model.model_validate(yaml.constructor.SafeConstructor().construct_document(node))
+        given = yaml.constructor.SafeConstructor().construct_document(node)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not plain YAML: {error}") from error
+    try:
+        return model.model_validate(given)
     except ValidationError as error:
         problems = [
             f"{_place(node, problem['loc'], problem)}: {_describe(problem)}"

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 from rich.console import Console
+from typer.exceptions import TyperException
 
 from decaf.errors import DecafError
 
@@ -26,7 +26,7 @@ Warehouse = Annotated[
 ]
 StudyName = Annotated[str | None, typer.Option("--study", help="study, where there are several")]
 DEFAULT_WAREHOUSE = Path("runs/warehouse")
-BROKEN = 3
+MISUSED, BROKEN = 2, 3
 
 
 @app.callback()
@@ -34,7 +34,7 @@ def options(
     debug: Annotated[bool, typer.Option("--debug", help="show tracebacks")] = False,
 ) -> None:
     """Audit how models react to controlled change: evidence, contradiction, fragility."""
-    click.get_current_context().obj = debug
+    # ``main`` reads the option itself: it must know before the command line is parsed.
 
 
 @app.command()
@@ -44,8 +44,10 @@ def run(config: Config) -> None:
     from decaf.study import load_study
     from flows import display
     from tasks.plan import plan_audit
+    from warehouse.writer import open_root
 
     study = load_study(config)
+    open_root(study.warehouse)
     if not untrained(study):
         plan = plan_audit(study, study.data.pair_set())
         if plan.is_finished and not plan.pending and study.report_file.exists():
@@ -129,12 +131,13 @@ def main() -> None:
     debug = "--debug" in sys.argv[1:]
     try:
         sys.exit(app(standalone_mode=False) or 0)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         sys.exit(stop.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except (KeyboardInterrupt, click.Abort):
+    except TyperException as error:
+        if error.format_message():
+            complaints.print(f"error: {error.format_message()}\nSee: decaf --help", markup=False)
+        sys.exit(MISUSED)
+    except (KeyboardInterrupt, typer.Abort):
         complaints.print("stopped; the same command again goes on from here")
         sys.exit(130)
     except DecafError as error:

@@ -12,7 +12,8 @@ from decaf.shards import untrained
 from decaf.study import Study
 from tasks.plan import AuditPlan, plan_audit
 from tasks.progress import clock
-from warehouse.catalog import connect, run_query, views as catalog_views
+from warehouse.catalog import connect, run_query
+from warehouse.catalog import views as catalog_views
 from warehouse.lock import is_held
 
 MOST_ROWS = 1000

@@ -10,8 +10,8 @@ from decaf.digests import json_sha256, short
 from decaf.pairs import PairSet
 from decaf.shards import Shard, plan_shards
 from decaf.study import Study
-from warehouse import receipts
-from warehouse.writer import open_root
+from warehouse import layout, receipts
+from warehouse.writer import check_version
 
 LIBRARIES = ("numpy", "pillow", "pyarrow", "safetensors", "timm", "torch", "torchvision")
 
@@ -52,14 +52,16 @@ class AuditPlan:
 
 
 def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
-    """Compare the study's shards with the receipts; reads no pixel, imports no torch.
+    """Compare the study's shards with the receipts; reads no pixel, writes nothing, needs no torch.
 
     Raises
     ------
     BadInput
         When a weight file or the warehouse cannot be used.
     """
-    root = open_root(study.warehouse)
+    root = study.warehouse.absolute()
+    if layout.format_file(root).exists():
+        check_version(root)
     shards = tuple(plan_shards(study, pairs))
     scored = receipts.keys(root, "shards", study.study)
     routed = receipts.keys(root, "profiles", study.study)

@@ -180,10 +180,7 @@ def _fit(table: Table, rows: pa.Table) -> pa.Table:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
         raise WarehouseError(f"table {table.name}: {error}") from error
     for column in table.columns:
-        values = fitted[column.name]
-        if not column.nullable and values.null_count:
-            raise WarehouseError(f"table {table.name}: column {column.name} holds NULL")
-        flat = values.combine_chunks()
+        flat = fitted[column.name].combine_chunks()
         flat = flat.flatten() if pa.types.is_list(flat.type) else flat
         if pa.types.is_floating(flat.type) and not _all_finite(flat):
             raise WarehouseError(f"table {table.name}: column {column.name} is not finite")

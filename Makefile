@@ -1,0 +1,29 @@
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+
+.PHONY: setup demo test lock clean
+
+# Pins without addresses, installed through uv: plain pip could pick another build of torch.
+$(VENV)/.ready: requirements.lock pyproject.toml
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install -q uv==0.13.8
+	$(VENV)/bin/uv pip install -q --python $(PYTHON) -r requirements.lock
+	$(VENV)/bin/uv pip install -q --python $(PYTHON) --no-deps --no-build-isolation -e .
+	touch $@
+
+setup: $(VENV)/.ready
+
+demo: setup
+	$(VENV)/bin/decaf run configs/demo.yaml
+
+test: setup
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(PYTHON) -m pytest
+
+lock:
+	$(VENV)/bin/uv pip compile -q pyproject.toml --extra dev --python-version 3.11 \
+		--no-header --no-annotate -o requirements.lock
+
+clean:
+	rm -rf runs

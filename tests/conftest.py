@@ -1,0 +1,43 @@
+"""Small made-up data in the official layouts, and where the shared real data lies."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+CLASSES = [
+    "00_dog",
+    "01_bird",
+    "02_wheeled vehicle",
+    "03_reptile",
+    "04_carnivore",
+    "05_insect",
+    "06_musical instrument",
+    "07_primate",
+    "08_fish",
+]
+
+
+@pytest.fixture
+def photo_root(tmp_path):
+    """One noisy foreground per superclass in the Backgrounds Challenge layout, 60 x 50 px."""
+    rng = np.random.default_rng(0)
+    for number, folder in enumerate(CLASSES):
+        for variant in ("mixed_same", "mixed_rand", "mixed_next"):
+            target = tmp_path / "photos" / "bg_challenge" / variant / "val" / folder
+            target.mkdir(parents=True)
+            pixels = rng.integers(0, 256, (50, 60, 3), dtype=np.uint8)
+            name = f"fg_n0000000{number}_00001_bg_n0000000{9 - number}_00002.JPEG"
+            Image.fromarray(pixels).save(target / name, quality=95)
+    return tmp_path / "photos"
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """Folder of real data, or a skip that says what is missing."""
+    root = os.environ.get("DECAF_DATA_ROOT")
+    if not root:
+        pytest.skip("DECAF_DATA_ROOT is not set: the real photos and weights are not here")
+    return Path(root)

@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+from PIL import Image
+
+from decaf.data.imagenet9 import ImageNet9, split_of
+from decaf.data.pixels import open_pixels, store_pixels
+from decaf.errors import DataError
+
+
+def adapter(root, **options):
+    return ImageNet9(adapter="imagenet9", root=root, **options)
+
+
+def first_file(root, variant):
+    return next(iter(sorted((root / "bg_challenge" / variant / "val").glob("*/*"))))
+
+
+def test_pairs_join_the_variants_by_foreground(photo_root):
+    pairs = adapter(photo_root).pair_set()
+    assert len(pairs.pairs) == 18
+    assert len(pairs.images) == 27
+    first, second = pairs.pairs[:2]
+    assert first.pair_id == "00/n00000000_00001__same_rand"
+    assert (first.source_id, first.class_id) == ("00/n00000000_00001", 0)
+    assert pairs.images[first.plus].variant == "mixed_same"
+    assert pairs.images[second.minus].variant == "mixed_next"
+    assert first.plus == second.plus
+    assert [pair.class_id for pair in pairs.pairs[::2]] == list(range(9))
+
+
+def test_the_inner_folder_may_be_named_itself(photo_root):
+    assert adapter(photo_root / "bg_challenge").pair_set() == adapter(photo_root).pair_set()
+
+
+def test_a_foreground_without_one_variant_is_left_out(photo_root):
+    first_file(photo_root, "mixed_next").unlink()
+    assert len(adapter(photo_root).pair_set().pairs) == 16
+    assert len(adapter(photo_root, pair_types=["same_rand"]).pair_set().pairs) == 9
+
+
+def test_content_is_part_of_the_digest_and_place_is_not(photo_root, tmp_path):
+    before = adapter(photo_root).pair_set()
+    moved = photo_root.rename(tmp_path / "elsewhere")
+    assert adapter(moved).pair_set().digest == before.digest
+    Image.new("RGB", (60, 50)).save(first_file(moved, "mixed_rand"))
+    assert adapter(moved).pair_set().digest != before.digest
+
+
+def test_images_are_resized_and_cropped(photo_root):
+    pairs = adapter(photo_root).pair_set()
+    path = pairs.images[0].location
+    image = Image.open(path).convert("RGB")
+    resized = image.resize((307, 256), Image.Resampling.BILINEAR)
+    expected = np.asarray(resized)[16:240, 41:265]
+    np.testing.assert_array_equal(adapter(photo_root).read_image(pairs.images[0]), expected)
+
+
+def test_pixels_are_stored_once(photo_root, tmp_path):
+    data = adapter(photo_root)
+    pairs = data.pair_set()
+    path = store_pixels(tmp_path / "pixels", pairs, data.read_image)
+    stored = open_pixels(path)
+    assert stored.shape == (27, 224, 224, 3)
+    np.testing.assert_array_equal(stored[5], data.read_image(pairs.images[5]))
+    assert store_pixels(tmp_path / "pixels", pairs, lambda image: pytest.fail("decoded")) == path
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_missing_variant_says_which_layout_is_expected(photo_root):
+    (photo_root / "bg_challenge" / "mixed_next").rename(photo_root / "gone")
+    with pytest.raises(DataError, match=r"mixed_next.*expected the Backgrounds Challenge layout"):
+        adapter(photo_root).pair_set()
+
+
+@pytest.mark.parametrize("name", ["09_ghost/fg_n00000000_00001_bg_x.JPEG", "00_dog/photo.jpg"])
+def test_a_strange_file_is_an_error(photo_root, name):
+    path = photo_root / "bg_challenge" / "mixed_same" / "val" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"")
+    with pytest.raises(DataError, match="not named as in the Backgrounds Challenge"):
+        adapter(photo_root).pair_set()
+
+
+def test_damaged_images_are_named_and_nothing_is_left(photo_root, tmp_path):
+    path = first_file(photo_root, "mixed_rand")
+    path.write_bytes(path.read_bytes()[:400])
+    data = adapter(photo_root)
+    with pytest.raises(DataError, match=rf"1 of 27 images.*\n.*{path.name}"):
+        store_pixels(tmp_path / "pixels", data.pair_set(), data.read_image)
+    assert list((tmp_path / "pixels").iterdir()) == []
+
+
+def test_a_pair_of_two_sizes_is_an_error(photo_root):
+    Image.new("RGB", (61, 50)).save(first_file(photo_root, "mixed_next"))
+    data = adapter(photo_root)
+    with pytest.raises(DataError, match=r"\(60, 50\).*\(61, 50\).*one size"):
+        data.verify(data.pair_set())
+
+
+def test_splits_are_disjoint_and_near_their_sizes():
+    names = [split_of(f"0{k % 9}/n{k:08d}_{k}") for k in range(4050)]
+    counts = {name: names.count(name) for name in ("score", "deep", "outcome")}
+    assert sum(counts.values()) == 4050
+    assert counts["score"] == pytest.approx(1620, abs=100)
+    assert counts["deep"] == pytest.approx(810, abs=80)
+
+
+def test_a_number_of_sources_is_a_fixed_draw(photo_root):
+    some = {pair.source_id for pair in adapter(photo_root, sources=4).pair_set().pairs}
+    more = {pair.source_id for pair in adapter(photo_root, sources=6).pair_set().pairs}
+    assert len(some) == 4
+    assert some < more
+
+
+def test_the_real_set_has_all_its_foregrounds(shared_data):
+    pairs = adapter(shared_data / "imagenet9_photo").pair_set()
+    assert len(pairs.pairs) == 2 * 204
+    assert {pair.class_id for pair in pairs.pairs} == set(range(9))

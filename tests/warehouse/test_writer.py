@@ -1,0 +1,198 @@
+import itertools
+import json
+import os
+import resource
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from decaf.errors import WarehouseError, WriteFailed
+from warehouse import layout, receipts, writer
+from warehouse.schemas import TABLES
+from warehouse.writer import commit, open_root
+
+ROW = {
+    "shard_key": "key",
+    "pair_id": "pair",
+    "path": "blend",
+    "repetition": 0,
+    "t": [0.0, 1.0],
+    "q_plus": [0.5, 0.9],
+    "q_minus": [0.5, 0.1],
+}
+
+
+def trajectories(count=3, **changed):
+    rows = [{**ROW, "pair_id": f"pair-{i}", **changed} for i in range(count)]
+    return {"trajectories": pa.Table.from_pylist(rows, TABLES["trajectories"].schema)}
+
+
+def files(root):
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def root(tmp_path):
+    return open_root(tmp_path / "warehouse")
+
+
+def test_a_commit_is_its_files_and_then_its_receipt(root):
+    receipt = commit(root, "shards", "s", "key", trajectories(), model_id="m", inputs={"a": "1"})
+    (file,) = receipt.files
+    assert file.path == "tables/trajectories/study=s/model_id=m/key.parquet"
+    assert file.row_count == 3
+    assert pq.read_schema(root / file.path).metadata[b"decaf.schema_version"] == b"1"
+    assert receipts.keys(root, "shards", "s") == {"key"}
+    assert list(receipts.read(root)) == [receipt]
+
+
+def test_the_same_commit_twice_is_one_set_of_files(root):
+    commit(root, "shards", "s", "key", trajectories(), model_id="m")
+    before = files(root)
+    commit(root, "shards", "s", "key", trajectories(), model_id="m")
+    assert files(root) == before
+
+
+def test_a_table_without_rows_leaves_no_file(root):
+    assert commit(root, "shards", "s", "key", trajectories(0), model_id="m").files == ()
+
+
+def test_opening_again_changes_nothing(root):
+    before = {name: (root / name).stat().st_mtime_ns for name in files(root)}
+    open_root(root)
+    assert {name: (root / name).stat().st_mtime_ns for name in files(root)} == before
+
+
+@pytest.mark.parametrize(
+    ("owner", "step", "calls_before", "is_committed"),
+    [
+        (writer, "_write_parquet", 0, False),
+        (writer, "_fsync", 0, False),
+        (Path, "replace", 0, False),
+        (writer, "_fsync", 1, False),
+        (receipts.Receipt, "to_json", 0, False),
+        (writer, "_fsync", 2, False),
+        (Path, "replace", 1, False),
+        (writer, "_fsync", 3, True),
+    ],
+)
+def test_a_commit_stopped_at_any_step_is_whole_or_not_there(
+    root, monkeypatch, owner, step, calls_before, is_committed
+):
+    calls, original = itertools.count(), getattr(owner, step)
+
+    def stop(*arguments, **options):
+        if next(calls) == calls_before:
+            raise KeyboardInterrupt
+        return original(*arguments, **options)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(owner, step, stop)
+        commit(root, "shards", "s", "key", trajectories(), model_id="m")
+    assert receipts.keys(root, "shards", "s") == ({"key"} if is_committed else set())
+    assert not [name for name in files(root) if name.endswith(".tmp")]
+    again = commit(root, "shards", "s", "key", trajectories(), model_id="m")
+    assert [receipt.files for receipt in receipts.read(root)] == [again.files]
+
+
+def _commit_block(root, number):
+    commit(root, "shards", "s", f"key-{number % 5}", trajectories(), model_id="m")
+
+
+def test_many_processes_may_commit_at_once(root):
+    with ProcessPoolExecutor(2) as pool:
+        list(pool.map(_commit_block, [root] * 20, range(20)))
+    assert receipts.keys(root, "shards", "s") == {f"key-{n}" for n in range(5)}
+    for receipt in receipts.read(root):
+        assert pq.read_metadata(root / receipt.files[0].path).num_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"q_plus": [0.5, float("nan")]}, "q_plus is not finite"),
+        ({"t": [0.0, float("inf")]}, "t is not finite"),
+        ({"pair_id": None}, "'pair_id' with null values"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(root, changed, message):
+    before = files(root)
+    rows = pa.Table.from_pylist([{**ROW, **changed}])
+    with pytest.raises(WarehouseError, match=message):
+        commit(root, "shards", "s", "key", {"trajectories": rows}, model_id="m")
+    assert files(root) == before
+
+
+def test_missing_and_unknown_columns_are_named(root):
+    rows = trajectories()["trajectories"].rename_columns({"path": "way"})
+    with pytest.raises(
+        WarehouseError, match=r"missing columns \['path'\], unknown columns \['way'\]"
+    ):
+        commit(root, "shards", "s", "key", {"trajectories": rows}, model_id="m")
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", "", "ä", "x" * 121])
+def test_a_name_that_is_no_folder_is_refused(root, name):
+    with pytest.raises(WarehouseError, match="cannot name a folder"):
+        commit(root, "shards", "s", "key", trajectories(), model_id=name or "?")
+
+
+def test_a_newer_warehouse_is_refused(root):
+    layout.format_file(root).write_text(json.dumps({"schema_version": 99}))
+    with pytest.raises(WarehouseError, match="schema version 99; this decaf reads up to 1"):
+        open_root(root)
+
+
+def test_a_damaged_version_file_is_refused(root):
+    layout.format_file(root).write_text("?")
+    with pytest.raises(WarehouseError, match="cannot be read as a warehouse version"):
+        open_root(root)
+
+
+def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WarehouseError, match="cannot be written"):
+        open_root(tmp_path / "file")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody without rights")
+def test_a_folder_without_rights_is_refused(tmp_path):
+    folder = tmp_path / "theirs"
+    folder.mkdir(mode=0o755)
+    for parent in [tmp_path, *tmp_path.parents]:
+        if parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o001)
+    code = (
+        "import os, sys; from pathlib import Path; from warehouse.writer import open_root; "
+        "os.setuid(65534); open_root(Path(sys.argv[1]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False
+    )
+    assert "WarehouseError" in done.stderr
+    assert "Permission denied" in done.stderr
+
+
+def test_a_full_disk_leaves_nothing_of_the_commit(root):
+    """The kernel refuses to grow any file past a few hundred bytes."""
+    before = files(root)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
+    try:
+        with pytest.raises(WriteFailed, match="nothing of it is visible"):
+            commit(root, "shards", "s", "key", trajectories(), model_id="m")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert files(root) == before
+
+
+def test_a_damaged_receipt_is_named(root):
+    commit(root, "shards", "s", "key", trajectories(), model_id="m")
+    layout.receipt_file(root, "shards", "s", "key").write_text("{}")
+    with pytest.raises(WarehouseError, match=r"key\.json is not a receipt"):
+        list(receipts.read(root))
