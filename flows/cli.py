@@ -154,3 +154,7 @@ def main() -> None:
             markup=False,
         )
         sys.exit(BROKEN)
+
+
+if __name__ == "__main__":
+    main()

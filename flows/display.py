@@ -17,8 +17,10 @@ from warehouse.catalog import views as catalog_views
 from warehouse.lock import is_held
 
 MOST_ROWS = 1000
-EXAMPLE = """SELECT model_id, pair_type, path, evidence, contradiction, fragility
-FROM out_model_profiles WHERE study = '{study}' ORDER BY contradiction DESC LIMIT 5"""
+EXAMPLE = (
+    "SELECT model_id, path, evidence, contradiction, fragility FROM out_model_profiles "
+    "WHERE study = '{study}' ORDER BY contradiction DESC LIMIT 5"
+)
 
 
 def results(console: Console, study: Study) -> None:

@@ -13,7 +13,8 @@ PREFECT_DEFAULTS = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "1",
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
-    "PREFECT_LOGGING_LEVEL": "WARNING",
+    # A failing task is reported once, by the command line, as a message for people.
+    "PREFECT_LOGGING_LEVEL": "CRITICAL",
     # The ephemeral server prints tracebacks about its own last events when it is shut down.
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
     # Its first start migrates a database: 20 s on a loaded laptop, which is Prefect's own limit.

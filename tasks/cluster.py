@@ -1,5 +1,6 @@
 """The Dask cluster of a study: processes on this machine, one per GPU, or one that runs already."""
 
+import logging
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +31,8 @@ def connect(settings: Cluster) -> Iterator[Client]:
     BadInput
         When the scheduler cannot be reached, has no worker, or the GPUs or the extra are missing.
     """
+    # Prefect turns every logger of the process to INFO: a hundred lines for a start and a stop.
+    logging.getLogger("distributed").setLevel(logging.ERROR)
     if isinstance(settings, SchedulerAddress):
         with _reach(settings) as client:
             yield client

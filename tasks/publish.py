@@ -11,14 +11,14 @@ from warehouse.report.page import write_report
 def finish(plan: AuditPlan) -> None:
     """Record that the run is complete, with its totals from the warehouse."""
     with connect(plan.root) as connection:
-        rows, quarantined = connection.sql(
+        totals = connection.sql(
             "SELECT coalesce(sum(forward_rows), 0)::BIGINT, "
             "(SELECT count(*) FROM stg_quarantine JOIN core_shards USING (study, shard_key) "
             "WHERE study = $study) "
             "FROM out_costs WHERE study = $study",
             params={"study": plan.study.study},
-        ).fetchone()
-    commit_outcome(plan, rows, quarantined)
+        ).fetchall()
+    commit_outcome(plan, *totals[0])
 
 
 def publish(root: Path, study: str, target: Path) -> Path:

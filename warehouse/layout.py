@@ -6,7 +6,7 @@
     ├── warehouse.json                                   schema version
     ├── locks/<study>.lock                               held by the running flow
     ├── receipts/<kind>/<study>/<key>.json               what is committed
-    ├── seeds/<table>.parquet                            typed, no rows
+    ├── seeds/<table>/study=[/model_id=]/seed.parquet    typed, no rows
     └── tables/<table>/study=…[/model_id=…]/<key>.parquet
 """
 
@@ -49,8 +49,15 @@ def receipt_file(root: Path, kind: str, study: str, key: str) -> Path:
 
 
 def seed_file(root: Path, table: str) -> Path:
-    """Typed file without rows, which keeps every view valid while a table is empty."""
-    return root / "seeds" / f"{table}.parquet"
+    """Typed file without rows, which keeps every view valid while a table is empty.
+
+    It lies in folders of the table's partition keys without values: files that are read together
+    must have the same keys.
+    """
+    folder = root / "seeds" / table
+    for column in TABLES[table].partition:
+        folder /= f"{column}="
+    return folder / "seed.parquet"
 
 
 def table_file(root: Path, table: str, partition: dict[str, str], key: str) -> Path:

@@ -91,9 +91,10 @@ def test_a_commit_stopped_at_any_step_is_whole_or_not_there(
             raise KeyboardInterrupt
         return original(*arguments, **options)
 
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(owner, step, stop)
-        commit(root, "shards", "s", "key", trajectories(), model_id="m")
+        with pytest.raises(KeyboardInterrupt):
+            commit(root, "shards", "s", "key", trajectories(), model_id="m")
     assert receipts.keys(root, "shards", "s") == ({"key"} if is_committed else set())
     assert not [name for name in files(root) if name.endswith(".tmp")]
     again = commit(root, "shards", "s", "key", trajectories(), model_id="m")

@@ -1,0 +1,45 @@
+-- purpose: trajectories start at r = 0, run over a grid from 0 to 1 and end at the profile's d
+-- grain: one row per trajectory and breach
+-- inputs: core_trajectories, core_profiles
+-- paper: section 2
+WITH judged AS (
+    SELECT
+        trajectory.*,
+        profile.endpoint_delta,
+        q_plus[-1] - q_minus[-1] AS last_response,
+        len(t) >= 2 AND len(q_plus) = len(t) AND len(q_minus) = len(t) AS is_aligned,
+        abs(t[1]) <= 1e-12 AND abs(t[-1] - 1) <= 1e-12
+            AND list_min(list_transform(t[2:], lambda here, stage: here - t[stage])) > 0
+            AS is_grid
+    FROM core_trajectories AS trajectory
+    LEFT JOIN core_profiles AS profile USING (study, model_id, pair_id, path, repetition)
+),
+breaches AS (
+    SELECT
+        *,
+        format('{}, {} and {} values', len(t), len(q_plus), len(q_minus)) AS found,
+        't, q_plus and q_minus of one length, at least 2' AS expected
+    FROM judged
+    WHERE is_aligned IS NOT TRUE
+    UNION ALL
+    SELECT *, format('t = {}', t::VARCHAR), 'strictly increasing from 0 to 1'
+    FROM judged
+    WHERE is_aligned AND is_grid IS NOT TRUE
+    UNION ALL
+    SELECT *, format('r(0) = {}', q_plus[1] - q_minus[1]), 'r(0) = 0: one shared state'
+    FROM judged
+    WHERE is_aligned AND (q_plus[1] = q_minus[1]) IS NOT TRUE
+    UNION ALL
+    SELECT *, format('d = {}', endpoint_delta), format('r(1) = {}', last_response)
+    FROM judged
+    WHERE is_aligned AND endpoint_delta IS DISTINCT FROM last_response
+        AND endpoint_delta IS NOT NULL
+)
+SELECT
+    'check_endpoint_is_last_stage' AS check_name,
+    study,
+    model_id,
+    concat_ws('/', pair_id, path, repetition) AS key,
+    found,
+    expected
+FROM breaches;

@@ -1,0 +1,42 @@
+-- purpose: no row is there twice
+-- grain: one row per key that several rows share
+-- inputs: core_trajectories, core_profiles, core_shards, stg_predictions, stg_quarantine,
+--   stg_costs, stg_runs, stg_run_shards, stg_models, stg_pairs, stg_run_outcomes
+-- paper: none
+WITH keys AS (
+    -- Without shard_key: two shards of one run must not hold the same pair.
+    SELECT 'trajectories' AS table_name, study, model_id, [pair_id, path, repetition::VARCHAR] AS key
+    FROM core_trajectories
+    UNION ALL
+    SELECT 'profiles', study, model_id, [pair_id, path, repetition::VARCHAR]
+    FROM core_profiles
+    UNION ALL
+    SELECT 'predictions', study, model_id, [image_id, shard_key]
+    FROM stg_predictions SEMI JOIN core_shards USING (study, model_id, shard_key)
+    UNION ALL
+    SELECT 'quarantine', study, model_id, [pair_id, path, repetition::VARCHAR, shard_key]
+    FROM stg_quarantine SEMI JOIN core_shards USING (study, model_id, shard_key)
+    UNION ALL
+    SELECT 'costs', study, model_id, [shard_key]
+    FROM stg_costs SEMI JOIN core_shards USING (study, model_id, shard_key)
+    UNION ALL
+    SELECT 'runs', study, NULL, [run_id] FROM stg_runs
+    UNION ALL
+    SELECT 'run_shards', study, NULL, [run_id, shard_key] FROM stg_run_shards
+    UNION ALL
+    SELECT 'models', study, model_id, [run_id, model_id] FROM stg_models
+    UNION ALL
+    SELECT 'pairs', study, NULL, [pairs_digest, pair_id] FROM stg_pairs
+    UNION ALL
+    SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
+)
+SELECT
+    'check_keys_unique' AS check_name,
+    study,
+    model_id,
+    table_name || '/' || array_to_string(key, '/') AS key,
+    format('{} rows', count(*)) AS found,
+    '1 row' AS expected
+FROM keys
+GROUP BY table_name, study, model_id, key
+HAVING count(*) > 1;

@@ -1,0 +1,18 @@
+-- purpose: every file that a receipt names is on disk, whole, with the rows it had then
+-- grain: one row per file that is not
+-- inputs: receipt_files, receipts, stg_files
+-- paper: none
+SELECT
+    'check_rows_match_receipts' AS check_name,
+    file.study,
+    receipt.model_id,
+    file.path AS key,
+    CASE
+        WHEN file.is_readable THEN format('{} rows', coalesce(disk.row_count, 0))
+        ELSE 'missing or damaged'
+    END AS found,
+    format('{} rows ({} {})', file.row_count, file.kind, file.key) AS expected
+FROM receipt_files AS file
+JOIN receipts AS receipt USING (kind, study, key)
+LEFT JOIN stg_files AS disk USING (path)
+WHERE disk.row_count IS DISTINCT FROM file.row_count;

@@ -1,0 +1,21 @@
+-- purpose: the run that each study stands for: its newest
+-- grain: one row per study
+-- inputs: stg_runs, stg_run_outcomes
+-- paper: none
+CREATE OR REPLACE VIEW core_current_runs AS
+WITH newest AS (
+    SELECT *
+    FROM stg_runs
+    QUALIFY row_number() OVER (PARTITION BY study ORDER BY started_at DESC, run_id DESC) = 1
+)
+SELECT
+    newest.study,
+    newest.run_id,
+    newest.started_at,
+    newest.epsilon, -- score units
+    newest.pairs_digest,
+    newest.shard_count,
+    outcome.finished_at, -- NULL while the run is not finished
+    outcome.finished_at IS NOT NULL AS is_finished
+FROM newest
+LEFT JOIN stg_run_outcomes AS outcome USING (study, run_id);

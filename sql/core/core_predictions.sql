@@ -1,0 +1,38 @@
+-- purpose: predictions of the current runs on clean images, with what the image is
+-- grain: one row per study, model and image
+-- inputs: stg_predictions, core_shards, core_pairs
+-- paper: appendix F.2
+CREATE OR REPLACE VIEW core_predictions AS
+WITH sides AS (
+    SELECT study, plus_image AS image_id, plus_variant AS variant, class_id FROM core_pairs
+    UNION ALL
+    SELECT study, minus_image, minus_variant, class_id FROM core_pairs
+),
+images AS (
+    SELECT study, image_id, min({variant: variant, class_id: class_id}) AS described
+    FROM sides
+    GROUP BY study, image_id
+),
+-- An image that several shards share was scored by each of them.
+firsts AS (
+    SELECT
+        study, run_id, model_id, image_id,
+        arg_min(prediction.probabilities, shard_key) AS probabilities,
+        arg_min(prediction.predicted_class, shard_key) AS predicted_class
+    FROM stg_predictions AS prediction
+    JOIN core_shards USING (study, model_id, shard_key)
+    GROUP BY study, run_id, model_id, image_id
+)
+SELECT
+    study,
+    run_id,
+    model_id,
+    image_id,
+    described.variant AS variant,
+    described.class_id AS class_id,
+    probabilities,
+    predicted_class,
+    predicted_class = described.class_id AS is_correct,
+    probabilities[described.class_id + 1] AS true_class_score -- lists count from 1
+FROM firsts
+JOIN images USING (study, image_id);

@@ -1,0 +1,15 @@
+-- purpose: clusters of the bootstrap: sources in a fixed order
+-- grain: one row per study, pair type and source of the current run
+-- inputs: core_pairs
+-- paper: appendix D.8 (statistical summaries)
+-- The order is that of the planned pairs, not of the scored ones, so that draws stay the same
+-- while an audit runs and for a model that lacks a source.
+CREATE OR REPLACE VIEW core_sources AS
+SELECT
+    study,
+    pair_type,
+    source_id,
+    row_number() OVER (PARTITION BY study, pair_type ORDER BY source_id) - 1 AS position,
+    position // 256 AS block,
+    count(*) OVER (PARTITION BY study, pair_type) AS source_count
+FROM (SELECT DISTINCT study, pair_type, source_id FROM core_pairs);

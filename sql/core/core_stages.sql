@@ -1,0 +1,49 @@
+-- purpose: trajectories stage by stage, routed at the run's epsilon
+-- grain: one row per study, model, pair, path, repetition and stage
+-- inputs: core_trajectories, core_current_runs, routing
+-- paper: section 3
+CREATE OR REPLACE VIEW core_stages AS
+WITH stages AS (
+    SELECT
+        * EXCLUDE (t, q_plus, q_minus),
+        q_plus[-1] - q_minus[-1] AS endpoint_delta,
+        generate_subscripts(t, 1) - 1 AS stage,
+        unnest(t) AS t,
+        unnest(weights_of(t)) AS stage_weight,
+        unnest(q_plus) AS q_plus,
+        unnest(q_minus) AS q_minus
+    FROM core_trajectories
+),
+responses AS (
+    SELECT
+        stages.*,
+        run.epsilon,
+        q_plus - q_minus AS response,
+        greatest(response, 0) AS rising,
+        greatest(-response, 0) AS falling
+    FROM stages
+    JOIN core_current_runs AS run USING (study, run_id)
+)
+SELECT
+    study,
+    run_id,
+    model_id,
+    pair_id,
+    source_id,
+    pair_type,
+    class_id,
+    path,
+    repetition,
+    stage, -- from 0
+    t,
+    stage_weight, -- trapezoid; the weights of a trajectory sum to 1
+    q_plus, -- score units, as all that follow
+    q_minus,
+    endpoint_delta,
+    is_active_at(endpoint_delta, epsilon) AS is_endpoint_active,
+    response,
+    evidence_at(endpoint_delta, rising, falling, epsilon) AS evidence,
+    contradiction_at(endpoint_delta, rising, falling, epsilon) AS contradiction,
+    fragility_at(endpoint_delta, rising, falling, epsilon) AS fragility,
+    shard_key
+FROM responses;

@@ -1,0 +1,45 @@
+-- purpose: response, stage weights and routing of stored score lists at any epsilon
+-- grain: scalar macros
+-- inputs: none
+-- paper: section 3; appendix C.1
+
+-- r = q_plus - q_minus at every stage, score units.
+CREATE OR REPLACE MACRO response_of(q_plus, q_minus) AS
+    list_transform(q_plus, lambda q, stage: q - q_minus[stage]);
+
+-- Trapezoid weights of a stage grid; beyond either end of a list, an element is NULL.
+CREATE OR REPLACE MACRO weights_of(t) AS
+    list_transform(
+        t, lambda here, stage: (coalesce(t[stage + 1], here) - coalesce(t[stage - 1], here)) / 2
+    );
+
+-- Mass of the response above zero, and below it. list_sum, unlike list_inner_product, survives
+-- lists that do not match: check_endpoint_is_last_stage has to report them.
+CREATE OR REPLACE MACRO rising_mass_of(response, weights) AS
+    list_sum(list_transform(response, lambda r, stage: greatest(r, 0) * weights[stage]));
+CREATE OR REPLACE MACRO falling_mass_of(response, weights) AS
+    list_sum(list_transform(response, lambda r, stage: greatest(-r, 0) * weights[stage]));
+
+-- Measure of the stages whose response has this sign, 0 to 1.
+CREATE OR REPLACE MACRO sign_measure_of(response, weights, side) AS
+    list_sum(
+        list_transform(
+            response, lambda r, stage: CASE WHEN sign(r) = side THEN weights[stage] ELSE 0 END
+        )
+    );
+
+-- Gate: equality is active. The cast keeps a literal from being compared as DECIMAL.
+CREATE OR REPLACE MACRO is_active_at(d, epsilon) AS abs(d) >= epsilon::DOUBLE;
+
+-- Components at an epsilon from d and the two masses. Those of one stage are the components of
+-- the masses greatest(r, 0) and greatest(-r, 0).
+CREATE OR REPLACE MACRO evidence_at(d, rising, falling, epsilon) AS
+    CASE WHEN NOT is_active_at(d, epsilon) THEN 0 WHEN d > 0 THEN rising ELSE falling END;
+CREATE OR REPLACE MACRO contradiction_at(d, rising, falling, epsilon) AS
+    CASE WHEN NOT is_active_at(d, epsilon) THEN 0 WHEN d > 0 THEN falling ELSE rising END;
+CREATE OR REPLACE MACRO fragility_at(d, rising, falling, epsilon) AS
+    CASE WHEN is_active_at(d, epsilon) THEN 0 ELSE rising + falling END;
+
+-- Mass against the sign of d, whether or not the gate is open; 0 where d = 0.
+CREATE OR REPLACE MACRO opposed_mass_at(d, rising, falling) AS
+    CASE WHEN d > 0 THEN falling WHEN d < 0 THEN rising ELSE 0 END;

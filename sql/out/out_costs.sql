@@ -1,0 +1,40 @@
+-- purpose: what scoring each model took, and what sharing states saved
+-- grain: one row per study and model
+-- inputs: stg_costs, core_shards
+-- paper: appendix C.2 (query complexity)
+CREATE OR REPLACE VIEW out_costs AS
+WITH costs AS (
+    SELECT cost.* FROM stg_costs AS cost SEMI JOIN core_shards USING (study, model_id, shard_key)
+),
+totals AS (
+    SELECT
+        study,
+        model_id,
+        count(*) AS shard_count,
+        sum(pair_count)::BIGINT AS pair_count,
+        sum(forward_rows)::BIGINT AS forward_rows,
+        sum(naive_rows)::BIGINT AS naive_rows,
+        sum(forward_seconds) AS forward_seconds,
+        sum(wall_seconds) AS wall_seconds,
+        max(batch_size) AS batch_size,
+        max(peak_memory_bytes) AS peak_memory_bytes,
+        string_agg(DISTINCT device, ', ' ORDER BY device) AS device
+    FROM costs
+    GROUP BY study, model_id
+)
+SELECT
+    study,
+    model_id,
+    shard_count,
+    pair_count,
+    forward_rows, -- distinct states, sent through the model
+    naive_rows, -- both branches at every stage
+    1 - forward_rows / nullif(naive_rows, 0) AS rows_saved_frac,
+    forward_seconds,
+    wall_seconds, -- summed over shards, which may have run side by side
+    forward_rows / nullif(wall_seconds, 0) AS rows_per_second,
+    batch_size,
+    peak_memory_bytes,
+    device
+FROM totals
+ORDER BY study, model_id;

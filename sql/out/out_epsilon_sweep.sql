@@ -1,0 +1,27 @@
+-- purpose: mean components at other thresholds than the run's, without scoring again
+-- grain: one row per study, model, pair type, path and epsilon
+-- inputs: epsilon_sweep, core_current_runs
+-- paper: appendix G (threshold sensitivity)
+CREATE OR REPLACE VIEW out_epsilon_sweep AS
+WITH swept AS (
+    FROM epsilon_sweep(
+        [0.01, 0.02, 0.05]::DOUBLE[] || (SELECT list(epsilon) FROM core_current_runs)
+    )
+)
+SELECT
+    swept.study,
+    swept.model_id,
+    swept.pair_type,
+    swept.path,
+    swept.epsilon, -- score units
+    swept.pair_count,
+    swept.active_frac,
+    swept.evidence, -- score units, as all that follow
+    swept.contradiction,
+    swept.fragility,
+    swept.abs_response
+FROM swept
+JOIN core_current_runs AS run USING (study)
+-- The list holds the epsilon of every study; each study keeps its own.
+WHERE swept.epsilon IN (0.01, 0.02, 0.05, run.epsilon)
+ORDER BY swept.study, swept.model_id, swept.pair_type, swept.path, swept.epsilon;

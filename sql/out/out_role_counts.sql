@@ -1,0 +1,28 @@
+-- purpose: how often each role is a trajectory's largest component
+-- grain: one row per study, model, pair type, path and role ('none': no response at all)
+-- inputs: core_profiles
+-- paper: section 6.2
+CREATE OR REPLACE VIEW out_role_counts AS
+WITH counts AS (
+    SELECT study, model_id, pair_type, path, coalesce(role, 'none') AS role, count(*) AS row_count
+    FROM core_profiles
+    GROUP BY ALL
+),
+totals AS (
+    SELECT study, model_id, pair_type, path, sum(row_count) AS total
+    FROM counts
+    GROUP BY study, model_id, pair_type, path
+),
+roles AS (SELECT unnest(['evidence', 'contradiction', 'fragility', 'none']) AS role)
+SELECT
+    study,
+    model_id,
+    pair_type,
+    path,
+    role,
+    coalesce(row_count, 0)::BIGINT AS trajectory_count,
+    (coalesce(row_count, 0) / total)::DOUBLE AS frac
+FROM totals
+CROSS JOIN roles
+LEFT JOIN counts USING (study, model_id, pair_type, path, role)
+ORDER BY study, model_id, pair_type, path, role;

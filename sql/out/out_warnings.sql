@@ -1,0 +1,51 @@
+-- purpose: what a reader of the results should know before trusting them
+-- grain: one row per study, model and warning
+-- inputs: stg_quarantine, core_shards, core_profiles, core_predictions, core_pairs
+-- paper: appendix B.8 (threshold stability)
+CREATE OR REPLACE VIEW out_warnings AS
+WITH silent AS (
+    SELECT study, model_id, pair_type, path
+    FROM core_profiles
+    GROUP BY study, model_id, pair_type, path
+    HAVING NOT bool_or(is_endpoint_active)
+),
+factual AS (
+    SELECT study, model_id, avg(is_correct::INTEGER) AS accuracy, count(*) AS image_count,
+        any_value(len(probabilities)) AS class_count
+    FROM core_predictions
+    SEMI JOIN (SELECT study, plus_variant AS variant FROM core_pairs) USING (study, variant)
+    GROUP BY study, model_id
+),
+warnings AS (
+    SELECT study, model_id, 'quarantined' AS warning, count(*) AS affected_count,
+        'trajectories with non-finite scores are withheld from every figure' AS detail
+    FROM stg_quarantine SEMI JOIN core_shards USING (study, model_id, shard_key)
+    GROUP BY study, model_id
+    UNION ALL
+    SELECT study, model_id, 'near_gate', count(*),
+        'trajectories end within 1e-6 of epsilon: their role may change with numerics'
+    FROM core_profiles
+    WHERE abs(endpoint_magnitude - epsilon) <= 1e-6
+    GROUP BY study, model_id
+    UNION ALL
+    SELECT study, model_id, 'missing_shards', count(*),
+        'shards of the plan are not scored or not routed yet: figures cover the others'
+    FROM core_shards
+    WHERE NOT (is_scored AND is_routed)
+    GROUP BY study, model_id
+    UNION ALL
+    SELECT study, model_id, 'no_active_pair', count(*),
+        'no pair reaches epsilon, so all response is fragility, for '
+        || string_agg(pair_type || '/' || path, ', ' ORDER BY pair_type, path)
+    FROM silent
+    GROUP BY study, model_id
+    UNION ALL
+    SELECT study, model_id, 'below_chance', image_count,
+        format('accuracy on factual images is {:.3f}, below chance ({:.3f}): check the '
+            || 'preprocessing and the class map', accuracy, 1 / class_count)
+    FROM factual
+    WHERE accuracy < 1 / class_count
+)
+SELECT study, model_id, warning, affected_count, detail
+FROM warnings
+ORDER BY study, model_id, warning;

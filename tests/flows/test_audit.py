@@ -1,0 +1,132 @@
+"""The whole audit through the command line, with real Prefect, Dask, Parquet and DuckDB."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import ones
+
+from decaf.models.classifier import load_classifier
+from decaf.study import load_study
+from warehouse.catalog import connect
+
+pytestmark = pytest.mark.slow
+
+
+def rows(warehouse, query):
+    with connect(warehouse) as connection:
+        return connection.sql(query).fetchall()
+
+
+def succeeded(done):
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_an_audit_from_pairs_to_report(study, write, decaf, prefect_server, tmp_path):
+    config = write(study)
+    assert "2 models, 16 pairs of 8 sources" in succeeded(decaf("plan", config))
+    assert not (tmp_path / "warehouse").exists()
+
+    printed = succeeded(decaf("run", config, **prefect_server))
+    assert "small_vit" in printed
+    assert "decaf sql" in printed
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+    counted = rows(
+        tmp_path / "warehouse",
+        "SELECT model_id, path, count(*) FROM core_trajectories GROUP BY ALL",
+    )
+    assert sorted(counted) == [
+        (model, path, 16) for model in ("small_cnn", "small_vit") for path in ("blend", "patch")
+    ]
+    check_scores_against_the_model(study, config, tmp_path)
+
+    # The same command again makes no forward pass, and says so.
+    receipts = sorted((tmp_path / "warehouse" / "receipts").rglob("*.json"))
+    before = [path.stat().st_mtime_ns for path in receipts]
+    again = succeeded(decaf("run", config, PREFECT_API_URL="http://127.0.0.1:9"))
+    assert "nothing to do: all 8 shards" in again
+    assert [path.stat().st_mtime_ns for path in receipts] == before
+
+    # Another epsilon is another run over the same trajectories.
+    moved = {**study, "epsilon": 0.2}
+    succeeded(decaf("run", write(moved), **prefect_server))
+    assert rows(tmp_path / "warehouse", "SELECT DISTINCT epsilon FROM core_profiles") == [(0.2,)]
+    assert len(rows(tmp_path / "warehouse", "FROM stg_costs")) == 8
+    assert len(rows(tmp_path / "warehouse", "FROM stg_trajectories")) == 64
+    succeeded(decaf("check", "-w", tmp_path / "warehouse"))
+
+    # The results are there for SQL, and a slip is explained.
+    ask = ("sql", "-w", tmp_path / "warehouse")
+    assert "8" in succeeded(decaf(*ask, "SELECT count(*) AS n FROM out_model_profiles"))
+    slip = decaf(*ask, "SELECT evidense FROM out_model_profiles")
+    assert slip.returncode == 2
+    assert '"evidence"' in slip.stderr
+    assert "finished" in succeeded(decaf("status", "-w", tmp_path / "warehouse"))
+
+
+def check_scores_against_the_model(study, config, tmp_path):
+    """Stored clean endpoints equal a plain forward pass over the rendered scenes."""
+    settings = load_study(config)
+    pairs = settings.data.pair_set()
+    card = settings.models[0]
+    classifier = load_classifier(card, card.weights, "cpu")
+    pair = pairs.pairs[5]
+    clean = [settings.data.read_image(pairs.images[i]) for i in (pair.plus, pair.minus)]
+    pixels = torch.from_numpy(np.stack(clean)).permute(0, 3, 1, 2) / 255
+    expected = classifier.logits(pixels).double().softmax(dim=1)[:, pair.class_id].numpy()
+    query = (
+        "SELECT path, q_plus[-1], q_minus[-1] FROM core_trajectories "
+        f"WHERE model_id = '{card.id}' AND pair_id = '{pair.pair_id}'"
+    )
+    found = rows(tmp_path / "warehouse", query)
+    assert len(found) == 2
+    for _, *stored in found:
+        np.testing.assert_allclose(stored, expected, atol=1e-6)
+
+
+def test_a_model_that_returns_nan_loses_those_pairs_alone(
+    study, write, decaf, prefect_server, tmp_path
+):
+    save_file({"scale": ones(1)}, tmp_path / "patchy.safetensors")
+    data = load_study(write(study)).data
+    levels = [data.read_image(image).mean() / 127.5 - 1 for image in data.pair_set().images]
+    patchy = {
+        **study["models"][0],
+        "id": "patchy",
+        "architecture": "factory:patchy:Patchy",
+        "arguments": {"limit": float(np.median(levels))},
+        "weights": str(tmp_path / "patchy.safetensors"),
+    }
+    settings = {**study, "models": [study["models"][0], patchy]}
+    succeeded(decaf("run", write(settings), **prefect_server))
+    kept = dict(
+        rows(tmp_path / "warehouse", "SELECT model_id, count(*) FROM core_profiles GROUP BY ALL")
+    )
+    withheld = rows(tmp_path / "warehouse", "SELECT model_id, pair_id FROM stg_quarantine")
+    assert kept["small_cnn"] == 32
+    assert 0 < len(withheld)
+    assert {model for model, _ in withheld} == {"patchy"}
+    assert kept.get("patchy", 0) + len(withheld) == 32
+    query = "SELECT warning FROM out_warnings WHERE model_id = 'patchy'"
+    warned = rows(tmp_path / "warehouse", query)
+    assert any("quarantine" in warning for (warning,) in warned)
+    succeeded(decaf("check", "-w", tmp_path / "warehouse"))
+
+
+def test_no_worker_imports_prefect():
+    assert imported("tasks.shard, tasks.train") == ["torch"]
+
+
+def test_planning_a_finished_audit_needs_no_torch():
+    assert imported("tasks.plan, flows.display") == []
+
+
+def imported(modules):
+    """Which of torch and prefect an interpreter holds after importing the modules."""
+    code = f"import sys, {modules}; print(*[m for m in ('torch', 'prefect') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split()

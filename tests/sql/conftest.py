@@ -1,0 +1,48 @@
+"""Catalogues in memory, whose staging relations are tables."""
+
+import duckdb
+import pyarrow as pa
+import pytest
+from view_tables import VIEWS, above_staging, columns_of, staged_schemas
+
+from warehouse.catalog import CHECKS
+
+
+@pytest.fixture(scope="session")
+def columns():
+    """Columns and types of every relation, views included, from a catalogue without rows."""
+    with duckdb.connect() as connection:
+        staged = staged_schemas()
+        for name, schema in staged.items():
+            connection.from_arrow(schema.empty_table()).create(name)
+        for view in above_staging():
+            connection.execute(view.sql)
+        checks = {
+            view.name: connection.sql(view.sql) for view in VIEWS.values() if view.folder == CHECKS
+        }
+        named = {
+            name: connection.table(name) if name in staged else connection.view(name)
+            for name in [*staged, *(v.name for v in VIEWS.values() if v.folder in ("core", "out"))]
+        }
+        return {name: columns_of(relation) for name, relation in (named | checks).items()}
+
+
+@pytest.fixture
+def catalogue():
+    """Open all views over the given staging tables; tables that are not given have no rows."""
+    opened = []
+
+    def open_tables(given):
+        connection = duckdb.connect(config={"threads": 2})
+        opened.append(connection)
+        for name, schema in staged_schemas().items():
+            rows = given.get(name, [])
+            table = rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows, schema)
+            connection.from_arrow(table.select(schema.names).cast(schema)).create(name)
+        for view in above_staging():
+            connection.execute(view.sql)
+        return connection
+
+    yield open_tables
+    for connection in opened:
+        connection.close()

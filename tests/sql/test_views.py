@@ -1,0 +1,86 @@
+"""Every view and check on rows small enough to check by hand.
+
+A folder holds ``given_<relation>.csv`` for what the view reads (relations that are not given have
+no rows, cells that are not given are NULL) and ``expect.csv`` with the rows of the view.
+"""
+
+import math
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+from view_tables import VIEWS, columns_of, create, define, read_rows, relations
+
+from warehouse.catalog import CHECKS, SQL_FOLDER
+
+CASES = sorted(
+    folder for folder in Path(__file__).parent.iterdir() if (folder / "expect.csv").exists()
+)
+TESTED = {"core", "out", CHECKS}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_view(case, columns):
+    name = case.name.partition("@")[0]
+    view = VIEWS[name]
+    given = {path.stem.removeprefix("given_"): path for path in case.glob("given_*.csv")}
+    assert given.keys() <= relations(name), "given, but not read"
+    with duckdb.connect() as connection:
+        for relation in relations(name):
+            rows = read_rows(given[relation]) if relation in given else []
+            create(connection, relation, columns[relation], rows)
+        define(connection, name)
+        found = connection.sql(view.sql) if view.folder == CHECKS else connection.view(name)
+        expected = read_rows(case / "expect.csv")
+        types = columns_of(found)
+        stated = list(expected[0]) if expected else list(types)
+        assert view.folder == "core" or set(stated) == set(types), "every column is stated"
+        create(connection, "expected", {column: types[column] for column in stated}, expected)
+        found_rows = found.select(*stated).fetchall()
+        expected_rows = connection.table("expected").fetchall()
+    if view.folder != "out":
+        found_rows, expected_rows = sorted(found_rows, key=repr), sorted(expected_rows, key=repr)
+    assert len(found_rows) == len(expected_rows), found_rows
+    for found_row, expected_row in zip(found_rows, expected_rows, strict=True):
+        for column, a, b in zip(stated, found_row, expected_row, strict=True):
+            assert _equal(a, b), f"{column}: {a!r}, expected {b!r} in {expected_row}"
+
+
+@pytest.mark.parametrize("folder", sorted(TESTED))
+def test_every_view_has_a_case(folder):
+    tested = {case.name.partition("@")[0] for case in CASES}
+    assert {view.name for view in VIEWS.values() if view.folder == folder} <= tested
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.name)
+def test_file_says_what_it_is(view):
+    given = {"receipts", "receipt_files"}
+    code = re.sub(r"--.*|'[^']*'", "", view.sql)
+    words = set(re.findall(r"[a-z_]+", code))
+    files = set(re.findall(r"getvariable\('(files)'\)\.(\w+)", view.sql))
+    defined = {
+        view.name: set(re.findall(r"CREATE OR REPLACE (?:MACRO|VIEW) (\w+)", view.sql))
+        for view in VIEWS.values()
+    }
+    used = {name for name, names in defined.items() if (names & words) and name != view.name}
+    used |= (given & words) | {f"{variable}.{table}" for variable, table in files}
+    assert set(view.inputs) == used
+    assert len(view.sql.splitlines()) <= 60
+    assert "INSTALL" not in view.sql
+    if view.folder not in (CHECKS, "macros"):
+        assert defined[view.name] == {view.name}
+
+
+def test_macro_names_are_unique():
+    text = "\n".join(path.read_text() for path in SQL_FOLDER.glob("*/*.sql"))
+    names = re.findall(r"CREATE OR REPLACE (?:MACRO|VIEW) (\w+)", text)
+    assert len(names) == len(set(names))
+
+
+def _equal(found, expected):
+    if isinstance(found, float) and isinstance(expected, float):
+        return math.isclose(found, expected, rel_tol=1e-12, abs_tol=1e-12)
+    if isinstance(found, list) and isinstance(expected, list):
+        return len(found) == len(expected) and all(map(_equal, found, expected))
+    return found == expected

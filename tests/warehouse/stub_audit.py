@@ -1,0 +1,251 @@
+"""An invented audit in tables named as the views, for the tests of the report.
+
+Every column of the view contract is there, so that a query of the report that runs here names
+no column that the views lack.
+"""
+
+import json
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+COLUMNS = {
+    "core_current_runs": "study VARCHAR, run_id VARCHAR, started_at TIMESTAMPTZ, epsilon DOUBLE,"
+    " pairs_digest VARCHAR, shard_count BIGINT, finished_at TIMESTAMPTZ, is_finished BOOLEAN",
+    "stg_runs": "study VARCHAR, run_id VARCHAR, started_at TIMESTAMPTZ, epsilon DOUBLE,"
+    " pairs_digest VARCHAR, shard_count BIGINT, score VARCHAR, config VARCHAR, software VARCHAR",
+    "stg_models": "study VARCHAR, run_id VARCHAR, model_id VARCHAR, position BIGINT,"
+    " family VARCHAR, architecture VARCHAR, weights_sha256 VARCHAR, card VARCHAR,"
+    " training VARCHAR",
+    "core_shards": "study VARCHAR, run_id VARCHAR, model_id VARCHAR, block BIGINT,"
+    " shard_key VARCHAR, profile_key VARCHAR, pair_count BIGINT, trajectory_count BIGINT,"
+    " is_scored BOOLEAN, is_routed BOOLEAN",
+    "core_pairs": "study VARCHAR, run_id VARCHAR, pair_id VARCHAR, source_id VARCHAR,"
+    " pair_type VARCHAR, class_id BIGINT, split VARCHAR, plus_image VARCHAR,"
+    " minus_image VARCHAR, plus_variant VARCHAR, minus_variant VARCHAR",
+    "out_model_profiles": "study VARCHAR, model_id VARCHAR, family VARCHAR, position BIGINT,"
+    " pair_type VARCHAR, path VARCHAR, pair_count BIGINT, active_frac DOUBLE,"
+    " endpoint_magnitude DOUBLE, evidence DOUBLE, contradiction DOUBLE, fragility DOUBLE,"
+    " abs_response DOUBLE, net_response DOUBLE, evidence_frac DOUBLE,"
+    " contradiction_frac DOUBLE, fragility_frac DOUBLE",
+    "out_epsilon_sweep": "study VARCHAR, model_id VARCHAR, pair_type VARCHAR, path VARCHAR,"
+    " epsilon DOUBLE, pair_count BIGINT, active_frac DOUBLE, evidence DOUBLE,"
+    " contradiction DOUBLE, fragility DOUBLE, abs_response DOUBLE",
+    "out_model_intervals": "study VARCHAR, model_id VARCHAR, pair_type VARCHAR, path VARCHAR,"
+    " metric VARCHAR, estimate DOUBLE, standard_error DOUBLE, lower_90 DOUBLE, upper_90 DOUBLE,"
+    " lower_95 DOUBLE, upper_95 DOUBLE, source_count BIGINT, replicate_count BIGINT",
+    "out_rank_transfer": "study VARCHAR, pair_type VARCHAR, metric VARCHAR, path_a VARCHAR,"
+    " path_b VARCHAR, model_count BIGINT, spearman DOUBLE, reason VARCHAR",
+    "out_path_ratios": "study VARCHAR, pair_type VARCHAR, path_a VARCHAR, path_b VARCHAR,"
+    " metric VARCHAR, mean_a DOUBLE, mean_b DOUBLE, ratio DOUBLE, model_count BIGINT",
+    "out_mean_trajectories": "study VARCHAR, model_id VARCHAR, pair_type VARCHAR, path VARCHAR,"
+    " stage BIGINT, t DOUBLE, trajectory_count BIGINT, mean_response DOUBLE, evidence DOUBLE,"
+    " contradiction DOUBLE, fragility DOUBLE",
+    "out_accuracy": "study VARCHAR, model_id VARCHAR, variant VARCHAR, image_count BIGINT,"
+    " accuracy DOUBLE, mean_true_class_score DOUBLE",
+    "out_costs": "study VARCHAR, model_id VARCHAR, shard_count BIGINT, pair_count BIGINT,"
+    " forward_rows BIGINT, naive_rows BIGINT, rows_saved_frac DOUBLE, forward_seconds DOUBLE,"
+    " wall_seconds DOUBLE, rows_per_second DOUBLE, batch_size BIGINT, peak_memory_bytes BIGINT,"
+    " device VARCHAR",
+    "out_warnings": "study VARCHAR, model_id VARCHAR, warning VARCHAR, affected_count BIGINT,"
+    " detail VARCHAR",
+}
+METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
+RUN_ID = "7fa3c1d2e5b84960"
+FAMILIES = ("resnet", "convnext", "vit", "swin", "efficientnet", "regnet")
+PATH_FACTORS = {"blend": (1.0, 1.0, 1.0), "patch_a": (1.02, 1.6, 4.1), "patch_b": (1.0, 1.5, 3.8)}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the invented audit consists of."""
+
+    models: tuple[str, ...] = ("resnet50.a1_in1k", "convnext_tiny.in12k_ft_in1k", "vit_small")
+    pair_types: tuple[str, ...] = ("mixed_same", "mixed_rand")
+    paths: tuple[str, ...] = ("blend", "patch_a")
+    study: str = "demo"
+    has_rows: bool = True
+    is_finished: bool = True
+    has_predictions: bool = True
+    has_warnings: bool = False
+
+
+def six_models() -> Audit:
+    """A realistic audit: six models, two pair types, two paths."""
+    models = (
+        "resnet18.tv_in1k",
+        "resnet50.a1_in1k",
+        "convnext_tiny.in12k_ft_in1k",
+        "vit_base_patch16_clip_224.openai_ft_in12k_in1k",
+        "swin_small_patch4_window7_224.ms_in22k_ft_in1k",
+        "efficientnet_b0.ra_in1k",
+    )
+    return Audit(models=models, study="imagenet9-backgrounds", has_warnings=True)
+
+
+def many_models(count: int, paths: tuple[str, ...] = ("blend", "patch_a", "patch_b")) -> Audit:
+    """An audit of a large registry."""
+    models = tuple(
+        f"{FAMILIES[index % 6]}_variant_{index:03d}.fb_in22k_ft_in1k" for index in range(count)
+    )
+    return Audit(models=models, paths=paths, study="registry")
+
+
+def open_stub(audit: Audit) -> duckdb.DuckDBPyConnection:
+    """Open an in-memory DuckDB with every table of the contract, filled for one audit."""
+    connection = duckdb.connect()
+    for name, columns in COLUMNS.items():
+        connection.execute(f"CREATE TABLE {name} ({columns})")
+    _insert_run(connection, audit)
+    if audit.has_rows:
+        _insert_results(connection, audit)
+    return connection
+
+
+def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: list[tuple]) -> None:
+    """Append rows in the order of the table's columns."""
+    columns = zip(*rows, strict=True)
+    appended = pa.table({f"c{place}": list(column) for place, column in enumerate(columns)})
+    connection.register("appended", appended)
+    connection.execute(f"INSERT INTO {table} SELECT * FROM appended")
+    connection.unregister("appended")
+
+
+def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
+    study, started = audit.study, "2026-11-20 08:15:00+00"
+    finished = "2026-11-20 11:42:00+00" if audit.is_finished else None
+    count = 4 * len(audit.models)
+    insert(
+        connection,
+        "core_current_runs",
+        [(study, RUN_ID, started, 0.02, "p" * 64, count, finished, audit.is_finished)],
+    )
+    score = json.dumps(
+        {"kind": "superclass_probability", "class_map": "in_to_in9.json", "classes": 9}
+    )
+    insert(
+        connection,
+        "stg_runs",
+        [
+            (study, RUN_ID, started, 0.02, "p" * 64, count, score, "{}", "{}"),
+            (study, "older", "2026-11-01 08:15:00+00", 0.1, "p" * 64, count, "old", "{}", "{}"),
+        ],
+    )
+    models = []
+    for position, model in enumerate(audit.models):
+        family = model.split("_")[0].split(".")[0]
+        digest = f"{position:02x}" + "4be1c09d" * 7 + "a7b3d1"
+        models.append((study, RUN_ID, model, position, family, "timm/" + model, digest, "{}", None))
+    old = ("gone", 0, "none", "timm/gone", "f" * 64, "{}", None)
+    insert(connection, "stg_models", [*models, (study, "older", *old)])
+    shards = [
+        (study, RUN_ID, model, block, f"{model}-{block}", f"{model}-{block}-p", 10, 20, done, done)
+        for model in audit.models
+        for block in range(4)
+        for done in [audit.is_finished or (audit.has_rows and block == 0)]
+    ]
+    insert(connection, "core_shards", shards)
+    pairs = []
+    for pair_type in audit.pair_types:
+        for index in range(20):
+            pair, source = f"{pair_type}-{index}", f"s{index // 2}"
+            images = ("train", f"{pair}+", f"{pair}-", "original", pair_type)
+            pairs.append((study, RUN_ID, pair, source, pair_type, index % 9, *images))
+    insert(connection, "core_pairs", pairs)
+
+
+def _insert_results(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
+    random = np.random.default_rng(7)
+    study = audit.study
+    profiles, intervals, stages, sweep = [], [], [], []
+    for position, model in enumerate(audit.models):
+        for type_place, pair_type in enumerate(audit.pair_types):
+            base = random.uniform([0.06, 0.005, 0.004], [0.2, 0.045, 0.05]) * (1 + 0.5 * type_place)
+            magnitude, active = float(base[0] * 1.7), float(random.uniform(0.4, 0.85))
+            for path in audit.paths:
+                noise = random.uniform(0.9, 1.1, 3)
+                e, c, f = (float(v) for v in base * PATH_FACTORS.get(path, 1.3) * noise)
+                total = e + c + f
+                where = (study, model, pair_type, path)
+                profiles.append(
+                    (study, model, model[:6], position, pair_type, path, 20, active, magnitude)
+                    + (e, c, f, total, e - c, e / total, c / total, f / total)
+                )
+                for metric, value in zip(METRICS, (magnitude, e, c, f, total), strict=True):
+                    bounds = (value * 0.88, value * 1.12, value * 0.86, value * 1.14)
+                    intervals.append((*where, metric, value, value * 0.07, *bounds, 10, 500))
+                for stage in range(9):
+                    t = stage / 8
+                    parts = (2 * e * t, 6 * c * t * (1 - t), 6 * f * t * (1 - t))
+                    stages.append((*where, stage, t, 20, parts[0] - parts[1], *parts))
+                for epsilon in (0.01, 0.02, 0.05):
+                    moved = epsilon * 3
+                    routed = (e * (1 - moved), c * (1 - moved), f + (e + c) * moved)
+                    sweep.append((*where, epsilon, 20, active - 2 * epsilon, *routed, total))
+    insert(connection, "out_model_profiles", profiles)
+    insert(connection, "out_model_intervals", intervals)
+    insert(connection, "out_mean_trajectories", stages)
+    insert(connection, "out_epsilon_sweep", sweep)
+    _insert_comparisons(connection, audit)
+    _insert_costs(connection, audit)
+    if audit.has_predictions:
+        rows = [
+            (study, model, variant, 40, float(random.uniform(0.7, 0.97)), 0.8)
+            for model in audit.models
+            for variant in ("original", *audit.pair_types)
+        ]
+        insert(connection, "out_accuracy", rows)
+    if audit.has_warnings:
+        warnings = [
+            (
+                study,
+                audit.models[0],
+                "endpoint_near_gate",
+                3,
+                "3 trajectories have |d| within 1e-06 of epsilon: other hardware may gate them "
+                "differently.",
+            ),
+            (study, None, "shards_missing", 2, "2 of 24 planned shards are not committed."),
+        ]
+        insert(connection, "out_warnings", warnings)
+
+
+def _insert_comparisons(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
+    """Ratios and rank transfer of every pair of paths, from the profiles."""
+    ratios, ranks = [], []
+    pairs = [(a, b) for a in audit.paths for b in audit.paths if a < b]
+    for pair_type in audit.pair_types:
+        for a, b in pairs:
+            for metric in METRICS:
+                means = [
+                    connection.sql(
+                        f"SELECT avg({metric}) FROM out_model_profiles WHERE pair_type = ? "
+                        "AND path = ?",
+                        params=[pair_type, path],
+                    ).fetchall()[0][0]
+                    for path in (a, b)
+                ]
+                count = len(audit.models)
+                ratios.append(
+                    (audit.study, pair_type, a, b, metric, *means, means[1] / means[0], count)
+                )
+                known = count > 1
+                spearman = 0.9 - 0.1 * METRICS.index(metric) if known else None
+                reason = None if known else "fewer than two models"
+                ranks.append((audit.study, pair_type, metric, a, b, count, spearman, reason))
+    if ratios:
+        insert(connection, "out_path_ratios", ratios)
+        insert(connection, "out_rank_transfer", ranks)
+
+
+def _insert_costs(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
+    rows = []
+    for place, model in enumerate(audit.models):
+        forward, naive, seconds = 1_220 + 7 * place, 2_160, 12.5 + place
+        rows.append(
+            (audit.study, model, 4, 40, forward, naive, 1 - forward / naive, seconds, seconds * 1.2)
+            + (forward / (seconds * 1.2), 64, 3 * 2**29, "NVIDIA A100-SXM4-80GB")
+        )
+    insert(connection, "out_costs", rows)

@@ -1,0 +1,187 @@
+"""The report in a real browser: it loads nothing, complains of nothing and fits its window."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from report_reader import SECTIONS
+from stub_audit import Audit, many_models, open_stub, six_models
+
+from warehouse.report.page import write_report
+
+CHROMIUM = "/usr/bin/chromium"
+CHROMEDRIVER = "/usr/bin/chromedriver"
+AUDITS = {
+    "six": six_models(),
+    "many": many_models(72),
+    "one": Audit(models=("<b>only</b>",), paths=("blend",), has_predictions=False),
+    "empty": Audit(has_rows=False, is_finished=False),
+}
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1200,900",
+)
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory) -> Iterator:
+    """Headless Chromium with a fresh profile that records what it asks the network for."""
+    missing = [name for name in (CHROMIUM, CHROMEDRIVER) if shutil.which(name) is None]
+    if missing:
+        reason = f"{' and '.join(missing)} not installed (apt: chromium, chromium-driver)"
+        if os.environ.get("DECAF_REQUIRE_CHROMIUM") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(CHROMEDRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory) -> dict[str, Path]:
+    """One report per audit."""
+    folder = tmp_path_factory.mktemp("reports")
+    written = {}
+    for name, audit in AUDITS.items():
+        with open_stub(audit) as connection:
+            written[name] = write_report(connection, audit.study, folder / f"{name}.html")
+    return written
+
+
+def resize(browser, width: int, height: int) -> None:
+    """Set the size of the page itself; a window cannot be as narrow as a telephone."""
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def requested(browser) -> list[str]:
+    """Addresses that the browser asked for since the last call."""
+    messages = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
+    return [
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    ]
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_only_the_file_itself_is_requested_and_nothing_is_logged(browser, reports, name):
+    resize(browser, 1200, 900)
+    browser.get("about:blank")
+    browser.get_log("browser")
+    requested(browser)
+    address = reports[name].as_uri()
+    browser.get(address)
+    browser.execute_script("for (const fold of document.querySelectorAll('details')) fold.open = 1")
+    assert [url for url in requested(browser) if not url.startswith("data:")] == [address]
+    assert browser.get_log("browser") == []
+
+
+def test_the_log_would_show_a_request(browser, tmp_path):
+    """The proof above is worth something only when the log sees what is not allowed."""
+    page = tmp_path / "leak.html"
+    page.write_text('<!DOCTYPE html><img src="leak.png">')
+    browser.get_log("performance")
+    browser.get(page.as_uri())
+    assert (tmp_path / "leak.png").as_uri() in requested(browser)
+    assert browser.get_log("browser") != []
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_every_section_is_visible(browser, reports, name):
+    resize(browser, 1200, 900)
+    browser.get(reports[name].as_uri())
+    for section in SECTIONS:
+        element = browser.find_element("id", section)
+        assert element.is_displayed()
+        assert element.size["height"] > 40
+        assert element.find_element("css selector", "h1, h2").is_displayed()
+    pictures = browser.find_elements("tag name", "svg")
+    assert all(picture.is_displayed() and picture.size["width"] > 300 for picture in pictures)
+    assert bool(pictures) == AUDITS[name].has_rows
+
+
+@pytest.mark.parametrize("width", [400, 800, 1200])
+@pytest.mark.parametrize("name", AUDITS)
+def test_the_page_never_scrolls_sideways(browser, reports, name, width):
+    resize(browser, width, 900)
+    browser.get(reports[name].as_uri())
+    browser.execute_script("for (const fold of document.querySelectorAll('details')) fold.open = 1")
+    inner, scrolled, seen = browser.execute_script(
+        "const root = document.documentElement;"
+        "return [innerWidth, root.scrollWidth, root.clientWidth];"
+    )
+    assert inner == width
+    assert scrolled == seen
+    outside = browser.execute_script(
+        """const edge = document.documentElement.clientWidth + 0.5;
+        return [...document.querySelectorAll('main *')]
+          .filter(e => !e.closest('.scroll, pre') && e.getBoundingClientRect().right > edge)
+          .map(e => e.outerHTML.slice(0, 80));"""
+    )
+    assert outside == []
+
+
+def test_text_of_a_picture_stays_inside_it(browser, reports):
+    resize(browser, 1200, 900)
+    browser.get(reports["six"].as_uri())
+    cut = browser.execute_script(
+        """const cut = [];
+        for (const svg of document.querySelectorAll('svg')) {
+          const frame = svg.getBoundingClientRect();
+          for (const text of svg.querySelectorAll('text')) {
+            const box = text.getBoundingClientRect();
+            if (box.left < frame.left - 1 || box.right > frame.right + 1)
+              cut.push(text.textContent);
+          }
+        }
+        return cut;"""
+    )
+    assert cut == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_is_legible_in_light_and_dark(browser, reports, scheme):
+    """WCAG contrast of at least 4.5 for text, in the tables and in the pictures."""
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+    )
+    browser.get(reports["six"].as_uri())
+    ratios = browser.execute_script(
+        """const light = colour => {
+          const [r, g, b] = colour.match(/[\\d.]+/g).map(v => v / 255)
+            .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const paper = light(getComputedStyle(document.body).backgroundColor);
+        const ratio = colour => {
+          const [low, high] = [light(colour), paper].sort((a, b) => a - b);
+          return (high + 0.05) / (low + 0.05);
+        };
+        const all = css => [...document.querySelectorAll(css)];
+        return [...all('td, th, small, p:not(.banner):not(.status), h2, summary')
+                  .map(e => ratio(getComputedStyle(e).color)),
+                ...all('svg text').map(e => ratio(getComputedStyle(e).fill))];"""
+    )
+    assert len(ratios) > 100
+    assert min(ratios) >= 4.5

@@ -1,0 +1,149 @@
+"""The report over the real views: every column is there, and a small warehouse gives a page."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from report_reader import SECTIONS, Reader
+from stub_audit import Audit, open_stub
+
+from decaf.errors import UnknownName
+from decaf.profiles import profile
+from warehouse import catalog
+from warehouse.report import facts
+from warehouse.report.page import write_report
+from warehouse.writer import commit, open_root
+
+ROW_TYPES = (
+    facts.Run,
+    facts.Progress,
+    facts.PairType,
+    facts.Model,
+    facts.Accuracy,
+    facts.Profile,
+    facts.Interval,
+    facts.PathRatio,
+    facts.RankTransfer,
+    facts.StageMean,
+    facts.SweepPoint,
+    facts.Cost,
+    facts.Warned,
+)
+
+
+@pytest.mark.parametrize("row_type", ROW_TYPES)
+def test_stub_tables_are_those_of_the_queries(row_type):
+    with open_stub(Audit()) as connection:
+        relation = connection.sql(row_type.query, params=["demo"])
+        assert tuple(relation.columns) == row_type._fields
+
+
+def test_real_views_have_every_column(tmp_path):
+    with catalog.connect(open_root(tmp_path)) as connection:
+        for row_type in ROW_TYPES:
+            relation = connection.sql(row_type.query, params=["none"])
+            assert tuple(relation.columns) == row_type._fields
+            assert row_type is facts.Progress or relation.fetchall() == []
+        with pytest.raises(UnknownName, match="known: none"):
+            write_report(connection, "demo", tmp_path / "r.html")
+
+
+def test_report_of_a_small_warehouse(tmp_path):
+    root = open_root(tmp_path / "warehouse")
+    _commit_audit(root)
+    with catalog.connect(root) as connection:
+        text = write_report(connection, "tiny", tmp_path / "r.html").read_text()
+        abs_response = connection.sql(
+            "SELECT abs_response FROM out_model_profiles WHERE model_id = 'm0' AND path = 'blend'"
+        ).fetchall()[0][0]
+    reader = Reader(text)
+    row = next(row for row in reader.rows if row[0] == "m0" and len(row) == 8)
+    assert row[1] == "4"
+    assert row[-1].startswith(f"{abs_response:.3f} [")
+    assert "still running: 2 of 4 shards" in reader.text
+    assert "missing_shards" in reader.text
+    assert set(SECTIONS) <= set(reader.ids)
+
+
+def _commit_audit(root: Path) -> None:
+    """Two models on four pairs and two paths; each model has a second shard that is not done."""
+    random = np.random.default_rng(3)
+    start = np.datetime64("2026-11-20T08:00", "us")
+    pairs = [f"p{place}" for place in range(4)]
+    names = ("pairs_digest", "pair_id", "source_id", "pair_type", "class_id", "split")
+    names += ("plus_image", "minus_image", "plus_variant", "minus_variant")
+    rows = [
+        ("digest", pair, f"s{place // 2}", "floor", 0, "test", f"{pair}+", f"{pair}-", "a", "b")
+        for place, pair in enumerate(pairs)
+    ]
+    commit(root, "pairs", "tiny", "digest", {"pairs": _rows(names, rows)})
+    run = ("run", start, 0.02, "digest", 4, '{"kind": "class_probability"}', "{}", "{}")
+    names = ("run_id", "started_at", "epsilon", "pairs_digest", "shard_count", "score", "config")
+    models = [("run", f"m{k}", k, "net", "net-4", "ab" * 32, "{}", None) for k in range(2)]
+    shards = [
+        ("run", f"k{k}{block}", f"k{k}{block}e", f"m{k}", block, 4, 8)
+        for k in range(2)
+        for block in range(2)
+    ]
+    model_names = ("run_id", "model_id", "position", "family", "architecture", "weights_sha256")
+    shard_names = ("run_id", "shard_key", "profile_key", "model_id", "block", "pair_count")
+    tables = {
+        "runs": _rows((*names, "software"), [run]),
+        "models": _rows((*model_names, "card", "training"), models),
+        "run_shards": _rows((*shard_names, "trajectory_count"), shards),
+    }
+    commit(root, "runs", "tiny", "run", tables)
+    for k in range(2):
+        _commit_shard(root, f"m{k}", f"k{k}0", pairs, random)
+
+
+def _commit_shard(root: Path, model: str, key: str, pairs: list[str], random) -> None:
+    where = [(pair, path) for pair in pairs for path in ("blend", "patch_a")]
+    grid = np.linspace(0, 1, 5)
+    plus, minus = random.uniform(0, 1, (2, len(where), 5))
+    minus[:, 0] = plus[:, 0]
+    ids = {
+        "shard_key": [key] * len(where),
+        "pair_id": [pair for pair, _ in where],
+        "path": [path for _, path in where],
+        "repetition": [0] * len(where),
+    }
+    scores = {"t": [list(grid)] * len(where), "q_plus": list(plus), "q_minus": list(minus)}
+    times = ("load_seconds", "build_seconds", "forward_seconds", "wall_seconds")
+    cost = {
+        "shard_key": [key],
+        "pair_count": [4],
+        "trajectory_count": [8],
+        "forward_rows": [60],
+        "naive_rows": [80],
+        "batch_size": [16],
+        "requested_batch_size": [16],
+        **{name: [1.5] for name in times},
+        "peak_memory_bytes": [2**30],
+        "device": ["cpu"],
+        "worker": ["w"],
+        "started_at": [np.datetime64("2026-11-20T08:00", "us")],
+    }
+    tables = {"trajectories": pa.table(ids | scores), "costs": _table(cost)}
+    commit(root, "shards", "tiny", key, tables, model_id=model)
+    profiles = profile(plus - minus, grid, 0.02)._asdict()
+    profiles["sign_flip_frac"] = pa.array(profiles["sign_flip_frac"], from_pandas=True)
+    keys = {"profile_key": [f"{key}e"] * len(where), "epsilon": [0.02] * len(where)}
+    table = pa.table(ids | keys | profiles)
+    commit(root, "profiles", "tiny", f"{key}e", {"profiles": table}, model_id=model)
+
+
+def _rows(names: tuple[str, ...], rows: list[tuple]) -> pa.Table:
+    return _table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def _table(columns: dict[str, list]) -> pa.Table:
+    return pa.table(
+        {
+            name: pa.array(np.array(values), pa.timestamp("us")).cast(pa.timestamp("us", "UTC"))
+            if name == "started_at"
+            else values
+            for name, values in columns.items()
+        }
+    )

@@ -1,0 +1,225 @@
+"""Open a warehouse for reading: an in-memory DuckDB whose views lie over the committed files.
+
+The views are the files of ``sql/``; each defines what its name says and states in its header what
+it reads, which gives the order. A connection sees the commits of the moment it was opened.
+"""
+
+import json
+import re
+import tempfile
+from contextlib import ExitStack
+from datetime import datetime
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from decaf.errors import QueryError, WarehouseError
+from warehouse import layout, receipts
+from warehouse.receipts import Receipt
+from warehouse.schemas import COUNT, FLAG, TABLES, TEXT, TIME
+from warehouse.writer import check_version
+
+SQL_FOLDER = Path(__file__).parent.parent / "sql"
+CHECKS = "checks"
+"""Folder of ``sql/`` whose files are queries to run, not views to create."""
+
+RECEIPTS = pa.schema(
+    {"kind": TEXT, "study": TEXT, "key": TEXT, "model_id": TEXT, "committed_at": TIME}
+)
+RECEIPT_FILES = pa.schema(
+    {
+        "kind": TEXT,
+        "study": TEXT,
+        "key": TEXT,
+        "table_name": TEXT,
+        "path": TEXT,
+        "row_count": COUNT,
+        "byte_count": COUNT,
+        "sha256": TEXT,
+        "is_readable": FLAG,
+    }
+)
+
+HEADER = re.compile(r"^-- (purpose|grain|inputs|paper): (.+(?:\n--   .+)*)", re.MULTILINE)
+"""One field of a header; lines that go on are indented by two more spaces."""
+
+WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
+"""How DuckDB's syntax tree shows COPY, INSERT and the like inside WITH."""
+
+
+class View(NamedTuple):
+    """What the header of one SQL file says; ``inputs`` are names of other files, or given."""
+
+    name: str
+    folder: str
+    purpose: str
+    grain: str
+    inputs: tuple[str, ...]
+    paper: str
+    sql: str
+
+
+def connect(
+    root: str | Path, *, memory_limit: str = "4GB", threads: int | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Open a warehouse with all its views; nothing can be changed through :func:`run_query`.
+
+    Files that a receipt names but that are missing or damaged are left out, so that the rest can
+    be read; ``check_rows_match_receipts`` reports them. Outside the warehouse, DuckDB can neither
+    read nor write a file, and no setting can be changed.
+
+    Parameters
+    ----------
+    memory_limit
+        Bound of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder.
+    threads
+        DuckDB's threads; all cores if it is not given.
+
+    Raises
+    ------
+    WarehouseError
+        When there is no warehouse, it is of a newer version, or a receipt or seed is damaged.
+    """
+    root = Path(root).absolute()
+    check_version(root)
+    committed = list(receipts.read(root))
+    settings = {
+        "memory_limit": memory_limit,
+        "temp_directory": str(Path(tempfile.gettempdir()) / f"decaf-{uuid4().hex}"),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    } | ({"threads": threads} if threads else {})
+    try:
+        with ExitStack() as on_failure:
+            connection = on_failure.enter_context(duckdb.connect(config=settings))
+            provide(connection, root, committed)
+            for view in in_order():
+                connection.execute(view.sql)
+            _lock(connection, root)
+            on_failure.pop_all()
+    except duckdb.Error as error:
+        raise WarehouseError(f"warehouse {root} cannot be opened: {error}") from error
+    return connection
+
+
+def views() -> list[View]:
+    """All files of ``sql/`` with what their headers say, sorted by folder and name."""
+    return [_parse(path) for path in sorted(SQL_FOLDER.glob("*/*.sql"))]
+
+
+def run_query(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+    """Run one ``SELECT`` (or ``WITH``, ``FROM``, ``DESCRIBE``, ``SHOW``, ``SUMMARIZE``).
+
+    Raises
+    ------
+    QueryError
+        For SQL that does not run, with DuckDB's own suggestions, and for SQL that would write.
+    """
+    try:
+        statements = connection.extract_statements(sql)
+        if len(statements) != 1 or not _is_read_only(connection, sql):
+            kinds = ", ".join(statement.type.name for statement in statements) or "nothing"
+            raise QueryError(
+                f"found {kinds}; expected one SELECT that writes nothing (WITH, FROM, DESCRIBE, "
+                "SHOW and SUMMARIZE are fine, and PIVOT with a list: ON column IN (…))"
+            )
+        return connection.sql(sql).to_arrow_table()
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        raise QueryError(f"{error}\nAll views with their columns: SHOW ALL TABLES") from error
+    except duckdb.Error as error:
+        raise QueryError(str(error)) from error
+
+
+def provide(connection: duckdb.DuckDBPyConnection, root: Path, committed: list[Receipt]) -> None:
+    """Set what the SQL files take as given: variables ``root`` and ``files``, and the receipts."""
+    files = [
+        {
+            "kind": receipt.kind,
+            "study": receipt.study,
+            "key": receipt.key,
+            "table_name": file.table,
+            "path": file.path,
+            "row_count": file.row_count,
+            "byte_count": file.byte_count,
+            "sha256": file.sha256,
+            "is_readable": _is_readable(root / file.path, file.byte_count),
+        }
+        for receipt in committed
+        for file in receipt.files
+    ]
+    by_table: dict[str, list[str]] = {name: [_seed(root, name)] for name in TABLES}
+    readable = {file["path"]: file["table_name"] for file in files if file["is_readable"]}
+    for path, table in readable.items():
+        by_table[table].append(str(root / path))
+    by_table["any"] = [path for paths in by_table.values() for path in paths]
+    connection.execute("SET VARIABLE root = ?", [str(root)])
+    connection.execute("SET VARIABLE files = ?", [by_table])
+    rows = [
+        {name: getattr(receipt, name) for name in RECEIPTS.names}
+        | {"committed_at": datetime.fromisoformat(receipt.committed_at)}
+        for receipt in committed
+    ]
+    connection.register("receipts", pa.Table.from_pylist(rows, RECEIPTS))
+    connection.register("receipt_files", pa.Table.from_pylist(files, RECEIPT_FILES))
+
+
+def in_order() -> list[View]:
+    """Views and macros, each after its inputs; without the checks."""
+    scripts = {view.name: view for view in views() if view.folder != CHECKS}
+    order = TopologicalSorter({name: view.inputs for name, view in scripts.items()})
+    return [scripts[name] for name in order.static_order() if name in scripts]
+
+
+def _parse(path: Path) -> View:
+    sql = path.read_text(encoding="utf-8")
+    header = {
+        field: " ".join(text.replace("\n--", " ").split()) for field, text in HEADER.findall(sql)
+    }
+    missing = {"purpose", "grain", "inputs", "paper"} - header.keys()
+    if missing:
+        raise WarehouseError(f"{path}: the header lacks {', '.join(sorted(missing))}")
+    inputs = tuple(name.strip() for name in header["inputs"].split(",") if name.strip() != "none")
+    return View(
+        path.stem,
+        path.parent.name,
+        header["purpose"],
+        header["grain"],
+        inputs,
+        header["paper"],
+        sql,
+    )
+
+
+def _seed(root: Path, table: str) -> str:
+    seed = layout.seed_file(root, table)
+    if not seed.exists():
+        raise WarehouseError(
+            f"{seed} is missing; it belongs to the warehouse, and the next decaf run writes it anew"
+        )
+    return str(seed)
+
+
+def _is_readable(path: Path, byte_count: int) -> bool:
+    """Whether the file is there and whole; its footer is read only when the size is another."""
+    try:
+        return path.stat().st_size == byte_count or bool(pq.read_metadata(path))
+    except (OSError, pa.ArrowException):
+        return False
+
+
+def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
+    tree = connection.sql("SELECT json_serialize_sql($sql)", params={"sql": sql}).fetchall()[0][0]
+    return not (json.loads(tree)["error"] or WRITING_NODE.search(tree))
+
+
+def _lock(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
+    folders = [str(root / "seeds"), str(root / "tables")]
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET allowed_directories = ?", [folders])
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")

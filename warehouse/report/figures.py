@@ -1,0 +1,269 @@
+"""The report's pictures: Vega-Lite charts that become inline SVG, without any script."""
+
+from collections.abc import Sequence
+
+import altair as alt
+
+from warehouse.report.facts import PathRatio, Profile, StageMean
+from warehouse.report.svg import INK, MUTED, PAPER, colour, svg_element
+
+NAMES = {
+    "evidence": "Evidence",
+    "contradiction": "Contradiction",
+    "fragility": "Fragility",
+    "abs_response": "Abs",
+}
+COMPONENTS = ("evidence", "contradiction", "fragility")
+
+PAGE_WIDTH = 1000
+"""Width of a full picture, CSS pixels."""
+
+LABEL_WIDTH = 290
+"""Most room for model names left of the bars; longer names are cut with an ellipsis."""
+
+BARS_PER_ROW = 3
+"""Paths side by side in one picture of bars."""
+
+PANELS_PER_ROW = 3
+"""Models side by side in one picture of trajectories."""
+
+RESPONSE = "mean response, score units"
+
+
+def profile_bars(
+    rows: Sequence[Profile], paths: Sequence[str], largest: float, decimals: int
+) -> str:
+    """Stacked bars E, C, F per model, one panel per path; the bar's length is Abs.
+
+    Parameters
+    ----------
+    rows
+        Profiles of one pair type, in the order the models are drawn.
+    paths
+        At most ``BARS_PER_ROW`` paths, the panels from left to right.
+    largest
+        Abs at the end of the axis, score units: the same for pictures that are compared.
+    decimals
+        Decimals of the total at the end of each bar.
+    """
+    models = list(dict.fromkeys(row.model_id for row in rows))
+    values = [
+        {
+            "model": row.model_id,
+            "path": row.path,
+            "part": part,
+            "place": place,
+            "value": getattr(row, part) or 0.0,
+        }
+        for row in rows
+        if row.path in paths
+        for place, part in enumerate(COMPONENTS)
+    ]
+    step = 24 if len(models) <= 24 else 15
+    room = min(LABEL_WIDTH, 20 + 6.5 * max(map(len, models)))
+    width = (PAGE_WIDTH - room) / len(paths) - 24
+    y = alt.Y("model:N", sort=models, title=None, axis=_model_axis(step, room))
+    domain = alt.Scale(domain=[0, largest * (1 + 45 / width) or 1.0], nice=False)
+    bars = (
+        alt.Chart()
+        .mark_bar(height=step * 0.68, stroke=PAPER, strokeWidth=0.5)
+        .encode(
+            y=y,
+            x=alt.X(
+                "value:Q", scale=domain, title=RESPONSE, stack="zero", axis=alt.Axis(tickCount=5)
+            ),
+            color=_colours("part:N", {part: part for part in COMPONENTS}),
+            order=alt.Order("place:Q"),
+        )
+    )
+    totals = (
+        alt.Chart()
+        .mark_text(align="left", dx=4, fontSize=10, color=MUTED)
+        .transform_aggregate(total="sum(value)", groupby=["model"])
+        .encode(y=y, x="total:Q", text=alt.Text("total:Q", format=f".{decimals}f"))
+    )
+    chart = (
+        alt.layer(bars, totals, data=alt.InlineData(values=values))
+        .properties(width=width, height=alt.Step(step))
+        .facet(column=alt.Column("path:N", sort=list(paths), title=None, header=_header()))
+        .properties(spacing=24)
+    )
+    return svg_element(
+        chart, "Stacked bars of evidence, contradiction and fragility per model and path"
+    )
+
+
+def path_slopes(
+    rows: Sequence[Profile],
+    means: Sequence[PathRatio],
+    paths: Sequence[str],
+    largest: float,
+    decimals: int,
+) -> str:
+    """Every metric on every path: a thin line per model, a thick one for their mean.
+
+    Parameters
+    ----------
+    rows
+        Profiles of one pair type.
+    means
+        Means over models of the same pair type.
+    paths
+        From left to right.
+    largest
+        Value at the top of the axis, score units: the same for pictures that are compared.
+    decimals
+        Decimals of the means.
+    """
+    width = (PAGE_WIDTH - 60) / len(NAMES) - 20
+    slanted = 7 * max(map(len, paths)) * len(paths) > width
+    x = alt.X(
+        "path:N",
+        sort=list(paths),
+        title=None,
+        axis=alt.Axis(labelAngle=-35 if slanted else 0, labelLimit=140, ticks=False),
+    )
+    domain = alt.Scale(domain=[0, largest * 1.05 or 1.0], nice=False)
+    shade = _colours("metric:N", {NAMES[metric]: metric for metric in NAMES})
+    # Many thin lines are a background; a few are read one by one.
+    opacity = min(0.5, max(0.12, 4 * len(paths) / (1 + len(rows))))
+    thin = (
+        alt.Chart()
+        .mark_line(strokeWidth=1, opacity=opacity)
+        .encode(
+            x=x,
+            y=alt.Y("value:Q", title=RESPONSE, scale=domain, axis=alt.Axis(tickCount=5)),
+            color=shade,
+            detail="model:N",
+        )
+        .transform_filter("isValid(datum.value)")
+    )
+    mean = alt.Chart().transform_filter("isValid(datum.mean)").encode(x=x, y="mean:Q", color=shade)
+    written = mean.mark_text(dy=-13, fontSize=11, fontWeight=600, stroke=PAPER, strokeWidth=3)
+    text = alt.Text("mean:Q", format=f".{decimals}f")
+    column = alt.Column("metric:N", sort=list(NAMES.values()), title=None, header=_header())
+    chart = (
+        alt.layer(
+            thin,
+            mean.mark_line(strokeWidth=7, opacity=0.85).encode(color=alt.value(PAPER)),
+            mean.mark_line(strokeWidth=3, point={"size": 70, "filled": True}),
+            written.encode(text=text, color=alt.value(INK)),
+            data=alt.InlineData(values=_slope_values(rows, means)),
+        )
+        .properties(width=width, height=230)
+        .facet(column=column)
+        .properties(spacing=20)
+    )
+    return svg_element(chart, "Evidence, contradiction, fragility and Abs on every path")
+
+
+def stage_panels(
+    rows: Sequence[StageMean], models: Sequence[str], limits: tuple[float, float]
+) -> str:
+    """Mean routed response along the reveal, one panel per model.
+
+    Evidence is drawn above zero, contradiction below it, fragility as a dashed line.
+
+    Parameters
+    ----------
+    rows
+        Stage means of one pair type and path.
+    models
+        The panels, in reading order.
+    limits
+        Lower and upper end of the axis, score units: the same for pictures that are compared.
+    """
+    width = (PAGE_WIDTH - 60) / PANELS_PER_ROW - 30
+    panels = []
+    for place, model in enumerate(models):
+        values = [
+            {
+                "t": row.t,
+                "evidence": row.evidence,
+                "opposed": -row.contradiction,
+                "fragility": row.fragility,
+            }
+            for row in rows
+            if row.model_id == model
+        ]
+        x = alt.X(
+            "t:Q",
+            title="stage t" if place + PANELS_PER_ROW >= len(models) else None,
+            axis=alt.Axis(values=[0, 0.5, 1]),
+        )
+        layers = _stage_layers(x, _stage_axis(place % PANELS_PER_ROW == 0, limits))
+        title = alt.TitleParams(model, limit=width)
+        panels.append(
+            alt.layer(*layers, data=alt.InlineData(values=values)).properties(
+                width=width, height=130, title=title
+            )
+        )
+    chart = alt.concat(*panels, columns=PANELS_PER_ROW, spacing={"row": 18, "column": 24})
+    return svg_element(
+        chart, "Mean evidence, contradiction and fragility along the reveal, per model"
+    )
+
+
+def _stage_axis(is_first: bool, limits: tuple[float, float]) -> dict:
+    """Scale and axis of a panel; the numbers stand at the first panel of a row."""
+    return {
+        "scale": alt.Scale(domain=list(limits), nice=False),
+        "title": "score units" if is_first else None,
+        "axis": alt.Axis(tickCount=4, labels=is_first, ticks=False, domain=False),
+    }
+
+
+def _stage_layers(x: alt.X, axis: dict) -> list[alt.Chart]:
+    base = alt.Chart().encode(x=x)
+    areas = [
+        base.mark_area(
+            color=colour(metric), fillOpacity=0.3, line={"color": colour(metric), "strokeWidth": 2}
+        ).encode(y=alt.Y(f"{field}:Q", **axis))
+        for field, metric in (("evidence", "evidence"), ("opposed", "contradiction"))
+    ]
+    dashed = base.mark_line(color=colour("fragility"), strokeWidth=2.5, strokeDash=[5, 2])
+    zero = alt.Chart().mark_rule(color=MUTED, strokeWidth=0.8).encode(y=alt.datum(0))
+    return [zero, *areas, dashed.encode(y=alt.Y("fragility:Q", **axis))]
+
+
+def _model_axis(step: float, room: float) -> alt.Axis:
+    return alt.Axis(
+        labelLimit=room - 10,
+        labelFontSize=12 if step > 20 else 10.5,
+        labelColor=INK,
+        ticks=False,
+        domain=False,
+        labelPadding=6,
+    )
+
+
+def _header() -> alt.Header:
+    return alt.Header(
+        labelFontSize=12, labelFontWeight=600, labelColor=INK, labelLimit=240, labelPadding=6
+    )
+
+
+def _colours(field: str, metrics: dict[str, str]) -> alt.Color:
+    """Colour scale from the values of a field to the metrics that they stand for."""
+    return alt.Color(
+        field,
+        legend=None,
+        scale=alt.Scale(domain=list(metrics), range=[colour(name) for name in metrics.values()]),
+    )
+
+
+def _slope_values(rows: Sequence[Profile], means: Sequence[PathRatio]) -> list[dict]:
+    """Data of the slopes: ``value`` for a model, ``mean`` for all models."""
+    averages = {}
+    for row in means:
+        averages[row.metric, row.path_a] = row.mean_a
+        averages[row.metric, row.path_b] = row.mean_b
+    return [
+        {"model": row.model_id, "path": row.path, "metric": name, "value": getattr(row, metric)}
+        for row in rows
+        for metric, name in NAMES.items()
+    ] + [
+        {"path": path, "metric": NAMES[metric], "mean": value}
+        for (metric, path), value in averages.items()
+        if metric in NAMES
+    ]

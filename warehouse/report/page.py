@@ -1,0 +1,217 @@
+"""Assemble the report of a study and write it as one HTML file."""
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import jinja2
+
+from decaf.errors import WriteFailed
+from warehouse.report import comparisons, figures, tables
+from warehouse.report.columns import decimals_of
+from warehouse.report.costs import cost_table
+from warehouse.report.facts import Facts, Profile, StageMean, read_facts
+from warehouse.report.svg import COLOURS
+from warehouse.writer import replace_file
+
+MAX_BYTES = 2_000_000
+"""Size of the largest report that is written; models are left out until it fits."""
+
+MAX_PANELS = 12
+"""Models with a picture of their trajectory, per pair type."""
+
+MAX_SETTING = 60
+"""Characters of the longest setting of a score that is shown (a class map is longer)."""
+
+
+class Picture(NamedTuple):
+    """An inline SVG with what is seen in it."""
+
+    title: str
+    svg: str
+    note: str = ""
+
+
+def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path) -> Path:
+    """Write the report of a study's newest run, finished or not.
+
+    Reads aggregates only. A study with so many models that the page would exceed ``MAX_BYTES``
+    is shown with its first models only, and says so. The file appears whole or not at all.
+
+    Parameters
+    ----------
+    connection
+        In-memory DuckDB with the views of the warehouse.
+    study
+        Name of the study.
+    target
+        HTML file to write; an existing one is replaced.
+
+    Returns
+    -------
+    Path
+        ``target``.
+
+    Raises
+    ------
+    UnknownName
+        When the warehouse has no run of the study.
+    WriteFailed
+        When the disk refuses, or no page under ``MAX_BYTES`` can be made.
+    """
+    facts = read_facts(connection, study)
+    shown = len(facts.models)
+    page = render(facts, shown)
+    while len(page) > MAX_BYTES:
+        shown //= 2
+        if shown == 0:
+            raise WriteFailed(
+                f"the report of {study} has {len(page):,} bytes without most of its models; at "
+                f"most {MAX_BYTES:,} are allowed. Audit fewer pair types or paths in one study"
+            )
+        page = render(facts, shown)
+    try:
+        replace_file(target, lambda path: path.write_bytes(page))
+    except OSError as error:
+        raise WriteFailed(
+            f"report {target} cannot be written: {error.strerror}; choose another folder"
+        ) from error
+    return target
+
+
+def render(facts: Facts, shown_count: int) -> bytes:
+    """Make the page, UTF-8; tables and pictures per model show the first ``shown_count`` models."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("warehouse.report", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    shown = first_models(facts, shown_count)
+    text = environment.get_template("page.html.j2").render(
+        facts=facts,
+        shown_count=shown_count,
+        written_at=datetime.now(UTC),
+        score=score_definition(facts.run.score),
+        colours=COLOURS,
+        glance=tables.glance_table(facts),
+        replicates=max((row.replicate_count for row in facts.intervals), default=0),
+        pair_types=tables.pair_type_table(facts),
+        models=tables.model_table(shown),
+        warnings=tables.warning_table(facts),
+        profiles=tables.profile_tables(shown),
+        ratios=comparisons.ratio_table(facts),
+        ranks=comparisons.rank_table(facts),
+        sweep=comparisons.sweep_table(facts),
+        costs=cost_table(facts, shown),
+        bars=bar_pictures(shown),
+        slopes=slope_pictures(shown),
+        stages=stage_pictures(shown),
+    )
+    return text.encode()
+
+
+def first_models(facts: Facts, count: int) -> Facts:
+    """Facts of the first models alone; what is averaged over models stays."""
+    kept = {row.model_id for row in facts.models[:count]}
+    cut = {
+        name: tuple(row for row in getattr(facts, name) if row.model_id in kept)
+        for name in ("models", "accuracies", "profiles", "intervals", "stage_means", "costs")
+    }
+    return dataclasses.replace(facts, **cut)
+
+
+def score_definition(text: str) -> str:
+    """Write the JSON of a score definition in words; long settings are left out.
+
+    Text of another form stays as it is.
+
+    Examples
+    --------
+    >>> score_definition('{"kind": "superclass_probability", "classes": 9}')
+    'superclass probability (classes 9)'
+    """
+    try:
+        fields = dict(json.loads(text))
+        kind = str(fields.pop("kind")).replace("_", " ")
+    except (ValueError, TypeError, KeyError):
+        return text
+    settings = ", ".join(
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in fields.items()
+        if value is not None and len(str(value)) <= MAX_SETTING
+    )
+    return f"{kind} ({settings})" if settings else kind
+
+
+def bar_pictures(facts: Facts) -> list[Picture]:
+    """E, C and F of every model, one picture per pair type and three paths, on one scale."""
+    largest, decimals = _largest_response(facts), decimals_of(facts)
+    step = figures.BARS_PER_ROW
+    pictures = []
+    for pair_type in facts.profiled_types:
+        rows = [row for row in facts.profiles if row.pair_type == pair_type]
+        for start in range(0, len(facts.paths), step):
+            paths = facts.paths[start : start + step]
+            if any(row.path in paths for row in rows):
+                svg = figures.profile_bars(rows, paths, largest, decimals)
+                title = f"{pair_type}: what the response of each model consists of"
+                pictures.append(Picture(title, svg))
+    return pictures
+
+
+def slope_pictures(facts: Facts) -> list[Picture]:
+    """What the path changes, one picture per pair type; none for a study with one path."""
+    if len(facts.paths) < 2:
+        return []
+    largest, decimals = _largest_response(facts), decimals_of(facts)
+    pictures = []
+    for pair_type in facts.profiled_types:
+        rows = [row for row in facts.profiles if row.pair_type == pair_type]
+        means = [row for row in facts.path_ratios if row.pair_type == pair_type]
+        svg = figures.path_slopes(rows, means, facts.paths, largest, decimals)
+        title = f"{pair_type}: the same models on {len(facts.paths)} reveal paths"
+        pictures.append(Picture(title, svg))
+    return pictures
+
+
+def stage_pictures(facts: Facts) -> list[Picture]:
+    """Mean trajectories on the first path; of many models, those that contradict most."""
+    path = next(iter(facts.paths), None)
+    on_path = [row for row in facts.stage_means if row.path == path]
+    if not on_path:
+        return []
+    limits = (
+        -max(row.contradiction for row in on_path),
+        max(max(row.evidence, row.fragility) for row in on_path) or 1.0,
+    )
+    pictures = []
+    for pair_type in facts.profiled_types:
+        rows = _of(facts.stage_means, pair_type, path)
+        profiles = _of(facts.profiles, pair_type, path)
+        ranked = sorted(profiles, key=lambda row: row.contradiction or 0.0, reverse=True)
+        chosen = {row.model_id for row in ranked[:MAX_PANELS]}
+        models = [row.model_id for row in profiles if row.model_id in chosen]
+        if not rows or not models:
+            continue
+        note = ""
+        if len(ranked) > MAX_PANELS:
+            note = f"The {MAX_PANELS} of {len(ranked)} models with the largest contradiction."
+        title = f"{pair_type}, path {path}: response while the inputs are revealed"
+        pictures.append(Picture(title, figures.stage_panels(rows, models, limits), note))
+    return pictures
+
+
+def _largest_response(facts: Facts) -> float:
+    return max((row.abs_response or 0.0 for row in facts.profiles), default=0.0)
+
+
+def _of(
+    rows: Sequence[Profile] | Sequence[StageMean], pair_type: str, path: str
+) -> list[Profile] | list[StageMean]:
+    return [row for row in rows if (row.pair_type, row.path) == (pair_type, path)]

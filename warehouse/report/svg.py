@@ -1,0 +1,79 @@
+"""From a chart to an SVG element of the page: colours, text, and only what can be seen.
+
+Colours are CSS variables of the page with a fallback, so that a picture follows light and dark
+mode and can still be copied out of the report.
+"""
+
+import re
+from xml.etree import ElementTree
+
+import altair as alt
+import vl_convert
+
+COLOURS = {
+    "evidence": "#0f7b80",
+    "contradiction": "#b93a2b",
+    "fragility": "#dba021",
+    "abs_response": "#5b6472",
+}
+"""Teal, red and gold differ under the three common colour-vision deficiencies and in grey."""
+
+RULE = "var(--rule, #d9dde3)"
+PAPER = "var(--paper, #fff)"
+INK = "var(--ink, #1c2430)"
+MUTED = "var(--muted, #5b6472)"
+
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+"""Fonts of equal widths, so that text takes the room it was laid out for."""
+
+ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
+UNSEEN = frozenset({"class", "role", "pointer-events", "font-family", "stroke-miterlimit"})
+DEFAULTS = frozenset({("opacity", "1"), ("stroke-width", "1"), ("transform", "translate(0,0)")})
+LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(e-?\d+)?")
+
+
+def colour(metric: str) -> str:
+    """CSS colour of a metric."""
+    return f"var(--{metric}, {COLOURS[metric]})"
+
+
+def svg_element(chart: alt.TopLevelMixin, label: str) -> str:
+    """Render a chart as an SVG element for an HTML page, with a text alternative."""
+    styled = (
+        chart.configure(aria=False, font=FONT, background="transparent", padding=2)
+        .configure_view(stroke=None)
+        .configure_title(fontSize=12, fontWeight=600, color=INK, offset=6)
+        .configure_axis(
+            gridColor=RULE,
+            domainColor=RULE,
+            tickColor=RULE,
+            labelColor=MUTED,
+            titleColor=MUTED,
+            titleFontWeight="normal",
+            labelFontSize=10.5,
+            titleFontSize=11,
+        )
+    )
+    root = ElementTree.fromstring(vl_convert.vegalite_to_svg(styled.to_dict()))
+    _trim(root)
+    root.set("role", "img")
+    root.set("aria-label", label)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _trim(element: ElementTree.Element) -> None:
+    """Drop what an HTML page does not need: a third of the bytes are invisible."""
+    for child in list(element):
+        if child.get("class") in ("background", "foreground") or child.get("opacity") == "0":
+            element.remove(child)
+        else:
+            _trim(child)
+    for name in list(element.attrib):
+        if name in UNSEEN or name.startswith("aria-") or (name, element.get(name)) in DEFAULTS:
+            del element.attrib[name]
+        elif name in ("transform", "d", "width", "height", "x2", "y2", "viewBox"):
+            element.set(name, LONG_NUMBER.sub(_rounded, element.get(name, "")))
+
+
+def _rounded(match: re.Match[str]) -> str:
+    return f"{float(match[0]):.2f}".rstrip("0").rstrip(".")
