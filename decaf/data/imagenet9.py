@@ -27,6 +27,8 @@ CLASS_FOLDER = re.compile(r"0(?P<class_id>[0-8])_.+", re.ASCII)
 SPLIT_SEED = 91701
 SPLIT_LIMITS = (("score", 0.4), ("deep", 0.6), ("outcome", 1.0))
 CROP = 224
+UNREADABLE = (OSError, UnidentifiedImageError, SyntaxError, ValueError)
+"""What Pillow raises for files that are missing, damaged or no images."""
 RESIZE_SHORTER = 256
 
 
@@ -110,11 +112,8 @@ class ImageNet9(Settings):
         try:
             with PillowImage.open(image.location) as file:
                 return _central_crop(ImageOps.exif_transpose(file).convert("RGB"))
-        except (OSError, UnidentifiedImageError, SyntaxError, ValueError) as error:
-            raise DataError(
-                f"{image.location} cannot be decoded ({error}); restore it, or remove the "
-                "foreground from every variant"
-            ) from error
+        except UNREADABLE as error:
+            raise _damaged(image, error) from error
 
     def _folder(self, variant: str) -> Path:
         below = self.root / "bg_challenge"
@@ -152,8 +151,15 @@ def _size(image: Image) -> tuple[int, int]:
     try:
         with PillowImage.open(image.location) as file:
             return file.size
-    except (OSError, UnidentifiedImageError) as error:
-        raise DataError(f"{image.location} is not an image ({error})") from error
+    except UNREADABLE as error:
+        raise _damaged(image, error) from error
+
+
+def _damaged(image: Image, error: Exception) -> DataError:
+    return DataError(
+        f"{image.location} cannot be decoded ({error}); restore it, or remove the foreground from "
+        "every variant"
+    )
 
 
 def split_of(source: str) -> str:

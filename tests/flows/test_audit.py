@@ -108,7 +108,7 @@ def test_a_model_that_returns_nan_loses_those_pairs_alone(
     )
     withheld = rows(tmp_path / "warehouse", "SELECT model_id, pair_id FROM stg_quarantine")
     assert kept["small_cnn"] == 32
-    assert 0 < len(withheld)
+    assert len(withheld) > 0
     assert {model for model, _ in withheld} == {"patchy"}
     assert kept.get("patchy", 0) + len(withheld) == 32
     query = "SELECT warning FROM out_warnings WHERE model_id = 'patchy'"

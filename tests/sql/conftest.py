@@ -36,9 +36,8 @@ def catalogue():
         connection = duckdb.connect(config={"threads": 2})
         opened.append(connection)
         for name, schema in staged_schemas().items():
-            rows = given.get(name, [])
-            table = rows if isinstance(rows, pa.Table) else pa.Table.from_pylist(rows, schema)
-            connection.from_arrow(table.select(schema.names).cast(schema)).create(name)
+            table = pa.Table.from_pylist(given.get(name, []), schema)
+            connection.from_arrow(table).create(name)
         for view in above_staging():
             connection.execute(view.sql)
         return connection

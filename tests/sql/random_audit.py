@@ -7,7 +7,11 @@ import numpy as np
 from decaf.profiles import profile
 
 EPSILON = 0.02
-GRIDS = {"blend": [0.0, 0.125, 0.5, 0.75, 1.0], "patch": [0.0, 0.5, 1.0], "shuffle": [0.0, 0.3, 1.0]}
+GRIDS = {
+    "blend": [0.0, 0.125, 0.5, 0.75, 1.0],
+    "patch": [0.0, 0.5, 1.0],
+    "shuffle": [0.0, 0.3, 1.0],
+}
 REPETITIONS = {"blend": 1, "patch": 1, "shuffle": 2}
 MODELS = ["m0", "m1", "m1 again", "m2"]
 """``m1 again`` repeats the scores of ``m1``; ``m2`` lacks some sources."""

@@ -1,14 +1,13 @@
 """The statistics of the SQL against numpy and scipy references, on random audits."""
 
-import itertools
 from collections import defaultdict
 
 import duckdb
 import numpy as np
 import pytest
-from random_audit import EPSILON, MODELS, random_audit
+from random_audit import EPSILON, GRIDS, MODELS, random_audit
 from scipy.stats import spearmanr
-from view_tables import VIEWS
+from view_tables import VIEWS, define
 
 from decaf.bootstrap import bootstrap_mean
 from decaf.profiles import profile
@@ -16,7 +15,6 @@ from decaf.quadrature import trapezoid_weights
 from decaf.ranks import spearman
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
-CELL = ("model_id", "pair_type", "path")
 
 
 @pytest.fixture(params=[0, 1])
@@ -24,36 +22,201 @@ def audit(request):
     return random_audit(request.param)
 
 
-def cells(audit, table):
-    """Rows by model, pair type and path, with the source of each."""
-    pairs = {pair["pair_id"]: pair for pair in audit["stg_pairs"]}
-    found = defaultdict(list)
-    for row in audit[table]:
-        row = pairs[row["pair_id"]] | row
-        found[tuple(row[name] for name in CELL)].append(row)
-    return dict(found)
-
-
 def rows_of(relation):
     return relation.to_arrow_table().to_pylist()
 
 
-def test_epsilon_sweep_equals_reference(audit, catalogue):
+def by_cell(audit, table):
+    """Rows by model, pair type and path, each with what its pair is."""
+    pairs = {pair["pair_id"]: pair for pair in audit["stg_pairs"]}
+    cells = defaultdict(list)
+    for row in audit[table]:
+        row = pairs[row["pair_id"]] | row
+        cells[row["model_id"], row["pair_type"], row["path"]].append(row)
+    return dict(cells)
+
+
+def cell_of(row):
+    return row["model_id"], row["pair_type"], row["path"]
+
+
+def near(value):
+    return pytest.approx(value, abs=1e-12, rel=1e-12)
+
+
+def test_epsilon_sweep(audit, catalogue):
     thresholds = [0.01, EPSILON, 0.1, 0.5]
-    connection = catalogue(audit)
-    swept = rows_of(
-        connection.sql("FROM epsilon_sweep($thresholds)", params={"thresholds": thresholds})
-    )
-    found = {(*(row[name] for name in CELL), row["epsilon"]): row for row in swept}
-    expected = cells(audit, "stg_trajectories")
-    assert found.keys() == {(*cell, e) for cell in expected for e in thresholds}
-    for cell, epsilon in found:
-        rows = expected[cell]
-        response = [np.subtract(row["q_plus"], row["q_minus"]) for row in rows]
-        reference = profile(response, rows[0]["t"], epsilon)
-        row = found[(*cell, epsilon)] if isinstance(cell, tuple) else None
-        assert row["pair_count"] == len({row["pair_id"] for row in rows})
-        assert row["active_frac"] == pytest.approx(reference.is_endpoint_active.mean(), abs=1e-12)
+    sweep = catalogue(audit).sql("FROM epsilon_sweep($epsilons)", params={"epsilons": thresholds})
+    cells = by_cell(audit, "stg_trajectories")
+    found = rows_of(sweep)
+    assert len(found) == len(cells) * len(thresholds)
+    for row in found:
+        rows = cells[cell_of(row)]
+        responses = [np.subtract(each["q_plus"], each["q_minus"]) for each in rows]
+        reference = profile(responses, rows[0]["t"], row["epsilon"])
+        assert row["pair_count"] == len({each["pair_id"] for each in rows})
+        assert row["active_frac"] == near(reference.is_endpoint_active.mean())
         for metric in METRICS[1:]:
-            mean = getattr(reference, metric).mean()
-            assert row[metric] == pytest.approx(mean, abs=1e-12)
+            assert row[metric] == near(getattr(reference, metric).mean())
+
+
+def test_sweep_refuses_what_the_kernel_refuses(audit, catalogue):
+    connection = catalogue(audit)
+    for epsilon in (0, -0.1, float("nan"), float("inf")):
+        with pytest.raises(duckdb.Error, match="finite number above 0"):
+            connection.sql("FROM epsilon_sweep([$e])", params={"e": epsilon}).fetchall()
+
+
+def test_stored_profiles_are_recomputed(audit, catalogue):
+    connection = catalogue(audit)
+    check = VIEWS["check_profiles_recompute"].sql
+    assert connection.sql("SELECT count(*) FROM core_profiles").fetchall() == [
+        (len(audit["stg_profiles"]),)
+    ]
+    assert connection.sql(check).fetchall() == []
+    for name in ("evidence", "opposed_mass", "sign_flip_frac"):
+        changed = [row | {name: (row[name] or 0) + 1e-11} for row in audit["stg_profiles"][:7]]
+        broken = catalogue(audit | {"stg_profiles": changed})
+        assert len(broken.sql(check).fetchall()) == 7
+
+
+def test_stages_add_up_to_profiles(audit, catalogue):
+    sums = catalogue(audit).sql(
+        "SELECT model_id, pair_id, path, repetition, list(stage_weight ORDER BY stage) AS weights, "
+        "sum(stage_weight * evidence) AS evidence, sum(stage_weight * fragility) AS fragility, "
+        "sum(stage_weight * contradiction) AS contradiction FROM core_stages GROUP BY ALL"
+    )
+    found = {tuple(row.values())[:4]: row for row in rows_of(sums)}
+    assert len(found) == len(audit["stg_profiles"])
+    for row in audit["stg_profiles"]:
+        stages = found[row["model_id"], row["pair_id"], row["path"], row["repetition"]]
+        assert stages["weights"] == near(trapezoid_weights(GRIDS[row["path"]]).tolist())
+        for metric in ("evidence", "contradiction", "fragility"):
+            assert stages[metric] == near(row[metric])
+
+
+def test_intervals_from_the_same_draws(audit, catalogue):
+    replicates, seed = 200, 3
+    connection = catalogue(audit)
+    given = {"replicates": replicates, "seed": seed}
+    drawn = defaultdict(list)
+    draws = connection.sql("FROM bootstrap_draws($replicates, $seed) ORDER BY ALL", params=given)
+    for row in rows_of(draws):
+        drawn[row["pair_type"]].append(row["position"])
+    sources = defaultdict(set)
+    for pair in audit["stg_pairs"]:
+        sources[pair["pair_type"]].add(pair["source_id"])
+    cells = by_cell(audit, "stg_profiles")
+    found = rows_of(connection.sql("FROM model_intervals($replicates, $seed)", params=given))
+    assert len(found) == len(cells) * len(METRICS)
+    for row in found:
+        rows = cells[cell_of(row)]
+        absent = sorted(sources[row["pair_type"]] - {each["source_id"] for each in rows})
+        reference = bootstrap_mean(
+            [each[row["metric"]] for each in rows] + [np.nan] * len(absent),
+            clusters=[each["source_id"] for each in rows] + absent,
+            draws=np.reshape(drawn[row["pair_type"]], (replicates, -1)),
+        )
+        assert row["source_count"] == reference.cluster_count
+        assert row["replicate_count"] == reference.replicate_count
+        for name in reference._fields[:6]:
+            value = getattr(reference, name)
+            assert row[name] is None if np.isnan(value) else row[name] == near(value)
+    assert min(row["replicate_count"] for row in found) < replicates
+
+
+def test_out_intervals_are_500_replicates(audit, catalogue):
+    connection = catalogue(audit)
+    view = rows_of(connection.sql("FROM out_model_intervals"))
+    macro = connection.sql("FROM model_intervals(500, 91702) ORDER BY ALL")
+    assert [tuple(row.values())[:5] for row in view] == sorted(
+        tuple(row.values())[:5] for row in rows_of(macro)
+    )
+    twins = {model: [row for row in view if row["model_id"] == model] for model in MODELS[1:3]}
+    assert twins["m1"]
+    for one, other in zip(*twins.values(), strict=True):
+        assert [*one.values()][5:] == near([*other.values()][5:])
+
+
+def test_draws_are_random_enough(catalogue):
+    """Position frequencies, standard error and independence of replicates, for 200 sources."""
+    pairs = [
+        {"study": "s", "pairs_digest": "d", "pair_id": f"{i}", "source_id": f"{i:03}"}
+        | {"pair_type": "rand"}
+        for i in range(200)
+    ]
+    runs = [{"study": "s", "run_id": "r", "pairs_digest": "d"}]
+    connection = catalogue({"stg_pairs": pairs, "stg_runs": runs})
+    draws = connection.sql(
+        "SELECT position FROM bootstrap_draws(500, 91702) ORDER BY replicate, draw"
+    )
+    drawn = np.reshape(draws.fetchnumpy()["position"], (500, 200))
+    counts = np.bincount(drawn.ravel(), minlength=200)
+    assert ((counts - 500) ** 2 / 500).sum() < 199 + 5 * np.sqrt(2 * 199)
+    values = np.random.default_rng(0).normal(size=200)
+    means = values[drawn].mean(axis=1)
+    assert means.std() == pytest.approx(values.std() / np.sqrt(200), rel=0.1)
+    weights = np.stack([np.bincount(row, minlength=200) for row in drawn]) - 1.0
+    correlations = np.corrcoef(weights)[np.triu_indices(500, 1)]
+    assert np.sqrt(200) * correlations.std() == pytest.approx(1, abs=0.05)
+
+
+def test_rank_transfer(audit, catalogue):
+    means = {
+        (*cell, metric): np.mean([row[metric] for row in rows])
+        for cell, rows in by_cell(audit, "stg_profiles").items()
+        for metric in METRICS
+    }
+    found = rows_of(catalogue(audit).sql("FROM out_rank_transfer"))
+    assert len(found) == 3 * 3 * len(METRICS)
+    for row in found:
+        sides = [
+            [
+                round(means[model, row["pair_type"], row[side], row["metric"]], 12)
+                for model in (["m0"] if row["pair_type"] == "solo" else MODELS)
+            ]
+            for side in ("path_a", "path_b")
+        ]
+        reference = spearman(*sides)
+        assert row["model_count"] == len(sides[0])
+        assert (row["spearman"] is None) == np.isnan(reference) == (row["reason"] is not None)
+        assert row["spearman"] is None or row["spearman"] == near(reference)
+    assert {row["reason"] for row in found if row["pair_type"] == "solo"} == {
+        "fewer than two entries"
+    }
+
+
+def test_spearman_with_ties_gaps_and_constants():
+    rng = np.random.default_rng(5)
+    sides = {
+        "ties": rng.integers(0, 6, (2, 400)).astype(float),
+        "all different": rng.normal(size=(2, 50)),
+        "gaps": np.where(rng.random((2, 60)) < 0.3, np.nan, rng.integers(0, 9, (2, 60))),
+        "constant": np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 3.0]]),
+        "constant where complete": np.array([[1.0, 1.0, 2.0], [1.0, 2.0, np.nan]]),
+        "one entry": np.array([[1.0], [2.0]]),
+        "nothing": np.array([[np.nan], [2.0]]),
+        "two entries": np.array([[1.0, 2.0], [5.0, 4.0]]),
+    }
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE pairs (g VARCHAR, x DOUBLE, y DOUBLE)")
+        for g, (x, y) in sides.items():
+            for number, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+                # A gap is NULL as well as NaN.
+                a = None if a != a and number % 2 else a
+                connection.execute("INSERT INTO pairs VALUES (?, ?, ?)", [g, a, b])
+        define(connection, "spearman")
+        found = {
+            row["g"]: row for row in rows_of(connection.sql("FROM spearman_by_group('pairs')"))
+        }
+    assert found.keys() == sides.keys()
+    for g, (x, y) in sides.items():
+        reference, row = spearman(x, y), found[g]
+        complete = ~np.isnan(x) & ~np.isnan(y)
+        assert row["entry_count"] == complete.sum()
+        assert (row["spearman"] is None) == np.isnan(reference) == (row["reason"] is not None)
+        if row["reason"] is None:
+            assert row["spearman"] == near(reference)
+            assert row["spearman"] == near(spearmanr(x[complete], y[complete]).statistic)
+    assert found["constant where complete"]["reason"] == "all values of one side are equal"
+    assert found["nothing"]["reason"] == "fewer than two entries"

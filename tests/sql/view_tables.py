@@ -13,9 +13,12 @@ VIEWS = {view.name: view for view in views()}
 
 
 def staged_schemas():
-    """Arrow schema of everything that lies below the core views, by name."""
+    """Arrow schema of everything that lies below the core views, by name; NULL is allowed."""
     staged = {
-        f"stg_{table.name}": pa.schema([(name, TEXT) for name in table.partition] + [*table.schema])
+        f"stg_{table.name}": pa.schema(
+            [(name, TEXT) for name in table.partition]
+            + [(column.name, column.type) for column in table.columns]
+        )
         for table in TABLES.values()
     }
     files = pa.schema([("path", TEXT), ("row_count", pa.int64())])

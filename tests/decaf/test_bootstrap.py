@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from decaf.bootstrap import bootstrap_mean, draw_clusters
+from decaf.errors import ResponseError
+
+VALUES = arrays(np.float64, st.integers(2, 12), elements=st.floats(-10, 10))
+
+
+def test_plain_mean_by_hand():
+    # Replicate means 1, 2, 2, 3: variance 2/3, quantiles between neighbours.
+    interval = bootstrap_mean([1.0, 3.0], draws=[[0, 0], [0, 1], [1, 0], [1, 1]])
+    assert interval.estimate == 2
+    assert interval.standard_error == pytest.approx(np.sqrt(2 / 3))
+    assert interval.lower_90 == pytest.approx(1 + 0.05 * 3)
+    assert interval.upper_90 == pytest.approx(3 - 0.05 * 3)
+    assert interval.lower_95 == pytest.approx(1 + 0.025 * 3)
+    assert interval.upper_95 == pytest.approx(3 - 0.025 * 3)
+    assert (interval.cluster_count, interval.replicate_count) == (2, 4)
+
+
+def test_clusters_are_drawn_whole_and_weigh_by_size():
+    # Cluster a holds 0 and 0, b holds 3: (0 + 0 + 3) / 3 where both are drawn.
+    interval = bootstrap_mean([0.0, 3.0, 0.0], ["a", "b", "a"], draws=[[0, 1], [1, 1]])
+    assert interval.estimate == 1
+    assert interval.standard_error == pytest.approx(np.std([1, 3], ddof=1))
+    assert interval.cluster_count == 2
+
+
+def test_missing_value_keeps_its_place():
+    interval = bootstrap_mean([np.nan, 2.0, 4.0], draws=[[0, 0, 1], [0, 0, 0], [0, 2, 2]])
+    assert interval.estimate == 3
+    assert interval.standard_error == pytest.approx(np.std([2, 4], ddof=1))
+    assert (interval.cluster_count, interval.replicate_count) == (2, 2)
+
+
+def test_one_cluster_has_no_interval():
+    interval = bootstrap_mean([1.0, 2.0], clusters=[7, 7])
+    assert interval.estimate == 1.5
+    assert np.isnan(interval[1:6]).all()
+    assert (interval.cluster_count, interval.replicate_count) == (1, 500)
+
+
+def test_no_value_is_undefined():
+    interval = bootstrap_mean([np.nan, np.nan])
+    assert np.isnan(interval[:6]).all()
+    assert (interval.cluster_count, interval.replicate_count) == (0, 0)
+
+
+def test_seed_decides():
+    values = np.random.default_rng(1).normal(size=30)
+    assert bootstrap_mean(values, seed=1) == bootstrap_mean(values, seed=1)
+    assert bootstrap_mean(values, seed=1) != bootstrap_mean(values, seed=2)
+    assert bootstrap_mean(values, seed=1) == bootstrap_mean(values, draws=draw_clusters(30, seed=1))
+
+
+def test_width_is_that_of_the_mean():
+    values = np.random.default_rng(2).normal(size=400)
+    interval = bootstrap_mean(values, replicates=2000)
+    assert interval.standard_error == pytest.approx(values.std() / 20, rel=0.05)
+    assert (interval.upper_90 - interval.lower_90) / interval.standard_error == pytest.approx(
+        2 * 1.645, rel=0.05
+    )
+
+
+def test_equal_values_within_clusters_widen_the_interval():
+    values = np.random.default_rng(3).normal(size=50)
+    plain = bootstrap_mean(np.repeat(values, 4))
+    clustered = bootstrap_mean(np.repeat(values, 4), np.repeat(np.arange(50), 4))
+    assert clustered.standard_error == pytest.approx(2 * plain.standard_error, rel=0.15)
+
+
+@given(VALUES)
+def test_limits_are_ordered_and_within_the_values(values):
+    interval = bootstrap_mean(values, replicates=50)
+    limits = [interval.lower_95, interval.lower_90, interval.upper_90, interval.upper_95]
+    assert limits == sorted(limits)
+    assert values.min() - 1e-9 <= limits[0] <= limits[3] <= values.max() + 1e-9
+
+
+@given(VALUES, st.floats(-5, 5), st.floats(0.1, 5))
+def test_shift_and_scale(values, shift, scale):
+    before = bootstrap_mean(values, replicates=30)
+    after = bootstrap_mean(scale * values + shift, replicates=30)
+    assert after.estimate == pytest.approx(scale * before.estimate + shift, abs=1e-9)
+    assert after.standard_error == pytest.approx(scale * before.standard_error, abs=1e-9)
+    assert after.upper_95 == pytest.approx(scale * before.upper_95 + shift, abs=1e-9)
+
+
+@given(VALUES, st.randoms(use_true_random=False))
+def test_order_of_rows_does_not_matter(values, random):
+    clusters = np.arange(values.size) // 2
+    order = np.array(random.sample(range(values.size), values.size))
+    one = bootstrap_mean(values, clusters, replicates=20)
+    other = bootstrap_mean(values[order], clusters[order], replicates=20)
+    assert one == pytest.approx(other, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ([], {}, r"shape \(0,\)"),
+        ([[1.0]], {}, r"shape \(1, 1\)"),
+        ([1.0, 2.0], {"clusters": [1]}, r"clusters \(1,\)"),
+        ([1.0, 2.0], {"draws": [[0, 2]]}, "of the 2 clusters"),
+        ([1.0, 2.0], {"draws": [[-1, 0]]}, "of the 2 clusters"),
+        ([1.0, 2.0], {"draws": [0, 1]}, r"shape \(2,\)"),
+        ([1.0, 2.0], {"draws": np.empty((0, 2), int)}, r"shape \(0, 2\)"),
+    ],
+)
+def test_bad_input(values, options, message):
+    with pytest.raises(ResponseError, match=message):
+        bootstrap_mean(values, **options)

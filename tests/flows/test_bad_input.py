@@ -1,0 +1,132 @@
+"""Each kind of bad input: exit code, message, nothing half-written."""
+
+import json
+
+import pytest
+import torch
+from PIL import Image
+from torch import nn
+
+from decaf.models.checkpoint import save
+from warehouse.lock import study_lock
+from warehouse.writer import open_root
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def photos(study, photo_root, tmp_path):
+    """The small study over nine made-up photos and a nine-way network."""
+    (tmp_path / "map.json").write_text(json.dumps({str(i): i for i in range(9)}))
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 9))
+    save(network, tmp_path / "pool.safetensors", {})
+    model = {
+        **study["models"][0],
+        "id": "pool",
+        "architecture": "factory:pool:build",
+        "weights": str(tmp_path / "pool.safetensors"),
+        "input_size": 224,
+    }
+    return {
+        **study,
+        "data": {"adapter": "imagenet9", "root": str(photo_root)},
+        "models": [model],
+        "score": {"kind": "superclass_probability", "class_map": str(tmp_path / "map.json")},
+    }
+
+
+def refused(done, *words):
+    """Exit code 2, one message without a traceback, all words in it."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert done.stderr.startswith("error: ")
+    for word in words:
+        assert word in done.stderr
+    return True
+
+
+def committed(warehouse):
+    return [path for path in (warehouse / "receipts").rglob("*.json") if "shards" in path.parts]
+
+
+def test_photos_of_nine_classes_are_audited(photos, write, decaf, prefect_server, tmp_path):
+    done = decaf("run", write(photos), **prefect_server)
+    assert done.returncode == 0, done.stderr
+    assert len(committed(tmp_path / "warehouse")) == 5
+
+
+def test_a_misspelt_key(study, write, decaf, tmp_path):
+    study["epsilom"] = 0.1
+    assert refused(decaf("run", write(study)), "study.yaml:", "'epsilom'", "'epsilon'")
+    assert not (tmp_path / "warehouse").exists()
+
+
+def test_a_missing_data_folder(photos, write, decaf, photo_root):
+    photo_root.rename(photo_root.with_name("moved"))
+    assert refused(decaf("run", write(photos)), "data folder", "mixed_same", "expected")
+
+
+def test_a_damaged_photo(photos, write, decaf, prefect_server, photo_root, tmp_path):
+    path = next((photo_root / "bg_challenge" / "mixed_rand").rglob("*.JPEG"))
+    path.write_bytes(path.read_bytes()[:-2000])
+    done = decaf("run", write(photos), **prefect_server)
+    assert refused(done, path.name, "cannot be decoded", "restore it")
+    assert list((tmp_path / "workspace" / "pixels").iterdir()) == []
+    assert committed(tmp_path / "warehouse") == []
+
+
+def test_a_pair_of_two_sizes(photos, write, decaf, prefect_server, photo_root, tmp_path):
+    Image.new("RGB", (70, 50)).save(
+        next((photo_root / "bg_challenge" / "mixed_next").rglob("*.JPEG"))
+    )
+    done = decaf("run", write(photos), **prefect_server)
+    assert refused(done, "(60, 50)", "(70, 50)", "one size")
+    assert committed(tmp_path / "warehouse") == []
+
+
+def test_a_checkpoint_of_another_architecture(study, write, decaf, prefect_server, tmp_path):
+    study["models"][1]["architecture"] = study["models"][0]["architecture"]
+    done = decaf("run", write(study), **prefect_server)
+    assert refused(done, "small_vit", "does not fit", "check 'architecture:'")
+    assert committed(tmp_path / "warehouse") == []
+
+
+def test_a_pickle_in_place_of_safetensors(study, write, decaf, tmp_path):
+    torch.save({"weight": torch.ones(1)}, tmp_path / "small_cnn.safetensors")
+    assert refused(decaf("run", write(study)), "is a pickle", "expected safetensors")
+
+
+def test_weights_that_are_not_the_expected_ones(study, write, decaf):
+    study["models"][0]["sha256"] = "0" * 64
+    assert refused(decaf("run", write(study)), "has sha256", "the configuration expects 000")
+
+
+def test_an_output_folder_that_cannot_be_written(study, write, decaf, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    study["warehouse"] = str(tmp_path / "taken")
+    assert refused(decaf("run", write(study)), "cannot be written", "choose another folder")
+
+
+def test_a_warehouse_of_a_newer_version(study, write, decaf, tmp_path):
+    root = open_root(tmp_path / "warehouse")
+    (root / "warehouse.json").write_text('{"schema_version": 2}')
+    for command in (["run", write(study)], ["plan", write(study)], ["sql", "-w", root, "SELECT 1"]):
+        assert refused(decaf(*command), "schema version 2", "upgrade decaf")
+
+
+def test_a_run_that_is_already_going_on(study, write, decaf, prefect_server, tmp_path):
+    with study_lock(open_root(tmp_path / "warehouse"), "small"):
+        done = decaf("run", write(study), **prefect_server)
+    assert refused(done, "already being audited", "decaf status")
+    assert committed(tmp_path / "warehouse") == []
+
+
+def test_a_folder_that_is_no_warehouse(decaf, tmp_path):
+    for command in (["sql", "SELECT 1"], ["status"], ["check"]):
+        assert refused(decaf(command[0], "-w", tmp_path, *command[1:]), "is not a warehouse")
+
+
+@pytest.mark.parametrize("command", [["rnu"], ["run"], ["run", "--fast", "x"]])
+def test_a_misused_command(decaf, command):
+    assert refused(decaf(*command), "decaf --help")

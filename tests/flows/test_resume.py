@@ -1,0 +1,159 @@
+"""Kill a flow, kill a worker, fill the disk: the same command again ends as if nothing was."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+
+from decaf import architectures
+from decaf.models.checkpoint import save
+from decaf.study import import_from
+from tasks import prefect_server as servers
+from warehouse.catalog import connect
+
+pytestmark = pytest.mark.slow
+
+DECAF = Path(sys.executable).parent / "decaf"
+PATIENCE_SECONDS = 120
+TABLES = {
+    "core_trajectories": "model_id, pair_id, path, repetition",
+    "core_profiles": "model_id, pair_id, path, repetition",
+    "core_predictions": "model_id, image_id",
+    "core_shards": "model_id, block",
+}
+
+
+@pytest.fixture
+def slow_study(study, tmp_path):
+    """Sixteen shards of a model that needs a fifth of a second for each batch."""
+    import_from(tuple(map(Path, study["python_path"])))
+    torch.manual_seed(0)
+    network = architectures.build("factory:slow:Slow", {"seconds": 0})
+    save(network, tmp_path / "slow.safetensors", {})
+    model = {
+        **study["models"][0],
+        "id": "slow",
+        "architecture": "factory:slow:Slow",
+        "arguments": {"seconds": 0.3},
+        "weights": str(tmp_path / "slow.safetensors"),
+    }
+    data = {**study["data"], "sources": 16}
+    return {**study, "models": [model], "data": data, "sources_per_shard": 1}
+
+
+def receipts(warehouse):
+    """Committed shards and when each was committed."""
+    found = (warehouse / "receipts" / "shards").rglob("*.json")
+    return {path.name: path.stat().st_mtime_ns for path in found}
+
+
+def wait_for(condition, process):
+    stop = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < stop, "the run did not get so far"
+        assert process.poll() is None, "the run ended too soon"
+        time.sleep(0.02)
+
+
+def workers_of(process):
+    return [
+        child
+        for child in psutil.Process(process.pid).children(recursive=True)
+        if any("multiprocessing.spawn" in word for word in child.cmdline())
+    ]
+
+
+def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
+    slow_study, write, decaf, prefect_server, tmp_path
+):
+    undisturbed = {**slow_study, "warehouse": str(tmp_path / "undisturbed")}
+    done = decaf("run", write(undisturbed, "undisturbed.yaml"), **prefect_server)
+    assert done.returncode == 0, done.stderr
+
+    config, warehouse = write(slow_study), tmp_path / "warehouse"
+    command = [DECAF, "run", str(config)]
+    options = {"cwd": tmp_path, "env": {**os.environ, **prefect_server}}
+
+    with subprocess.Popen(command, **options) as flow:
+        wait_for(lambda: len(receipts(warehouse)) >= 3, flow)
+        orphans = workers_of(flow)
+        flow.send_signal(signal.SIGKILL)
+    assert flow.returncode == -signal.SIGKILL
+    psutil.wait_procs(orphans, timeout=PATIENCE_SECONDS)
+    after_flow = receipts(warehouse)
+    assert 3 <= len(after_flow) < 16
+
+    with subprocess.Popen(command, **options) as flow:
+        wait_for(lambda: len(receipts(warehouse)) > len(after_flow), flow)
+        workers_of(flow)[0].kill()
+        assert flow.wait(PATIENCE_SECONDS) == 0
+    finished = receipts(warehouse)
+    assert len(finished) == 16
+    assert after_flow.items() <= finished.items(), "a committed shard was scored again"
+
+    with connect(tmp_path / "undisturbed") as one, connect(warehouse) as other:
+        for table, order in TABLES.items():
+            query = f"FROM {table} ORDER BY {order}"
+            assert one.sql(query).fetchall() == other.sql(query).fetchall(), table
+        for table in ("stg_trajectories", "stg_profiles", "stg_costs", "stg_runs"):
+            query = f"SELECT count(*) FROM {table}"
+            assert one.sql(query).fetchall() == other.sql(query).fetchall(), table
+    assert not list(warehouse.rglob("*.tmp"))
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own with little room, and a way to enlarge it."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    made = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=128k", "tmpfs", folder],
+        capture_output=True,
+        check=False,
+    )
+    if not made or made.returncode:
+        pytest.skip("mounting a small file system needs root")
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(
+    study, write, decaf, prefect_server, small_disk
+):
+    config = write({**study, "warehouse": str(small_disk / "warehouse")})
+    done = decaf("run", config, **prefect_server)
+    assert done.returncode in (2, 3)
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(small_disk.rglob("*.tmp"))
+    before = receipts(small_disk / "warehouse")
+    assert len(before) < 8
+
+    subprocess.run(["mount", "-o", "remount,size=64m", small_disk], check=True)
+    done = decaf("run", config, **prefect_server)
+    assert done.returncode == 0, done.stderr
+    assert before.items() <= receipts(small_disk / "warehouse").items()
+
+
+def test_a_server_that_a_killed_flow_left_behind_is_stopped(tmp_path, monkeypatch):
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    # A process that looks like the server, started by one that ends at once.
+    sleeper = f"import time; time.sleep({PATIENCE_SECONDS})"
+    code = (
+        "import subprocess, sys; print(subprocess.Popen("
+        f"[sys.executable, '-c', {sleeper!r}, '{servers.SERVER_MODULE}:create_app'], "
+        "stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid)"
+    )
+    started = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    orphan = psutil.Process(int(started.stdout))
+    assert servers.stop_orphans() == 1
+    assert not orphan.is_running()
+    assert servers.stop_orphans() == 0

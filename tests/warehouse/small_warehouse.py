@@ -1,0 +1,95 @@
+"""A study of two models committed through the writer, complete enough to pass every check."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+
+from decaf.profiles import profile
+from warehouse.schemas import TABLES
+from warehouse.writer import commit, open_root
+
+GRID = [0.0, 0.25, 1.0]
+MODELS = ("m", "007")
+PAIRS = ("p0", "p1", "p2")
+
+
+def small_warehouse(root, study="s", run_id="r", epsilon=0.02, day=1):
+    """Commit the pairs, a run at ``epsilon``, its shards and its outcome; return the root."""
+    root = open_root(root)
+    commit(root, "pairs", study, "pairs", {"pairs": _rows("pairs", [_pair(p) for p in PAIRS])})
+    started = datetime(2026, 3, day, tzinfo=UTC)
+    run = {"run_id": run_id, "started_at": started, "epsilon": epsilon, "pairs_digest": "pairs"}
+    run |= {"shard_count": len(MODELS), "score": "{}", "config": "{}", "software": "{}"}
+    shards = [
+        {"run_id": run_id, "shard_key": f"{model}-scores", "model_id": model, "block": 0}
+        | {"profile_key": f"{model}-at-{epsilon}", "pair_count": 3, "trajectory_count": 3}
+        for model in MODELS
+    ]
+    models = [
+        {"run_id": run_id, "model_id": model, "position": position, "family": "net"}
+        | {"architecture": "net", "weights_sha256": "0", "card": "{}", "training": None}
+        for position, model in enumerate(MODELS)
+    ]
+    tables = {"runs": [run], "run_shards": shards, "models": models}
+    tables = {name: _rows(name, rows) for name, rows in tables.items()}
+    commit(root, "runs", study, run_id, tables)
+    for number, model in enumerate(MODELS):
+        commit_shard(root, study, model, epsilon, seed=number)
+    outcome = {"run_id": run_id, "finished_at": started, "forward_rows": 30, "quarantined_count": 0}
+    rows = {"run_outcomes": _rows("run_outcomes", [outcome])}
+    commit(root, "outcomes", study, run_id, rows)
+    return root
+
+
+def commit_shard(root, study, model, epsilon, seed=0):
+    """Commit the scores and profiles of the one shard of a model."""
+    q = np.random.default_rng(seed).random((2, len(PAIRS), len(GRID)))
+    q[1, :, 0] = q[0, :, 0]
+    keys = [
+        {"shard_key": f"{model}-scores", "pair_id": pair, "path": "blend", "repetition": 0}
+        for pair in PAIRS
+    ]
+    trajectories = [
+        key | {"t": GRID, "q_plus": list(plus), "q_minus": list(minus)}
+        for key, plus, minus in zip(keys, *q, strict=True)
+    ]
+    predictions = [
+        {"shard_key": f"{model}-scores", "image_id": f"{pair}/{side}", "predicted_class": 0}
+        | {"probabilities": [0.75, 0.25]}
+        for pair in PAIRS
+        for side in ("same", "rand")
+    ]
+    cost = {"shard_key": f"{model}-scores", "pair_count": 3, "trajectory_count": 3}
+    cost |= {"forward_rows": 15, "naive_rows": 18, "batch_size": 8, "requested_batch_size": 8}
+    cost |= {f"{step}_seconds": 1.0 for step in ("load", "build", "forward", "wall")}
+    cost |= {"peak_memory_bytes": 1, "device": "cpu", "worker": "w"}
+    cost |= {"started_at": datetime(2026, 3, 1, tzinfo=UTC)}
+    tables = {"trajectories": trajectories, "predictions": predictions, "costs": [cost]}
+    tables = {name: _rows(name, rows) for name, rows in tables.items()}
+    commit(root, "shards", study, f"{model}-scores", tables, model_id=model)
+    columns = profile(q[0] - q[1], GRID, epsilon)._asdict()
+    columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
+    profile_key = f"{model}-at-{epsilon}"
+    given = {"profile_key": [profile_key] * len(PAIRS), "epsilon": [epsilon] * len(PAIRS)}
+    rows = pa.table({name: [key[name] for key in keys] for name in keys[0]} | given | columns)
+    commit(root, "profiles", study, profile_key, {"profiles": rows}, model_id=model)
+
+
+def _pair(pair):
+    return {
+        "pairs_digest": "pairs",
+        "pair_id": pair,
+        "source_id": f"source of {pair}",
+        "pair_type": "rand",
+        "class_id": 0,
+        "split": "test",
+        "plus_image": f"{pair}/same",
+        "minus_image": f"{pair}/rand",
+        "plus_variant": "same",
+        "minus_variant": "rand",
+    }
+
+
+def _rows(table, rows):
+    return pa.Table.from_pylist(rows, TABLES[table].schema)

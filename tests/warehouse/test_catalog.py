@@ -1,0 +1,254 @@
+import json
+import shutil
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from small_warehouse import MODELS, PAIRS, commit_shard, small_warehouse
+
+from decaf.errors import QueryError, WarehouseError
+from warehouse import layout
+from warehouse.catalog import connect, in_order, run_query, views
+from warehouse.schemas import SCHEMA_VERSION, TABLES
+from warehouse.writer import open_root
+
+SQL_TYPES = {
+    pa.string(): "VARCHAR",
+    pa.float64(): "DOUBLE",
+    pa.int64(): "BIGINT",
+    pa.bool_(): "BOOLEAN",
+    pa.timestamp("us", tz="UTC"): "TIMESTAMP WITH TIME ZONE",
+}
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    return small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
+
+
+@pytest.fixture
+def root(untouched, tmp_path):
+    return shutil.copytree(untouched, tmp_path / "warehouse")
+
+
+@pytest.fixture(scope="module")
+def opened(untouched):
+    with connect(untouched) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="module")
+def opened_empty(tmp_path_factory):
+    with connect(open_root(tmp_path_factory.mktemp("empty"))) as connection:
+        yield connection
+
+
+def value(connection, sql):
+    return run_query(connection, sql).to_pydict().popitem()[1][0]
+
+
+def trajectory_file(root, model="m"):
+    keys = {"study": "s", "model_id": model}
+    return layout.table_file(root, "trajectories", keys, f"{model}-scores")
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
+def test_staging_view_has_the_columns_of_the_table(opened_empty, table):
+    expected = dict.fromkeys(table.partition, "VARCHAR")
+    for column in table.columns:
+        is_list = pa.types.is_list(column.type)
+        expected[column.name] = "DOUBLE[]" if is_list else SQL_TYPES[column.type]
+    view = opened_empty.view(f"stg_{table.name}")
+    assert dict(zip(view.columns, map(str, view.types), strict=True)) == expected
+    assert view.fetchall() == []
+
+
+def test_every_view_can_be_read_without_a_commit(opened_empty):
+    for view in in_order():
+        if view.folder != "macros":
+            assert run_query(opened_empty, f"FROM {view.name}").num_rows == 0
+
+
+def test_values_come_back(root):
+    with connect(str(root)) as connection:
+        rows = run_query(connection, "FROM stg_trajectories").to_pylist()
+        assert {row["model_id"] for row in rows} == set(MODELS)
+        stored = pq.read_table(trajectory_file(root)).to_pylist()
+        own = [row for row in rows if row["model_id"] == "m"]
+        assert [row["q_plus"] for row in own] == [row["q_plus"] for row in stored]
+        models = run_query(connection, "SELECT model_id, family FROM out_model_profiles")
+        assert models["model_id"].to_pylist() == list(MODELS)
+        assert value(connection, "SELECT count(*) FROM out_model_intervals") == 5 * len(MODELS)
+
+
+def test_filter_on_model_reads_that_model_only(opened):
+    plan = opened.sql(
+        "EXPLAIN ANALYZE SELECT sum(evidence) FROM core_profiles WHERE model_id = '007'"
+    ).fetchall()[0][1]
+    assert "model_id=007" in plan
+    assert "model_id=m/" not in plan
+
+
+def test_newest_run_and_its_epsilon_count(root):
+    small_warehouse(root, run_id="later", epsilon=0.5, day=2)
+    with connect(root) as connection:
+        run = run_query(connection, "SELECT run_id, is_finished FROM core_current_runs")
+        assert run.to_pylist() == [{"run_id": "later", "is_finished": True}]
+        counts = "SELECT count(*), min(epsilon), max(epsilon) FROM "
+        stored = connection.sql(counts + "stg_profiles").fetchall()
+        current = connection.sql(counts + "core_profiles").fetchall()
+    assert stored == [(2 * len(MODELS) * len(PAIRS), 0.02, 0.5)]
+    assert current == [(len(MODELS) * len(PAIRS), 0.5, 0.5)]
+
+
+def test_studies_stay_apart(root):
+    small_warehouse(root, study="t", run_id="other", epsilon=0.1)
+    with connect(root) as connection:
+        counted = "SELECT study, count(*) FROM core_profiles GROUP BY ALL ORDER BY ALL"
+        assert connection.sql(counted).fetchall() == [("s", 6), ("t", 6)]
+        swept = "SELECT DISTINCT epsilon FROM out_epsilon_sweep WHERE study = 's' ORDER BY ALL"
+        assert connection.sql(swept).fetchall() == [(0.01,), (0.02,), (0.05,)]
+
+
+def test_connection_sees_the_commits_of_its_opening(root):
+    counted = "SELECT count(*) FROM stg_trajectories"
+    with connect(root) as before:
+        commit_shard(root, "s", "late", 0.02)
+        assert value(before, counted) == 6
+        with connect(root) as after:
+            assert value(after, counted) == 9
+
+
+def test_files_without_a_receipt_are_invisible(root):
+    stray = trajectory_file(root).with_name("stray.parquet")
+    shutil.copy(trajectory_file(root), stray)
+    (stray.parent / "half.parquet").write_bytes(b"PAR1")
+    with connect(root) as connection:
+        assert value(connection, "SELECT count(*) FROM stg_trajectories") == 6
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated", "empty"])
+def test_lost_file_is_left_out(root, damage):
+    file = trajectory_file(root)
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-20] if damage == "truncated" else b"")
+    with connect(root) as connection:
+        assert value(connection, "SELECT count(*) FROM core_trajectories") == len(PAIRS)
+        assert value(connection, "SELECT count(*) FROM core_profiles") == 2 * len(PAIRS)
+        lost = run_query(connection, "SELECT path FROM receipt_files WHERE NOT is_readable")
+        assert lost["path"].to_pylist() == [file.relative_to(root).as_posix()]
+
+
+def test_whole_file_of_another_size_is_read(root):
+    file = trajectory_file(root)
+    pq.write_table(pq.read_table(file), file, compression="none")
+    with connect(root) as connection:
+        assert value(connection, "SELECT count(*) FROM core_trajectories") == 2 * len(PAIRS)
+        assert value(connection, "SELECT bool_and(is_readable) FROM receipt_files")
+
+
+def test_root_with_odd_characters(tmp_path):
+    root = small_warehouse(tmp_path / "it's [1] *")
+    with connect(root) as connection:
+        assert value(connection, "SELECT count(*) FROM core_trajectories") == 6
+        files = list((root / "tables").rglob("*.parquet"))
+        assert value(connection, "SELECT count(*) FROM stg_files") == len(files)
+
+
+def test_no_warehouse(tmp_path):
+    with pytest.raises(WarehouseError, match="not a warehouse.*decaf run"):
+        connect(tmp_path / "nowhere")
+
+
+def test_newer_warehouse(root):
+    layout.format_file(root).write_text(json.dumps({"schema_version": SCHEMA_VERSION + 1}))
+    with pytest.raises(WarehouseError, match=f"version {SCHEMA_VERSION + 1}.*{SCHEMA_VERSION}"):
+        connect(root)
+
+
+def test_missing_seed(root):
+    layout.seed_file(root, "costs").unlink()
+    with pytest.raises(WarehouseError, match="seed.parquet is missing"):
+        connect(root)
+
+
+def test_damaged_receipt(root):
+    layout.receipt_file(root, "runs", "s", "r").write_text("{")
+    with pytest.raises(WarehouseError, match="not a receipt"):
+        connect(root)
+
+
+def test_impossible_setting(root):
+    with pytest.raises(WarehouseError, match="Memory must have a number"):
+        connect(root, memory_limit="much")
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT evidense FROM out_model_profiles", 'Candidate bindings: "evidence"'),
+        ("FROM out_model_profles", 'Did you mean "out_model_profiles"'),
+        ("SELEC 1", "syntax error"),
+        ("SELECT 'x'::INTEGER", "Could not convert"),
+        ("", "found nothing; expected one SELECT"),
+        ("SELECT 1; SELECT 2", "found SELECT, SELECT; expected one"),
+        ("CREATE TABLE x AS SELECT 1", "found CREATE"),
+        ("SET threads = 1", "found SET"),
+        ("SET VARIABLE files = 1", "found SET"),
+        ("COPY (SELECT 1) TO 'x.csv'", "found COPY"),
+        ("EXPLAIN ANALYZE COPY (SELECT 1) TO 'x.csv'", "found EXPLAIN"),
+        ("WITH a AS (COPY (SELECT 1) TO 'x.csv') FROM a", "writes nothing"),
+        ("PIVOT receipts ON kind", "PIVOT with a list"),
+        ("FROM read_csv('/etc/hosts')", "disabled by configuration"),
+    ],
+)
+def test_refused_query(opened, sql, message):
+    with pytest.raises(QueryError, match=message):
+        run_query(opened, sql)
+    assert value(opened, "SELECT 1") == 1
+
+
+def test_writing_inside_the_warehouse_is_refused_too(root):
+    target = root / "tables" / "x.csv"
+    with connect(root) as connection:
+        sql = f"WITH a AS (COPY (SELECT 1) TO '{target}') FROM a"
+        with pytest.raises(QueryError, match="writes nothing"):
+            run_query(connection, sql)
+        with pytest.raises(duckdb.Error, match="locked"):
+            connection.execute("SET enable_external_access = true")
+        with pytest.raises(duckdb.Error, match="disabled by configuration"):
+            connection.execute("COPY (SELECT 1) TO 'x.csv'")
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "FROM out_model_profiles",
+        "WITH a AS (SELECT 1 AS x) SELECT * FROM a;",
+        "SHOW ALL TABLES",
+        "DESCRIBE out_costs",
+        "SUMMARIZE out_costs",
+        'SELECT \'"type":"COPY_QUERY_NODE"\'',
+        "PIVOT receipts ON kind IN ('shards', 'profiles') USING count(*)",
+        "FROM epsilon_sweep([0.1, 0.2])",
+        "FROM model_intervals(10, 1)",
+    ],
+)
+def test_query_that_reads(opened, sql):
+    assert isinstance(run_query(opened, sql), pa.Table)
+
+
+def test_headers_are_complete():
+    assert {view.folder for view in views()} >= {"macros", "staging", "core", "out", "checks"}
+    for view in views():
+        assert view.purpose
+        assert view.grain
+        assert view.paper
+        assert "\n" not in "".join(view[:4])
+    order = [view.name for view in in_order()]
+    assert len(set(order)) == len(order)
+    assert order.index("routing") < order.index("core_masses") < order.index("epsilon_sweep")

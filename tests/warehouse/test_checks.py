@@ -1,0 +1,120 @@
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+from small_warehouse import PAIRS, small_warehouse
+
+from decaf.errors import WarehouseError
+from warehouse import layout
+from warehouse.catalog import SQL_FOLDER, connect
+from warehouse.checks import EXAMPLES, CheckResult, Offence, run_checks
+from warehouse.writer import open_root
+
+NAMES = sorted(path.stem for path in (SQL_FOLDER / "checks").glob("*.sql"))
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    return small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
+
+
+@pytest.fixture
+def root(untouched, tmp_path):
+    return shutil.copytree(untouched, tmp_path / "warehouse")
+
+
+def table_file(root, table, model="m"):
+    key = f"{model}-at-0.02" if table == "profiles" else f"{model}-scores"
+    return layout.table_file(root, table, {"study": "s", "model_id": model}, key)
+
+
+def failures(root):
+    with connect(root) as connection:
+        results = run_checks(connection)
+    assert [result.name for result in results] == NAMES
+    return {result.name: result for result in results if result.offending_count}
+
+
+def test_clean_warehouse_passes(root):
+    assert failures(root) == {}
+
+
+def test_warehouse_without_commits_passes(tmp_path):
+    assert failures(open_root(tmp_path)) == {}
+
+
+def test_lost_file(root):
+    file = table_file(root, "trajectories")
+    file.unlink()
+    found = failures(root)
+    path = file.relative_to(root).as_posix()
+    lost = Offence("s", "m", path, "missing or damaged", "3 rows (shards m-scores)")
+    assert found["check_rows_match_receipts"] == CheckResult(
+        "check_rows_match_receipts", 1, (lost,)
+    )
+    assert found["check_shards_complete"].offending_count == 2
+    assert found["check_profiles_recompute"].offending_count == len(PAIRS)
+
+
+def test_rows_lost_from_a_file(root):
+    file = table_file(root, "trajectories")
+    pq.write_table(pq.read_table(file).slice(0, 2), file)
+    found = failures(root)
+    offence = found["check_rows_match_receipts"].examples[0]
+    assert (offence.found, offence.expected) == ("2 rows", "3 rows (shards m-scores)")
+    assert str(offence) == (
+        f"s/m/{file.relative_to(root).as_posix()}: found 2 rows, expected 3 rows (shards m-scores)"
+    )
+
+
+def test_missing_shard(root):
+    layout.receipt_file(root, "shards", "s", "m-scores").unlink()
+    found = failures(root)
+    assert {offence.found for offence in found["check_shards_complete"].examples} == {
+        "no scores",
+        "3 profiles",
+    }
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "check"),
+    [
+        ("evidence", 7.0, "check_conservation"),
+        ("endpoint_delta", 7.0, "check_endpoint_is_last_stage"),
+        ("opposed_mass", 7.0, "check_profiles_recompute"),
+        ("fragility", float("nan"), "check_finite"),
+    ],
+)
+def test_changed_profile(root, column, value, check):
+    file = table_file(root, "profiles")
+    rows = pq.read_table(file)
+    position = rows.schema.get_field_index(column)
+    changed = rows.set_column(position, rows.schema.field(column), [[value] * len(PAIRS)])
+    pq.write_table(changed, file)
+    assert failures(root)[check].offending_count == len(PAIRS)
+
+
+def test_row_twice(root):
+    file = table_file(root, "predictions")
+    rows = pq.read_table(file)
+    pq.write_table(rows.take([0, *range(rows.num_rows)]), file)
+    found = failures(root)
+    assert found.keys() == {"check_keys_unique", "check_rows_match_receipts"}
+    assert found["check_keys_unique"].examples[0].key == "predictions/p0/same/m-scores"
+
+
+def test_examples_are_few_and_sorted(root):
+    for file in (table_file(root, "predictions"), table_file(root, "predictions", "007")):
+        rows = pq.read_table(file)
+        pq.write_table(rows.take([*range(rows.num_rows), *range(rows.num_rows)]), file)
+    result = failures(root)["check_keys_unique"]
+    assert (result.offending_count, len(result.examples)) == (12, EXAMPLES)
+    assert [example.model_id for example in result.examples] == ["007"] * 6 + ["m"] * 4
+
+
+def test_damaged_content_names_the_file(root):
+    file = table_file(root, "trajectories")
+    content = file.read_bytes()
+    file.write_bytes(bytes(len(content)))
+    with connect(root) as connection, pytest.raises(WarehouseError, match=str(file)):
+        run_checks(connection)
