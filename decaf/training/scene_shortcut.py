@@ -52,7 +52,7 @@ class Settings(decaf.settings.Settings):
     batch_size: int = Field(
         default=32, ge=2, multiple_of=2, description="Scenes per step, half of them cubes."
     )
-    learning_rate: float = Field(default=0.003, gt=0.0, description="Largest rate of AdamW.")
+    learning_rate: float = Field(default=0.002, gt=0.0, description="Largest rate of AdamW.")
 
 
 class TrainingOutcome(NamedTuple):

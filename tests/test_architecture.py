@@ -1,0 +1,86 @@
+"""Imports point one way: decaf ← warehouse ← tasks ← flows."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ("decaf", "warehouse", "tasks", "flows")
+FORBIDDEN = {
+    "decaf": {"prefect", "dask", "distributed", "duckdb", "pyarrow", "warehouse", "tasks", "flows"},
+    "warehouse": {"prefect", "dask", "distributed", "torch", "tasks", "flows"},
+    "tasks": {"flows"},
+    "flows": set(),
+}
+LONGEST_MODULE = 400
+
+
+def modules():
+    return [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
+
+
+def imported_names(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+
+
+def decorated_with(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                name = decorator.func if isinstance(decorator, ast.Call) else decorator
+                yield getattr(name, "id", "")
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_keeps_to_its_room(path):
+    room = path.relative_to(ROOT).parts[0]
+    tops = {name.split(".")[0] for name in imported_names(path)}
+    assert not tops & FORBIDDEN[room]
+    assert len(path.read_text().splitlines()) <= LONGEST_MODULE
+    assert room == "tasks" or "task" not in decorated_with(path)
+    assert room == "flows" or "flow" not in decorated_with(path)
+
+
+def test_the_science_imports_with_numpy_and_scipy_alone():
+    code = (
+        "import sys\n"
+        "class Only:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        known = sys.stdlib_module_names | {'numpy', 'scipy', 'decaf'}\n"
+        "        if name.split('.')[0] not in known:\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Only())\n"
+        "import decaf, decaf.errors, decaf.routing, decaf.quadrature, decaf.profiles\n"
+        "import decaf.bootstrap, decaf.ranks, decaf.pairs, decaf.planner\n"
+        "print(decaf.profiles.profile([[0, 0.5]], [0, 1]).evidence)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "[0.25]\n", done.stderr
+
+
+def test_flows_are_short():
+    for path in (ROOT / "flows").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.name == path.stem:
+                assert node.end_lineno - node.lineno <= 30
+
+
+def test_no_file_names_a_registry():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    hosts = ["py" + "pi.org", "python" + "hosted.org", "npm" + "js.org", "deb." + "debian.org"]
+    for name in listed.stdout.splitlines():
+        content = (ROOT / name).read_bytes()
+        assert not [host for host in hosts if host.encode() in content], name

@@ -1,0 +1,74 @@
+"""What a user can see is documented, and what is documented is true."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from decaf.settings import Settings
+from decaf.study import Study, load_study
+from flows.cli import app
+from warehouse.catalog import views
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXT = "\n".join(page.read_text() for page in PAGES)
+
+
+def reference():
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "make_reference.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["configuration.md", "warehouse.md"])
+def test_reference_pages_are_up_to_date(page):
+    written = (ROOT / "docs" / page).read_text()
+    assert written == reference().PAGES[page](), "run: python docs/make_reference.py"
+
+
+def test_every_command_is_documented():
+    names = [command.name or command.callback.__name__ for command in app.registered_commands]
+    assert "run" in names
+    for name in names:
+        assert f"`decaf {name}" in TEXT, name
+
+
+def test_every_view_is_documented():
+    names = [view.name for view in views()]
+    assert len(names) > 20
+    for name in names:
+        assert f"`{name}`" in TEXT, name
+
+
+def test_every_key_has_a_description():
+    for name, field in Study.model_fields.items():
+        assert field.description, name
+    assert issubclass(Study, Settings)
+
+
+def test_every_configuration_of_the_project_can_be_read(monkeypatch, tmp_path):
+    (tmp_path / "weights").mkdir()
+    (tmp_path / "weights" / "architectures.py").write_text("")
+    monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
+    for name in ("demo", "photos"):
+        assert load_study(ROOT / "configs" / f"{name}.yaml").study == name
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
+            assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_dependency_has_a_reason():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [name for group in project["optional-dependencies"].values() for name in group]
+    text = (ROOT / "docs" / "dependencies.md").read_text()
+    for requirement in [*project["dependencies"], *extras]:
+        name = re.match(r"[\w-]+", requirement)[0]
+        assert f"`{name}`" in text, name
