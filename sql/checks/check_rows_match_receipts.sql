@@ -11,7 +11,10 @@ SELECT
         WHEN file.is_readable THEN format('{} rows', coalesce(disk.row_count, 0))
         ELSE 'missing or damaged'
     END AS found,
-    format('{} rows ({} {})', file.row_count, file.kind, file.key) AS expected
+    format(
+        '{} rows (to compute them anew: delete receipts/{}/{}/{}.json, run again)',
+        file.row_count, file.kind, file.study, file.key
+    ) AS expected
 FROM receipt_files AS file
 JOIN receipts AS receipt USING (kind, study, key)
 LEFT JOIN stg_files AS disk USING (path)
