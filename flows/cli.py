@@ -44,13 +44,16 @@ def run(config: Config) -> None:
     from decaf.study import load_study
     from flows import display
     from tasks.plan import plan_audit
+    from tasks.publish import show_again
     from warehouse.writer import open_root
 
     study = load_study(config)
     open_root(study.warehouse)
     if not untrained(study):
         plan = plan_audit(study, study.data.pair_set())
-        if plan.is_finished and not plan.pending and study.report_file.exists():
+        if plan.is_finished and not plan.pending:
+            if not (plan.is_current and study.report_file.exists()):
+                show_again(plan)
             console.print(
                 f"nothing to do: all {len(plan.shards)} shards of study {study.study} are "
                 f"committed (run {plan.run_id[:12]}); no forward pass was made"

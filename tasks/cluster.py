@@ -61,7 +61,7 @@ def _start(settings: LocalWorkers | CudaWorkers) -> Any:
             processes=True,
             memory_limit=0,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=50,
         )
     try:

@@ -17,12 +17,16 @@ from warehouse.writer import commit
 
 
 def commit_run(plan: AuditPlan) -> None:
-    """Commit the pairs and the manifest of a run; nothing is written when they are there."""
+    """Commit the pairs and the manifest of a run, which makes it the current one of its study.
+
+    Nothing is written when it is that already. A run that is started again after another one is
+    committed again with a new start, under the same key.
+    """
     study, name = plan.study, plan.study.study
     pairs_key = plan.pairs.digest[:32]
     if pairs_key not in receipts.keys(plan.root, "pairs", name):
         commit(plan.root, "pairs", name, pairs_key, {"pairs": _pair_rows(plan.pairs)})
-    if plan.run_id in receipts.keys(plan.root, "runs", name):
+    if plan.is_current:
         return
     run = {
         "run_id": plan.run_id,

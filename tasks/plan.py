@@ -30,6 +30,8 @@ class AuditPlan:
     """Keys of profiles that are committed at the study's epsilon."""
     is_finished: bool
     """Whether this very run has been completed and checked."""
+    is_current: bool
+    """Whether it is the run that the study's views show: the one started last."""
 
     @property
     def run_id(self) -> str:
@@ -66,6 +68,7 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
     scored = receipts.keys(root, "shards", study.study)
     routed = receipts.keys(root, "profiles", study.study)
     outcomes = receipts.keys(root, "outcomes", study.study)
+    run_id = run_id_of(study, shards)
     return AuditPlan(
         study=study,
         root=root,
@@ -73,7 +76,8 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
         shards=shards,
         scored=frozenset(scored & {shard.keys.shard_key for shard in shards}),
         routed=frozenset(routed & {shard.keys.profile_key for shard in shards}),
-        is_finished=run_id_of(study, shards) in outcomes,
+        is_finished=run_id in outcomes,
+        is_current=run_id == _newest_run(root, study.study),
     )
 
 
@@ -81,6 +85,11 @@ def run_id_of(study: Study, shards: tuple[Shard, ...]) -> str:
     """Digest of everything that the run will hold."""
     keys = [[shard.model.id, shard.keys.profile_key] for shard in shards]
     return short(json_sha256([study.study, study.epsilon, keys]))
+
+
+def _newest_run(root: Path, study: str) -> str | None:
+    runs = list(receipts.read_kind(root, "runs", study))
+    return max(runs, key=lambda receipt: receipt.committed_at).key if runs else None
 
 
 def software() -> dict[str, str]:

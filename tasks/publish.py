@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from tasks.manifest import commit_outcome
+from tasks.manifest import commit_outcome, commit_run
 from tasks.plan import AuditPlan
 from warehouse.catalog import connect
+from warehouse.lock import study_lock
 from warehouse.report.page import write_report
 
 
@@ -19,6 +20,13 @@ def finish(plan: AuditPlan) -> None:
             params={"study": plan.study.study},
         ).fetchall()
     commit_outcome(plan, *totals[0])
+
+
+def show_again(plan: AuditPlan) -> None:
+    """Make a finished run the current one of its study again, and write its report."""
+    with study_lock(plan.root, plan.study.study):
+        commit_run(plan)
+    publish(plan.root, plan.study.study, plan.study.report_file)
 
 
 def publish(root: Path, study: str, target: Path) -> Path:

@@ -69,6 +69,12 @@ def keys(root: Path, kind: str, study: str) -> set[str]:
     return {path.stem for path in folder.glob("*.json")}
 
 
+def read_kind(root: Path, kind: str, study: str) -> Iterator[Receipt]:
+    """Receipts of one kind and study, sorted by key."""
+    for path in sorted(layout.receipts_folder(root, kind, study).glob("*.json")):
+        yield parse(path)
+
+
 def read(root: Path) -> Iterator[Receipt]:
     """All receipts of the warehouse, sorted by path."""
     for kind in KINDS:

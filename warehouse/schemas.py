@@ -153,7 +153,7 @@ RUNS = Table(
     ("study",),
     (
         RUN_ID,
-        Column("started_at", TIME, "when the run was first started"),
+        Column("started_at", TIME, "when the run became the current one of its study"),
         Column("epsilon", REAL, "gate of the run's profiles, score units"),
         Column("pairs_digest", TEXT, "digest of the pairs that are audited"),
         Column("shard_count", COUNT, "shards of the plan"),

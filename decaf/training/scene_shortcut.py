@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-import decaf.settings
 from decaf.scenes.factors import FACTORS, scene_index
 from decaf.scenes.render import render
+from decaf.settings import Settings
 
 if TYPE_CHECKING:
     import torch
@@ -31,30 +31,6 @@ _WEIGHT_DECAY = 0.01
 _LARGEST_GRADIENT = 1.0
 
 
-class Settings(decaf.settings.Settings):
-    """How to train one model on scenes with a shortcut."""
-
-    recipe: Literal["scene_shortcut"] = Field(description="This recipe.")
-    shortcut: float = Field(
-        ge=0.5,
-        le=1.0,
-        description="Probability that the wall's hue bin equals the label; 0.5 is no shortcut.",
-    )
-    seed: int = Field(ge=0, description="Draws the scenes, their walls and the batches.")
-    scenes: int = Field(
-        default=5000,
-        ge=2,
-        le=2 * (_TWINS - _HELD_OUT_TWINS),
-        multiple_of=2,
-        description="Training scenes, half of them cubes.",
-    )
-    epochs: int = Field(default=4, ge=1, description="Passes over the training scenes.")
-    batch_size: int = Field(
-        default=32, ge=2, multiple_of=2, description="Scenes per step, half of them cubes."
-    )
-    learning_rate: float = Field(default=0.002, gt=0.0, description="Largest rate of AdamW.")
-
-
 class TrainingOutcome(NamedTuple):
     """What a trained model can do, as shares of scenes that it labels correctly."""
 
@@ -68,56 +44,80 @@ class TrainingOutcome(NamedTuple):
     """Of wall-clock time, drawing the scenes included."""
 
 
+class SceneShortcut(Settings):
+    """How to train one model on scenes with a shortcut."""
+
+    recipe: Literal["scene_shortcut"] = Field(description="this recipe")
+    shortcut: float = Field(
+        ge=0.5,
+        le=1.0,
+        description="probability that the wall's hue bin equals the label; 0.5 is no shortcut",
+    )
+    seed: int = Field(
+        ge=0, description="draws initial weights, scenes, their walls and the batches"
+    )
+    scenes: int = Field(
+        default=5000,
+        ge=2,
+        le=2 * (_TWINS - _HELD_OUT_TWINS),
+        multiple_of=2,
+        description="training scenes, half of them cubes",
+    )
+    epochs: int = Field(default=4, ge=1, description="passes over the training scenes")
+    batch_size: int = Field(
+        default=32, ge=2, multiple_of=2, description="scenes per step, half of them cubes"
+    )
+    learning_rate: float = Field(default=0.002, gt=0.0, description="largest rate of AdamW")
+
+    def train(self, network: "torch.nn.Module", device: str = "cpu") -> TrainingOutcome:
+        """Train a network in place and measure how much it leans on the wall.
+
+        Every training scene has a twin that differs in shape, and in the wall that was drawn for
+        it; twins share a batch, which is what makes a few thousand scenes enough. Held-out scenes
+        differ from all training scenes in more than shape and wall. The same recipe and initial
+        weights give the same weights on a CPU with one thread, if the network has no dropout.
+
+        Parameters
+        ----------
+        network
+            Maps (n, 3, 32, 32) float32 in [-1, 1], which is uint8 / 127.5 - 1, to (n, 2) logits.
+            It is left on ``device`` in evaluation mode.
+        device
+            Where to train.
+
+        Returns
+        -------
+        TrainingOutcome
+            ``aligned_accuracy - reversed_accuracy`` is the paper's shortcut-reversal vulnerability.
+
+        References
+        ----------
+        Paper, appendix "Evidence validation through training trajectories".
+        """
+        started = time.perf_counter()
+        rng = np.random.default_rng(self.seed)
+        twins = rng.permutation(_TWINS)
+        held_out = twins[-_HELD_OUT_TWINS:]
+        training = _scenes(twins[: self.scenes // 2], self.shortcut, rng)
+        network.to(device)
+        _fit(self, network, training, device, rng)
+        # One seed for both tests: the walls differ by the probability alone.
+        test_seed = int(rng.integers(2**32))
+        aligned, reversed_ = (
+            _scenes(held_out, probability, np.random.default_rng(test_seed))
+            for probability in (ALIGNED, REVERSED)
+        )
+        return TrainingOutcome(
+            train_accuracy=_accuracy(network, training, device),
+            aligned_accuracy=_accuracy(network, aligned, device),
+            reversed_accuracy=_accuracy(network, reversed_, device),
+            seconds=time.perf_counter() - started,
+        )
+
+
 class _Scenes(NamedTuple):
     index: np.ndarray
     label: np.ndarray
-
-
-def train(settings: Settings, network: "torch.nn.Module", device: str = "cpu") -> TrainingOutcome:
-    """Train a network in place and measure how much it leans on the wall.
-
-    Every training scene has a twin that differs in shape, and in the wall that was drawn for it;
-    twins share a batch, which is what makes a few thousand scenes enough. Held-out scenes differ
-    from all training scenes in more than shape and wall. The same settings and initial weights
-    give the same weights on a CPU with one thread.
-
-    Parameters
-    ----------
-    settings
-        See ``Settings``.
-    network
-        Maps (n, 3, 32, 32) float32 in [-1, 1], which is uint8 / 127.5 - 1, to (n, 2) logits. It is
-        left on ``device`` in evaluation mode.
-    device
-        Where to train.
-
-    Returns
-    -------
-    TrainingOutcome
-        ``aligned_accuracy - reversed_accuracy`` is the paper's shortcut-reversal vulnerability.
-
-    References
-    ----------
-    Paper, appendix "Evidence validation through training trajectories".
-    """
-    started = time.perf_counter()
-    rng = np.random.default_rng(settings.seed)
-    twins = rng.permutation(_TWINS)
-    held_out = twins[-_HELD_OUT_TWINS:]
-    training = _scenes(twins[: settings.scenes // 2], settings.shortcut, rng)
-    network.to(device)
-    _fit(settings, network, training, device, rng)
-    test_seed = int(rng.integers(2**32))
-    aligned, reversed_ = (
-        _scenes(held_out, probability, np.random.default_rng(test_seed))
-        for probability in (ALIGNED, REVERSED)
-    )
-    return TrainingOutcome(
-        train_accuracy=_accuracy(network, training, device),
-        aligned_accuracy=_accuracy(network, aligned, device),
-        reversed_accuracy=_accuracy(network, reversed_, device),
-        seconds=time.perf_counter() - started,
-    )
 
 
 def _scenes(twins: np.ndarray, probability: float, rng: np.random.Generator) -> _Scenes:
@@ -131,7 +131,7 @@ def _scenes(twins: np.ndarray, probability: float, rng: np.random.Generator) -> 
 
 
 def _fit(
-    settings: Settings,
+    recipe: SceneShortcut,
     network: "torch.nn.Module",
     scenes: _Scenes,
     device: str,
@@ -141,9 +141,9 @@ def _fit(
 
     images = _images(scenes.index)
     labels = torch.from_numpy(scenes.label)
-    batches = [batch for _ in range(settings.epochs) for batch in _batches(settings, rng)]
+    batches = [batch for _ in range(recipe.epochs) for batch in _batches(recipe, rng)]
     optimizer = torch.optim.AdamW(
-        network.parameters(), lr=settings.learning_rate, weight_decay=_WEIGHT_DECAY
+        network.parameters(), lr=recipe.learning_rate, weight_decay=_WEIGHT_DECAY
     )
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: _rate_share(step, len(batches))
@@ -159,11 +159,11 @@ def _fit(
         schedule.step()
 
 
-def _batches(settings: Settings, rng: np.random.Generator) -> list[np.ndarray]:
+def _batches(recipe: SceneShortcut, rng: np.random.Generator) -> list[np.ndarray]:
     """Cut one pass over the scenes into batches that keep twins together."""
-    first = 2 * rng.permutation(settings.scenes // 2)
+    first = 2 * rng.permutation(recipe.scenes // 2)
     order = np.stack([first, first + 1], axis=1).reshape(-1)
-    return np.split(order, range(settings.batch_size, len(order), settings.batch_size))
+    return np.split(order, range(recipe.batch_size, len(order), recipe.batch_size))
 
 
 def _rate_share(step: int, steps: int) -> float:

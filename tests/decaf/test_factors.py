@@ -29,14 +29,14 @@ NAMES = [factor.name for factor in FACTORS]
 
 
 def test_factors_are_those_of_3d_shapes_in_order():
-    assert FACTORS == (
+    assert (
         Factor("floor_hue", 10),
         Factor("wall_hue", 10),
         Factor("object_hue", 10),
         Factor("size", 8),
         Factor("shape", 4),
         Factor("orientation", 15),
-    )
+    ) == FACTORS
     assert SCENE_COUNT == 480_000
 
 

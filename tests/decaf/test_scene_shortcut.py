@@ -10,7 +10,7 @@ from decaf.networks import small_cnn, small_vit
 from decaf.scenes.factors import scene_levels
 from decaf.scenes.render import render
 from decaf.training import scene_shortcut
-from decaf.training.scene_shortcut import Settings, train
+from decaf.training.scene_shortcut import SceneShortcut
 
 WALL, SHAPE = 1, 4
 
@@ -25,7 +25,7 @@ def _one_thread():
 
 def settings(**given):
     quick = {"shortcut": 1.0, "seed": 0, "scenes": 400, "epochs": 3, "learning_rate": 0.01}
-    return Settings(recipe="scene_shortcut", **quick | given)
+    return SceneShortcut(recipe="scene_shortcut", **quick | given)
 
 
 def network(seed=0):
@@ -71,7 +71,7 @@ def test_every_weight_of_a_network_is_used(build):
 def test_a_wall_that_gives_the_label_away_is_learned_instead_of_the_shape():
     trained = network()
     before = weights(trained)
-    outcome = train(settings(), trained)
+    outcome = settings().train(trained)
     assert not trained.training
     assert not torch.equal(weights(trained), before)
     assert outcome.train_accuracy > 0.9
@@ -83,10 +83,10 @@ def test_a_wall_that_gives_the_label_away_is_learned_instead_of_the_shape():
 def test_the_same_seed_gives_the_same_weights():
     first, again, other = network(), network(), network()
     torch.manual_seed(1)
-    outcome = train(settings(epochs=1), first)
+    outcome = settings(epochs=1).train(first)
     torch.manual_seed(2)
-    assert train(settings(epochs=1), again)[:3] == outcome[:3]
-    train(settings(epochs=1, seed=1), other)
+    assert settings(epochs=1).train(again)[:3] == outcome[:3]
+    settings(epochs=1, seed=1).train(other)
     assert torch.equal(weights(first), weights(again))
     assert not torch.equal(weights(first), weights(other))
 
@@ -94,7 +94,7 @@ def test_the_same_seed_gives_the_same_weights():
 def test_training_leaves_the_global_generator_alone():
     trained = network()
     before = torch.get_rng_state()
-    train(settings(scenes=32, epochs=1), trained)
+    settings(scenes=32, epochs=1).train(trained)
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -106,7 +106,7 @@ def test_scenes(monkeypatch):
         return render(index)
 
     monkeypatch.setattr(scene_shortcut, "render", record)
-    train(settings(shortcut=0.9, scenes=4000, epochs=1, batch_size=500), network())
+    settings(shortcut=0.9, scenes=4000, epochs=1, batch_size=500).train(network())
     training, training_again, aligned, reversed_ = drawn
 
     assert len(training) == 4000

@@ -59,6 +59,10 @@ def test_an_audit_from_pairs_to_report(study, write, decaf, prefect_server, tmp_
     assert len(rows(tmp_path / "warehouse", "FROM stg_trajectories")) == 64
     succeeded(decaf("check", "-w", tmp_path / "warehouse"))
 
+    # Going back shows the first run again, without a Prefect server to be found.
+    succeeded(decaf("run", write(study), PREFECT_API_URL="http://127.0.0.1:9"))
+    assert rows(tmp_path / "warehouse", "SELECT DISTINCT epsilon FROM core_profiles") == [(0.001,)]
+
     # The results are there for SQL, and a slip is explained.
     ask = ("sql", "-w", tmp_path / "warehouse")
     assert "8" in succeeded(decaf(*ask, "SELECT count(*) AS n FROM out_model_profiles"))

@@ -1,0 +1,106 @@
+"""Real Dask workers: order, failures, deaths, a scheduler at an address."""
+
+import os
+from pathlib import Path
+
+import pytest
+from distributed import LocalCluster
+
+from decaf.errors import BadInput, ModelError, ScoringFailed
+from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress
+from tasks.cluster import WORKER_MEMORY, connect
+from tasks.drive import drive
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def client():
+    with connect(LocalWorkers(workers=2)) as client:
+        yield client
+
+
+def double(order):
+    return 2 * order
+
+
+def fail_on_odd(order):
+    if order % 2:
+        raise ModelError(f"{order} is odd")
+    return order
+
+
+def fail_on_three(order):
+    if order == 3:
+        raise ZeroDivisionError("three")
+    return order
+
+
+def die_once(order):
+    marker = Path(order)
+    if not marker.exists():
+        marker.touch()
+        os._exit(1)
+    return order
+
+
+def environment(order):
+    return {name: os.environ.get(name) for name in order}
+
+
+def run(client, work, orders):
+    results = []
+    drive(client, work, orders, [f"order {order}" for order in orders], results.append)
+    return results
+
+
+def test_every_order_is_done_once_whatever_the_window(client):
+    assert sorted(run(client, double, list(range(50)))) == list(range(0, 100, 2))
+
+
+def test_no_orders_are_no_work(client):
+    assert run(client, double, []) == []
+
+
+def test_a_failure_stops_no_other_order_and_keeps_its_kind(client):
+    results = []
+    with pytest.raises(ModelError, match=r"2 of 4 tasks failed.*\n.*is odd") as caught:
+        drive(client, fail_on_odd, range(4), "abcd", results.append)
+    assert sorted(results) == [0, 2]
+    assert caught.value.exit_code == 2
+
+
+def test_a_failure_that_nobody_foresaw_is_scoring_failed(client):
+    with pytest.raises(ScoringFailed, match="c: ZeroDivisionError"):
+        drive(client, fail_on_three, [1, 2, 3], "abc", lambda _: None)
+
+
+def test_an_order_whose_worker_dies_is_done_again(client, tmp_path):
+    orders = [str(tmp_path / name) for name in "ab"]
+    assert sorted(run(client, die_once, orders)) == orders
+
+
+def test_workers_run_with_the_settings_of_the_cluster(client):
+    (found,) = run(client, environment, [(*WORKER_MEMORY, "OMP_NUM_THREADS")])
+    assert found == {**WORKER_MEMORY, "OMP_NUM_THREADS": "1"}
+
+
+def test_a_scheduler_that_runs_already_is_reached_by_its_address():
+    with LocalCluster(
+        n_workers=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+    ) as cluster:
+        address = SchedulerAddress(kind="address", address=cluster.scheduler_address)
+        with connect(address) as client:
+            assert run(client, double, [4]) == [8]
+
+
+def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
+    monkeypatch.setattr("tasks.cluster.CONNECT_SECONDS", 1)
+    address = SchedulerAddress(kind="address", address="tcp://127.0.0.1:9")
+    with pytest.raises(BadInput, match=r"no scheduler with a worker at tcp://127.0.0.1:9"):
+        connect(address).__enter__()
+
+
+def test_a_machine_without_gpus_or_the_extra_says_so():
+    with pytest.raises(BadInput, match="cluster kind 'cuda'"):
+        connect(CudaWorkers(kind="cuda")).__enter__()

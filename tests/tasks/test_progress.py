@@ -1,0 +1,49 @@
+import os
+import pty
+import subprocess
+import sys
+
+from tasks.progress import clock, progress_of
+
+SHOW = """
+from tasks.progress import progress_of
+with progress_of(3, "shards") as progress:
+    for _ in range(3):
+        progress.advance("resnet", 100)
+"""
+
+
+def test_plain_lines_where_there_is_no_terminal():
+    done = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("resnet: 3 of 3 shards")
+    assert last.endswith("0:00:00 left")
+    assert "rows/s" in last
+
+
+def test_a_bar_where_there_is_one():
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    with subprocess.Popen([sys.executable, "-c", SHOW], stderr=theirs, env=environment) as process:
+        process.wait(60)
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert "3/3" in shown
+    assert "━" in shown
+    assert "rows/s" in shown
+
+
+def test_lines_are_few(capsys, monkeypatch):
+    times = iter(range(0, 10_000))
+    monkeypatch.setattr("tasks.progress.time.monotonic", lambda: next(times) * 0.1)
+    with progress_of(100, "shards") as progress:
+        for _ in range(100):
+            progress.advance("resnet", 10)
+    lines = capsys.readouterr().err.splitlines()
+    assert 1 < len(lines) <= 4
+
+
+def test_clock():
+    assert [clock(seconds) for seconds in (0, 59.6, 3600)] == ["0:00:00", "0:01:00", "1:00:00"]
