@@ -1,6 +1,7 @@
 """The command line. Each command imports what it needs: asking for a plan loads no torch."""
 
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-console = Console()
+# Where nobody looks at a terminal, as in a pipe or a log, nothing is cut to fit one.
+console = Console(width=None if sys.stdout.isatty() else 1000)
 complaints = Console(stderr=True, style="red", highlight=False, soft_wrap=True)
 
 Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
@@ -24,9 +26,9 @@ Warehouse = Annotated[
     Path,
     typer.Option("--warehouse", "-w", envvar="DECAF_WAREHOUSE", help="root of the warehouse"),
 ]
-StudyName = Annotated[str | None, typer.Option("--study", help="study, where there are several")]
+StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
 DEFAULT_WAREHOUSE = Path("runs/warehouse")
-MISUSED, BROKEN = 2, 3
+MISUSED, BROKEN, INTERRUPTED = 2, 3, 130
 
 
 @app.callback()
@@ -108,11 +110,11 @@ def views() -> None:
 
 
 @app.command()
-def check(warehouse: Warehouse = DEFAULT_WAREHOUSE) -> None:
-    """Run every check of the warehouse; exit code 1 when one finds offending rows."""
+def check(warehouse: Warehouse = DEFAULT_WAREHOUSE, study: StudyName = None) -> None:
+    """Run every check; exit code 1 when one finds offending rows, such as shards still missing."""
     from tasks.verify import verify
 
-    for result in verify(warehouse):
+    for result in verify(warehouse, study):
         console.print(f"pass  {result.name}")
 
 
@@ -137,26 +139,36 @@ def main() -> None:
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
     except TyperException as error:
-        if error.format_message():
-            complaints.print(f"error: {error.format_message()}\nSee: decaf --help", markup=False)
+        hint = "\nSee: decaf --help"
+        _complain(f"error: {error.format_message()}{hint}" if error.format_message() else "")
         sys.exit(MISUSED)
     except (KeyboardInterrupt, typer.Abort):
-        complaints.print("stopped; the same command again goes on from here")
-        sys.exit(130)
-    except DecafError as error:
-        if debug:
-            raise
-        complaints.print(f"error: {error}", markup=False)
-        sys.exit(error.exit_code)
+        _complain("stopped; the same command again goes on from here")
+        sys.exit(INTERRUPTED)
     except Exception as error:
         if debug:
             raise
-        complaints.print(
+        _release(error)
+        if isinstance(error, DecafError):
+            _complain(f"error: {error}")
+            sys.exit(error.exit_code)
+        _complain(
             f"error: {type(error).__name__}: {error}\nThis was not foreseen. What is committed is "
-            "safe; run the command again with --debug before it for the traceback: decaf --debug …",
-            markup=False,
+            "safe; for the traceback, put --debug before the command: decaf --debug …"
         )
         sys.exit(BROKEN)
+
+
+def _complain(text: str) -> None:
+    if text:
+        complaints.print(text, markup=False)
+
+
+def _release(error: BaseException | None) -> None:
+    """Let go of what the frames of an error hold: DuckDB prints pages about open connections."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What the commands print: tables of plans, progress and results."""
 
+from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console
@@ -32,11 +33,13 @@ def results(console: Console, study: Study) -> None:
             "ORDER BY pair_type, path, position",
             params={"study": study.study},
         ).fetchall()
-    names = ("model", "pairs", "path", "n", "active", "E", "C", "F", "Abs")
-    table = _table(f"Study {study.study}, epsilon {study.epsilon:g}", names, text_columns=3)
-    for *keys, count, active, e, c, f, total in rows:
-        scores = (f"{value:.4f}" for value in (e, c, f, total))
-        table.add_row(*keys, str(count), f"{active:.2f}", *scores)
+    names = ("model", "n", "active", "E", "C", "F", "Abs")
+    table = _table(f"Study {study.study}, epsilon {study.epsilon:g}", names)
+    for (pair_type, path), own in groupby(rows, lambda row: row[1:3]):
+        table.add_section()
+        table.add_row(f"[bold]{pair_type}, {path}[/bold]")
+        for model, _, _, count, active, *scores in own:
+            table.add_row(model, str(count), f"{active:.2f}", *(f"{q:.4f}" for q in scores))
     console.print(table)
     console.print("Ask further, for example:", highlight=False)
     query = EXAMPLE.format(study=study.study)
@@ -156,5 +159,6 @@ def _text(value: object) -> str:
 def _table(title: str | None, columns: tuple[str, ...], text_columns: int = 1) -> Table:
     table = Table(title=title, title_justify="left")
     for position, name in enumerate(columns):
-        table.add_column(name, justify="left" if position < text_columns else "right")
+        is_text = position < text_columns
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text)
     return table

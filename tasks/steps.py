@@ -70,8 +70,8 @@ def score(
 
 @task(cache_policy=NO_CACHE)
 def check(plan: AuditPlan) -> None:
-    """Run every check of the warehouse, then record that the run is complete."""
-    verify(plan.root)
+    """Run every check on the study, then record that the run is complete."""
+    verify(plan.root, plan.study.study)
     finish(plan)
 
 

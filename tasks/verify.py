@@ -7,8 +7,8 @@ from warehouse.catalog import connect
 from warehouse.checks import CheckResult, run_checks
 
 
-def verify(root: Path) -> list[CheckResult]:
-    """Run every check; reads the warehouse, writes nothing.
+def verify(root: Path, study: str | None = None) -> list[CheckResult]:
+    """Run every check on one study, or on all; reads the warehouse, writes nothing.
 
     Raises
     ------
@@ -16,15 +16,16 @@ def verify(root: Path) -> list[CheckResult]:
         Naming each check that found offending rows, with the first of them.
     """
     with connect(root) as connection:
-        results = run_checks(connection)
+        results = run_checks(connection, study)
     failed = [result for result in results if result.offending_count]
     if failed:
         lines = [
             f"{result.name}: {result.offending_count} rows, for example {result.examples[0]}"
             for result in failed
         ]
+        place = f"{study or 'all studies'} in {root}"
         raise ChecksFailed(
-            f"{len(failed)} of {len(results)} checks of {root} found offending rows:\n  "
+            f"{len(failed)} of {len(results)} checks of {place} found offending rows:\n  "
             + "\n  ".join(lines)
         )
     return results

@@ -36,21 +36,36 @@ class CheckResult:
     examples: tuple[Offence, ...]
 
 
-def run_checks(connection: duckdb.DuckDBPyConnection) -> list[CheckResult]:
+def run_checks(
+    connection: duckdb.DuckDBPyConnection, study: str | None = None
+) -> list[CheckResult]:
     """Run every check of ``sql/checks`` on a connection of :func:`warehouse.catalog.connect`.
+
+    Parameters
+    ----------
+    study
+        Report the offending rows of this study alone; those of all studies if it is not given.
 
     Raises
     ------
     WarehouseError
         When a check cannot be computed, as on a file whose content is damaged.
     """
-    return [_run(connection, view.name, view.sql) for view in views() if view.folder == CHECKS]
+    checks = [view for view in views() if view.folder == CHECKS]
+    return [_run(connection, view.name, view.sql, study) for view in checks]
 
 
-def _run(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> CheckResult:
+def _run(
+    connection: duckdb.DuckDBPyConnection, name: str, sql: str, study: str | None
+) -> CheckResult:
     columns = "study, model_id, key, found, expected"
     try:
-        rows = connection.sql(sql).project(columns).order("ALL").to_arrow_table()
+        found = connection.sql(sql)
+        if study is not None:
+            found = found.filter(
+                duckdb.ColumnExpression("study") == duckdb.ConstantExpression(study)
+            )
+        rows = found.project(columns).order("ALL").to_arrow_table()
     except duckdb.Error as error:
         raise WarehouseError(f"{name} cannot be computed: {error}") from error
     first = rows.slice(0, EXAMPLES).to_pylist()

@@ -92,6 +92,9 @@ def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
 
     with subprocess.Popen(command, **options) as flow:
         wait_for(lambda: len(receipts(warehouse)) > len(after_flow), flow)
+        asked = decaf("sql", "-w", warehouse, "SELECT count(DISTINCT shard_key) FROM stg_costs")
+        assert asked.returncode == 0, asked.stderr
+        assert "running" in decaf("status", "-w", warehouse).stdout
         workers_of(flow)[0].kill()
         assert flow.wait(PATIENCE_SECONDS) == 0
     finished = receipts(warehouse)
