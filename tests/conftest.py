@@ -1,6 +1,8 @@
 """Small made-up data in the official layouts, and where the shared real data lies."""
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -41,3 +43,20 @@ def shared_data():
     if not root:
         pytest.skip("DECAF_DATA_ROOT is not set: the real photos and weights are not here")
     return Path(root)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own with little room, and a way to enlarge it."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    made = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=128k", "tmpfs", folder],
+        capture_output=True,
+        check=False,
+    )
+    if not made or made.returncode:
+        pytest.skip("mounting a small file system needs root")
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)

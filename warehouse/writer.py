@@ -8,7 +8,6 @@ goes last, the same way. The same key is the same set of files, so a shard that 
 import hashlib
 import json
 import os
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from decaf.errors import WarehouseError, WriteFailed
+from decaf.files import replace_file
 from warehouse import layout
 from warehouse.receipts import CommittedFile, Receipt
 from warehouse.schemas import SCHEMA_VERSION, TABLES, Table
@@ -136,27 +136,6 @@ def commit(
             "visible. Free some space or repair the folder, then run the same command again"
         ) from error
     return receipt
-
-
-def replace_file(target: Path, write: Callable[[Path], object]) -> None:
-    """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        write(temporary)
-        _fsync(temporary)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    _fsync(target.parent)
-
-
-def _fsync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _write_parquet(rows: pa.Table, path: Path) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from decaf.digests import short
 from decaf.errors import DataError, WriteFailed
+from decaf.files import replace_file
 from decaf.pairs import Image, PairSet
 
 IMAGES_AT_ONCE = 256
@@ -41,18 +42,13 @@ def store_pixels(
     target = pixel_file(folder, pairs)
     if target.exists():
         return target
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _decode_all(temporary, pairs, read_image)
-        temporary.replace(target)
+        replace_file(target, lambda temporary: _decode_all(temporary, pairs, read_image))
     except OSError as error:
         raise WriteFailed(
             f"pixels cannot be stored in {folder}: {error.strerror}; free some space there, or "
             "set 'workspace:' to another folder"
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
     return target
 
 
@@ -60,6 +56,9 @@ def _decode_all(path: Path, pairs: PairSet, read_image: Callable[[Image], NDArra
     first = read_image(pairs.images[0])
     shape = (len(pairs.images), *first.shape)
     store = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=shape)
+    with path.open("r+b") as file:
+        # A full disk is an error here; found while writing to the map, it would be a SIGBUS.
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
     failures: list[str] = []
 
     def decode(position: int) -> None:

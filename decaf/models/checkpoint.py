@@ -1,11 +1,11 @@
 """Weight files: safetensors only, since nothing is unpickled that others wrote."""
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from decaf.errors import ModelError, WriteFailed
+from decaf.files import replace_file
 
 if TYPE_CHECKING:
     import torch
@@ -82,19 +82,21 @@ def load_into(network: "torch.nn.Module", path: Path) -> None:
 
 
 def save(network: "torch.nn.Module", path: Path, metadata: dict[str, str]) -> None:
-    """Write a state dict whole or not at all."""
+    """Write a state dict whole or not at all.
+
+    Raises
+    ------
+    WriteFailed
+        When the disk refuses.
+    """
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    state = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        state = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
-        save_file(state, temporary, metadata)
-        temporary.replace(path)
-    except OSError as error:
+        replace_file(path, lambda temporary: save_file(state, temporary, metadata))
+    except (OSError, SafetensorError) as error:
         raise WriteFailed(
-            f"checkpoint {path} cannot be written: {error.strerror}; free some space, or set "
+            f"checkpoint {path} cannot be written: {error}; free some space, or set "
             "'workspace:' to another folder"
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from PIL import Image
 
 from decaf.data.imagenet9 import ImageNet9, split_of
 from decaf.data.pixels import open_pixels, store_pixels
-from decaf.errors import DataError
+from decaf.errors import DataError, WriteFailed
 
 
 def adapter(root, **options):
@@ -64,6 +64,13 @@ def test_pixels_are_stored_once(photo_root, tmp_path):
     np.testing.assert_array_equal(stored[5], data.read_image(pairs.images[5]))
     assert store_pixels(tmp_path / "pixels", pairs, lambda image: pytest.fail("decoded")) == path
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_full_disk_is_an_error_and_not_a_crash(photo_root, small_disk):
+    data = adapter(photo_root)
+    with pytest.raises(WriteFailed, match="No space left on device"):
+        store_pixels(small_disk / "pixels", data.pair_set(), data.read_image)
+    assert list((small_disk / "pixels").iterdir()) == []
 
 
 def test_a_missing_variant_says_which_layout_is_expected(photo_root):

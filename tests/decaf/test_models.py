@@ -1,4 +1,5 @@
 import pickle
+import resource
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from decaf import architectures
-from decaf.errors import ModelError, UnknownName
+from decaf.errors import ModelError, UnknownName, WriteFailed
 from decaf.models.checkpoint import load_into, read_metadata, save
 from decaf.models.classifier import ImageClassifier
 
@@ -21,6 +22,17 @@ def test_a_checkpoint_comes_back_with_its_metadata(tmp_path):
     torch.testing.assert_close(other.weight, network.weight)
     assert read_metadata(tmp_path / "a.safetensors") == {"note": "trained"}
     assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
+
+
+def test_a_full_disk_leaves_no_checkpoint(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(WriteFailed, match="cannot be written"):
+            save(nn.Linear(300, 200), tmp_path / "a.safetensors", {})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_half_precision_weights_load_into_a_float32_network(tmp_path):

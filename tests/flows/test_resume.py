@@ -1,7 +1,6 @@
 """Kill a flow, kill a worker, fill the disk: the same command again ends as if nothing was."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -109,23 +108,6 @@ def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
             query = f"SELECT count(*) FROM {table}"
             assert one.sql(query).fetchall() == other.sql(query).fetchall(), table
     assert not list(warehouse.rglob("*.tmp"))
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of its own with little room, and a way to enlarge it."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = shutil.which("mount")
-    made = mount and subprocess.run(
-        [mount, "-t", "tmpfs", "-o", "size=128k", "tmpfs", folder],
-        capture_output=True,
-        check=False,
-    )
-    if not made or made.returncode:
-        pytest.skip("mounting a small file system needs root")
-    yield folder
-    subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(

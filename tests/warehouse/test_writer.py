@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from decaf import files as files_module
 from decaf.errors import WarehouseError, WriteFailed
 from warehouse import layout, receipts, writer
 from warehouse.schemas import TABLES
@@ -72,13 +73,13 @@ def test_opening_again_changes_nothing(root):
     ("owner", "step", "calls_before", "is_committed"),
     [
         (writer, "_write_parquet", 0, False),
-        (writer, "_fsync", 0, False),
+        (files_module, "flush", 0, False),
         (Path, "replace", 0, False),
-        (writer, "_fsync", 1, False),
+        (files_module, "flush", 1, False),
         (receipts.Receipt, "to_json", 0, False),
-        (writer, "_fsync", 2, False),
+        (files_module, "flush", 2, False),
         (Path, "replace", 1, False),
-        (writer, "_fsync", 3, True),
+        (files_module, "flush", 3, True),
     ],
 )
 def test_a_commit_stopped_at_any_step_is_whole_or_not_there(

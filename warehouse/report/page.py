@@ -11,12 +11,12 @@ import duckdb
 import jinja2
 
 from decaf.errors import WriteFailed
+from decaf.files import replace_file
 from warehouse.report import comparisons, figures, tables
 from warehouse.report.columns import decimals_of
 from warehouse.report.costs import cost_table
 from warehouse.report.facts import Facts, Profile, StageMean, read_facts
 from warehouse.report.svg import COLOURS
-from warehouse.writer import replace_file
 
 MAX_BYTES = 2_000_000
 """Size of the largest report that is written; models are left out until it fits."""

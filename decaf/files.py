@@ -1,0 +1,41 @@
+"""Write a file whole or not at all."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+
+def replace_file(target: Path, write: Callable[[Path], object]) -> None:
+    """Write under a temporary name, flush to disk, rename, flush the folder.
+
+    The temporary name ends in ``.tmp``, so that no pattern for the target's kind matches it, and
+    is removed whatever happens.
+
+    Parameters
+    ----------
+    write
+        Writes the content to the path that it is given.
+
+    Raises
+    ------
+    OSError
+        When the disk refuses; the target is then as it was.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        write(temporary)
+        flush(temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    flush(target.parent)
+
+
+def flush(path: Path) -> None:
+    """Force a file, or the names in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
