@@ -10,7 +10,7 @@ from tasks import steps
 from tasks.cluster import connect
 from tasks.progress import progress_of
 from warehouse.lock import study_lock
-from warehouse.writer import open_root
+from warehouse.writer import open_root, sweep
 
 
 @flow(name="audit", flow_run_name="audit-{config.stem}")
@@ -21,7 +21,9 @@ def audit(config: Path) -> None:
     report. What has a receipt is not done again.
     """
     study = load_study(config)
-    with study_lock(open_root(study.warehouse), study.study):
+    root = open_root(study.warehouse)
+    with study_lock(root, study.study):
+        sweep(root, study.study)
         pairs = steps.pair(study)
         pixels = steps.store(study, pairs)
         with connect(study.cluster) as client:

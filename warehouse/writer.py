@@ -138,6 +138,20 @@ def commit(
     return receipt
 
 
+def sweep(root: Path, study: str) -> int:
+    """Remove the temporary files that killed writers of a study left; returns how many.
+
+    Call it while holding the study: a file that is being written would go too.
+    """
+    left = [
+        *(root / "tables").glob(f"*/study={study}/**/*.tmp"),
+        *(root / "receipts").glob(f"*/{study}/*.tmp"),
+    ]
+    for path in left:
+        path.unlink(missing_ok=True)
+    return len(left)
+
+
 def _write_parquet(rows: pa.Table, path: Path) -> None:
     pq.write_table(rows, path, compression="zstd", row_group_size=ROW_GROUP_ROWS)
 

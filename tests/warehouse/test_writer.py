@@ -15,7 +15,7 @@ from decaf import files as files_module
 from decaf.errors import WarehouseError, WriteFailed
 from warehouse import layout, receipts, writer
 from warehouse.schemas import TABLES
-from warehouse.writer import commit, open_root
+from warehouse.writer import commit, open_root, sweep
 
 ROW = {
     "shard_key": "key",
@@ -100,6 +100,21 @@ def test_a_commit_stopped_at_any_step_is_whole_or_not_there(
     assert not [name for name in files(root) if name.endswith(".tmp")]
     again = commit(root, "shards", "s", "key", trajectories(), model_id="m")
     assert [receipt.files for receipt in receipts.read(root)] == [again.files]
+
+
+def test_what_killed_writers_left_is_swept_for_one_study(root):
+    for study in ("s", "other"):
+        commit(root, "shards", study, "key", trajectories(), model_id="m")
+    whole = files(root)
+    stray = [
+        root / "tables/trajectories/study=s/model_id=m/next.parquet.7.tmp",
+        root / "receipts/shards/s/next.json.7.tmp",
+        root / "receipts/shards/other/next.json.7.tmp",
+    ]
+    for path in stray:
+        path.write_text("half")
+    assert sweep(root, "s") == 2
+    assert files(root) == sorted([*whole, str(stray[2].relative_to(root))])
 
 
 def _commit_block(root, number):
