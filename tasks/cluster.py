@@ -14,10 +14,13 @@ from decaf.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
 
 CONNECT_SECONDS = 30
 WORKER_MEMORY = {
-    # glibc gives freed tensors back to the kernel and faults them in again at every layer; a
-    # worker that keeps them runs twice as many rows per second (benchmarks/allocator.py).
-    "MALLOC_MMAP_MAX_": "0",
-    "MALLOC_TRIM_THRESHOLD_": str(8 << 30),
+    # glibc gives freed activations back to the kernel, which faults them in again at the next
+    # layer; a worker that keeps them does about twice the rows per second on a CPU. One arena,
+    # since a task runs in a thread and the arenas of threads ignore the other three
+    # (benchmarks/allocator.py).
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(4 << 30),
     "MALLOC_TOP_PAD_": str(256 << 20),
 }
 
