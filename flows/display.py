@@ -6,12 +6,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from decaf.data.pixels import open_pixels, pixel_file
-from decaf.pairs import PairSet
-from decaf.planner import plan_states
 from decaf.shards import untrained
 from decaf.study import Study
-from tasks.plan import AuditPlan, plan_audit
+from tasks.plan import AuditPlan, count_rows, plan_audit
 from tasks.progress import clock
 from warehouse.catalog import connect, run_query
 from warehouse.catalog import views as catalog_views
@@ -49,7 +46,7 @@ def results(console: Console, study: Study) -> None:
 
 
 def plan(console: Console, study: Study) -> None:
-    """What a run would do, counted exactly where the pixels are decoded already."""
+    """What a run would do."""
     pairs = study.data.pair_set()
     sources = {pair.source_id for pair in pairs.pairs}
     kinds = {pair.pair_type for pair in pairs.pairs}
@@ -69,7 +66,12 @@ def plan(console: Console, study: Study) -> None:
         )
     else:
         _print_shards(console, plan_audit(study, pairs))
-    _print_rows(console, study, pairs)
+    rows = count_rows(study, pairs)
+    console.print(
+        f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
+        f"were scored ({rows.naive / rows.planned:.2f} times as many)",
+        highlight=False,
+    )
 
 
 def _print_shards(console: Console, planned: AuditPlan) -> None:
@@ -83,29 +85,6 @@ def _print_shards(console: Console, planned: AuditPlan) -> None:
         cached = len(shards) - unscored - unrouted
         table.add_row(card.id, *(str(n) for n in (len(shards), cached, unrouted, unscored)))
     console.print(table)
-
-
-def _print_rows(console: Console, study: Study, pairs: PairSet) -> None:
-    naive = 2 * study.grid.size * len(study.paths) * len(pairs.pairs)
-    path = pixel_file(study.workspace / "pixels", pairs)
-    if not path.exists():
-        console.print(
-            f"forward rows per model: {naive} if every stage and branch were scored; the planned "
-            "count needs the pixels, which the first run decodes",
-            highlight=False,
-        )
-        return
-    pixels = open_pixels(path)
-    planned = 0
-    for rows in pairs.blocks(study.sources_per_shard):
-        block = pairs.block(rows)
-        states = plan_states(block, pixels[block.image_positions], study.paths, study.grid)
-        planned += states.state_count
-    console.print(
-        f"forward rows per model: {planned} planned, {naive} if every stage and branch were "
-        f"scored ({naive / planned:.2f} times as many)",
-        highlight=False,
-    )
 
 
 def status(console: Console, root: Path, study: str | None) -> None:

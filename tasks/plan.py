@@ -2,12 +2,18 @@
 
 import json
 import platform
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
+
+from decaf.data.pixels import open_pixels, pixel_file
 from decaf.digests import json_sha256, short
 from decaf.pairs import PairSet
+from decaf.planner import plan_states
 from decaf.shards import Shard, plan_shards
 from decaf.study import Study
 from warehouse import layout, receipts
@@ -79,6 +85,37 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
         is_finished=run_id in outcomes,
         is_current=run_id == _newest_run(root, study.study),
     )
+
+
+class RowCount(NamedTuple):
+    """Forward rows of one model over all pairs: distinct states, and every stage and branch."""
+
+    planned: int
+    naive: int
+
+
+def count_rows(study: Study, pairs: PairSet) -> RowCount:
+    """Count the states of every block exactly; decodes pixels that no run has stored yet.
+
+    Raises
+    ------
+    DataError
+        When an image cannot be decoded.
+    """
+    path = pixel_file(study.workspace / "pixels", pairs)
+    planned = naive = 0
+    with ThreadPoolExecutor() as pool:
+        for rows in pairs.blocks(study.sources_per_shard):
+            block = pairs.block(rows)
+            if path.exists():
+                images = open_pixels(path)[block.image_positions]
+            else:
+                used = [pairs.images[position] for position in block.image_positions]
+                images = np.stack(list(pool.map(study.data.read_image, used)))
+            states = plan_states(block, images, study.paths, study.grid)
+            planned += states.state_count
+            naive += states.naive_count
+    return RowCount(planned, naive)
 
 
 def run_id_of(study: Study, shards: tuple[Shard, ...]) -> str:

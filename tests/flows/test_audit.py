@@ -1,5 +1,6 @@
 """The whole audit through the command line, with real Prefect, Dask, Parquet and DuckDB."""
 
+import re
 import subprocess
 import sys
 
@@ -28,7 +29,10 @@ def succeeded(done):
 
 def test_an_audit_from_pairs_to_report(study, write, decaf, prefect_server, tmp_path):
     config = write(study)
-    assert "2 models, 16 pairs of 8 sources" in succeeded(decaf("plan", config))
+    planned = succeeded(decaf("plan", config))
+    assert "2 models, 16 pairs of 8 sources" in planned
+    # Each scene: three clean inputs, two starts, 7 inner stages x 2 branches x 2 changes x 2 paths.
+    assert int(re.search(r"(\d+) planned, 576 if", planned)[1]) == 8 * (3 + 2 + 56)
     assert not (tmp_path / "warehouse").exists()
 
     printed = succeeded(decaf("run", config, **prefect_server))
