@@ -31,7 +31,14 @@ def audit(config: Path) -> None:
             plan = steps.plan(study, pairs)
             steps.examine(client, plan, pixels)
             with progress_of(len(plan.pending), "shards") as progress:
-                for model_id, shards in groupby(plan.pending, lambda shard: shard.model.id):
-                    steps.score(client, plan, model_id, list(shards), pixels, progress)
+                states = [
+                    steps.score(
+                        client, plan, model_id, list(shards), pixels, progress, return_state=True
+                    )
+                    for model_id, shards in groupby(plan.pending, lambda shard: shard.model.id)
+                ]
+        # A model that cannot be scored stops no other model; its error is raised in the end.
+        for state in states:
+            state.result()
         steps.check(plan)
         steps.report(plan)

@@ -64,8 +64,10 @@ def run(config: Config) -> None:
             return
     from flows.audit import audit
     from tasks.prefect_server import stop_orphans
+    from tasks.progress import announce
 
     stop_orphans()
+    announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
     audit(config)
     display.results(console, study)
 

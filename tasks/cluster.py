@@ -11,6 +11,7 @@ from distributed import Client, LocalCluster
 
 from decaf.errors import BadInput
 from decaf.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
+from tasks.progress import announce
 
 CONNECT_SECONDS = 30
 WORKER_MEMORY = {
@@ -40,6 +41,7 @@ def connect(settings: Cluster) -> Iterator[Client]:
         with _reach(settings) as client:
             yield client
         return
+    announce("starting workers")
     scratch = tempfile.gettempdir()
     with (
         dask.config.set({"temporary_directory": scratch, **_environment(settings)}),

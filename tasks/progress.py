@@ -72,6 +72,11 @@ def progress_of(count: int, unit: str) -> Iterator[WorkProgress]:
         yield _Bar(progress, count)
 
 
+def announce(text: str) -> None:
+    """Say on standard error what begins now, where nothing else would show for a while."""
+    Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+
+
 def clock(seconds: float) -> str:
     """Seconds as h:mm:ss."""
     minutes, rest = divmod(round(seconds), 60)

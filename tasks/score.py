@@ -5,13 +5,13 @@ from pathlib import Path
 
 from distributed import Client
 
-from decaf.data.pixels import store_pixels
+from decaf.data.pixels import pixel_file, store_pixels
 from decaf.pairs import PairSet
 from decaf.shards import Shard, checkpoint_file
 from decaf.study import Study
 from tasks.drive import drive
 from tasks.plan import AuditPlan, software
-from tasks.progress import WorkProgress
+from tasks.progress import WorkProgress, announce
 from tasks.shard import ShardOrder, ShardReport, examine_model, run_shard
 
 
@@ -23,8 +23,11 @@ def store_pairs(study: Study, pairs: PairSet) -> Path:
     DataError
         Naming the images that cannot be used.
     """
-    study.data.verify(pairs)
-    return store_pixels(study.workspace / "pixels", pairs, study.data.read_image).absolute()
+    folder = study.workspace / "pixels"
+    if not pixel_file(folder, pairs).exists():
+        announce(f"checking and decoding {len(pairs.images)} images")
+        study.data.verify(pairs)
+    return store_pixels(folder, pairs, study.data.read_image).absolute()
 
 
 def examine_models(client: Client, plan: AuditPlan, pixels: Path) -> None:
@@ -36,6 +39,8 @@ def examine_models(client: Client, plan: AuditPlan, pixels: Path) -> None:
         Naming all models that cannot be loaded or whose outputs do not fit the score.
     """
     first = {shard.model.id: shard for shard in reversed(plan.unscored)}
+    if first:
+        announce(f"{len(plan.pending)} shards to do; loading each of {len(first)} models once")
     orders = [shard_order(plan, shard, pixels) for shard in first.values()]
     drive(client, examine_model, orders, list(first), lambda _: None)
 

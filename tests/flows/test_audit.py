@@ -125,6 +125,25 @@ def test_a_model_that_returns_nan_loses_those_pairs_alone(
     succeeded(decaf("check", "-w", tmp_path / "warehouse"))
 
 
+def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_server, tmp_path):
+    save_file({"scale": ones(1)}, tmp_path / "broken.safetensors")
+    broken = {
+        **study["models"][0],
+        "id": "broken",
+        "architecture": "factory:broken:Broken",
+        "weights": str(tmp_path / "broken.safetensors"),
+    }
+    settings = {**study, "models": [broken, study["models"][0]]}
+    done = decaf("run", write(settings), **prefect_server)
+    assert done.returncode == 3
+    assert "4 of 4 tasks failed" in done.stderr
+    assert "two inputs are too many" in done.stderr
+    assert "Traceback" not in done.stderr
+    found = rows(tmp_path / "warehouse", "SELECT model_id, count(*) FROM stg_costs GROUP BY ALL")
+    assert found == [("small_cnn", 4)]
+    assert rows(tmp_path / "warehouse", "SELECT is_finished FROM core_current_runs") == [(False,)]
+
+
 def test_no_worker_imports_prefect():
     assert imported("tasks.shard, tasks.train") == ["torch"]
 

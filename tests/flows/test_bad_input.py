@@ -40,9 +40,10 @@ def refused(done, *words):
     """Exit code 2, one message without a traceback, all words in it."""
     assert done.returncode == 2, done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
-    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("error: ") == 1
+    message = done.stderr[done.stderr.index("error: ") :]
     for word in words:
-        assert word in done.stderr
+        assert word in message
     return True
 
 
