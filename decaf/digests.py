@@ -2,12 +2,19 @@
 
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 
 def file_sha256(path: Path) -> str:
-    """Hex sha256 of a file's content."""
+    """Hex sha256 of a file's content, computed once per process while the file stays the same."""
+    status = path.stat()
+    return _file_sha256(path, status.st_size, status.st_mtime_ns)
+
+
+@cache
+def _file_sha256(path: Path, size: int, modified: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

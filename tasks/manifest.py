@@ -6,10 +6,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from decaf.digests import short
 from decaf.models.checkpoint import read_metadata
 from decaf.models.training import OUTCOME
 from decaf.pairs import PairSet
-from decaf.shards import checkpoint_file, weights_digest
+from decaf.shards import checkpoint_file
 from tasks.plan import AuditPlan, software, software_json
 from warehouse import receipts
 from warehouse.schemas import MODELS, PAIRS, RUN_OUTCOMES, RUN_SHARDS, RUNS, Table
@@ -23,7 +24,7 @@ def commit_run(plan: AuditPlan) -> None:
     committed again with a new start, under the same key.
     """
     study, name = plan.study, plan.study.study
-    pairs_key = plan.pairs.digest[:32]
+    pairs_key = short(plan.pairs.digest)
     if pairs_key not in receipts.keys(plan.root, "pairs", name):
         commit(plan.root, "pairs", name, pairs_key, {"pairs": _pair_rows(plan.pairs)})
     if plan.is_current:
@@ -90,6 +91,7 @@ def _pair_rows(pairs: PairSet) -> pa.Table:
 
 
 def _model_rows(plan: AuditPlan) -> pa.Table:
+    weights = {shard.model.id: shard.keys.inputs["weights"] for shard in plan.shards}
     rows = []
     for position, card in enumerate(plan.study.models):
         outcome = read_metadata(checkpoint_file(plan.study, card)).get(OUTCOME)
@@ -104,7 +106,7 @@ def _model_rows(plan: AuditPlan) -> pa.Table:
                 "position": position,
                 "family": card.family,
                 "architecture": card.architecture,
-                "weights_sha256": weights_digest(plan.study, card),
+                "weights_sha256": weights[card.id],
                 "card": card.model_dump_json(),
                 "training": training,
             }

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,12 +21,12 @@ from decaf.models.card import ModelCard
 from decaf.models.classifier import ImageClassifier, load_classifier
 from decaf.pairs import PairBlock
 from decaf.planner import plan_states
-from decaf.profiles import profile
-from decaf.scoring import BlockScores, score_block
+from decaf.scoring import score_block
 from decaf.shards import ShardKeys
 from decaf.study import RevealPath, Score, import_from
+from tasks.rows import prediction_rows, profile_rows, trajectory_rows
 from warehouse import layout
-from warehouse.schemas import COSTS, PREDICTIONS, PROFILES, QUARANTINE, TRAJECTORIES
+from warehouse.schemas import COSTS
 from warehouse.writer import commit
 
 
@@ -133,7 +133,7 @@ def _score(order: ShardOrder) -> tuple[int, int]:
             return order.score.values(classifier.logits(pixels))
 
     scores = score_block(plan, block, images, scorer, order.batch_size, device)
-    trajectories, quarantine = _trajectory_rows(order, scores)
+    trajectories, quarantine = trajectory_rows(order.keys.shard_key, block, order.grid, scores)
     cost = {
         "shard_key": order.keys.shard_key,
         "pair_count": block.pair_count,
@@ -158,7 +158,7 @@ def _score(order: ShardOrder) -> tuple[int, int]:
         order.keys.shard_key,
         {
             "trajectories": trajectories,
-            "predictions": _prediction_rows(order, scores),
+            "predictions": prediction_rows(order.keys.shard_key, block, scores),
             "quarantine": quarantine,
             "costs": pa.Table.from_pylist([cost], schema=COSTS.schema),
         },
@@ -176,7 +176,7 @@ def _route(order: ShardOrder) -> None:
     # A shard whose every trajectory is quarantined has no file, and no profiles either.
     if path.exists():
         stored = pq.ParquetFile(path).read()
-        tables["profiles"] = _profile_rows(order, stored)
+        tables["profiles"] = profile_rows(order.keys.profile_key, stored, order.grid, order.epsilon)
     commit(
         order.root,
         "profiles",
@@ -187,81 +187,6 @@ def _route(order: ShardOrder) -> None:
         inputs={"shard_key": order.keys.shard_key, "epsilon": repr(order.epsilon)},
         software=order.software,
     )
-
-
-def _trajectory_rows(order: ShardOrder, scores: BlockScores) -> tuple[pa.Table, pa.Table]:
-    """Finite trajectories, and what is withheld in their place."""
-    pair_ids = np.array(order.block.pair_ids)
-    kept, withheld = [], []
-    for name, branches in scores.branches.items():
-        bad = ~np.isfinite(branches)
-        whole = ~bad.any(axis=(1, 2))
-        count = int(whole.sum())
-        columns = {
-            **_row_names(order, name, pair_ids[whole]),
-            "t": _lists(np.broadcast_to(order.grid, (count, order.grid.size))),
-            "q_plus": _lists(branches[whole, :, 0]),
-            "q_minus": _lists(branches[whole, :, 1]),
-        }
-        kept.append(pa.table(columns, schema=TRAJECTORIES.schema))
-        columns = {
-            **_row_names(order, name, pair_ids[~whole]),
-            "stage_count": np.full((~whole).sum(), branches.shape[1]),
-            "non_finite_count": bad[~whole].sum(axis=(1, 2)),
-        }
-        withheld.append(pa.table(columns, schema=QUARANTINE.schema))
-    return pa.concat_tables(kept), pa.concat_tables(withheld)
-
-
-def _row_names(order: ShardOrder, path: str, pair_ids: NDArray[np.str_]) -> dict[str, Any]:
-    return {
-        "shard_key": pa.repeat(order.keys.shard_key, pair_ids.size),
-        "pair_id": pa.array(pair_ids, pa.string()),
-        "path": pa.repeat(path, pair_ids.size),
-        "repetition": np.zeros(pair_ids.size, np.int64),
-    }
-
-
-def _prediction_rows(order: ShardOrder, scores: BlockScores) -> pa.Table:
-    finite = np.isfinite(scores.clean).all(axis=1)
-    values = scores.clean[finite]
-    columns = {
-        "shard_key": pa.repeat(order.keys.shard_key, len(values)),
-        "image_id": pa.array(np.array(order.block.image_ids)[finite], pa.string()),
-        "probabilities": _lists(values),
-        "predicted_class": values.argmax(axis=1),
-    }
-    return pa.table(columns, schema=PREDICTIONS.schema)
-
-
-def _profile_rows(order: ShardOrder, stored: pa.Table) -> pa.Table:
-    plus, minus = _matrix(stored["q_plus"]), _matrix(stored["q_minus"])
-    epsilon = order.epsilon
-    profiles = profile(plus - minus, order.grid, epsilon)
-    flips = pa.array(profiles.sign_flip_frac, from_pandas=True)
-    columns = {
-        "profile_key": pa.repeat(order.keys.profile_key, stored.num_rows),
-        **{name: stored[name] for name in ("shard_key", "pair_id", "path", "repetition")},
-        "epsilon": np.full(stored.num_rows, epsilon),
-        **profiles._asdict(),
-        "sign_flip_frac": flips,
-    }
-    return pa.table({name: columns[name] for name in PROFILES.schema.names}, schema=PROFILES.schema)
-
-
-def _lists(values: NDArray[np.float64]) -> pa.ListArray:
-    """(n, k) matrix → n lists of k."""
-    offsets = np.arange(values.shape[0] + 1, dtype=np.int32) * values.shape[1]
-    flat = pa.array(np.ascontiguousarray(values).ravel())
-    return pa.ListArray.from_arrays(
-        pa.array(offsets), flat, type=TRAJECTORIES.schema.field("t").type
-    )
-
-
-def _matrix(column: pa.ChunkedArray) -> NDArray[np.float64]:
-    """Lists of one length → (n, k) matrix."""
-    lists = column.combine_chunks()
-    return lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)
 
 
 def _peak_memory(device: torch.device) -> int:
