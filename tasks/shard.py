@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from decaf.data.pixels import open_pixels
+from decaf.errors import BadInput
 from decaf.models.card import ModelCard
 from decaf.models.classifier import ImageClassifier, load_classifier
 from decaf.pairs import PairBlock
@@ -57,7 +58,6 @@ class ShardReport(NamedTuple):
     model_id: str
     forward_rows: int
     """Rows that this call sent through the model; 0 when the trajectories were there."""
-    quarantined_count: int
 
 
 class _Loaded(NamedTuple):
@@ -75,12 +75,12 @@ def run_shard(order: ShardOrder) -> ShardReport:
     Reads pixels and weights, or the shard's trajectories when only its profiles are missing;
     writes both commits. Returns at once when both receipts are there.
     """
-    rows = quarantined = 0
+    rows = 0
     if not _has_receipt(order, "shards", order.keys.shard_key):
-        rows, quarantined = _score(order)
+        rows = _score(order)
     if not _has_receipt(order, "profiles", order.keys.profile_key):
         _route(order)
-    return ShardReport(order.model.id, rows, quarantined)
+    return ShardReport(order.model.id, rows)
 
 
 def examine_model(order: ShardOrder) -> str:
@@ -93,10 +93,20 @@ def examine_model(order: ShardOrder) -> str:
 
 
 def choose_device(wanted: str) -> str:
-    """Device of this worker: `auto` is the GPU where there is one."""
-    if wanted == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    return wanted
+    """Device of this worker: `auto` is the GPU where there is one.
+
+    Raises
+    ------
+    BadInput
+        When a GPU is asked for and there is none.
+    """
+    has_gpu = torch.cuda.is_available()
+    if wanted == "cuda" and not has_gpu:
+        raise BadInput(
+            f"device 'cuda' is asked for, but a worker on {socket.gethostname()} sees no GPU; set "
+            "'device: auto', or repair the driver"
+        )
+    return "cuda" if has_gpu and wanted != "cpu" else "cpu"
 
 
 def _has_receipt(order: ShardOrder, kind: str, key: str) -> bool:
@@ -116,7 +126,7 @@ def _classifier(order: ShardOrder) -> tuple[ImageClassifier, float]:
     return classifier, time.perf_counter() - started
 
 
-def _score(order: ShardOrder) -> tuple[int, int]:
+def _score(order: ShardOrder) -> int:
     started_at, started = datetime.now(UTC), time.perf_counter()
     classifier, load_seconds = _classifier(order)
     device = classifier.device
@@ -166,7 +176,7 @@ def _score(order: ShardOrder) -> tuple[int, int]:
         inputs=order.keys.inputs,
         software=order.software,
     )
-    return scores.forward_rows, quarantine.num_rows
+    return scores.forward_rows
 
 
 def _route(order: ShardOrder) -> None:
