@@ -145,7 +145,7 @@ def plan_states(
         rule, start = _number(path.rule, rules), _number(path.start, starts)
         tables.append(_name_states(block, contents[name], path.rule, rule, start, words))
 
-    clean = _clean_rows(block, images.shape[0], words)
+    clean = _clean_rows(images.shape[0], words)
     sizes = [table.shape[0] for table in tables]
     rows, first, inverse = _distinct(np.concatenate([*tables, clean]))
     shape = (block.pair_count, grid.size, 2)
@@ -211,7 +211,7 @@ def _name_states(
     return rows.reshape(-1, 5 + words)
 
 
-def _clean_rows(block: PairBlock, image_count: int, words: int) -> NDArray[np.int64]:
+def _clean_rows(image_count: int, words: int) -> NDArray[np.int64]:
     rows = np.full((image_count, 5 + words), CLEAN, np.int64)
     rows[:, 2], rows[:, 5:] = np.arange(image_count), 0
     return rows

@@ -73,7 +73,8 @@ def _start(settings: LocalWorkers | CudaWorkers) -> Any:
         from dask_cuda import LocalCUDACluster
     except ImportError:
         raise BadInput(
-            "cluster kind 'cuda' needs dask-cuda; install it: pip install 'decaf-audit[cuda]'"
+            "cluster kind 'cuda' needs dask-cuda; install the extra in the checkout: "
+            "pip install -e '.[cuda]'"
         ) from None
     try:
         return LocalCUDACluster(

@@ -11,7 +11,7 @@ from decaf.models.checkpoint import read_metadata
 from decaf.models.training import OUTCOME
 from decaf.pairs import PairSet
 from decaf.shards import checkpoint_file
-from tasks.plan import AuditPlan, software, software_json
+from tasks.plan import AuditPlan, software
 from warehouse import receipts
 from warehouse.schemas import MODELS, PAIRS, RUN_OUTCOMES, RUN_SHARDS, RUNS, Table
 from warehouse.writer import commit
@@ -37,7 +37,7 @@ def commit_run(plan: AuditPlan) -> None:
         "shard_count": len(plan.shards),
         "score": json.dumps(study.score.identity(), sort_keys=True),
         "config": study.model_dump_json(),
-        "software": software_json(),
+        "software": json.dumps(software(), sort_keys=True),
     }
     shards = [
         {

@@ -1,6 +1,5 @@
 """What an audit has to do: its shards, less those that the warehouse holds already."""
 
-import json
 import platform
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -133,8 +132,3 @@ def software() -> dict[str, str]:
     """Versions of what computes the numbers."""
     found = {name: version(name) for name in LIBRARIES}
     return {"decaf": version("decaf-audit"), "python": platform.python_version(), **found}
-
-
-def software_json() -> str:
-    """The same as JSON text."""
-    return json.dumps(software(), sort_keys=True)

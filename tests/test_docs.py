@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from decaf.settings import Settings
 from decaf.study import Study, load_study
 from flows.cli import app
 from warehouse.catalog import views
@@ -46,7 +45,6 @@ def test_every_view_is_documented():
 def test_every_key_has_a_description():
     for name, field in Study.model_fields.items():
         assert field.description, name
-    assert issubclass(Study, Settings)
 
 
 def test_every_configuration_of_the_project_can_be_read(monkeypatch, tmp_path):

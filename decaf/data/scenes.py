@@ -7,7 +7,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from decaf.pairs import Image, Pair, PairSet
-from decaf.scenes.factors import FACTORS, SCENE_COUNT, counterfactual, scene_levels
+from decaf.scenes.factors import (
+    FACTORS,
+    SCENE_COUNT,
+    counterfactual,
+    has_counterfactual,
+    scene_levels,
+)
 from decaf.scenes.render import render
 from decaf.settings import Settings
 
@@ -30,9 +36,17 @@ class Scenes(Settings):
     )
 
     def pair_set(self) -> PairSet:
-        """Draw the scenes and pair each with one counterfactual per changed factor."""
+        """Draw scenes that every change moves; pair each with one counterfactual per change.
+
+        Raises
+        ------
+        UnknownName
+            When there is no such factor, or no such map of it.
+        """
         scenes = np.arange(SCENE_COUNT)
         scenes = scenes[scene_levels(scenes)[:, SHAPE] < 2]
+        for name, map in self.changes.items():
+            scenes = scenes[has_counterfactual(scenes, name, map)]
         factual = np.sort(
             np.random.default_rng(self.seed).choice(scenes, size=self.sources, replace=False)
         )
