@@ -12,7 +12,7 @@
     │   ├── QueryError          SQL that does not run
     │   ├── WarehouseError      a warehouse that cannot be opened, read or written
     │   └── AlreadyRunning      another run holds the study
-    ├── ChecksFailed            exit code 1: the audit ran and a check found offending rows
+    ├── ChecksFailed            exit code 1: results are there and a check found offending ones
     ├── ScoringFailed           shards that could not be scored
     └── WriteFailed             a commit that the disk refused
 
@@ -74,7 +74,7 @@ class AlreadyRunning(BadInput):
 
 
 class ChecksFailed(DecafError):
-    """The audit ran, and a check of the warehouse found offending rows."""
+    """Results are there, and a check of them (profiles, the warehouse) found offending ones."""
 
     exit_code = 1
 

@@ -29,6 +29,10 @@ class Pair:
 
     ``plus`` and ``minus`` are positions in the images of the pair set. Pairs of one ``source_id``
     (a foreground, a scene) share inputs and are resampled together.
+
+    Where the counterfactual is made from the factual input by removing a feature, both positions
+    are the same and ``feature`` counts from 1. ``context`` are the positions of the same two
+    inputs under a swapped context, for paths that need them.
     """
 
     pair_id: str
@@ -38,6 +42,13 @@ class Pair:
     split: str
     plus: int
     minus: int
+    feature: int = 0
+    context: tuple[int, int] | None = None
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Images that the pair uses, factual and counterfactual first."""
+        return (self.plus, self.minus, *(self.context or ()))
 
 
 @dataclass(frozen=True)
@@ -82,8 +93,8 @@ class PairSet:
                 pair.source_id,
                 pair.pair_type,
                 pair.class_id,
-                self.images[pair.plus].digest,
-                self.images[pair.minus].digest,
+                pair.feature,
+                *(self.images[position].digest for position in pair.positions),
             ]
             for pair in (self.pairs[row] for row in rows)
         ]
@@ -105,19 +116,23 @@ class PairSet:
     def block(self, rows: tuple[int, ...]) -> "PairBlock":
         """Some pairs with only the images that they use."""
         pairs = [self.pairs[row] for row in rows]
-        used = sorted({position for pair in pairs for position in (pair.plus, pair.minus)})
+        used = sorted({position for pair in pairs for position in pair.positions})
         local = {position: index for index, position in enumerate(used)}
         sources = {
             name: index for index, name in enumerate(dict.fromkeys(p.source_id for p in pairs))
         }
+        contexts = [[local[position] for position in pair.context or ()] for pair in pairs]
         return PairBlock(
             pair_ids=tuple(pair.pair_id for pair in pairs),
+            source_ids=tuple(sources),
             image_ids=tuple(self.images[position].image_id for position in used),
             image_positions=np.array(used),
             plus=np.array([local[pair.plus] for pair in pairs]),
             minus=np.array([local[pair.minus] for pair in pairs]),
             source=np.array([sources[pair.source_id] for pair in pairs]),
             class_id=np.array([pair.class_id for pair in pairs]),
+            feature=np.array([pair.feature for pair in pairs]),
+            context=np.array(contexts) if all(contexts) else None,
         )
 
 
@@ -127,15 +142,22 @@ class PairBlock:
 
     ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``image_positions`` are the
     positions of these images in the pixel store, ``source`` numbers the sources from 0.
+    ``feature`` (n_pairs,) is the removed feature, 0 for none, and ``context`` (n_pairs, 2) both
+    inputs under the swapped context, or None where some pair has none. ``regions`` (n_images, …)
+    are the feature numbers of every pixel or column, 0 for none, where the data have features.
     """
 
     pair_ids: tuple[str, ...]
+    source_ids: tuple[str, ...]
     image_ids: tuple[str, ...]
     image_positions: NDArray[np.int64]
     plus: NDArray[np.int64]
     minus: NDArray[np.int64]
     source: NDArray[np.int64]
     class_id: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    context: NDArray[np.int64] | None = None
+    regions: NDArray[np.integer] | None = None
 
     @property
     def pair_count(self) -> int:

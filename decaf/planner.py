@@ -1,60 +1,27 @@
-"""The state planner: the distinct inputs behind all stages, branches, paths and pair types.
+"""The state planner: the distinct inputs behind all stages, branches, repetitions and paths.
 
 Scoring every stage and branch of every path separately sends many identical tensors through the
 model: the start is shared by both branches and all paths of a pair, the clean inputs are shared
-by all paths (and by pair types that have them in common), and patch orders that differ in tied
-patches only reveal the same sets. The planner names every state by its *content* and keeps each
-once; scores are then gathered back. Nothing is approximated: equal names mean equal pixels.
+by all paths (and by pairs that have them in common), all features of an input share its factual
+branch, and patch orders that differ in tied patches only reveal the same sets. The planner names
+every state by its *content* and keeps each once; scores are then gathered back. Nothing is
+approximated: equal names mean equal inputs.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.pairs import PairBlock
+from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start
 
-if TYPE_CHECKING:
-    import torch
-
-CLEAN, START = -1, -2
-"""Rule numbers of clean inputs and of starts; rules of the paths count from 0."""
-
-
-class Start(Protocol):
-    """How the common uninformative state of a pair is made."""
-
-    def states(self, plus: "torch.Tensor", minus: "torch.Tensor") -> "torch.Tensor":
-        """Start of each pair; symmetrical in its arguments."""
-
-
-class Rule(Protocol):
-    """How a partly revealed state is made."""
-
-    def empty(self, words: int) -> NDArray[np.uint64]:
-        """Content that is the start itself."""
-
-    def full(self, words: int) -> NDArray[np.uint64]:
-        """Content that is the clean input itself."""
-
-    def states(
-        self, start: "torch.Tensor", clean: "torch.Tensor", content: NDArray[np.uint64]
-    ) -> "torch.Tensor":
-        """One state per row."""
-
-
-class Path(Protocol):
-    """What a reveal path tells the planner."""
-
-    start: Start
-    rule: Rule
-
-    def contents(
-        self, block: PairBlock, images: NDArray[np.uint8], grid: NDArray[np.float64]
-    ) -> NDArray[np.uint64]:
-        """(n_pairs, n_stages, 2 branches, words) what each state reveals."""
+CLEAN, START, NONE = -1, -2, -1
+"""Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no image."""
+FIXED = 5
+"""Leading columns of a state's name: rule, start, image, and the two inputs behind the start."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +29,10 @@ class StatePlan:
     """Distinct states of a block, and where every stage and branch finds its own.
 
     Arrays over states, (n_states,): ``rule`` and ``start`` index ``rules`` and ``starts`` (or are
-    ``CLEAN`` / ``START`` / -1), ``image`` is the clean input that shows through, ``plus`` and
-    ``minus`` are the two inputs whose start is used, ``source`` the source it is first needed
-    for. States of one source are neighbours, and so are the two branches of a stage.
+    ``CLEAN`` / ``START`` / ``NONE``), ``image`` is the clean input that shows through, ``plus``
+    and ``minus`` are the two inputs whose start is used, ``draw`` and ``content`` are words of the
+    path, ``source`` the source it is first needed for. States of one source are neighbours, and
+    so are the two branches of a stage.
     """
 
     rules: tuple[Rule, ...]
@@ -74,12 +42,19 @@ class StatePlan:
     image: NDArray[np.int64]
     plus: NDArray[np.int64]
     minus: NDArray[np.int64]
+    draw: NDArray[np.uint64]
     content: NDArray[np.uint64]
     source: NDArray[np.int64]
+    regions: Regions
+    """(n_inputs, …) of the block, for rules that remove features."""
     index: Mapping[str, NDArray[np.int64]]
-    """By path: (n_pairs, n_stages, 2) state of every stage, factual branch first."""
+    """By path: (n_pairs, n_repetitions, n_anchors, 2) state of every scored stage and branch."""
+    mixing: Mapping[str, NDArray[np.float64] | None]
+    """By path: (n_stages, n_anchors) weights of the scored states, None where they are stages."""
+    grids: Mapping[str, NDArray[np.float64]]
+    """By path: (n_stages,) its stages."""
     clean_index: NDArray[np.int64]
-    """(n_images,) state of every clean image of the block."""
+    """(n_inputs,) state of every clean input of the block."""
 
     @property
     def state_count(self) -> int:
@@ -88,8 +63,37 @@ class StatePlan:
 
     @property
     def naive_count(self) -> int:
-        """Forward rows of scoring every stage and branch of every path by itself."""
-        return sum(index.size for index in self.index.values())
+        """Forward rows of scoring every path by itself, one pair after another.
+
+        As in the paper, ``R T (1 + K J)`` for one input: pairs with the same factual trajectory
+        (the features of one input) share it (appendix C.2).
+        """
+        return sum(map(_naive_rows, self.index.values()))
+
+    def gather(
+        self, values: NDArray[np.float64], columns: NDArray[np.int64]
+    ) -> dict[str, NDArray[np.float64]]:
+        """Scores of every stage and branch.
+
+        Parameters
+        ----------
+        values
+            (n_states, n_columns) score values of the states.
+        columns
+            (n_pairs,) which of them is the score of a pair.
+
+        Returns
+        -------
+        dict
+            By path: (n_pairs, n_repetitions, n_stages, 2), factual branch first.
+        """
+        gathered = {}
+        for name, index in self.index.items():
+            scores = values[index, columns[:, None, None, None]]
+            if self.mixing[name] is not None:
+                scores = np.einsum("sa,prab->prsb", self.mixing[name], scores)
+            gathered[name] = scores
+        return gathered
 
     def batches(self, batch_size: int) -> list[NDArray[np.int64]]:
         """Consecutive states, whole sources at a time as far as ``batch_size`` allows.
@@ -114,8 +118,8 @@ class StatePlan:
 
 def plan_states(
     block: PairBlock,
-    images: NDArray[np.uint8],
-    paths: Mapping[str, Path],
+    inputs: NDArray[Any],
+    paths: Mapping[str, RevealPath],
     grid: NDArray[np.float64],
 ) -> StatePlan:
     """Name every state of every path and keep the distinct ones.
@@ -123,43 +127,48 @@ def plan_states(
     Parameters
     ----------
     block
-        Pairs, with ``plus`` and ``minus`` indexing ``images``.
-    images
-        (n_images, height, width, channels) uint8 clean inputs of the block.
+        Pairs, with ``plus`` and ``minus`` indexing ``inputs``.
+    inputs
+        (n_inputs, channels, height, width) or (n_inputs, features) clean inputs of the block.
     paths
-        Reveal paths by their name in the study.
+        Reveal paths by name.
     grid
-        (n_stages,) stages from 0 to 1.
+        (n_stages,) stages from 0 to 1 of the paths that have none of their own.
 
     Returns
     -------
     StatePlan
-        Every clean image of the block is among the states, whether or not a stage needs it.
+        Every clean input of the block is among the states, whether or not a stage needs it.
     """
     rules: list[Rule] = []
     starts: list[Start] = []
-    contents = {name: path.contents(block, images, grid) for name, path in paths.items()}
-    words = max(content.shape[-1] for content in contents.values())
-    tables = []
+    grids = {name: path.grid(grid) for name, path in paths.items()}
+    revealed = {name: path.reveal(block, inputs, grids[name]) for name, path in paths.items()}
+    first_equal = _first_equal(inputs, block.regions)
+    draws = max(part.draw.shape[-1] for part in revealed.values())
+    words = max(part.content.shape[-1] for part in revealed.values())
+    tables, pair_of_row = [], []
     for name, path in paths.items():
-        rule, start = _number(path.rule, rules), _number(path.start, starts)
-        tables.append(_name_states(block, contents[name], path.rule, rule, start, words))
+        part = revealed[name]
+        table = np.zeros((*part.image.shape, FIXED + draws + words), np.int64)
+        table[..., 0] = _number(path.rule, rules)
+        table[..., 1] = _number(path.start, starts)
+        _name_states(table, part, path, block, first_equal, draws)
+        tables.append(table.reshape(-1, table.shape[-1]))
+        pair_of_row.append(np.repeat(np.arange(block.pair_count), part.image[0].size))
 
-    clean = _clean_rows(images.shape[0], words)
-    sizes = [table.shape[0] for table in tables]
+    clean = _clean_rows(first_equal, tables[0].shape[1])
     rows, first, inverse = _distinct(np.concatenate([*tables, clean]))
-    shape = (block.pair_count, grid.size, 2)
-    parts = np.split(inverse, np.cumsum(sizes))
-    pair_of_row = np.concatenate(
-        [np.repeat(np.arange(block.pair_count), grid.size * 2)] * len(tables)
+    source_of_row = np.concatenate(
+        [block.source[np.concatenate(pair_of_row)], _source_of_input(block, len(inputs))]
     )
-    source_of_row = np.concatenate([block.source[pair_of_row], _source_of_image(block, images)])
 
     # Neighbours by source, then in the order in which stages and branches first ask for a state.
     order = np.lexsort((first, source_of_row[first]))
     position = np.empty(order.size, np.int64)
     position[order] = np.arange(order.size)
     rows, first = rows[order], first[order]
+    parts = np.split(position[inverse], np.cumsum([table.shape[0] for table in tables]))
     return StatePlan(
         rules=tuple(rules),
         starts=tuple(starts),
@@ -168,14 +177,59 @@ def plan_states(
         image=rows[:, 2],
         plus=rows[:, 3],
         minus=rows[:, 4],
-        content=rows[:, 5:].view(np.uint64),
+        draw=rows[:, FIXED : FIXED + draws].view(np.uint64),
+        content=rows[:, FIXED + draws :].view(np.uint64),
         source=source_of_row[first],
+        regions=block.regions,
         index={
-            name: position[part].reshape(shape)
+            name: part.reshape(revealed[name].image.shape)
             for name, part in zip(paths, parts[:-1], strict=True)
         },
-        clean_index=position[parts[-1]],
+        mixing={name: path.mixing(grids[name]) for name, path in paths.items()},
+        grids=grids,
+        clean_index=parts[-1],
     )
+
+
+def _name_states(
+    table: NDArray[np.int64],
+    revealed: Revealed,
+    path: RevealPath,
+    block: PairBlock,
+    first_equal: NDArray[np.int64],
+    draws: int,
+) -> None:
+    """Fill in the names: (rule, start, image, lower, upper, draw words, content words)."""
+    own_draws, own_words = revealed.draw.shape[-1], revealed.content.shape[-1]
+    table[..., 2] = first_equal[revealed.image]
+    if path.start.of_pair:
+        # The start is symmetrical in its inputs, so their order is no part of a state's name.
+        behind = np.sort(first_equal[np.stack([block.plus, block.minus], axis=1)], axis=1)
+        table[..., 3:FIXED] = behind[:, None, None, None, :]
+    else:
+        table[..., 3:FIXED] = NONE
+    table[..., FIXED : FIXED + own_draws] = revealed.draw.view(np.int64)[..., None, :]
+    content = table[..., FIXED + draws :]
+    content[..., :own_words] = revealed.content.view(np.int64)
+
+    is_start = (revealed.content == path.rule.empty(own_words)).all(axis=-1)
+    table[is_start, 0], table[is_start, 2] = START, NONE
+    content[is_start] = 0
+    is_clean = (revealed.content == path.rule.full(own_words)).all(axis=-1)
+    table[is_clean] = _clean_rows(table[is_clean, 2], table.shape[-1])
+
+
+def _clean_rows(image: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    rows = np.zeros((image.size, width), np.int64)
+    rows[:, 0], rows[:, 2] = CLEAN, image
+    rows[:, [1, 3, 4]] = NONE
+    return rows
+
+
+def _naive_rows(index: NDArray[np.int64]) -> int:
+    trajectories = index.reshape(-1, *index.shape[2:])
+    factual = np.unique(trajectories[..., 0], axis=0)
+    return factual.size + trajectories[..., 1].size
 
 
 def _number(value: Any, known: list[Any]) -> int:
@@ -184,52 +238,27 @@ def _number(value: Any, known: list[Any]) -> int:
     return known.index(value)
 
 
-def _name_states(
-    block: PairBlock,
-    content: NDArray[np.uint64],
-    rule: Rule,
-    rule_number: int,
-    start_number: int,
-    words: int,
-) -> NDArray[np.int64]:
-    """One row per pair, stage and branch: (rule, start, image, lower, upper, content words)."""
-    pairs, stages, _, own_words = content.shape
-    rows = np.zeros((pairs, stages, 2, 5 + words), np.int64)
-    rows[..., 0], rows[..., 1] = rule_number, start_number
-    rows[..., 2] = np.stack([block.plus, block.minus], axis=1)[:, None, :]
-    # The start is symmetrical in its two inputs, so their order is no part of a state's name.
-    rows[..., 3] = np.minimum(block.plus, block.minus)[:, None, None]
-    rows[..., 4] = np.maximum(block.plus, block.minus)[:, None, None]
-    rows[..., 5 : 5 + own_words] = content.view(np.int64)
-
-    is_start = (content == rule.empty(own_words)).all(axis=-1)
-    rows[is_start, 0], rows[is_start, 2], rows[is_start, 5:] = START, -1, 0
-    is_clean = (content == rule.full(own_words)).all(axis=-1)
-    image = rows[is_clean, 2]
-    rows[is_clean] = CLEAN
-    rows[is_clean, 2], rows[is_clean, 5:] = image, 0
-    return rows.reshape(-1, 5 + words)
+def _first_equal(inputs: NDArray[Any], regions: Regions) -> NDArray[np.int64]:
+    """(n_inputs,) the first input of the same content and regions: they make equal states."""
+    _, first, inverse = _distinct(inputs.reshape(len(inputs), -1))
+    if regions is not None:
+        divided = np.column_stack([first[inverse], regions.reshape(len(inputs), -1)])
+        _, first, inverse = _distinct(divided)
+    return first[inverse]
 
 
-def _clean_rows(image_count: int, words: int) -> NDArray[np.int64]:
-    rows = np.full((image_count, 5 + words), CLEAN, np.int64)
-    rows[:, 2], rows[:, 5:] = np.arange(image_count), 0
-    return rows
-
-
-def _source_of_image(block: PairBlock, images: NDArray[np.uint8]) -> NDArray[np.int64]:
-    source = np.zeros(images.shape[0], np.int64)
+def _source_of_input(block: PairBlock, input_count: int) -> NDArray[np.int64]:
+    source = np.zeros(input_count, np.int64)
+    if block.context is not None:
+        source[block.context] = block.source[:, None]
     source[block.minus] = block.source
     source[block.plus] = block.source
     return source
 
 
-def _distinct(
-    rows: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
     """Distinct rows, the first place of each, and where every row went."""
-    packed = np.ascontiguousarray(rows).view(
-        np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))
-    )
+    rows = np.ascontiguousarray(rows)
+    packed = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
     _, first, inverse = np.unique(packed.ravel(), return_index=True, return_inverse=True)
     return rows[first], first, inverse

@@ -5,7 +5,7 @@ The final contrast ``d`` supplies a gate ``a = 1{|d| >= epsilon}`` and an orient
 ``f = (1 - a) |r|`` (paper, section 3). The triple is unique and conserves ``|r|`` exactly.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,20 +24,38 @@ class Components(NamedTuple):
     f: NDArray[np.float64]
 
 
+def as_reals(values: ArrayLike, name: str = "response") -> NDArray[Any]:
+    """Non-empty array of real numbers, in the precision it came in and not yet known to be finite.
+
+    A torch tensor is detached and brought to the host first.
+
+    Raises
+    ------
+    ResponseError
+        For boolean, complex, textual, ragged or empty input.
+    """
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise ResponseError(f"{name} is not an array of real numbers: {error}") from error
+    if array.dtype.kind not in "iuf":
+        raise ResponseError(f"{name} has dtype {array.dtype}; expected real numbers")
+    if array.size == 0:
+        raise ResponseError(f"{name} is empty; expected at least one value")
+    return array
+
+
 def as_scores(values: ArrayLike, name: str = "response") -> NDArray[np.float64]:
     """Promote real, finite, non-empty scores to float64.
 
     Raises
     ------
     ResponseError
-        For boolean, complex, textual, empty or non-finite input.
+        For boolean, complex, textual, ragged, empty or non-finite input.
     """
-    array = np.asarray(values)
-    if array.dtype.kind not in "iuf":
-        raise ResponseError(f"{name} has dtype {array.dtype}; expected real numbers")
-    if array.size == 0:
-        raise ResponseError(f"{name} is empty; expected at least one value")
-    array = array.astype(np.float64, copy=False)
+    array = as_reals(values, name).astype(np.float64, copy=False)
     finite = np.isfinite(array)
     if not finite.all():
         where = tuple(int(i) for i in np.argwhere(~finite)[0])
@@ -62,36 +80,88 @@ def is_active(endpoint: ArrayLike, epsilon: float = DEFAULT_EPSILON) -> NDArray[
     return np.abs(as_scores(endpoint, "endpoint")) >= check_epsilon(epsilon)
 
 
-def route(response: ArrayLike, endpoint: ArrayLike, epsilon: float = DEFAULT_EPSILON) -> Components:
+def stages_last(response: NDArray[Any], stage_axis: int) -> NDArray[Any]:
+    """View of ``response`` whose last axis holds the stages."""
+    if not -response.ndim <= stage_axis < response.ndim:
+        raise ResponseError(f"response has shape {response.shape}, and no axis {stage_axis}")
+    return np.moveaxis(response, stage_axis, -1)
+
+
+def one_per_trajectory(
+    endpoint: ArrayLike, shape: tuple[int, ...], stage_axis: int = -1
+) -> NDArray[np.float64]:
+    """Final contrasts of a response of ``shape``, one per trajectory.
+
+    Parameters
+    ----------
+    endpoint
+        ``d``: a scalar, or an array of the response's shape without its stages, with a stage axis
+        of length one, or with all stages where every stage repeats the same value.
+
+    Returns
+    -------
+    float64, ``shape`` without the stage axis
+
+    Raises
+    ------
+    ResponseError
+        For any other shape, a value that changes between stages, or what is not finite and real.
+    """
+    d = as_scores(endpoint, "endpoint")
+    axis = stage_axis % len(shape)
+    samples = shape[:axis] + shape[axis + 1 :]
+    if d.ndim == 0:
+        return np.full(samples, d)
+    if d.shape == samples:
+        return d
+    first = d.take([0], axis) if d.ndim == len(shape) else d
+    if d.shape not in (shape, (*shape[:axis], 1, *shape[axis + 1 :])):
+        raise ResponseError(
+            f"endpoint has shape {d.shape}; expected a scalar, {samples} or a stage axis of "
+            f"length one for a response of shape {shape}"
+        )
+    if (d != first).any():
+        raise ResponseError(
+            f"endpoint of shape {d.shape} changes between stages; expected one value per trajectory"
+        )
+    return first.squeeze(axis)
+
+
+def route(
+    response: ArrayLike,
+    endpoint: ArrayLike | None = None,
+    epsilon: float = DEFAULT_EPSILON,
+    *,
+    stage_axis: int = -1,
+) -> Components:
     """Route stage responses by their relation to the final contrast (paper, section 3).
 
     Parameters
     ----------
     response
-        ``r(t)``, any shape, score units.
+        ``r(t)``, any shape, score units; promoted to float64 before the gate.
     endpoint
-        ``d``, broadcastable to ``response`` (give a stage axis of length one).
+        ``d``: a scalar or one value per trajectory, with or without a stage axis of length one;
+        the last stage of the response if it is not given. ``r(1)`` need not equal it.
     epsilon
         Gate in score units; ``|d| = epsilon`` is active, ``d = 0`` is always null.
+    stage_axis
+        Axis of ``response`` that holds the stages.
 
     Raises
     ------
     ResponseError
-        For input that is not finite real numbers, shapes that do not broadcast to the response's,
-        or ``epsilon <= 0``.
+        For input that is not finite real numbers, an endpoint of another shape, or
+        ``epsilon <= 0``.
 
     Examples
     --------
-    >>> route([[0.1, -0.2, 0.3]], [[0.3]]).c.round(12).tolist()
+    >>> route([[0.1, -0.2, 0.3]]).c.round(12).tolist()
     [[0.0, 0.2, 0.0]]
     """
-    r, d = as_scores(response), as_scores(endpoint, "endpoint")
-    try:
-        d = np.broadcast_to(d, r.shape)
-    except ValueError:
-        raise ResponseError(
-            f"endpoint has shape {d.shape}, which does not broadcast to the response's {r.shape}"
-        ) from None
+    r = np.atleast_1d(as_scores(response))
+    last = stages_last(r, stage_axis)[..., -1] if endpoint is None else endpoint
+    d = np.expand_dims(one_per_trajectory(last, r.shape, stage_axis), stage_axis)
     active = is_active(d, epsilon)
     oriented = np.where(active, np.sign(d), 0.0) * r
     return Components(

@@ -1,20 +1,23 @@
 """Score a block: every distinct state once, then gather both branches of every stage."""
 
+import sys
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
+from decaf.arrays import to_numpy
 from decaf.errors import ModelError, ScoringFailed
-from decaf.pairs import PairBlock
 from decaf.planner import StatePlan
 from decaf.states import StateBuilder
 
-Scorer = Callable[[torch.Tensor], torch.Tensor]
-"""(n, channels, height, width) float32 in [0, 1] → (n, classes) score values."""
+if TYPE_CHECKING:
+    from decaf.arrays import Array
+
+Scorer = Callable[["Array"], "Array"]
+"""A batch of inputs → (n, columns) score values."""
 
 CPU_OUT_OF_MEMORY = ("not enough memory", "can't allocate memory")
 
@@ -23,9 +26,9 @@ class BlockScores(NamedTuple):
     """Scores of a block, and what they cost."""
 
     branches: dict[str, NDArray[np.float64]]
-    """By path: (n_pairs, n_stages, 2) score of the true class, factual branch first."""
+    """By path: (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first."""
     clean: NDArray[np.float64]
-    """(n_images, classes) score values of the clean inputs."""
+    """(n_inputs, columns) score values of the clean inputs."""
     forward_rows: int
     naive_rows: int
     batch_size: int
@@ -36,17 +39,30 @@ class BlockScores(NamedTuple):
 
 def score_block(
     plan: StatePlan,
-    block: PairBlock,
-    images: NDArray[np.uint8],
+    builder: StateBuilder,
     scorer: Scorer,
+    columns: NDArray[np.int64],
     batch_size: int,
-    device: torch.device,
+    sign: float = 1.0,
 ) -> BlockScores:
     """Score the states of a plan and gather trajectories.
 
     Both branches of a stage go through the model in one batch, unless a state is shared with
     another source. A batch that does not fit the memory is halved and so are all after it. Values
     that are not finite are returned as they are: the caller quarantines them.
+
+    Parameters
+    ----------
+    plan, builder
+        The states, and what makes them.
+    scorer
+        Model and score definition: inputs → (n, columns) values.
+    columns
+        (n_pairs,) which column is the score of a pair.
+    batch_size
+        Rows of a forward pass at most.
+    sign
+        Factor of the score: -1 for one that is larger where there is less.
 
     Raises
     ------
@@ -55,49 +71,72 @@ def score_block(
     ScoringFailed
         When even one row does not fit the memory.
     """
-    builder = StateBuilder(plan, images, device)
-    values: NDArray[np.float64] | None = None
+    run = _Run(plan.state_count)
     pending = plan.batches(batch_size)[::-1]
     limit, largest = batch_size, 0
-    build_seconds = forward_seconds = 0.0
     while pending:
         states = pending.pop()
         if states.size > limit:
             pending += _halves(states)
             continue
         try:
-            started = time.perf_counter()
-            inputs = builder.build(states)
-            built = time.perf_counter()
-            scored = scorer(inputs).to("cpu", torch.float64).numpy()
-        except (torch.OutOfMemoryError, RuntimeError) as error:
+            run.score(states, builder, scorer)
+        except (MemoryError, RuntimeError) as error:
             if not _is_out_of_memory(error):
                 raise
             limit = _halved(states.size, error)
             pending.append(states)
             continue
-        build_seconds += built - started
-        forward_seconds += time.perf_counter() - built
-        if scored.ndim != 2 or scored.shape[0] != states.size:
-            raise ModelError(
-                f"the model returned shape {scored.shape} for {states.size} inputs; expected "
-                f"({states.size}, classes)"
-            )
-        if values is None:
-            values = np.empty((plan.state_count, scored.shape[1]))
-        values[states] = scored
         largest = max(largest, states.size)
-
-    target = block.class_id[:, None, None]
+    branches = plan.gather(run.values, columns)
     return BlockScores(
-        branches={name: values[index, target] for name, index in plan.index.items()},
-        clean=values[plan.clean_index],
+        branches={name: sign * scores for name, scores in branches.items()},
+        clean=run.values[plan.clean_index],
         forward_rows=plan.state_count,
         naive_rows=plan.naive_count,
         batch_size=largest,
-        build_seconds=build_seconds,
-        forward_seconds=forward_seconds,
+        build_seconds=run.build_seconds,
+        forward_seconds=run.forward_seconds,
     )
+
+
+class _Run:
+    """Values as they come in. A device is given its next batch before the last one is fetched."""
+
+    def __init__(self, state_count: int) -> None:
+        self.build_seconds = self.forward_seconds = 0.0
+        self._state_count = state_count
+        self._values: NDArray[np.float64] | None = None
+        self._running: tuple[NDArray[np.int64], Array] | None = None
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(n_states, columns), once every state has been scored."""
+        self._fetch()
+        return self._values
+
+    def score(self, states: NDArray[np.int64], builder: StateBuilder, scorer: Scorer) -> None:
+        started = time.perf_counter()
+        inputs = builder.build(states)
+        built = time.perf_counter()
+        scored = scorer(inputs)
+        if scored.ndim != 2 or scored.shape[0] != states.size:
+            raise ModelError(
+                f"the model returned shape {tuple(scored.shape)} for {states.size} inputs; "
+                f"expected ({states.size}, columns)"
+            )
+        self._fetch()
+        self._running = states, scored
+        self.build_seconds += built - started
+        self.forward_seconds += time.perf_counter() - built
+
+    def _fetch(self) -> None:
+        if self._running is not None:
+            states, scored = self._running
+            if self._values is None:
+                self._values = np.empty((self._state_count, scored.shape[1]))
+            self._values[states] = to_numpy(scored)
+            self._running = None
 
 
 def _halves(states: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -112,13 +151,17 @@ def _halved(size: int, error: Exception) -> int:
         raise ScoringFailed(
             f"one input alone does not fit the memory of the device: {error}"
         ) from error
-    if torch.cuda.is_available():
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
     return size // 2 + (size // 2) % 2 if size > 2 else 1
 
 
 def _is_out_of_memory(error: Exception) -> bool:
     """Other failures, such as an illegal memory access, must not be retried."""
-    return isinstance(error, torch.OutOfMemoryError) or any(
-        sign in str(error) for sign in CPU_OUT_OF_MEMORY
+    torch = sys.modules.get("torch")
+    return (
+        isinstance(error, MemoryError)
+        or (torch is not None and isinstance(error, torch.OutOfMemoryError))
+        or any(sign in str(error) for sign in CPU_OUT_OF_MEMORY)
     )

@@ -1,11 +1,16 @@
 """The base of everything that a configuration file can set: frozen, typed, no unknown keys."""
 
-from typing import Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from decaf.errors import suggestion
+from decaf.errors import BadInput, suggestion
+
+PlacedPath = Annotated[Path, AfterValidator(Path.absolute)]
+"""A path that means the same in every process, whatever folder it was started in."""
 
 
 class Settings(BaseModel):
@@ -15,17 +20,42 @@ class Settings(BaseModel):
     the docs is generated from these descriptions.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, protected_namespaces=())
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=False,
+        protected_namespaces=(),
+        hide_input_in_errors=True,  # it may hold what came from the environment: a secret
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _reject_unknown_keys(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            for key in given:
-                if key not in cls.model_fields:
-                    raise PydanticCustomError(
-                        "unknown_key",
-                        "unknown key '{key}'{hint}",
-                        {"key": str(key), "hint": suggestion(str(key), cls.model_fields)},
-                    )
-        return given
+        return _known_keys(given, cls.model_fields)
+
+
+def checked_dataclass(described: type, schema: CoreSchema) -> CoreSchema:
+    """Schema of a dataclass that is held to the rules of :class:`Settings`.
+
+    What its own checks raise as bad input becomes a fault of the configuration.
+    """
+
+    def check(given: Any, build: core_schema.ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return build(_known_keys(given, described.__dataclass_fields__))
+        except BadInput as error:
+            raise PydanticCustomError("bad_input", "{reason}", {"reason": str(error)}) from error
+
+    return core_schema.no_info_wrap_validator_function(check, schema)
+
+
+def _known_keys(given: Any, known: Iterable[str]) -> Any:
+    if isinstance(given, dict):
+        for key in given:
+            if key not in known:
+                raise PydanticCustomError(
+                    "unknown_key",
+                    "unknown key '{key}'{hint}",
+                    {"key": str(key), "hint": suggestion(str(key), known)},
+                )
+    return given

@@ -1,15 +1,13 @@
 """Shards: the unit of work, of resume and of commit, known by what determines its scores."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from decaf import NUMERICS_VERSION
-from decaf.digests import file_sha256, json_sha256, short
-from decaf.errors import ModelError
+from decaf.digests import json_sha256, short
 from decaf.models.card import ModelCard
-from decaf.models.checkpoint import read_metadata
 from decaf.pairs import PairSet
+from decaf.reveal.path import RevealPath
 from decaf.study import Study
 
 ROUTING_VERSION = 1
@@ -41,38 +39,16 @@ class Shard:
     trajectory_count: int
 
 
-def checkpoint_file(study: Study, card: ModelCard) -> Path:
-    """Weight file of a model: the given one, or the one its training recipe leaves."""
-    if card.weights is not None:
-        return card.weights
-    name = f"{card.id}-{short(card.recipe_digest)}.safetensors"
-    return study.workspace / "checkpoints" / name
+def fitted_paths(study: Study, pairs: PairSet) -> dict[str, RevealPath]:
+    """The paths with what they take from the study's clean inputs, kept in the workspace."""
+    folder = (study.workspace / "fitted").absolute()
+    digest = pairs.images_digest
+    return {name: path.fitted(folder, digest) for name, path in study.paths.items()}
 
 
 def untrained(study: Study) -> list[ModelCard]:
     """Models whose recipe has not made its checkpoint yet."""
-    return [
-        card for card in study.models if card.training and not checkpoint_file(study, card).exists()
-    ]
-
-
-def weights_digest(study: Study, card: ModelCard) -> str:
-    """Digest of a model's weight file.
-
-    Raises
-    ------
-    ModelError
-        When the file is missing, is no safetensors file, or is not the one the card expects.
-    """
-    path = checkpoint_file(study, card)
-    read_metadata(path)
-    digest = file_sha256(path)
-    if card.sha256 is not None and digest != card.sha256:
-        raise ModelError(
-            f"model {card.id}: {path} has sha256 {digest}, the configuration expects "
-            f"{card.sha256}; get the right file, or correct 'sha256:'"
-        )
-    return digest
+    return [card for card in study.models if card.is_untrained(study.workspace)]
 
 
 def plan_shards(study: Study, pairs: PairSet) -> list[Shard]:
@@ -80,27 +56,28 @@ def plan_shards(study: Study, pairs: PairSet) -> list[Shard]:
 
     Raises
     ------
-    ModelError
-        When a weight file cannot be used.
+    BadInput
+        When a file of a model cannot be used.
     """
+    inputs, paths = pairs.images_digest, study.paths.items()
     shared = {
         "score": json_sha256(study.score.identity()),
-        "paths": json_sha256({k: v.model_dump(mode="json") for k, v in study.paths.items()}),
-        "grid": json_sha256(study.grid.tolist()),
-        "precision": "float32",
+        "paths": json_sha256({name: path.identity(inputs) for name, path in paths}),
+        "grid": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
         "numerics": str(NUMERICS_VERSION),
     }
+    trajectories = sum(path.repetitions for path in study.paths.values())
     blocks = [(rows, pairs.block_digest(rows)) for rows in pairs.blocks(study.sources_per_shard)]
     shards = []
     for card in study.models:
         model = {
             "model_id": card.id,
-            "weights": weights_digest(study, card),
+            "weights": card.weights_digest(study.workspace),
             "feeding": card.feeding_digest,
         }
         for number, (rows, digest) in enumerate(blocks):
             keys = shard_keys({"pairs": digest, **model, **shared}, study.epsilon)
-            shards.append(Shard(card, number, rows, keys, len(rows) * len(study.paths)))
+            shards.append(Shard(card, number, rows, keys, len(rows) * trajectories))
     return shards
 
 

@@ -11,13 +11,13 @@ from pydantic_core import PydanticCustomError
 
 from decaf.discovery import one_of
 from decaf.errors import ResponseError
-from decaf.models.card import ModelCard
-from decaf.quadrature import check_grid
+from decaf.reveal.path import stage_grid
 from decaf.routing import DEFAULT_EPSILON
 from decaf.settings import Settings
 from decaf.yaml_source import load
 
 Data = one_of("decaf.data", "adapter")
+Card = one_of("decaf.sources", "source", default="network")
 Score = one_of("decaf.scores", "kind")
 RevealPath = one_of("decaf.reveal", "kind")
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
@@ -52,7 +52,7 @@ class Study(Settings):
 
     study: Name = Field(description="name of the study: its rows and folders carry it")
     data: Data = Field(description="data set that gives the pairs")
-    models: tuple[ModelCard, ...] = Field(min_length=1, description="models to audit")
+    models: tuple[Card, ...] = Field(min_length=1, description="models to audit")
     score: Score = Field(description="what q is")
     paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
     stages: int | tuple[float, ...] = Field(
@@ -76,7 +76,7 @@ class Study(Settings):
 
     @field_validator("models")
     @classmethod
-    def _distinct_ids(cls, models: tuple[ModelCard, ...]) -> tuple[ModelCard, ...]:
+    def _distinct_ids(cls, models: tuple[Card, ...]) -> tuple[Card, ...]:
         ids = [card.id for card in models]
         twice = sorted({name for name in ids if ids.count(name) > 1})
         if twice:
@@ -87,15 +87,15 @@ class Study(Settings):
     @classmethod
     def _usable_grid(cls, stages: int | tuple[float, ...]) -> int | tuple[float, ...]:
         try:
-            _grid(stages)
+            stage_grid(stages)
         except ResponseError as error:
             raise PydanticCustomError("grid", "{reason}", {"reason": str(error)}) from error
         return stages
 
     @property
     def grid(self) -> NDArray[np.float64]:
-        """(n_stages,) stage grid from 0 to 1."""
-        return _grid(self.stages)
+        """(n_stages,) stages from 0 to 1 of the paths that have none of their own."""
+        return stage_grid(self.stages)
 
     @property
     def report_file(self) -> Path:
@@ -122,9 +122,3 @@ def import_from(folders: tuple[Path, ...]) -> None:
         name = str(folder.absolute())
         if name not in sys.path:
             sys.path.append(name)
-
-
-def _grid(stages: int | tuple[float, ...]) -> NDArray[np.float64]:
-    if isinstance(stages, int):
-        return check_grid(np.linspace(0, 1, stages) if stages > 1 else [0.0])
-    return check_grid(stages)

@@ -7,7 +7,6 @@ Only plain YAML types are built; no tag makes an object.
 
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +20,7 @@ FILE_TAG = "!file"
 TEXT_TAG = "tag:yaml.org,2002:str"
 MERGE_KEY = "<<"
 DEEPEST_INCLUSION = 8
+EXPANDED = "holds_environment_variable"
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -42,10 +42,7 @@ def load(path: Path, model: type[Model]) -> Model:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        problems = [
-            f"{_place(node, problem['loc'], problem)}: {_describe(problem)}"
-            for problem in error.errors(include_url=False)
-        ]
+        problems = [_describe(node, problem) for problem in error.errors(include_url=False)]
         raise ConfigError("\n".join(dict.fromkeys(problems))) from None
 
 
@@ -80,7 +77,10 @@ def _resolve(node: yaml.Node, path: Path, depth: int) -> yaml.Node:
     elif node.tag == FILE_TAG:
         return _compose(path.parent / _expand(node), depth + 1)
     elif node.tag == TEXT_TAG:
-        node.value = _expand(node)
+        expanded = _expand(node)
+        if expanded != node.value:
+            node.value = expanded
+            setattr(node, EXPANDED, True)
     return node
 
 
@@ -97,26 +97,36 @@ def _expand(node: yaml.ScalarNode) -> str:
     return VARIABLE.sub(value, node.value)
 
 
-def _describe(problem: Any) -> str:
-    keys = ".".join(str(part) for part in problem["loc"])
-    where = f"'{keys}': " if keys else ""
+def _describe(root: yaml.Node, problem: Any) -> str:
+    node, keys = _walk(root, problem)
+    where = f"'{'.'.join(keys)}': " if keys else ""
     given = problem.get("input")
-    shown = f" (found {given!r})" if isinstance(given, str | int | float | bool) else ""
-    return f"{where}{problem['msg']}{shown}"
+    # What came from the environment may be a secret.
+    is_shown = isinstance(given, str | int | float | bool) and not hasattr(node, EXPANDED)
+    shown = f" (found {given!r})" if is_shown else ""
+    return f"{_mark(node)}: {where}{problem['msg']}{shown}"
 
 
-def _place(node: yaml.Node, location: Sequence[str | int], problem: Any) -> str:
-    """File and line of the deepest node on the way to the problem; union tags are not keys."""
-    key = problem.get("ctx", {}).get("key")
-    for part in [*location, *([key] if key else [])]:
+def _walk(node: yaml.Node, problem: Any) -> tuple[yaml.Node, list[str]]:
+    """Deepest node on the way to the problem, and the keys on it; union tags are not keys."""
+    keys: list[str] = []
+    for depth, part in enumerate(problem["loc"], start=1):
         if isinstance(node, yaml.MappingNode):
-            for name, value in node.value:
-                if name.value == str(part):
-                    node = name if part == key else value
-                    break
+            values = {name.value: value for name, value in node.value}
+            is_missing = depth == len(problem["loc"]) and problem["type"] == "missing"
+            if str(part) not in values and not is_missing:
+                continue
+            node = values.get(str(part), node)
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
             node = node.value[part]
-    return _mark(node)
+        else:
+            break
+        keys.append(str(part))
+    # A key that is wrong itself is where the eye should go.
+    wrong = problem.get("ctx", {}).get("key")
+    if isinstance(node, yaml.MappingNode):
+        node = next((name for name, _ in node.value if name.value == wrong), node)
+    return node, keys
 
 
 def _mark(node: yaml.Node) -> str:

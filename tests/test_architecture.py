@@ -59,8 +59,18 @@ def test_the_science_imports_with_numpy_and_scipy_alone():
         "            raise ModuleNotFoundError(name)\n"
         "sys.meta_path.insert(0, Only())\n"
         "import decaf, decaf.errors, decaf.routing, decaf.quadrature, decaf.profiles\n"
-        "import decaf.bootstrap, decaf.ranks, decaf.pairs, decaf.planner\n"
-        "print(decaf.profiles.profile([[0, 0.5]], [0, 1]).evidence)\n"
+        "import decaf.bootstrap, decaf.ranks, decaf.pairs, decaf.planner, decaf.scoring\n"
+        "import decaf.discrimination, decaf.bins, decaf.matching\n"
+        "import decaf.thresholds, decaf.streaming, decaf.identities\n"
+        "import decaf.reveal.blend, decaf.reveal.patches, decaf.reveal.removal\n"
+        "import decaf.reveal.gaussian, decaf.gaussian.information\n"
+        "print(decaf.profile([[0, 0.5]], [0, 1]).evidence)\n"
+        "import numpy\n"
+        "x = numpy.linspace(0, 1, 2 * 192, dtype=numpy.float32).reshape(2, 3, 8, 8)\n"
+        "score = lambda images: images.mean((1, 2, 3))\n"
+        "audits = decaf.audit(score, x, 1 - x, path={'a': 'blend', 'b': 'patches'})\n"
+        "print(audits['b'].summary().evidence.estimate > 0, audits['a'].quarantined)\n"
+        "print(decaf.audit(score, x).attributions().shape)\n"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}"],
@@ -68,7 +78,7 @@ def test_the_science_imports_with_numpy_and_scipy_alone():
         text=True,
         check=False,
     )
-    assert done.stdout == "[0.25]\n", done.stderr
+    assert done.stdout == "[0.25]\nTrue ()\n(2, 16)\n", done.stderr
 
 
 def test_flows_are_short():

@@ -2,18 +2,31 @@
 
 A source module has two functions: ``build(name, arguments)`` returns an untrained
 ``torch.nn.Module``, ``identity(name)`` returns text that changes when the source's code does and
-goes into the shard key. A new module in this package is a new source.
+goes into the shard key. A source whose library publishes weights has ``pretrained(name, tag,
+folder)`` as well, which finds them on this machine. A new module in this package is a new source.
 """
 
 import importlib
 import pkgutil
+from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from decaf.errors import ModelError, UnknownName
 
 if TYPE_CHECKING:
     import torch
+
+
+class Pretrained(NamedTuple):
+    """Published weights of an architecture, and how its library loads them."""
+
+    file: Path
+    arguments: dict[str, Any]
+    """Keyword arguments that the library builds the network with for these weights."""
+    rename: Callable[[str], str]
+    """From the name of a tensor in the file to its name in the network."""
 
 
 def build(architecture: str, arguments: dict[str, Any]) -> "torch.nn.Module":
@@ -48,6 +61,49 @@ def identity(architecture: str) -> str:
     """Text that changes when the code of the architecture does; imports no torch."""
     source, name = _split(architecture)
     return source.identity(name)
+
+
+def pretrained(architecture: str, tag: str, folder: Path | None) -> Pretrained:
+    """Find published weights on this machine; nothing is downloaded. Imports the library.
+
+    Parameters
+    ----------
+    folder
+        Where to look; the library's own cache when absent.
+
+    Raises
+    ------
+    UnknownName
+        When the library knows no such architecture or tag.
+    ModelError
+        When the file is not there (it says which file belongs where), or the source of the
+        architecture publishes no weights.
+    """
+    source, name = _split(architecture)
+    if not hasattr(source, "pretrained"):
+        raise ModelError(
+            f"architecture {architecture} has no published weights; 'pretrained:' works with "
+            "torchvision and timm, for your own network give 'weights:'"
+        )
+    return source.pretrained(name, tag, folder)
+
+
+def first_file(candidates: list[Path], what: str) -> Path:
+    """First of the files that is there.
+
+    Raises
+    ------
+    ModelError
+        Naming the place where it belongs.
+    """
+    for path in candidates:
+        if path.is_file():
+            return path
+    raise ModelError(
+        f"{what}: no weights on this machine, and nothing is downloaded; expected "
+        f"{' or '.join(map(str, candidates))}. Put the file there, or name its folder in "
+        "'checkpoints:'"
+    )
 
 
 def _split(architecture: str) -> tuple[ModuleType, str]:

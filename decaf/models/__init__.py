@@ -1,1 +1,4 @@
-"""Models: the card that says how one is fed, its checkpoint, and the classifier made of both."""
+"""Models: the card that every one has, weight files, and what feeds a network or a callable.
+
+What a card is a card of is a *source*, one module in :mod:`decaf.sources`.
+"""

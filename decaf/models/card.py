@@ -1,65 +1,96 @@
-"""The model card: everything that is needed to feed a model correctly, as data."""
+"""The model card: everything that is needed to find a model and feed it correctly, as data."""
 
+from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-from decaf import architectures
-from decaf.digests import json_sha256
-from decaf.discovery import one_of
+from decaf.digests import file_sha256
+from decaf.errors import ModelError
 from decaf.settings import Settings
 
-Training = one_of("decaf.training", "recipe")
-Triple = tuple[float, float, float]
+if TYPE_CHECKING:
+    import torch
+
+Output = Literal["logits", "probabilities", "value"]
+"""What a model gives for an input: scores of classes before or after the softmax, or a number."""
 
 
-class ModelCard(Settings):
-    """One audited model: architecture, weights and preprocessing."""
+class Model(Protocol):
+    """A model that is ready: raw inputs to raw outputs. The score definition does the rest."""
+
+    output: Output
+    device: "torch.device"
+    """Where inputs have to be."""
+
+    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+        """Answer a batch.
+
+        (n, channels, height, width) float32 in [0, 1], or (n, features) float32 → (n, outputs)
+        float; no gradient.
+        """
+        ...
+
+
+class ModelCard(Settings, ABC):
+    """What the cards of all sources have in common."""
 
     id: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$",
         max_length=120,
         description="name of the model in the study, `architecture.tag` by convention",
     )
-    family: str = Field(description="architecture family, for grouping")
-    architecture: str = Field(
-        description="`torchvision:NAME`, `timm:NAME` or `factory:package.module:function`"
-    )
-    arguments: dict[str, Any] = Field({}, description="keyword arguments of the architecture")
-    weights: Path | None = Field(None, description="safetensors file with the state dict")
-    sha256: str | None = Field(None, description="expected digest of the weight file")
-    training: Training | None = Field(
-        None, description="recipe that makes the weights when there is no file"
-    )
-    input_size: int = Field(
-        gt=0, description="side of the input in px; other sizes are resized, bilinear, antialiased"
-    )
-    mean: Triple = Field(description="channel means that are subtracted, of [0, 1] pixels")
-    std: Triple = Field(description="channel deviations that are divided by, of [0, 1] pixels")
-    memory_format: Literal["contiguous", "channels_last"] = Field(
-        "contiguous", description="layout of tensors in the forward pass"
-    )
-
-    @model_validator(mode="after")
-    def _one_source_of_weights(self) -> "ModelCard":
-        if (self.weights is None) == (self.training is None):
-            raise PydanticCustomError(
-                "weights_source", "give exactly one of 'weights' (a file) and 'training' (a recipe)"
-            )
-        return self
+    family: str = Field(description="family of models, for grouping")
 
     @property
-    def recipe_digest(self) -> str:
-        """Digest of what training would make: architecture, arguments and recipe."""
-        return json_sha256([self._architecture(), self.training.model_dump(mode="json")])
+    @abstractmethod
+    def origin(self) -> str:
+        """Where the model comes from, as ``source:name``, for people."""
 
     @property
+    @abstractmethod
     def feeding_digest(self) -> str:
-        """Digest of architecture and preprocessing: all but the weights."""
-        fed = self.model_dump(mode="json", include={"input_size", "mean", "std", "memory_format"})
-        return json_sha256([self._architecture(), fed])
+        """Digest of everything on the card that changes outputs, all but the weights."""
 
-    def _architecture(self) -> list[Any]:
-        return [self.architecture, architectures.identity(self.architecture), self.arguments]
+    @abstractmethod
+    def weights_digest(self, workspace: Path) -> str:
+        """Digest of what is scored, from files alone.
+
+        Parameters
+        ----------
+        workspace
+            Folder of the study for what it makes itself.
+
+        Raises
+        ------
+        ModelError
+            When a file is missing, of another kind, or not the one that the card expects.
+        """
+
+    @abstractmethod
+    def load(self, workspace: Path, device: str) -> Model:
+        """Make the model ready for inputs.
+
+        Raises
+        ------
+        BadInput
+            When the files do not make the model that the card describes.
+        """
+
+    def is_untrained(self, workspace: Path) -> bool:
+        """Whether the study has to train the model before it can be scored."""
+        return False
+
+    def training_record(self, workspace: Path) -> str | None:
+        """What the study's own training of the model was and gave, as JSON."""
+        return None
+
+    def _file_digest(self, path: Path, expected: str | None) -> str:
+        digest = file_sha256(path)
+        if expected is not None and digest != expected:
+            raise ModelError(
+                f"model {self.id}: {path} has sha256 {digest}, the configuration expects "
+                f"{expected}; get the right file, or correct 'sha256:'"
+            )
+        return digest

@@ -1,17 +1,53 @@
-"""Weight files: safetensors only, since nothing is unpickled that others wrote."""
+"""Weight files: safetensors, and torch files that hold nothing but tensors and plain values.
+
+Nothing is unpickled that others wrote: a torch file that would need it is refused.
+"""
 
 import json
+import pickle
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from decaf.errors import ModelError, WriteFailed
+from decaf.errors import ModelError, UnknownName, WriteFailed
 from decaf.files import replace_file
 
 if TYPE_CHECKING:
     import torch
 
+SAFETENSORS = ".safetensors"
+TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".tar", ".ckpt")
+ZIP_START, PICKLE_START = b"PK\x03\x04", b"\x80"
 LONGEST_HEADER = 100_000_000
 SHOWN = 4
+
+UNPICKLING = (
+    "Unpickling runs code that the file brings along: convert it once, where you trust it, with "
+    "safetensors.torch.save_file(state_dict, path)"
+)
+
+
+def check_header(path: Path) -> None:
+    """Check what can be checked of a weight file without torch: that it is there, and its kind.
+
+    Raises
+    ------
+    ModelError
+        When the file is missing, or is not what its suffix says.
+    """
+    if path.suffix == SAFETENSORS:
+        read_metadata(path)
+        return
+    if path.suffix not in TORCH_SUFFIXES:
+        raise ModelError(
+            f"weight file {path} is called {path.suffix or 'without a suffix'}; expected "
+            f"{SAFETENSORS}, or a torch state dict called {', '.join(TORCH_SUFFIXES)}"
+        )
+    start = _read(path, lambda file: file.read(4))
+    if start != ZIP_START and not start.startswith(PICKLE_START):
+        raise ModelError(
+            f"{path} is not a torch checkpoint (it starts with {start!r}); download it again"
+        )
 
 
 def read_metadata(path: Path) -> dict[str, str]:
@@ -22,21 +58,17 @@ def read_metadata(path: Path) -> dict[str, str]:
     ModelError
         When the file is missing, is a pickle, or is not safetensors.
     """
-    try:
-        with path.open("rb") as file:
-            start = file.read(8)
-            length = int.from_bytes(start, "little")
-            text = file.read(length) if length < LONGEST_HEADER else b""
-    except OSError as error:
+
+    def header_of(file: Any) -> tuple[bytes, bytes]:
+        start = file.read(8)
+        length = int.from_bytes(start, "little")
+        return start, file.read(length) if length < LONGEST_HEADER else b""
+
+    start, text = _read(path, header_of)
+    if start[:4] == ZIP_START or start[:1] == PICKLE_START:
         raise ModelError(
-            f"weight file {path} cannot be read: {error.strerror}; put the checkpoint there, or "
-            "correct 'weights:'"
-        ) from error
-    if start[:4] == b"PK\x03\x04" or start[:1] == b"\x80":
-        raise ModelError(
-            f"{path} is a pickle (a torch.save file); expected safetensors. Unpickling runs code "
-            "that the file brings along: convert it once, where you trust it, with "
-            "safetensors.torch.save_file(state_dict, path)"
+            f"{path} is a pickle (a torch.save file); expected safetensors. {UNPICKLING}; a torch "
+            "file that holds tensors alone can be given as .pt or .pth"
         )
     try:
         header = json.loads(text)
@@ -48,22 +80,40 @@ def read_metadata(path: Path) -> dict[str, str]:
         ) from error
 
 
-def load_into(network: "torch.nn.Module", path: Path) -> None:
+def load_into(
+    network: "torch.nn.Module",
+    path: Path,
+    entry: str | None = None,
+    prefix: str = "",
+    rename: Callable[[str], str] = str,
+) -> None:
     """Load a state dict strictly: every tensor is there, and none is left over.
+
+    Parameters
+    ----------
+    entry
+        Entry of a torch file that holds the state dict.
+    prefix
+        Only tensors whose names start with it are meant; it is taken off.
+    rename
+        From the name of a tensor in the file to its name in the network.
 
     Raises
     ------
     ModelError
         Naming the tensors that are missing, left over, or of another shape.
     """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    read_metadata(path)
-    try:
-        loaded = load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise ModelError(f"{path} is damaged: {error}; download the checkpoint again") from error
+    state = _read_safetensors(path) if path.suffix == SAFETENSORS else _read_torch(path, entry)
+    if prefix and not any(name.startswith(prefix) for name in state):
+        raise ModelError(
+            f"{path} has no tensor whose name starts with {prefix!r} (it has "
+            f"{', '.join(list(state)[:SHOWN])} …); correct 'prefix:' of the model"
+        )
+    loaded = {
+        rename(name.removeprefix(prefix)): tensor
+        for name, tensor in state.items()
+        if name.startswith(prefix)
+    }
     expected = network.state_dict()
     problems = [
         f"{name} is {list(loaded[name].shape)}, the architecture has {list(expected[name].shape)}"
@@ -76,7 +126,7 @@ def load_into(network: "torch.nn.Module", path: Path) -> None:
         shown = "; ".join(sorted(problems)[:SHOWN])
         raise ModelError(
             f"{path} does not fit {type(network).__name__}: {len(problems)} tensors differ "
-            f"({shown}); check 'architecture:' and 'arguments:' of the model"
+            f"({shown}); check 'architecture:' and 'arguments:' of the model, and 'prefix:'"
         )
     network.load_state_dict(loaded)
 
@@ -100,3 +150,72 @@ def save(network: "torch.nn.Module", path: Path, metadata: dict[str, str]) -> No
             f"checkpoint {path} cannot be written: {error}; free some space, or set "
             "'workspace:' to another folder"
         ) from error
+
+
+def _read(path: Path, read: Callable[[Any], Any]) -> Any:
+    try:
+        with path.open("rb") as file:
+            return read(file)
+    except OSError as error:
+        raise ModelError(
+            f"weight file {path} cannot be read: {error.strerror}; put the checkpoint there, or "
+            "correct 'weights:'"
+        ) from error
+
+
+def _read_safetensors(path: Path) -> dict[str, "torch.Tensor"]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    read_metadata(path)
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise ModelError(f"{path} is damaged: {error}; download the checkpoint again") from error
+
+
+def _read_torch(path: Path, entry: str | None) -> dict[str, "torch.Tensor"]:
+    import torch
+
+    check_header(path)
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ModelError(
+            f"{path} holds more than tensors and cannot be opened without unpickling it "
+            f"({str(error).splitlines()[0]}). {UNPICKLING}"
+        ) from error
+    # A damaged archive raises whatever its reader stumbles over.
+    except (RuntimeError, OSError, EOFError, ValueError, LookupError, AttributeError) as error:
+        raise ModelError(
+            f"{path} cannot be read as a torch checkpoint: {error}; download or save it again"
+        ) from error
+    if entry is not None:
+        content = _entry(content, entry, path)
+    if not _is_state_dict(content):
+        raise ModelError(f"{path}: {_described(content, entry)}")
+    return content
+
+
+def _entry(content: Any, entry: str, path: Path) -> Any:
+    if not isinstance(content, dict) or entry not in content:
+        known = [str(key) for key in content] if isinstance(content, dict) else []
+        raise UnknownName.among(f"entry of {path}", entry, known)
+    return content[entry]
+
+
+def _is_state_dict(content: Any) -> bool:
+    import torch
+
+    return isinstance(content, dict) and all(
+        isinstance(name, str) and isinstance(value, torch.Tensor) for name, value in content.items()
+    )
+
+
+def _described(content: Any, entry: str | None) -> str:
+    place = f"its entry '{entry}'" if entry else "it"
+    if not isinstance(content, dict):
+        return f"{place} is a {type(content).__name__}; expected a state dict of tensors by name"
+    held = [str(key) for key, value in content.items() if _is_state_dict(value)]
+    hint = f"give 'entry: {held[0]}'" if held else "save the state dict alone"
+    return f"{place} holds {', '.join(map(str, list(content)[:SHOWN]))} …, no state dict; {hint}"

@@ -1,13 +1,13 @@
 """Reveal paths: how a pair is shown, from a common uninformative state to both clean inputs.
 
-A path is a settings class (an entry of ``paths:`` in a configuration) that says, for every pair,
-stage and branch, *what* is revealed, as a few 64-bit words, and, through its ``start`` and
-``rule``, how such a state becomes pixels:
+A path is a frozen dataclass with a ``kind`` (an entry of ``paths:`` in a configuration) that
+says, for every pair, stage and branch, *what* is revealed, as a few 64-bit words, and, through
+its ``start`` and ``rule``, how such a state is made (:mod:`decaf.reveal.path` has the contract):
 
-* ``start`` makes the common state ``x0`` of a pair;
+* ``start`` makes the common state ``x0``;
 * ``rule`` makes a state from ``x0``, a clean input and a content, and names the contents that are
   ``x0`` itself and the clean input itself;
-* ``contents(block, images, grid)`` gives the words.
+* ``reveal(block, inputs, grid)`` gives the words.
 
 Starts and rules are compared by value, so two paths that reveal the same thing share the state
 (:mod:`decaf.planner`). A new module in this package is a new path.

@@ -2,29 +2,57 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
+from decaf.arrays import is_tensor, namespace
+from decaf.errors import ResponseError
 from decaf.pairs import PairBlock
+from decaf.reveal.cells import cell_of_pixel, pack, unpack
+from decaf.reveal.path import (
+    Regions,
+    Revealed,
+    RevealPath,
+    Words,
+    described,
+    no_draw,
+    shown_by_branch,
+)
 from decaf.reveal.start import BlurredMidpoint
-from decaf.settings import Settings
 
 if TYPE_CHECKING:
-    import torch
+    from decaf.arrays import Array
 
-WORD_BITS = 64
 STAGE_TOLERANCE = 1e-12
+
+
+def reveal_patches(start: "Array", clean: "Array", shown: NDArray[np.bool_]) -> "Array":
+    """Show the clean input in some cells of a square grid and the start in all others.
+
+    Parameters
+    ----------
+    start, clean
+        (n, channels, height, width).
+    shown
+        (n, side, side) whether a cell is revealed; edges at floor(i pixels / side).
+
+    Examples
+    --------
+    >>> x = np.arange(4.0).reshape(1, 1, 2, 2)
+    >>> reveal_patches(x - 9, x, np.array([[[True, False], [False, False]]])).tolist()
+    [[[[0.0, -8.0], [-7.0, -6.0]]]]
+    """
+    xp, side = namespace(clean), shown.shape[1]
+    rows, columns = (cell_of_pixel(pixels, side) for pixels in clean.shape[2:])
+    cells = xp.from_numpy(shown).to(clean.device) if is_tensor(clean) else shown
+    return xp.where(cells[:, rows][:, :, columns][:, None], clean, start)
 
 
 @dataclass(frozen=True)
 class PatchMask:
-    """Revealed patches show the clean input, all others the start; the content is the bit set.
-
-    Patches are the cells of a ``side`` × ``side`` grid in row-major order.
-    """
+    """The rule of :func:`reveal_patches`; the content is the set of revealed cells, as bits."""
 
     side: int
 
@@ -36,28 +64,32 @@ class PatchMask:
         """Content of the clean input: every patch."""
         return pack(np.ones((1, self.side**2), bool))[0]
 
-    def states(
-        self, start: "torch.Tensor", clean: "torch.Tensor", content: NDArray[np.uint64]
-    ) -> "torch.Tensor":
+    def states(self, start: "Array", clean: "Array", content: Words, regions: Regions) -> "Array":
         """Choose per pixel; start and clean (n, c, h, w), content (n, words) → (n, c, h, w)."""
-        import torch
-
-        shown = torch.from_numpy(unpack(content, self.side**2)).to(clean.device)
-        shown = shown.view(-1, self.side, self.side)
-        rows = torch.from_numpy(cell_of_pixel(clean.shape[2], self.side)).to(clean.device)
-        columns = torch.from_numpy(cell_of_pixel(clean.shape[3], self.side)).to(clean.device)
-        mask = shown[:, rows][:, :, columns]
-        return torch.where(mask[:, None], clean, start)
+        shown = unpack(content, self.side**2).reshape(-1, self.side, self.side)
+        return reveal_patches(start, clean, shown)
 
 
-class Patches(Settings):
+@dataclass(frozen=True)
+class Patches(RevealPath):
     """Patches in falling order of the squared difference of the pair (paper, appendix E)."""
 
-    kind: Literal["patches"]
-    sigma: float = Field(8.0, gt=0, description="blur of the midpoint, standard deviation in px")
-    side: int = Field(8, gt=0, description="patches along each side of the image")
-    order: str = Field("A", description="label that seeds the order of exactly tied patches")
-    seed: int = Field(7101, ge=0, description="seed of the order of exactly tied patches")
+    kind: Literal["patches"] = "patches"
+    sigma: float = described(8.0, "blur of the midpoint, standard deviation in px")
+    side: int = described(8, "patches along each side of the image")
+    ranking: Literal["energy", "random"] = described(
+        "energy", "which patches come first: the most different ones, or (a control) any"
+    )
+    order: str = described("A", "label that seeds the order of exactly tied patches, or of all")
+    seed: int = described(7101, "seed of the order of exactly tied patches, or of all")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.sigma >= 0 or self.side < 1:
+            raise ResponseError(
+                f"sigma is {self.sigma} and side {self.side}; expected px from 0 and at least one "
+                "patch along each side"
+            )
 
     @property
     def start(self) -> BlurredMidpoint:
@@ -69,30 +101,45 @@ class Patches(Settings):
         """How a state is made."""
         return PatchMask(self.side)
 
-    def contents(
-        self, block: PairBlock, images: NDArray[np.uint8], grid: NDArray[np.float64]
-    ) -> NDArray[np.uint64]:
-        """(n_pairs, n_stages, 2 branches, words): both branches reveal the same patches.
+    def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
+        """Both branches reveal the same patches.
 
         Stage ``t`` reveals the first ``floor(t × patches)`` patches of the pair's order, so the
-        sets are nested.
+        sets are nested. While they hold no difference, both branches show the same input.
+
+        Raises
+        ------
+        ResponseError
+            When the inputs are no images, or smaller than the grid of patches.
         """
-        energy = patch_energy(images[block.plus], images[block.minus], self.side)
-        rank = np.empty(energy.shape, np.int64)
+        if inputs.ndim != 4 or min(inputs.shape[2:]) < self.side:
+            raise ResponseError(
+                f"inputs have shape {tuple(inputs.shape)}; patches need images (n, channels, "
+                f"height, width) of at least {self.side} px a side"
+            )
+        energy = patch_energy(inputs[block.plus], inputs[block.minus], self.side)
         order = self._order(energy, block.pair_ids)
+        rank = np.empty(energy.shape, np.int64)
         np.put_along_axis(rank, order, np.arange(self.side**2)[None], axis=1)
         revealed = np.floor(grid * self.side**2 + STAGE_TOLERANCE)
-        words = pack((rank[:, None, :] < revealed[None, :, None]).reshape(-1, self.side**2))
-        words = words.reshape(block.pair_count, grid.size, 1, -1)
-        return np.broadcast_to(words, (*words.shape[:2], 2, words.shape[3]))
+        shown = rank[:, None, :] < revealed[None, :, None]
+        words = pack(shown.reshape(-1, self.side**2))
+        words = words.reshape(block.pair_count, 1, grid.size, 1, -1)
+
+        image = shown_by_branch(block, 1, grid.size)
+        differs = (shown & (energy > 0)[:, None, :]).any(axis=2)[:, None, :, None]
+        image = np.where(differs, image, image.min(axis=3, keepdims=True))
+        content = np.broadcast_to(words, (*image.shape, words.shape[-1]))
+        return Revealed(image, content, no_draw(block, 1, grid.size))
 
     def _order(self, energy: NDArray[np.float64], pair_ids: tuple[str, ...]) -> NDArray[np.int64]:
         """Patches by falling energy; exact ties by hash, so that they follow no raster scan."""
-        order = np.argsort(-energy, axis=1, kind="stable")
-        ordered = np.take_along_axis(energy, order, axis=1)
+        key = -energy if self.ranking == "energy" else np.zeros_like(energy)
+        order = np.argsort(key, axis=1, kind="stable")
+        ordered = np.take_along_axis(key, order, axis=1)
         tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
         for row in np.flatnonzero(tied):
-            order[row] = np.lexsort((self._tie_keys(pair_ids[row]), -energy[row]))
+            order[row] = np.lexsort((self._tie_keys(pair_ids[row]), key[row]))
         return order
 
     def _tie_keys(self, pair_id: str) -> NDArray[np.uint64]:
@@ -101,42 +148,23 @@ class Patches(Settings):
         return np.array([int.from_bytes(digest[:8], "big") for digest in digests], np.uint64)
 
 
-def cell_of_pixel(pixels: int, cells: int) -> NDArray[np.int64]:
-    """(pixels,) index of the cell of each pixel of a side; edges at floor(i pixels / cells)."""
-    edges = np.arange(1, cells) * pixels // cells
-    return np.searchsorted(edges, np.arange(pixels), side="right")
-
-
-def patch_energy(
-    plus: NDArray[np.uint8], minus: NDArray[np.uint8], side: int
-) -> NDArray[np.float64]:
+def patch_energy(plus: NDArray[Any], minus: NDArray[Any], side: int) -> NDArray[np.float64]:
     """Squared difference summed over channels and the pixels of each patch.
 
     Parameters
     ----------
     plus, minus
-        (n, height, width, channels) uint8.
+        (n, channels, height, width), 8-bit levels or any real scale.
 
     Returns
     -------
-    (n, side²) float64, in squared 8-bit levels: whole numbers, so ties are exact.
+    (n, side²) float64, in squared levels. Differences of 8-bit levels are whole numbers, so their
+    ties are exact.
     """
-    difference = plus.astype(np.int64) - minus
-    energy = np.einsum("nhwc,nhwc->nhw", difference, difference)
-    rows = np.arange(side) * plus.shape[1] // side
-    columns = np.arange(side) * plus.shape[2] // side
+    exact = np.int64 if plus.dtype.kind == "u" else np.float64
+    difference = plus.astype(exact) - minus
+    energy = np.einsum("nchw,nchw->nhw", difference, difference)
+    rows = np.arange(side) * plus.shape[2] // side
+    columns = np.arange(side) * plus.shape[3] // side
     sums = np.add.reduceat(np.add.reduceat(energy, rows, axis=1), columns, axis=2)
     return sums.reshape(plus.shape[0], -1).astype(np.float64)
-
-
-def pack(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """(n, bits) bool → (n, ceil(bits / 64)) words."""
-    padded = np.zeros((bits.shape[0], -(-bits.shape[1] // WORD_BITS) * WORD_BITS), bool)
-    padded[:, : bits.shape[1]] = bits
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
-
-
-def unpack(words: NDArray[np.uint64], bits: int) -> NDArray[np.bool_]:
-    """Inverse of :func:`pack`: (n, words) → (n, bits) bool."""
-    octets = np.ascontiguousarray(words).view(np.uint8)
-    return np.unpackbits(octets, axis=1, bitorder="little")[:, :bits].astype(bool)

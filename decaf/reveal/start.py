@@ -1,4 +1,4 @@
-"""The common uninformative state of a pair: the midpoint of its two inputs, blurred."""
+"""Common uninformative states that are not random: a blurred midpoint, a constant."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,45 +8,108 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.arrays import is_tensor, like
+from decaf.errors import ResponseError
+
 if TYPE_CHECKING:
     import torch
 
+    from decaf.arrays import Array
+
 TRUNCATE = 4
-"""Kernel radius in standard deviations."""
+"""Kernel radius in standard deviations, where none is given."""
 
 
 @dataclass(frozen=True)
 class BlurredMidpoint:
     """``x0 = Blur((x+ + x-) / 2)``, the same whichever branch asks (paper, appendix E).
 
-    ``sigma`` is the standard deviation of the separable Gaussian in pixels; its radius is
-    ``ceil(4 sigma)``. Borders are reflected, or replicated where the radius reaches the side.
+    Parameters
+    ----------
+    sigma
+        Standard deviation of the separable Gaussian in pixels; 0 leaves the midpoint as it is,
+        which is all that inputs other than images allow.
+    radius
+        Reach of the kernel in pixels; ``ceil(4 sigma)`` if it is not given.
+
+    Borders are reflected, or replicated where the radius reaches the side.
     """
 
     sigma: float
+    radius: int | None = None
+    of_pair = True
 
-    def states(self, plus: "torch.Tensor", minus: "torch.Tensor") -> "torch.Tensor":
-        """(n, channels, height, width) float32 in [0, 1] → the same shape."""
-        from torch.nn import functional
+    def states(self, plus: "Array", minus: "Array", draw: NDArray[np.uint64]) -> "Array":
+        """(n, channels, height, width) or, with ``sigma`` 0, (n, …) → the same shape."""
+        middle = (plus + minus) / 2
+        if self.sigma == 0:
+            return middle
+        if middle.ndim != 4:
+            raise ResponseError(
+                f"inputs have shape {tuple(middle.shape)}; a blurred start (sigma {self.sigma}) "
+                "needs images (n, channels, height, width): use sigma 0 for other inputs"
+            )
+        radius = ceil(TRUNCATE * self.sigma) if self.radius is None else self.radius
+        kernel = gaussian_kernel(self.sigma, radius)
+        blur = _blur_tensor if is_tensor(middle) else _blur_array
+        return blur(middle, kernel, radius < min(middle.shape[2:]))
 
-        x = (plus + minus) / 2
-        channels = x.shape[1]
-        kernel = x.new_tensor(gaussian_kernel(self.sigma))
-        radius = kernel.numel() // 2
-        mode = "reflect" if radius < min(x.shape[2:]) else "replicate"
-        x = functional.pad(x, (radius, radius, 0, 0), mode=mode)
-        x = functional.conv2d(
-            x, kernel.view(1, 1, 1, -1).expand(channels, 1, 1, -1), groups=channels
-        )
-        x = functional.pad(x, (0, 0, radius, radius), mode=mode)
-        return functional.conv2d(
-            x, kernel.view(1, 1, -1, 1).expand(channels, 1, -1, 1), groups=channels
-        )
+
+@dataclass(frozen=True)
+class Constant:
+    """The same value everywhere: one number for all channels (or features), or one for each."""
+
+    value: tuple[float, ...]
+    of_pair = False
+
+    def states(self, plus: "Array", minus: "Array", draw: NDArray[np.uint64]) -> "Array":
+        """(n, channels, height, width) or (n, features) → the same shape."""
+        return self.value_like(plus) + 0 * plus
+
+    def value_like(self, inputs: "Array") -> "Array":
+        """(1, channels or 1, 1, …) the value, of the library, type and device of the inputs.
+
+        Raises
+        ------
+        ResponseError
+            When the inputs have another number of channels or features.
+        """
+        if len(self.value) not in (1, inputs.shape[1]):
+            raise ResponseError(
+                f"the baseline has {len(self.value)} values; expected 1, or "
+                f"{inputs.shape[1]}, one for each channel"
+            )
+        return like(inputs, np.array(self.value).reshape(1, -1, *[1] * (inputs.ndim - 2)))
 
 
 @lru_cache(maxsize=8)
-def gaussian_kernel(sigma: float) -> NDArray[np.float64]:
-    """Normalised samples of a Gaussian, (2 ceil(4 sigma) + 1,) float64."""
-    radius = ceil(TRUNCATE * sigma)
+def gaussian_kernel(sigma: float, radius: int) -> NDArray[np.float64]:
+    """Normalised samples of a Gaussian, (2 radius + 1,) float64."""
     weights = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
     return weights / weights.sum()
+
+
+def _blur_tensor(
+    images: "torch.Tensor", kernel: NDArray[np.float64], reflects: bool
+) -> "torch.Tensor":
+    from torch.nn import functional
+
+    radius, channels = kernel.size // 2, images.shape[1]
+    weights, mode = like(images, kernel), "reflect" if reflects else "replicate"
+    images = functional.pad(images, (radius, radius, 0, 0), mode=mode)
+    row = weights.view(1, 1, 1, -1).expand(channels, 1, 1, -1)
+    images = functional.conv2d(images, row, groups=channels)
+    images = functional.pad(images, (0, 0, radius, radius), mode=mode)
+    column = weights.view(1, 1, -1, 1).expand(channels, 1, -1, 1)
+    return functional.conv2d(images, column, groups=channels)
+
+
+def _blur_array(
+    images: NDArray[np.floating], kernel: NDArray[np.float64], reflects: bool
+) -> NDArray[np.floating]:
+    from scipy.ndimage import correlate1d
+
+    mode = "mirror" if reflects else "nearest"
+    for axis in (3, 2):
+        images = correlate1d(images, kernel, axis=axis, mode=mode)
+    return images

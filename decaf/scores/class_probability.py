@@ -1,31 +1,48 @@
-"""Probability of a class: softmax over the model's own outputs."""
+"""Probability of a class: softmax over the model's own outputs, or what it says itself."""
 
-from typing import TYPE_CHECKING, Any, Literal
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Literal
 
 from decaf.errors import ModelError
-from decaf.settings import Settings
+from decaf.scores import ClassScore
 
 if TYPE_CHECKING:
     import torch
 
+    from decaf.models.card import Output
 
-class ClassProbability(Settings):
-    """``q`` is the softmax probability of the true class, in float64 from float32 logits."""
+ROUNDING = 1e-6
+"""How far a probability may be outside of [0, 1]."""
+
+
+class ClassProbability(ClassScore):
+    """``q`` is the probability of the class: float64 softmax of logits, or as the model gives it.
+
+    Probabilities of a model need not add up to one; they must lie in [0, 1].
+    """
 
     kind: Literal["class_probability"]
-    classes: int = Field(gt=1, description="number of outputs that the models have")
 
-    def identity(self) -> dict[str, Any]:
-        """What defines the score."""
-        return self.model_dump()
+    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+        """(n, classes) logits or probabilities → (n, classes) float64 probabilities."""
+        self._require(output, ("logits", "probabilities"))
+        self._require_shape(outputs, self.classes)
+        if output == "logits":
+            return outputs.double().softmax(dim=1)
+        return checked_probabilities(outputs).double()
 
-    def values(self, logits: "torch.Tensor") -> "torch.Tensor":
-        """(n, classes) logits → (n, classes) float64 probabilities."""
-        if logits.ndim != 2 or logits.shape[1] != self.classes:
-            raise ModelError(
-                f"the model returned shape {tuple(logits.shape)}; the score class_probability "
-                f"expects (rows, {self.classes})"
-            )
-        return logits.double().softmax(dim=1)
+
+def checked_probabilities(outputs: "torch.Tensor") -> "torch.Tensor":
+    """Outputs that lie in [0, 1], or are NaN.
+
+    Raises
+    ------
+    ModelError
+        Naming the range that was found.
+    """
+    strays = outputs[(outputs < -ROUNDING) | (outputs > 1 + ROUNDING)]
+    if strays.numel():
+        raise ModelError(
+            f"the model gives probabilities, but returned {strays.min():g} to {strays.max():g}; "
+            "expected 0 to 1: correct the model's 'output:'"
+        )
+    return outputs

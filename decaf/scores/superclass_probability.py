@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from decaf.digests import json_sha256
-from decaf.errors import DataError, ModelError
-from decaf.settings import Settings
+from decaf.errors import DataError
+from decaf.scores import ClassScore
+from decaf.scores.class_probability import checked_probabilities
 
 if TYPE_CHECKING:
     import torch
 
+    from decaf.models.card import Output
+
 UNMAPPED = -1
 
 
-class SuperclassProbability(Settings):
+class SuperclassProbability(ClassScore):
     """``q`` sums the float32 softmax over the true superclass; unmapped mass is dropped.
 
     The sums are not renormalised (paper, appendix E).
@@ -58,16 +61,16 @@ class SuperclassProbability(Settings):
 
     def identity(self) -> dict[str, Any]:
         """What defines the score: the mapping, wherever its file lies."""
-        return {"kind": self.kind, "classes": self.classes, "map": json_sha256(self.mapping)}
+        defined = self.model_dump(mode="json", exclude={"class_map"})
+        return {**defined, "map": json_sha256(self.mapping)}
 
-    def values(self, logits: "torch.Tensor") -> "torch.Tensor":
-        """(n, outputs) logits → (n, superclasses) float64 probabilities."""
-        if logits.ndim != 2 or logits.shape[1] != len(self.mapping):
-            raise ModelError(
-                f"the model returned shape {tuple(logits.shape)}; the class map has "
-                f"{len(self.mapping)} outputs"
-            )
-        return (logits.softmax(dim=1) @ self._members(logits)).double()
+    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+        """(n, outputs) logits or probabilities → (n, superclasses) float64 probabilities."""
+        self._require(output, ("logits", "probabilities"))
+        self._require_shape(outputs, len(self.mapping))
+        is_logits = output == "logits"
+        shares = outputs.softmax(dim=1) if is_logits else checked_probabilities(outputs)
+        return (shares @ self._members(shares)).double()
 
     def _members(self, like: "torch.Tensor") -> "torch.Tensor":
         """(outputs, superclasses) 0/1 matrix."""

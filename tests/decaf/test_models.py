@@ -1,18 +1,15 @@
 import pickle
 import resource
 
-import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
 from torch import nn
 
 from decaf import architectures
+from decaf.callables import load_callable
 from decaf.errors import ModelError, UnknownName, WriteFailed
-from decaf.models.checkpoint import load_into, read_metadata, save
-from decaf.models.classifier import ImageClassifier
-
-MEAN, STD = (0.5, 0.4, 0.3), (0.5, 0.25, 0.2)
+from decaf.models.checkpoint import check_header, load_into, read_metadata, save
 
 
 def test_a_checkpoint_comes_back_with_its_metadata(tmp_path):
@@ -84,6 +81,77 @@ def test_a_truncated_checkpoint_is_refused(tmp_path):
         load_into(nn.Linear(30, 20), path)
 
 
+STATE = {"weight": torch.arange(6.0).view(2, 3), "bias": torch.ones(2)}
+
+
+class Harmful:
+    def __reduce__(self):
+        return print, ("unpickled",)
+
+
+@pytest.mark.parametrize("suffix", [".pt", ".pth", ".bin", ".tar"])
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_a_torch_state_dict_is_loaded(tmp_path, suffix, is_zip):
+    path = tmp_path / f"a{suffix}"
+    torch.save(STATE, path, _use_new_zipfile_serialization=is_zip)
+    check_header(path)
+    network = nn.Linear(3, 2)
+    load_into(network, path)
+    torch.testing.assert_close(network.weight.data, STATE["weight"])
+
+
+def test_an_entry_and_a_prefix_lead_to_the_state_dict(tmp_path):
+    wrapped = {f"module.{name}": tensor for name, tensor in STATE.items()}
+    content = {"epoch": 3, "state_dict": {**wrapped, "criterion.weight": torch.ones(1)}}
+    torch.save(content, tmp_path / "a.pth")
+    network = nn.Linear(3, 2)
+    load_into(network, tmp_path / "a.pth", entry="state_dict", prefix="module.")
+    torch.testing.assert_close(network.weight.data, STATE["weight"])
+
+    with pytest.raises(ModelError, match="give 'entry: state_dict'"):
+        load_into(network, tmp_path / "a.pth")
+    with pytest.raises(UnknownName, match="'statedict'; did you mean 'state_dict'"):
+        load_into(network, tmp_path / "a.pth", entry="statedict")
+    with pytest.raises(ModelError, match=r"no tensor whose name starts with 'modul_'.*module\."):
+        load_into(network, tmp_path / "a.pth", entry="state_dict", prefix="modul_")
+    with pytest.raises(ModelError, match=r"module\.bias is left over"):
+        load_into(network, tmp_path / "a.pth", entry="state_dict")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (nn.Linear(3, 2), "cannot be opened without unpickling.*safetensors.torch.save_file"),
+        ({"weight": Harmful()}, "cannot be opened without unpickling"),
+        ([1, 2], "it is a list; expected a state dict"),
+        ({"weight": 3, "bias": 4}, "holds weight, bias …, no state dict; save the state dict"),
+    ],
+)
+def test_a_torch_file_that_is_no_state_dict_is_refused(tmp_path, capsys, content, message):
+    torch.save(content, tmp_path / "a.pt")
+    with pytest.raises(ModelError, match=message):
+        load_into(nn.Linear(3, 2), tmp_path / "a.pt")
+    assert capsys.readouterr().out == ""
+
+
+def test_a_damaged_torch_file_is_refused(tmp_path):
+    path = tmp_path / "a.pt"
+    torch.save(STATE, path)
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ModelError, match="cannot be read as a torch checkpoint"):
+        load_into(nn.Linear(3, 2), path)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("a.pt", "not a torch checkpoint"), ("a.h5", "called .h5; expected .safetensors")],
+)
+def test_the_kind_of_a_weight_file_is_checked_without_torch(tmp_path, name, message):
+    (tmp_path / name).write_bytes(b"<html>not found</html>")
+    with pytest.raises(ModelError, match=message):
+        check_header(tmp_path / name)
+
+
 def test_a_missing_checkpoint_says_where_it_belongs(tmp_path):
     with pytest.raises(
         ModelError, match=r"a\.safetensors cannot be read.*put the checkpoint there"
@@ -120,8 +188,8 @@ def test_a_factory_is_the_users_own_function():
     ("architecture", "arguments", "message"),
     [
         ("factory:torch.nn:Linear", {"wrong": 1}, "cannot be built: TypeError"),
-        ("factory:builtins:dict", {}, "expected a torch.nn.Module"),
-        ("factory:no_colon", {}, "expected factory:package.module:function"),
+        ("factory:collections:OrderedDict", {}, "expected a torch.nn.Module"),
+        ("factory:no_colon", {}, "expected package.module:function"),
     ],
 )
 def test_a_factory_that_does_not_work_is_explained(architecture, arguments, message):
@@ -134,14 +202,22 @@ def test_a_factory_module_that_is_not_found_points_to_the_python_path():
         architectures.identity("factory:nowhere_at_all:build")
 
 
-class Card:
-    input_size, mean, std, memory_format = 4, MEAN, STD, "channels_last"
+def test_a_factory_without_a_file_has_no_identity():
+    with pytest.raises(ModelError, match="has no file"):
+        architectures.identity("factory:builtins:dict")
 
 
-def test_inputs_are_normalised_and_resized_as_the_card_says():
-    classifier = ImageClassifier(nn.Flatten(), Card, torch.device("cpu"))
-    pixels = torch.full((2, 3, 8, 8), 0.6)
-    logits = classifier.logits(pixels).reshape(2, 3, 16)
-    expected = [(0.6 - mean) / std for mean, std in zip(MEAN, STD, strict=True)]
-    np.testing.assert_allclose(logits[0, :, 0], expected, rtol=1e-5)
-    assert not logits.requires_grad
+def test_a_changed_module_is_imported_again(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "changing.py").write_text("def answer(): return 1\n")
+    assert load_callable("changing:answer")() == 1
+    (tmp_path / "changing.py").write_text("def answer(): return 2222\n")
+    assert load_callable("changing:answer")() == 2222
+
+
+@pytest.mark.parametrize("text", ["import nothing_of_the_kind", "def answer(:"])
+def test_a_module_that_cannot_be_imported_is_explained(tmp_path, monkeypatch, text):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "wrong_module.py").write_text(text)
+    with pytest.raises(ModelError, match="wrong_module.*cannot be imported"):
+        load_callable("wrong_module:answer")

@@ -5,12 +5,12 @@ from torch import nn
 
 from decaf.data.scenes import Scenes
 from decaf.errors import ModelError
-from decaf.models.card import ModelCard
 from decaf.models.checkpoint import save
 from decaf.reveal.blend import Blend
 from decaf.reveal.patches import Patches
 from decaf.scores.class_probability import ClassProbability
 from decaf.shards import plan_shards, untrained
+from decaf.sources.network import NetworkCard
 from decaf.study import Study
 
 
@@ -18,7 +18,7 @@ from decaf.study import Study
 def study(tmp_path):
     torch.manual_seed(0)
     save(nn.Linear(2, 2), tmp_path / "weights.safetensors", {})
-    card = ModelCard(
+    card = NetworkCard(
         id="one",
         family="any",
         architecture="factory:torch.nn:Linear",
@@ -33,7 +33,7 @@ def study(tmp_path):
         data=Scenes(adapter="scenes", sources=4, seed=0),
         models=(card,),
         score=ClassProbability(kind="class_probability", classes=2),
-        paths={"blend": Blend(kind="blend"), "patch": Patches(kind="patches")},
+        paths={"blend": Blend(), "patch": Patches()},
         sources_per_shard=2,
     )
 
@@ -49,15 +49,22 @@ def card(study, **changes):
 CHANGES = {
     "preprocessing": lambda study: card(study, mean=(0.4, 0.5, 0.5)),
     "input size": lambda study: card(study, input_size=64),
+    "precision": lambda study: card(study, precision="tf32"),
+    "output": lambda study: card(study, output="probabilities"),
+    "prefix": lambda study: card(study, prefix="module."),
     "memory format": lambda study: card(study, memory_format="channels_last"),
     "architecture": lambda study: card(study, arguments={"in_features": 2}),
     "model name": lambda study: card(study, id="two"),
     "score": lambda s: s.model_copy(
         update={"score": ClassProbability(kind="class_probability", classes=3)}
     ),
-    "path": lambda s: s.model_copy(
-        update={"paths": {**s.paths, "blend": Blend(kind="blend", sigma=2.0)}}
+    "direction": lambda s: s.model_copy(
+        update={"score": ClassProbability(classes=2, kind=s.score.kind, direction="decreasing")}
     ),
+    "target": lambda s: s.model_copy(
+        update={"score": ClassProbability(classes=2, kind=s.score.kind, target=1)}
+    ),
+    "path": lambda s: s.model_copy(update={"paths": {**s.paths, "blend": Blend(sigma=2.0)}}),
     "grid": lambda s: s.model_copy(update={"stages": 5}),
     "pairs": lambda s: s.model_copy(update={"data": Scenes(adapter="scenes", sources=4, seed=1)}),
 }
@@ -119,7 +126,7 @@ def test_a_model_with_a_recipe_is_untrained_until_its_checkpoint_is_there(study,
     recipe = {"recipe": "scene_shortcut", "shortcut": 0.5, "seed": 1}
     settings = {**study.models[0].model_dump(), "weights": None, "training": recipe}
     waiting = study.model_copy(
-        update={"models": (ModelCard(**settings),), "workspace": tmp_path / "work"}
+        update={"models": (NetworkCard(**settings),), "workspace": tmp_path / "work"}
     )
     assert [model.id for model in untrained(waiting)] == ["one"]
     with pytest.raises(ModelError, match="cannot be read"):

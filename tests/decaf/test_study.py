@@ -61,6 +61,14 @@ def test_a_file_can_stand_in_for_a_section_and_a_variable_in_a_text(tmp_path, mo
         ("", "batch_size: many", r"study\.yaml:14: 'batch_size.*found 'many'"),
         ("", "warehouse: ${NOT_SET_AT_ALL}", r"study\.yaml:14: environment variable NOT_SET"),
         ("{kind: blend}", "{kind: blnd}", r"study\.yaml:13: 'paths\.blend.*'blend'"),
+        ("{kind: class_p", "{kind: clas_p", r"study\.yaml:11: 'score': .*'class_probability'"),
+        ("{kind: class_", "{knd: class_", r"study\.yaml:11: .*key 'kind' is missing; known: cl"),
+        ("    family", "    source: estimatr\n    family", r"study\.yaml:5: .*mean 'estimator'"),
+        ("classes: 2", "classes: 2, target: 2", r"study\.yaml:11: .*class 2; there are 2"),
+        ("    mean:", "    entry: x\n    mean:", r"study\.yaml:9: .*a torch file in 'weights'"),
+        ("0.5]\n    std", "0.5]\n    Std", r"study\.yaml:10: 'models\.0': unknown key 'Std'"),
+        ("    mean", "    pretrained: x\n    mean", r"study\.yaml:4: .*exactly one of 'weights'"),
+        ("    mean", "    precision: half\n    mean", r"study\.yaml:9: .*'float32', 'tf32'"),
         ("{kind: blend}", "{kind: blend, sigam: 2}", r"study\.yaml:13: .*did you mean 'sigma'"),
         ("sources: 4", "source: 4", r"study\.yaml:2: .*did you mean 'sources'"),
         ("    mean:", "    maen:", r"study\.yaml:9: .*'maen'; did you mean 'mean'"),
@@ -73,6 +81,13 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, old, new, message):
     text = STUDY.replace(old, new, 1) if old in STUDY and old else f"{STUDY}\n{new}\n"
     with pytest.raises(ConfigError, match=message):
         load(tmp_path, text.replace("\n\n", "\n"))
+
+
+def test_what_came_from_the_environment_is_not_repeated(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLACE", "s3cret")
+    with pytest.raises(ConfigError, match=r"study\.yaml:15: 'epsilon'") as wrong:
+        load(tmp_path, STUDY + "epsilon: ${PLACE}\n")
+    assert "s3cret" not in str(wrong.value)
 
 
 def test_a_mistake_in_an_included_file_is_found_there(tmp_path):

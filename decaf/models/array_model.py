@@ -1,0 +1,60 @@
+"""A callable on numpy arrays as a model."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import ModelError
+from decaf.models.card import Output
+
+if TYPE_CHECKING:
+    import torch
+
+NUMBERS = "biuf"
+"""Kinds of numpy types that are numbers."""
+
+
+class ArrayModel:
+    """Inputs as a numpy array → outputs of a callable, on the CPU.
+
+    Parameters
+    ----------
+    answer
+        Takes float32 inputs, returns (n,) or (n, outputs) numbers.
+    name
+        What messages call it.
+    """
+
+    def __init__(
+        self, answer: Callable[[NDArray[np.float32]], Any], output: Output, name: str
+    ) -> None:
+        import torch
+
+        self.output = output
+        self.device = torch.device("cpu")
+        self._answer = answer
+        self._name = name
+
+    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+        """(n, …) float32 → (n, outputs) float64.
+
+        Raises
+        ------
+        ModelError
+            When the callable refuses the inputs (``ValueError``), or what comes back is not an
+            array of numbers with one or two axes.
+        """
+        import torch
+
+        try:
+            found = np.asarray(self._answer(inputs.numpy()))
+        except ValueError as error:
+            raise ModelError(f"{self._name} could not answer: {error}") from error
+        if found.dtype.kind not in NUMBERS or found.ndim not in (1, 2):
+            raise ModelError(
+                f"{self._name} returned shape {found.shape} of type {found.dtype} for "
+                f"{len(inputs)} inputs; expected numbers, ({len(inputs)}, outputs)"
+            )
+        return torch.from_numpy(found.reshape(len(found), -1).astype(np.float64))

@@ -1,0 +1,40 @@
+"""Numerical precision of a forward pass, and nothing else of the process."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import torch
+
+Precision = Literal["float32", "tf32", "bfloat16", "float16"]
+
+
+def exact_float32() -> None:
+    """Forbid TF32 in this process: states are built, and most models run, in plain float32."""
+    _allow_tf32(False)
+
+
+@contextmanager
+def forward_precision(precision: Precision, device: "torch.device") -> Iterator[None]:
+    """Run a forward pass in a precision; plain float32 rules again afterwards.
+
+    ``tf32`` lets matrix products and convolutions of a GPU round their inputs to 10 bits of
+    mantissa (it changes nothing on a CPU); ``bfloat16`` and ``float16`` are autocast.
+    """
+    import torch
+
+    _allow_tf32(precision == "tf32")
+    is_half = precision in ("bfloat16", "float16")
+    try:
+        with torch.autocast(device.type, getattr(torch, precision)) if is_half else nullcontext():
+            yield
+    finally:
+        exact_float32()
+
+
+def _allow_tf32(is_allowed: bool) -> None:
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = is_allowed
+    torch.backends.cudnn.allow_tf32 = is_allowed

@@ -1,0 +1,171 @@
+"""What every reveal path is: the contract between the paths and the state planner."""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.quadrature import check_grid
+
+if TYPE_CHECKING:
+    from decaf.arrays import Array
+    from decaf.pairs import PairBlock
+
+
+Words = NDArray[np.uint64]
+"""What a state reveals, or the name of a draw: a few words each."""
+
+Regions = NDArray[np.integer] | None
+"""(n, …) feature number of every pixel or column, 0 for none; None where the data have none."""
+
+
+class Revealed(NamedTuple):
+    """What the states of a path show, by pair, repetition, stage and branch (factual first)."""
+
+    image: NDArray[np.int64]
+    """(n_pairs, n_repetitions, n_stages, 2) position of the clean input that shows through."""
+    content: NDArray[np.uint64]
+    """(n_pairs, n_repetitions, n_stages, 2, words) how much of it is revealed."""
+    draw: NDArray[np.uint64]
+    """(n_pairs, n_repetitions, n_stages, words) name of the random draw behind the start.
+
+    The branches share it. Starts without randomness have no words.
+    """
+
+
+class Start(Protocol):
+    """How the common uninformative state is made. Equal starts compare equal."""
+
+    of_pair: bool
+    """Whether it depends on the two clean inputs of the pair, besides the draw."""
+
+    def states(self, plus: "Array", minus: "Array", draw: NDArray[np.uint64]) -> "Array":
+        """One start per row; symmetrical in ``plus`` and ``minus``."""
+
+
+class Rule(Protocol):
+    """How a partly revealed state is made. Equal rules compare equal."""
+
+    def empty(self, words: int) -> NDArray[np.uint64]:
+        """Content that is the start itself."""
+
+    def full(self, words: int) -> NDArray[np.uint64]:
+        """Content that is the clean input itself."""
+
+    def states(self, start: "Array", clean: "Array", content: Words, regions: Regions) -> "Array":
+        """One state per row."""
+
+
+def described(default: Any, description: str) -> Any:
+    """Field of a path that a configuration can set; the reference page shows the description."""
+    return field(default=default, metadata={"description": description})
+
+
+def stage_grid(stages: int | tuple[float, ...]) -> NDArray[np.float64]:
+    """(n_stages,) float64 from a number of evenly spaced stages, or from the stages themselves.
+
+    Raises
+    ------
+    ResponseError
+        When the stages do not strictly increase from 0 to 1.
+    """
+    if isinstance(stages, int):
+        return check_grid(np.linspace(0, 1, stages) if stages > 1 else [0.0])
+    return check_grid(stages)
+
+
+@dataclass(frozen=True)
+class RevealPath:
+    """Base of the paths: frozen values, so that equal paths are one and can be digests' input."""
+
+    stages: int | tuple[float, ...] | None = field(
+        default=None,
+        kw_only=True,
+        metadata={"description": "this path's own stages, in the form of the study's `stages:`"},
+    )
+
+    def __post_init__(self) -> None:
+        if self.stages is not None:
+            stage_grid(self.stages)
+
+    @property
+    def repetitions(self) -> int:
+        """Random repetitions of every pair."""
+        return 1
+
+    @property
+    def has_common_start(self) -> bool:
+        """Whether both branches of a pair start from one state, so that r(0) = 0 exactly."""
+        return True
+
+    @property
+    def start(self) -> Start:
+        """The state of no information."""
+        raise NotImplementedError
+
+    @property
+    def rule(self) -> Rule:
+        """How a state is made from the start and a clean input."""
+        raise NotImplementedError
+
+    def reveal(
+        self, block: "PairBlock", inputs: NDArray[Any], grid: NDArray[np.float64]
+    ) -> Revealed:
+        """What every state shows.
+
+        Parameters
+        ----------
+        block
+            Pairs, with ``plus`` and ``minus`` indexing ``inputs``.
+        inputs
+            (n_inputs, …) clean inputs: (channels, height, width) or (features,) each.
+        grid
+            (n_stages,) from 0 to 1.
+        """
+        raise NotImplementedError
+
+    def mixing(self, grid: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """(n_stages, n_anchors) weights of the scored states in each stage's score.
+
+        None for paths whose stages are scored themselves.
+        """
+        return None
+
+    def grid(self, default: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(n_stages,) this path's own stages, or the study's."""
+        return default if self.stages is None else stage_grid(self.stages)
+
+    def fitted(self, folder: Path, inputs_digest: str) -> "RevealPath":
+        """The path with what it takes from all clean inputs of a study, kept in a folder.
+
+        Itself for paths that take nothing from them.
+        """
+        return self
+
+    def fit(self, inputs: "Iterable[Array]") -> None:
+        """Write what :meth:`fitted` refers to, from batches (n, …) of all clean inputs."""
+
+    def identity(self, inputs_digest: str) -> dict[str, Any]:
+        """What the states depend on, besides the grid; the digest is that of all clean inputs."""
+        return {name: value for name, value in asdict(self).items() if name != "stages"}
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Paths in a configuration follow the rules of :mod:`decaf.settings`."""
+        from decaf.settings import checked_dataclass
+
+        return checked_dataclass(cls, handler(source))
+
+
+def shown_by_branch(block: "PairBlock", repetitions: int, stages: int) -> NDArray[np.int64]:
+    """(n_pairs, repetitions, stages, 2) each branch shows its own clean input."""
+    branches = np.stack([block.plus, block.minus], axis=1)[:, None, None, :]
+    return np.broadcast_to(branches, (block.pair_count, repetitions, stages, 2))
+
+
+def no_draw(block: "PairBlock", repetitions: int, stages: int) -> NDArray[np.uint64]:
+    """(n_pairs, repetitions, stages, 0) nothing is random."""
+    return np.empty((block.pair_count, repetitions, stages, 0), np.uint64)

@@ -1,0 +1,161 @@
+import numpy as np
+import pytest
+from example_scores import HALF, Counting, classes, images
+
+import decaf
+from decaf import audit
+from decaf.errors import DataError, ModelError, ResponseError
+
+
+class TestThresholds:
+    def test_another_threshold_asks_the_model_nothing(self):
+        score = Counting(lambda x: x.sum(axis=1))
+        audited = audit(score, [[0.5], [0.1]], [[0.0], [0.0]])
+        asked = len(score.batches)
+        strict = audited.at(0.3)
+        assert len(score.batches) == asked
+        np.testing.assert_allclose(strict.profiles.evidence, [0.25, 0])
+        np.testing.assert_allclose(strict.profiles.fragility, [0, 0.05])
+        np.testing.assert_allclose(audited.profiles.evidence, [0.25, 0.05])
+
+    @pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, True, "0.1"])
+    def test_impossible_thresholds_are_refused(self, epsilon):
+        with pytest.raises(ResponseError, match="above 0"):
+            audit(lambda x: x.sum(axis=1), [[1.0]], [[0.0]]).at(epsilon)
+        with pytest.raises(ResponseError, match="above 0"):
+            audit(lambda x: x.sum(axis=1), [[1.0]], [[0.0]], epsilon=epsilon)
+
+
+class TestSummary:
+    def test_intervals_are_those_of_the_reference(self):
+        plus, minus = images()
+        clusters = ["b", "b", "a", "a", "c", "c"]
+        audited = audit(classes, plus, minus, target=0, clusters=clusters)
+        summary, profiles = audited.summary(), audited.profiles
+        assert summary.evidence == decaf.bootstrap_mean(profiles.evidence, clusters)
+        assert summary.abs_response == decaf.bootstrap_mean(profiles.abs_response, clusters)
+        assert summary.evidence.cluster_count == 3
+        assert (summary.pair_count, summary.quarantined_count) == (6, 0)
+        other = audited.summary(replicates=50, seed=1).fragility
+        assert other == decaf.bootstrap_mean(profiles.fragility, clusters, replicates=50, seed=1)
+
+    def test_features_of_an_input_are_one_cluster(self):
+        audited = audit(classes, images()[0], target=0)
+        inputs = np.repeat(np.arange(6), 16)
+        expected = decaf.bootstrap_mean(audited.profiles.evidence, inputs)
+        assert audited.summary().evidence == expected
+
+    def test_it_prints_as_a_table(self):
+        x = np.arange(4.0)[:, None]
+        summary = audit(lambda x: x.sum(axis=1), x, x - 3).summary()
+        assert str(summary).splitlines() == [
+            "4 pairs in 4 clusters, epsilon 0.02; means with 95% bootstrap intervals",
+            "M   endpoint magnitude       3.000  [3.000, 3.000]",
+            "E   evidence                 1.500  [1.500, 1.500]",
+            "C   contradiction            0.000  [0.000, 0.000]",
+            "F   fragility                0.000  [0.000, 0.000]",
+            "Abs E + C + F                1.500  [1.500, 1.500]",
+            "Net E - C                    1.500  [1.500, 1.500]",
+            "    active pairs, share      1.000  [1.000, 1.000]",
+        ]
+        html = summary._repr_html_()
+        assert "<td>evidence</td><td>1.500</td><td>[1.500, 1.500]</td>" in html
+
+    def test_one_cluster_has_no_interval(self):
+        audited = audit(lambda x: x.sum(axis=1), [[1.0]], [[0.0]])
+        assert "evidence                 0.500  undefined" in str(audited.summary())
+        assert audited._repr_html_() == audited.summary()._repr_html_()
+        assert repr(audited) == "<Audit of 1 pairs, 9 stages, epsilon 0.02, 17 of 18 forward rows>"
+
+
+class TestQuarantine:
+    @pytest.fixture
+    def audited(self):
+        def score(x):
+            return np.where(x[:, 0] == 7, [np.inf], x[:, 0])
+
+        with pytest.warns(decaf.QuarantineWarning, match="1 pairs .*: bad"):
+            return audit(
+                score, [[2.0], [7.0], [0.0]], [[1.0], [0.0], [0.0]], ids=["good", "bad", "null"]
+            )
+
+    def test_pairs_that_are_not_finite_keep_their_place_and_enter_no_mean(self, audited):
+        assert audited.quarantined == ("bad",)
+        np.testing.assert_array_equal(audited.profiles.evidence, [0.5, np.nan, 0])
+        assert audited.profiles.is_endpoint_active.tolist() == [True, False, False]
+        summary = audited.summary()
+        assert (summary.evidence.estimate, summary.active_frac.estimate) == (0.25, 0.5)
+        assert str(summary).startswith("3 pairs (1 quarantined) in 2 clusters")
+        assert audited.plot_mean().to_dict()["title"] == "2 pairs: E 0.25, C 0, F 0"
+
+    def test_they_have_no_plot(self, audited):
+        with pytest.raises(DataError, match="not finite"):
+            audited.plot("bad")
+
+    def test_a_score_that_is_never_finite_is_an_error(self):
+        with pytest.raises(ModelError, match="every pair"):
+            audit(lambda x: x[:, 0] * np.nan, [[1.0]], [[0.0]])
+
+
+def drawn(chart, layer=None):
+    """Rows of data that a chart, or one of its layers, draws."""
+    spec = chart.to_dict()
+    data = (spec if layer is None else spec["layer"][layer])["data"]
+    return data["values"] if "values" in data else spec["datasets"][data["name"]]
+
+
+GATE, _, AREAS, _, END = range(5)
+
+
+class TestPlots:
+    def test_a_trajectory_shows_its_roles_its_gate_and_its_end(self):
+        audited = audit(lambda x: x**3 - x / 2, [[1.0]], [[-1.0]], stages=HALF, ids=["turn"])
+        chart = audited.plot("turn")
+        assert chart.to_dict()["title"] == "pair turn: M 1, E 0.25, C 0.125, F 0"
+        assert drawn(chart, GATE) == [{"lower": -0.02, "upper": 0.02}]
+        areas = [(row["t"], row["role"], row["response"]) for row in drawn(chart, AREAS)]
+        assert areas == [
+            *((0, "evidence", 0), (0.5, "evidence", 0), (1, "evidence", 1)),
+            *((0, "contradiction", 0), (0.5, "contradiction", -0.25), (1, "contradiction", 0)),
+        ]
+        assert drawn(chart, END) == [{"t": 1, "response": 1}]
+
+    def test_the_roles_have_the_colours_of_the_report(self):
+        from warehouse.report.svg import colour
+
+        audited = audit(lambda x: x.sum(axis=1), [[1.0]], [[0.0]])
+        for chart in (audited.plot(0), audited.plot_mean()):
+            scales = [
+                layer["encoding"]["color"]["scale"]
+                for layer in chart.to_dict().get("layer", [chart.to_dict()])
+                if "color" in layer["encoding"]
+            ]
+            assert [scale["domain"] for scale in scales] == [
+                ["evidence", "contradiction", "fragility"]
+            ]
+            for role, shade in zip(scales[0]["domain"], scales[0]["range"], strict=True):
+                assert shade in colour(role)
+
+    def test_below_zero_is_evidence_where_the_end_is_below(self):
+        audited = audit(lambda x: -x[:, 0], [[1.0]], [[0.0]], stages=HALF)
+        values = drawn(audited.plot(0), AREAS)
+        assert {row["role"] for row in values if row["response"] < 0} == {"evidence"}
+
+    def test_without_an_effect_all_is_fragility(self):
+        audited = audit(lambda x: x - x**3, [[1.0]], [[-1.0]], stages=HALF)
+        values = drawn(audited.plot(0), AREAS)
+        assert {row["role"] for row in values} == {"fragility"}
+        mean = drawn(audited.plot_mean())
+        assert [row["response"] for row in mean if row["role"] == "fragility"] == [0, 0.75, 0]
+
+    def test_the_mean_adds_up_to_the_magnitude(self):
+        plus, minus = images()
+        audited = audit(classes, plus, minus, target=0, epsilon=0.3)
+        values = drawn(audited.plot_mean())
+        total = np.reshape([row["response"] for row in values], (3, 9)).sum(axis=0)
+        np.testing.assert_allclose(total, np.abs(audited.response).mean(axis=(0, 1)), atol=1e-12)
+
+    @pytest.mark.parametrize("pair", [1, -1, "x"])
+    def test_a_pair_that_is_not_there_is_an_error(self, pair):
+        with pytest.raises(DataError, match="no pair"):
+            audit(lambda x: x.sum(axis=1), [[1.0]], [[0.0]]).plot(pair)
