@@ -7,7 +7,8 @@ it reads, which gives the order. A connection sees the commits of the moment it 
 import json
 import re
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -20,9 +21,11 @@ import pyarrow.parquet as pq
 
 from decaf.errors import QueryError, WarehouseError
 from warehouse import layout, receipts
+from warehouse.current import resolve
+from warehouse.migrations import check_version
 from warehouse.receipts import Receipt
 from warehouse.schemas import COUNT, FLAG, TABLES, TEXT, TIME
-from warehouse.writer import check_version
+from warehouse.writer import open_root
 
 SQL_FOLDER = Path(__file__).parent.parent / "sql"
 CHECKS = "checks"
@@ -50,6 +53,17 @@ HEADER = re.compile(r"^-- (purpose|grain|inputs|paper): (.+(?:\n--   .+)*)", re.
 
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
 """How DuckDB's syntax tree shows COPY, INSERT and the like inside WITH."""
+
+
+BATCH_ROWS = 10_000
+"""Rows that :func:`stream_query` holds at a time."""
+
+
+class Rows(NamedTuple):
+    """Rows of a query that are made while they are read."""
+
+    schema: pa.Schema
+    batches: Iterator[pa.RecordBatch]
 
 
 class View(NamedTuple):
@@ -97,9 +111,11 @@ def connect(
     try:
         with ExitStack() as on_failure:
             connection = on_failure.enter_context(duckdb.connect(config=settings))
-            provide(connection, root, committed)
+            # A view opens the files it is bound to: seeds have the types, and are few.
+            provide(connection, root, [])
             for view in in_order():
                 connection.execute(view.sql)
+            provide(connection, root, committed)
             _lock(connection, root)
             on_failure.pop_all()
     except duckdb.Error as error:
@@ -107,32 +123,62 @@ def connect(
     return connection
 
 
+@contextmanager
+def connect_empty() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open all views over no rows, to ask what their columns are."""
+    with tempfile.TemporaryDirectory() as folder, connect(open_root(Path(folder))) as connection:
+        yield connection
+
+
 def views() -> list[View]:
     """All files of ``sql/`` with what their headers say, sorted by folder and name."""
     return [_parse(path) for path in sorted(SQL_FOLDER.glob("*/*.sql"))]
 
 
-def run_query(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+def run_query(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None
+) -> pa.Table:
     """Run one ``SELECT`` (or ``WITH``, ``FROM``, ``DESCRIBE``, ``SHOW``, ``SUMMARIZE``).
+
+    Parameters
+    ----------
+    parameters
+        Values of ``$name`` in the query: bound, never part of its text.
 
     Raises
     ------
     QueryError
         For SQL that does not run, with DuckDB's own suggestions, and for SQL that would write.
     """
-    try:
-        statements = connection.extract_statements(sql)
-        if len(statements) != 1 or not _is_read_only(connection, sql):
-            kinds = ", ".join(statement.type.name for statement in statements) or "nothing"
-            raise QueryError(
-                f"found {kinds}; expected one SELECT that writes nothing (WITH, FROM, DESCRIBE, "
-                "SHOW and SUMMARIZE are fine, and PIVOT with a list: ON column IN (…))"
-            )
-        return connection.sql(sql).to_arrow_table()
-    except (duckdb.CatalogException, duckdb.BinderException) as error:
-        raise QueryError(f"{error}\nAll views with their columns: SHOW ALL TABLES") from error
-    except duckdb.Error as error:
-        raise QueryError(str(error)) from error
+    with _explained():
+        return _relation(connection, sql, parameters).to_arrow_table()
+
+
+def stream_query(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None
+) -> Rows:
+    """Run a query as :func:`run_query` does, its rows batch by batch.
+
+    The connection can run nothing else until the batches have been read or let go.
+
+    Raises
+    ------
+    QueryError
+        At once, or while the batches are read: a conversion may fail on any row.
+    """
+    with _explained():
+        reader = _relation(connection, sql, parameters).to_arrow_reader(BATCH_ROWS)
+    return Rows(reader.schema, _batches(reader))
+
+
+def stream_view(connection: duckdb.DuckDBPyConnection, name: str, study: str | None = None) -> Rows:
+    """Rows of a view, of one study if it is named, batch by batch as :func:`stream_query` does."""
+    with _explained():
+        rows = connection.view(name)
+        if study is not None:
+            rows = rows.filter(duckdb.ColumnExpression("study") == duckdb.ConstantExpression(study))
+        reader = rows.to_arrow_reader(BATCH_ROWS)
+    return Rows(reader.schema, _batches(reader))
 
 
 def provide(connection: duckdb.DuckDBPyConnection, root: Path, committed: list[Receipt]) -> None:
@@ -149,7 +195,7 @@ def provide(connection: duckdb.DuckDBPyConnection, root: Path, committed: list[R
             "sha256": file.sha256,
             "is_readable": _is_readable(root / file.path, file.byte_count),
         }
-        for receipt in committed
+        for receipt in resolve(committed).read
         for file in receipt.files
     ]
     by_table: dict[str, list[str]] = {name: [_seed(root, name)] for name in TABLES}
@@ -173,6 +219,45 @@ def in_order() -> list[View]:
     scripts = {view.name: view for view in views() if view.folder != CHECKS}
     order = TopologicalSorter({name: view.inputs for name, view in scripts.items()})
     return [scripts[name] for name in order.static_order() if name in scripts]
+
+
+def _relation(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None
+) -> duckdb.DuckDBPyRelation:
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1 or not _is_read_only(connection, sql):
+        kinds = ", ".join(statement.type.name for statement in statements) or "nothing"
+        raise QueryError(
+            f"found {kinds}; expected one SELECT that writes nothing (WITH, FROM, DESCRIBE, "
+            "SHOW and SUMMARIZE are fine, and PIVOT with a list: ON column IN (…))"
+        )
+    given, used = set(parameters or {}), statements[0].named_parameters
+    if given != used:
+        raise QueryError(
+            f"the query has the parameters {_dollars(used)}; given were {_dollars(given)}"
+        )
+    return connection.sql(sql, params=dict(parameters) if parameters else None)
+
+
+def _dollars(names: set[str]) -> str:
+    return ", ".join(f"${name}" for name in sorted(names)) or "none"
+
+
+def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    with _explained():
+        yield from reader
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Tell every failure of a query as a :class:`QueryError`."""
+    try:
+        yield
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        raise QueryError(f"{error}\nAll views with their columns: SHOW ALL TABLES") from error
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        # Arrow reports what DuckDB says while rows are read as an error of input and output.
+        raise QueryError(str(error)) from error
 
 
 def _parse(path: Path) -> View:

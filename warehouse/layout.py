@@ -4,6 +4,7 @@
 
     root/
     ├── warehouse.json                                   schema version
+    ├── upgrade.lock                                     held while the version changes
     ├── locks/<study>.lock                               held by the running flow
     ├── receipts/<kind>/<study>/<key>.json               what is committed
     ├── seeds/<table>/study=[/model_id=]/seed.parquet    typed, no rows
@@ -33,9 +34,19 @@ def format_file(root: Path) -> Path:
     return root / "warehouse.json"
 
 
+def upgrade_lock_file(root: Path) -> Path:
+    """File that a process holds locked while it changes the schema version."""
+    return root / "upgrade.lock"
+
+
 def lock_file(root: Path, study: str) -> Path:
     """File that the running flow of a study holds locked."""
     return root / "locks" / f"{checked_name(study, 'study')}.lock"
+
+
+def lock_files(root: Path) -> list[Path]:
+    """Lock files of all studies that were ever held, sorted."""
+    return sorted((root / "locks").glob("*.lock"))
 
 
 def receipts_folder(root: Path, kind: str, study: str) -> Path:
@@ -66,3 +77,11 @@ def table_file(root: Path, table: str, partition: dict[str, str], key: str) -> P
     for column in TABLES[table].partition:
         folder /= f"{column}={checked_name(partition[column], column)}"
     return folder / f"{checked_name(key, 'key')}.parquet"
+
+
+def study_files(root: Path, study: str) -> list[Path]:
+    """Data files of a study and temporary ones, whether a receipt names them or not, sorted."""
+    tables = (root / "tables").glob(f"*/study={study}/**/*")
+    notes = (root / "receipts").glob(f"*/{study}/*.tmp")
+    data = [path for path in tables if path.suffix in (".parquet", ".tmp") and path.is_file()]
+    return sorted([*data, *notes])

@@ -59,6 +59,11 @@ def is_held(root: Path, study: str) -> bool:
     return False
 
 
+def held_studies(root: Path) -> list[str]:
+    """Studies on which a flow is running at this moment, sorted."""
+    return [path.stem for path in layout.lock_files(root) if is_held(root, path.stem)]
+
+
 def _holder(path: Path) -> str:
     try:
         holder = json.loads(path.read_text())

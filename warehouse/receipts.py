@@ -5,14 +5,16 @@ digests, the fields that went into the key, and the software that computed it. I
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from decaf.errors import WarehouseError
 from warehouse import layout
 
-KINDS = ("shards", "profiles", "pairs", "runs", "outcomes")
+KINDS = ("shards", "profiles", "pairs", "runs", "outcomes", "compactions")
+"""Compactions come last: one that is read after its commits can only name what is there."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,24 @@ def keys(root: Path, kind: str, study: str) -> set[str]:
     return {path.stem for path in folder.glob("*.json")}
 
 
+def studies(root: Path) -> list[str]:
+    """Studies of which anything was ever committed, sorted."""
+    return sorted({path.name for path in (root / "receipts").glob("*/*") if path.is_dir()})
+
+
 def read_kind(root: Path, kind: str, study: str) -> Iterator[Receipt]:
     """Receipts of one kind and study, sorted by key."""
-    for path in sorted(layout.receipts_folder(root, kind, study).glob("*.json")):
-        yield parse(path)
+    yield from _parse_all(layout.receipts_folder(root, kind, study).glob("*.json"))
 
 
 def read(root: Path) -> Iterator[Receipt]:
-    """All receipts of the warehouse, sorted by path."""
+    """All receipts of the warehouse, sorted by path, the kinds in the order of ``KINDS``."""
     for kind in KINDS:
-        for path in sorted((root / "receipts" / kind).glob("*/*.json")):
+        yield from _parse_all((root / "receipts" / kind).glob("*/*.json"))
+
+
+def _parse_all(paths: Iterable[Path]) -> Iterator[Receipt]:
+    """Parse receipts; one that is withdrawn between its listing and its reading is not there."""
+    for path in sorted(paths):
+        with suppress(FileNotFoundError):
             yield parse(path)

@@ -102,8 +102,8 @@ PREDICTIONS = Table(
     (
         SHARD_KEY,
         Column("image_id", TEXT, "the clean image, unique in its study"),
-        Column("probabilities", STAGES, "score of every class of the study"),
-        Column("predicted_class", COUNT, "class of the largest score"),
+        Column("class_scores", STAGES, "score of every class, or the one value of a regression"),
+        Column("predicted_class", COUNT, "class of the largest score; NULL without classes", True),
     ),
 )
 
@@ -189,10 +189,29 @@ MODELS = Table(
         Column("model_id", TEXT, "the model's name in the study"),
         Column("position", COUNT, "order in the configuration, from 0"),
         Column("family", TEXT, "architecture family"),
-        Column("architecture", TEXT, "source and name of the architecture"),
-        Column("weights_sha256", TEXT, "digest of the weight file"),
+        Column(
+            "architecture", TEXT, "source and name of the architecture, file, function, address"
+        ),
+        Column("weights_sha256", TEXT, "digest of the files, or of address and version"),
         Column("card", TEXT, "model card with preprocessing, JSON"),
         Column("training", TEXT, "training recipe and its outcome, JSON", True),
+    ),
+)
+
+PATHS = Table(
+    "paths",
+    "one row per run and reveal path",
+    ("study", "run_id", "path"),
+    ("study",),
+    (
+        RUN_ID,
+        PATH,
+        Column("position", COUNT, "order in the configuration, from 0"),
+        Column("kind", TEXT, "kind of the path"),
+        Column("identity", TEXT, "what its states depend on besides the stages, JSON"),
+        Column("t", STAGES, "its stage grid, from 0 to 1"),
+        Column("repetition_count", COUNT, "random repetitions of every pair"),
+        Column("has_common_start", FLAG, "both branches start from one state, so that r(0) = 0"),
     ),
 )
 
@@ -239,6 +258,7 @@ TABLES: dict[str, Table] = {
         RUNS,
         RUN_SHARDS,
         MODELS,
+        PATHS,
         PAIRS,
         RUN_OUTCOMES,
     )

@@ -6,7 +6,6 @@ goes last, the same way. The same key is the same set of files, so a shard that 
 """
 
 import hashlib
-import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ import pyarrow.parquet as pq
 from decaf.errors import WarehouseError, WriteFailed
 from decaf.files import replace_file
 from warehouse import layout
+from warehouse.migrations import store_version, upgrade
 from warehouse.receipts import CommittedFile, Receipt
 from warehouse.schemas import SCHEMA_VERSION, TABLES, Table
 
@@ -25,21 +25,22 @@ ROW_GROUP_ROWS = 122_880
 
 
 def open_root(root: Path) -> Path:
-    """Create the warehouse if it is not there, and return its absolute root.
+    """Create the warehouse, or bring an older one up to date, and return its absolute root.
 
     Raises
     ------
     WarehouseError
         When the folder cannot be written, or belongs to a newer schema version.
+    AlreadyRunning
+        When an older warehouse must be upgraded while a study of it is being audited.
     """
     root = root.absolute()
     try:
         root.mkdir(parents=True, exist_ok=True)
         if layout.format_file(root).exists():
-            check_version(root)
+            upgrade(root)
         else:
-            text = json.dumps({"schema_version": SCHEMA_VERSION}) + "\n"
-            replace_file(layout.format_file(root), lambda path: path.write_text(text))
+            store_version(root, SCHEMA_VERSION)
         for table in TABLES.values():
             seed = layout.seed_file(root, table.name)
             if not seed.exists():
@@ -52,31 +53,6 @@ def open_root(root: Path) -> Path:
             "'warehouse:' in the configuration, or change its permissions"
         ) from error
     return root
-
-
-def check_version(root: Path) -> None:
-    """Refuse a warehouse that this version of the project cannot read.
-
-    Raises
-    ------
-    WarehouseError
-        When there is no warehouse, its version file is damaged, or its schema is newer.
-    """
-    path = layout.format_file(root)
-    try:
-        version = int(json.loads(path.read_text())["schema_version"])
-    except FileNotFoundError:
-        raise WarehouseError(
-            f"{root} is not a warehouse: it has no {path.name}; give the folder of an audit, or "
-            "run one first: decaf run CONFIG"
-        ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WarehouseError(f"{path} cannot be read as a warehouse version: {error}") from error
-    if version > SCHEMA_VERSION:
-        raise WarehouseError(
-            f"warehouse {root} has schema version {version}; this decaf reads up to "
-            f"{SCHEMA_VERSION}: upgrade decaf, or use another warehouse"
-        )
 
 
 def commit(
@@ -143,10 +119,7 @@ def sweep(root: Path, study: str) -> int:
 
     Call it while holding the study: a file that is being written would go too.
     """
-    left = [
-        *(root / "tables").glob(f"*/study={study}/**/*.tmp"),
-        *(root / "receipts").glob(f"*/{study}/*.tmp"),
-    ]
+    left = [path for path in layout.study_files(root, study) if path.suffix == ".tmp"]
     for path in left:
         path.unlink(missing_ok=True)
     return len(left)

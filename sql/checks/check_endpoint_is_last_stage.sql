@@ -1,11 +1,13 @@
--- purpose: trajectories start at r = 0, run over a grid from 0 to 1 and end at the profile's d
+-- purpose: trajectories run over a grid from 0 to 1 and end at the profile's d; those of a path
+--   with a common start begin at r = 0
 -- grain: one row per trajectory and breach
--- inputs: core_trajectories, core_profiles
+-- inputs: core_trajectories, core_profiles, core_paths
 -- paper: section 2
 WITH judged AS (
     SELECT
         trajectory.*,
         profile.endpoint_delta,
+        declared.has_common_start,
         q_plus[-1] - q_minus[-1] AS last_response,
         len(t) >= 2 AND len(q_plus) = len(t) AND len(q_minus) = len(t) AS is_aligned,
         abs(t[1]) <= 1e-12 AND abs(t[-1] - 1) <= 1e-12
@@ -13,6 +15,8 @@ WITH judged AS (
             AS is_grid
     FROM core_trajectories AS trajectory
     LEFT JOIN core_profiles AS profile USING (study, model_id, pair_id, path, repetition)
+    LEFT JOIN (SELECT study, path, has_common_start FROM core_paths) AS declared
+        USING (study, path)
 ),
 breaches AS (
     SELECT
@@ -28,7 +32,7 @@ breaches AS (
     UNION ALL
     SELECT *, format('r(0) = {}', q_plus[1] - q_minus[1]), 'r(0) = 0: one shared state'
     FROM judged
-    WHERE is_aligned AND (q_plus[1] = q_minus[1]) IS NOT TRUE
+    WHERE is_aligned AND has_common_start AND (q_plus[1] = q_minus[1]) IS NOT TRUE
     UNION ALL
     SELECT *, format('d = {}', endpoint_delta), format('r(1) = {}', last_response)
     FROM judged

@@ -20,7 +20,7 @@ WITH counted AS (
         ]
     FROM core_profiles
     UNION ALL
-    SELECT study, model_id, concat_ws('/', 'prediction', image_id), probabilities
+    SELECT study, model_id, concat_ws('/', 'prediction', image_id), class_scores
     FROM core_predictions
 ),
 strays AS (

@@ -1,7 +1,8 @@
 -- purpose: no row is there twice
 -- grain: one row per key that several rows share
 -- inputs: core_trajectories, core_profiles, core_shards, stg_predictions, stg_quarantine,
---   stg_costs, stg_runs, stg_run_shards, stg_models, stg_pairs, stg_run_outcomes
+--   stg_costs, stg_runs, stg_run_shards, stg_models, stg_paths, stg_pairs,
+--   stg_run_outcomes
 -- paper: none
 WITH keys AS (
     -- Without shard_key: two shards of one run must not hold the same pair.
@@ -25,6 +26,8 @@ WITH keys AS (
     SELECT 'run_shards', study, NULL, [run_id, shard_key] FROM stg_run_shards
     UNION ALL
     SELECT 'models', study, model_id, [run_id, model_id] FROM stg_models
+    UNION ALL
+    SELECT 'paths', study, NULL, [run_id, path] FROM stg_paths
     UNION ALL
     SELECT 'pairs', study, NULL, [pairs_digest, pair_id] FROM stg_pairs
     UNION ALL

@@ -1,4 +1,4 @@
--- purpose: every file that a receipt names is on disk, whole, with the rows it had then
+-- purpose: every file that holds the rows of commits is on disk, whole, with the rows it had then
 -- grain: one row per file that is not
 -- inputs: receipt_files, receipts, stg_files
 -- paper: none
@@ -12,7 +12,12 @@ SELECT
         ELSE 'missing or damaged'
     END AS found,
     format(
-        '{} rows (to compute them anew: delete receipts/{}/{}/{}.json, run again)',
+        CASE
+            -- What it folded counts again, as far as its own files are still there.
+            WHEN file.kind = 'compactions'
+                THEN '{} rows (to do without: delete receipts/{}/{}/{}.json, check again)'
+            ELSE '{} rows (to compute them anew: delete receipts/{}/{}/{}.json, run again)'
+        END,
         file.row_count, file.kind, file.study, file.key
     ) AS expected
 FROM receipt_files AS file

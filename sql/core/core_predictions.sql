@@ -17,7 +17,7 @@ images AS (
 firsts AS (
     SELECT
         study, run_id, model_id, image_id,
-        arg_min(prediction.probabilities, shard_key) AS probabilities,
+        arg_min(prediction.class_scores, shard_key) AS class_scores,
         arg_min(prediction.predicted_class, shard_key) AS predicted_class
     FROM stg_predictions AS prediction
     JOIN core_shards USING (study, model_id, shard_key)
@@ -30,9 +30,12 @@ SELECT
     image_id,
     described.variant AS variant,
     described.class_id AS class_id,
-    probabilities,
+    class_scores,
     predicted_class,
     predicted_class = described.class_id AS is_correct,
-    probabilities[described.class_id + 1] AS true_class_score -- lists count from 1
+    -- Lists count from 1; a value without classes is no score of the true one.
+    CASE
+        WHEN predicted_class IS NOT NULL THEN class_scores[described.class_id + 1]
+    END AS true_class_score
 FROM firsts
 JOIN images USING (study, image_id);

@@ -11,7 +11,7 @@ WITH silent AS (
 ),
 factual AS (
     SELECT study, model_id, avg(is_correct::INTEGER) AS accuracy, count(*) AS image_count,
-        any_value(len(probabilities)) AS class_count
+        any_value(len(class_scores)) AS class_count
     FROM core_predictions
     SEMI JOIN (SELECT study, plus_variant AS variant FROM core_pairs) USING (study, variant)
     GROUP BY study, model_id

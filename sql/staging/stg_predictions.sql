@@ -1,4 +1,4 @@
--- purpose: class scores of the clean images, as written
+-- purpose: score values of the clean images, as written
 -- grain: one row per study, model and clean image
 -- inputs: files.predictions
 -- paper: appendix F
@@ -8,7 +8,7 @@ SELECT
     model_id::VARCHAR AS model_id,
     shard_key::VARCHAR AS shard_key,
     image_id::VARCHAR AS image_id,
-    probabilities::DOUBLE[] AS probabilities,
+    class_scores::DOUBLE[] AS class_scores,
     predicted_class::BIGINT AS predicted_class
 FROM read_parquet(
     getvariable('files').predictions,

@@ -109,7 +109,7 @@ def _key(row):
 def _route(row):
     response = np.subtract(row["q_plus"], row["q_minus"])
     routed = profile(response[None, :], row["t"], EPSILON)
-    values = {name: values[0].item() for name, values in routed._asdict().items()}
+    values = {name: values[0].item() for name, values in routed.columns().items()}
     if not routed.is_endpoint_active[0]:
         values["sign_flip_frac"] = None
     names = ("study", "model_id", "shard_key", "pair_id", "path", "repetition")

@@ -31,7 +31,9 @@ def small_warehouse(root, study="s", run_id="r", epsilon=0.02, day=1):
         | {"architecture": "net", "weights_sha256": "0", "card": "{}", "training": None}
         for position, model in enumerate(MODELS)
     ]
-    tables = {"runs": [run], "run_shards": shards, "models": models}
+    path = {"run_id": run_id, "path": "blend", "position": 0, "kind": "blend", "identity": "{}"}
+    path |= {"t": GRID, "repetition_count": 1, "has_common_start": True}
+    tables = {"runs": [run], "run_shards": shards, "models": models, "paths": [path]}
     tables = {name: _rows(name, rows) for name, rows in tables.items()}
     commit(root, "runs", study, run_id, tables)
     for number, model in enumerate(MODELS):
@@ -56,7 +58,7 @@ def commit_shard(root, study, model, epsilon, seed=0):
     ]
     predictions = [
         {"shard_key": f"{model}-scores", "image_id": f"{pair}/{side}", "predicted_class": 0}
-        | {"probabilities": [0.75, 0.25]}
+        | {"class_scores": [0.75, 0.25]}
         for pair in PAIRS
         for side in ("same", "rand")
     ]
@@ -68,7 +70,7 @@ def commit_shard(root, study, model, epsilon, seed=0):
     tables = {"trajectories": trajectories, "predictions": predictions, "costs": [cost]}
     tables = {name: _rows(name, rows) for name, rows in tables.items()}
     commit(root, "shards", study, f"{model}-scores", tables, model_id=model)
-    columns = profile(q[0] - q[1], GRID, epsilon)._asdict()
+    columns = profile(q[0] - q[1], GRID, epsilon).columns()
     columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
     profile_key = f"{model}-at-{epsilon}"
     given = {"profile_key": [profile_key] * len(PAIRS), "epsilon": [epsilon] * len(PAIRS)}

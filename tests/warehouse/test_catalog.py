@@ -1,5 +1,7 @@
 import json
 import shutil
+import subprocess
+import sys
 
 import duckdb
 import pyarrow as pa
@@ -252,3 +254,18 @@ def test_headers_are_complete():
     order = [view.name for view in in_order()]
     assert len(set(order)) == len(order)
     assert order.index("routing") < order.index("core_masses") < order.index("epsilon_sweep")
+
+
+def test_connect_is_public_and_the_package_cheap(untouched):
+    code = (
+        "import sys, warehouse\n"
+        "print({'duckdb', 'pyarrow'} & set(sys.modules))\n"
+        "with warehouse.connect(sys.argv[1]) as connection:\n"
+        "    print(connection.sql('SELECT count(*) FROM core_profiles').fetchall())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, untouched], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n[(6,)]\n"
+    with pytest.raises(ImportError, match="conect"):
+        from warehouse import conect  # noqa: F401

@@ -1,5 +1,6 @@
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from small_warehouse import PAIRS, small_warehouse
@@ -93,6 +94,37 @@ def test_changed_profile(root, column, value, check):
     changed = rows.set_column(position, rows.schema.field(column), [[value] * len(PAIRS)])
     pq.write_table(changed, file)
     assert failures(root)[check].offending_count == len(PAIRS)
+
+
+def test_stage_zero_counts_where_the_run_says_so(root):
+    file = table_file(root, "trajectories")
+    rows = pq.read_table(file)
+    starts = [[q[0] + 0.25, *q[1:]] for q in rows["q_plus"].to_pylist()]
+    position, field = rows.schema.get_field_index("q_plus"), rows.schema.field("q_plus")
+    changed = pa.array(starts, field.type)
+    pq.write_table(rows.set_column(position, field, changed), file)
+    found = failures(root)["check_endpoint_is_last_stage"]
+    assert found.examples[0].expected == "r(0) = 0: one shared state"
+    paths = layout.table_file(root, "paths", {"study": "s"}, "r")
+    declared = pq.read_table(paths)
+    position = declared.schema.get_field_index("has_common_start")
+    field = declared.schema.field(position)
+    pq.write_table(declared.set_column(position, field, [[False]]), paths)
+    assert "check_endpoint_is_last_stage" not in failures(root)
+
+
+def test_row_of_a_pair_that_the_run_lacks(root):
+    file = layout.table_file(root, "pairs", {"study": "s"}, "pairs")
+    pq.write_table(pq.read_table(file).slice(1), file)
+    found = failures(root)
+    assert found.keys() == {
+        "check_manifest_consistent",
+        "check_pairs_and_paths_known",
+        "check_rows_match_receipts",
+        "check_shards_complete",
+    }
+    offence = found["check_pairs_and_paths_known"].examples[0]
+    assert (offence.found, offence.expected) == ("2 rows, such as p0/blend", "a pair of the run")
 
 
 def test_row_twice(root):

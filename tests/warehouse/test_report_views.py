@@ -127,7 +127,7 @@ def _commit_shard(root: Path, model: str, key: str, pairs: list[str], random) ->
     }
     tables = {"trajectories": pa.table(ids | scores), "costs": _table(cost)}
     commit(root, "shards", "tiny", key, tables, model_id=model)
-    profiles = profile(plus - minus, grid, 0.02)._asdict()
+    profiles = profile(plus - minus, grid, 0.02).columns()
     profiles["sign_flip_frac"] = pa.array(profiles["sign_flip_frac"], from_pandas=True)
     keys = {"profile_key": [f"{key}e"] * len(where), "epsilon": [0.02] * len(where)}
     table = pa.table(ids | keys | profiles)

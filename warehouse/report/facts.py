@@ -80,11 +80,11 @@ class Accuracy(NamedTuple):
     model_id: str
     variant: str
     image_count: int
-    accuracy: float | None
+    accuracy: float
 
     query = """SELECT model_id, variant, image_count, accuracy
 FROM out_accuracy
-WHERE study = ?
+WHERE study = ? AND accuracy IS NOT NULL -- a score without classes has none
 ORDER BY model_id, variant"""
 
 

@@ -12,11 +12,11 @@ import jinja2
 
 from decaf.errors import WriteFailed
 from decaf.files import replace_file
+from decaf.plots import COLOURS
 from warehouse.report import comparisons, figures, tables
 from warehouse.report.columns import decimals_of
 from warehouse.report.costs import cost_table
 from warehouse.report.facts import Facts, Profile, StageMean, read_facts
-from warehouse.report.svg import COLOURS
 
 MAX_BYTES = 2_000_000
 """Size of the largest report that is written; models are left out until it fits."""

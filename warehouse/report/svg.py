@@ -10,13 +10,7 @@ from xml.etree import ElementTree
 import altair as alt
 import vl_convert
 
-COLOURS = {
-    "evidence": "#0f7b80",
-    "contradiction": "#b93a2b",
-    "fragility": "#dba021",
-    "abs_response": "#5b6472",
-}
-"""Teal, red and gold differ under the three common colour-vision deficiencies and in grey."""
+from decaf.plots import COLOURS
 
 RULE = "var(--rule, #d9dde3)"
 PAPER = "var(--paper, #fff)"

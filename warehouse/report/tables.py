@@ -93,7 +93,9 @@ def model_table(facts: Facts) -> Table:
     columns = (
         MODEL,
         Column("Family", meaning="Architecture family", is_number=False),
-        Column("Weights", "SHA-256", "Digest of the weight file", is_number=False),
+        Column(
+            "Weights", "SHA-256", "Digest of the files, or of address and version", is_number=False
+        ),
         *(
             Column(variant, "accuracy", f"Share of clean {variant} images classified correctly")
             for variant in variants

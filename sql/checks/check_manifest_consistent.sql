@@ -1,0 +1,52 @@
+-- purpose: shards, models, paths and pairs of a run are those that its manifest announces
+-- grain: one row per current run and breach
+-- inputs: core_current_runs, core_shards, core_pairs, core_paths, stg_models
+-- paper: none
+WITH runs AS (
+    SELECT
+        run.*,
+        (SELECT count(*) FROM core_shards AS s WHERE s.study = run.study) AS shards,
+        (SELECT count(*) FROM core_pairs AS p WHERE p.study = run.study) AS pairs,
+        (SELECT count(*) FROM core_paths AS p WHERE p.study = run.study) AS paths,
+        (SELECT sum(repetition_count) FROM core_paths AS p WHERE p.study = run.study)
+            AS trajectories_of_a_pair
+    FROM core_current_runs AS run
+),
+planned AS (
+    SELECT
+        study, model_id, sum(pair_count) AS pair_count, sum(trajectory_count) AS trajectory_count
+    FROM core_shards
+    GROUP BY study, model_id
+),
+models AS (
+    SELECT study, model_id FROM stg_models SEMI JOIN core_current_runs USING (study, run_id)
+),
+breaches AS (
+    SELECT
+        study, NULL AS model_id, run_id AS key, format('{} shards', shards) AS found,
+        format('{} shards', shard_count) AS expected
+    FROM runs
+    WHERE shards <> shard_count
+    UNION ALL
+    SELECT study, NULL, run_id, 'no path', 'the paths of the run'
+    FROM runs
+    WHERE paths = 0
+    UNION ALL
+    SELECT study, model_id, 'pairs', format('{} pairs in shards', pair_count),
+        format('{} pairs of digest {}', pairs, pairs_digest)
+    FROM planned JOIN runs USING (study)
+    WHERE pair_count <> pairs
+    UNION ALL
+    SELECT study, model_id, 'trajectories', format('{} planned', trajectory_count),
+        format('{} of each of {} pairs', trajectories_of_a_pair, pairs)
+    FROM planned JOIN runs USING (study)
+    WHERE trajectory_count <> pairs * trajectories_of_a_pair
+    UNION ALL
+    SELECT
+        study, model_id, 'model', if(planned.study IS NULL, 'no shards', 'no card'),
+        'a card and shards of every model'
+    FROM planned FULL JOIN models USING (study, model_id)
+    WHERE planned.study IS NULL OR models.study IS NULL
+)
+SELECT 'check_manifest_consistent' AS check_name, study, model_id, key, found, expected
+FROM breaches;

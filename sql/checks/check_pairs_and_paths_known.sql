@@ -1,0 +1,45 @@
+-- purpose: stored rows are of the pairs, the paths, the stages and the gate of their run
+-- grain: one row per shard and breach
+-- inputs: core_shards, core_pairs, core_paths, core_current_runs, stg_trajectories, stg_profiles,
+--   stg_quarantine
+-- paper: none
+-- The core views leave out rows of pairs that the run does not audit: they would go unnoticed.
+WITH withheld AS (
+    SELECT study, model_id, shard_key, pair_id, path, NULL::DOUBLE[] AS t, repetition,
+        NULL::DOUBLE AS epsilon
+    FROM stg_quarantine SEMI JOIN core_shards USING (study, model_id, shard_key)
+),
+scored AS (
+    SELECT study, model_id, shard_key, pair_id, path, t, repetition, NULL::DOUBLE AS epsilon
+    FROM stg_trajectories SEMI JOIN core_shards USING (study, model_id, shard_key)
+),
+routed AS (
+    SELECT study, model_id, shard_key, pair_id, path, NULL::DOUBLE[] AS t, repetition, epsilon
+    FROM stg_profiles SEMI JOIN core_shards USING (study, model_id, shard_key, profile_key)
+),
+judged AS (
+    SELECT
+        stored.study, stored.model_id, stored.shard_key, stored.pair_id, stored.path,
+        CASE
+            WHEN pair.pair_id IS NULL THEN 'a pair of the run'
+            WHEN path.path IS NULL THEN 'a path of the run'
+            WHEN stored.repetition < 0 OR stored.repetition >= path.repetition_count
+                THEN 'a repetition of the path'
+            WHEN stored.t <> path.t THEN 'the stages of the path'
+            WHEN stored.epsilon <> run.epsilon THEN 'the epsilon of the run'
+        END AS expected
+    FROM (FROM scored UNION ALL FROM withheld UNION ALL FROM routed) AS stored
+    JOIN core_current_runs AS run USING (study)
+    LEFT JOIN core_pairs AS pair USING (study, pair_id)
+    LEFT JOIN core_paths AS path USING (study, path)
+)
+SELECT
+    'check_pairs_and_paths_known' AS check_name,
+    study,
+    model_id,
+    shard_key AS key,
+    format('{} rows, such as {}', count(*), min(concat_ws('/', pair_id, path))) AS found,
+    expected
+FROM judged
+WHERE expected IS NOT NULL
+GROUP BY study, model_id, shard_key, expected;

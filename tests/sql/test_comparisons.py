@@ -1,0 +1,175 @@
+"""Comparisons of models and paths against the kernel, on random audits and from the same draws."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from random_audit import MODELS, random_audit
+from test_oracles import METRICS, by_cell, cell_of, rows_of
+
+from decaf.bootstrap import bootstrap_ratio, bootstrap_statistic, replicate_means
+from decaf.intervals import percentile_interval
+from decaf.ranks import weighted_spearman
+
+
+@pytest.fixture(params=[0, 1])
+def audit(request):
+    return random_audit(request.param)
+
+
+def near(value):
+    return None if np.isnan(value) else pytest.approx(value, abs=1e-11, rel=1e-11)
+
+
+def source_draws(connection, replicates, seed):
+    """Draws of the sources, by pair type."""
+    drawn = defaultdict(list)
+    draws = connection.sql(f"FROM bootstrap_draws({replicates}, {seed}) ORDER BY ALL")
+    for row in rows_of(draws):
+        drawn[row["pair_type"]].append(row["position"])
+    return {kind: np.reshape(positions, (replicates, -1)) for kind, positions in drawn.items()}
+
+
+def model_draws(connection, count, replicates, seed):
+    """Draws of models, or of anything else of which there are so many."""
+    rows = connection.sql(
+        "SELECT (hash(concat_ws(':', $seed, replicate, place)) % $count)::INT AS drawn "
+        "FROM range($replicates) AS a (replicate), range($count) AS b (place) "
+        "ORDER BY replicate, place",
+        params={"seed": seed, "count": count, "replicates": replicates},
+    ).fetchall()
+    return np.reshape(rows, (replicates, count))
+
+
+def resampled_means(audit, draws):
+    """Mean and replicates of the mean of every model, pair type, path and metric."""
+    sources = defaultdict(set)
+    for pair in audit["stg_pairs"]:
+        sources[pair["pair_type"]].add(pair["source_id"])
+    found = {}
+    for (model, pair_type, path), rows in by_cell(audit, "stg_profiles").items():
+        present = [each["source_id"] for each in rows]
+        absent = sorted(sources[pair_type] - set(present))
+        for metric in METRICS:
+            values = [each[metric] for each in rows] + [np.nan] * len(absent)
+            means = replicate_means(values, draws[pair_type], clusters=present + absent)
+            found[model, pair_type, path, metric] = np.nanmean(values), means, len(set(present))
+    return found
+
+
+def check_limits(row, reference, names=("standard_error", "lower_limit", "upper_limit")):
+    percent = round(100 * row["level"])
+    limits = [getattr(reference, f"{side}_{percent}") for side in ("lower", "upper")]
+    for name, expected in zip(names, [reference.standard_error, *limits], strict=True):
+        assert row[name] == near(expected), (name, row)
+    assert row["replicate_count"] == reference.replicate_count
+
+
+@pytest.mark.parametrize("sides", [("model", "m0", "m2"), ("path", "blend", "patch")])
+def test_differences(audit, catalogue, sides):
+    kind, *names = sides
+    connection = catalogue(audit)
+    means = resampled_means(audit, source_draws(connection, 100, 4))
+    sql = f"FROM {kind}_differences('{names[0]}', '{names[1]}', 100, 4, [0.9, 0.95])"
+    rows = rows_of(connection.sql(sql))
+    cells = {cell[1:] if kind == "model" else (cell[0], *cell[1::2]) for cell in means}
+    assert rows
+    assert len(rows) <= 2 * len(cells)
+    for row in rows:
+        keys = [
+            (
+                name if kind == "model" else row["model_id"],
+                row["pair_type"],
+                name if kind == "path" else row["path"],
+                row["metric"],
+            )
+            for name in names
+        ]
+        (a, a_means, a_count), (b, b_means, b_count) = (means[key] for key in keys)
+        assert row["difference"] == near(a - b)
+        count = min(a_count, b_count)
+        assert row["source_count"] == count
+        check_limits(row, percentile_interval(a - b, a_means - b_means, count))
+
+
+def test_populations(audit, catalogue):
+    rows = rows_of(catalogue(audit).sql("FROM out_populations"))
+    cells = by_cell(audit, "stg_profiles")
+    assert len(rows) == len(cells)
+    for row in rows:
+        inside = cells[cell_of(row)]
+        active = np.array([each["is_endpoint_active"] for each in inside])
+        assert row["active_frac"] == near(active.mean())
+        for name, branch in (("evidence", True), ("contradiction", True), ("fragility", False)):
+            values = np.array([each[name] for each in inside])[active == branch]
+            column = f"{'active' if branch else 'null'}_{name}"
+            assert row[column] == near(values.mean() if values.size else np.nan)
+            share = row["active_frac"] if branch else 1 - row["active_frac"]
+            assert row[name] == near(share * (row[column] or 0))
+
+
+def means_on_paths(audit, row):
+    """Models that were scored on both paths, and their means there."""
+    models = ["m0"] if row["pair_type"] == "solo" else MODELS
+    cells = by_cell(audit, "stg_profiles")
+    return [
+        [
+            np.mean([each[row["metric"]] for each in cells[model, row["pair_type"], row[side]]])
+            for model in models
+        ]
+        for side in ("path_a", "path_b")
+    ]
+
+
+def test_path_ratio_intervals(audit, catalogue):
+    connection = catalogue(audit)
+    rows = rows_of(connection.sql("FROM out_path_ratio_intervals"))
+    assert len(rows) == 2 * 3 * 3 * len(METRICS)
+    for row in rows:
+        a, b = means_on_paths(audit, row)
+        reference = bootstrap_ratio(b, a, draws=model_draws(connection, len(a), 500, 91702))
+        assert row["ratio"] == near(reference.estimate)
+        assert row["model_count"] == len(a)
+        check_limits(row, reference)
+
+
+def test_rank_transfer_intervals(audit, catalogue):
+    connection = catalogue(audit)
+    rows = rows_of(connection.sql("FROM out_rank_transfer_intervals"))
+    assert len(rows) == 2 * 2 * 3 * 3 * len(METRICS)
+    means = resampled_means(audit, source_draws(connection, 500, 91702))
+    for row in rows:
+        sides = np.round(means_on_paths(audit, row), 12)
+        if row["spearman"] is None:
+            assert row["reason"]
+            assert row["lower_limit"] is row["upper_limit"] is None
+            continue
+        if row["resampled"] == "models":
+            draws = model_draws(connection, sides.shape[1], 500, 91702)
+            reference = bootstrap_statistic(weighted_spearman, sides, draws=draws)
+        else:
+            drawn = [
+                [means[model, row["pair_type"], row[side], row["metric"]][1] for model in MODELS]
+                for side in ("path_a", "path_b")
+            ]
+            reference = percentile_interval(row["spearman"], _spearman(*np.round(drawn, 12)), 9)
+        check_limits(row, reference)
+
+
+def _spearman(a, b):
+    """Spearman of every replicate over the models that have a mean in it."""
+    values = []
+    for x, y in zip(a.T, b.T, strict=True):
+        complete = ~np.isnan(x) & ~np.isnan(y)
+        ones = np.ones((1, complete.sum()))
+        values.append(weighted_spearman(x[complete], y[complete], ones)[0])
+    return np.array(values)
+
+
+def test_one_model_against_itself(audit, catalogue):
+    """Equal scores and shared draws: no difference in any replicate."""
+    rows = rows_of(catalogue(audit).sql("FROM model_differences('m1', 'm1 again', 20, 4, [0.95])"))
+    assert rows
+    for row in rows:
+        for name in ("difference", "standard_error", "lower_limit", "upper_limit"):
+            assert row[name] == pytest.approx(0, abs=1e-14)

@@ -1,0 +1,151 @@
+"""The bootstrap of any relation against the kernel's, from the very same draws."""
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from view_tables import define
+
+from decaf.bootstrap import bootstrap_difference, bootstrap_mean, bootstrap_ratio
+
+LEVELS = [0.9, 0.95]
+REFERENCES = {"difference": bootstrap_difference, "ratio": bootstrap_ratio}
+
+
+@pytest.fixture
+def ask():
+    """Rows of a query over one table called entries."""
+    opened = []
+
+    def query(sql, columns):
+        connection = duckdb.connect(config={"threads": 2})
+        opened.append(connection)
+        connection.from_arrow(pa.table(columns)).create("entries")
+        define(connection, "bootstrap")
+        return connection.sql(sql).to_arrow_table().to_pylist()
+
+    yield query
+    for connection in opened:
+        connection.close()
+
+
+def draws_of(ask, columns, g, replicates, seed):
+    """Draws that SQL makes for a group, as weights would show them: positions in any order."""
+    rows = ask(
+        f"""
+        WITH sums AS (FROM bootstrap_sums('entries')),
+        layouts AS (
+            SELECT DISTINCT layout, block, unnest(positions) AS position, unnest(strata) AS stratum
+            FROM sums
+        )
+        SELECT replicate, flatten(list(weights ORDER BY block)) AS weights
+        FROM bootstrap_layout_weights('layouts', {replicates}, {seed})
+        WHERE layout = (SELECT any_value(layout) FROM sums WHERE g = '{g}')
+        GROUP BY replicate ORDER BY replicate
+        """,
+        columns,
+    )
+    weights = np.array([row["weights"] for row in rows]).astype(int)
+    return np.stack([np.repeat(np.arange(row.size), row) for row in weights])
+
+
+def compare(row, reference):
+    percent = round(100 * row["level"])
+    assert row["cluster_count"] == reference.cluster_count
+    assert row["replicate_count"] == reference.replicate_count
+    for name, expected in (
+        ("estimate", reference.estimate),
+        ("standard_error", reference.standard_error),
+        ("lower_limit", getattr(reference, f"lower_{percent}")),
+        ("upper_limit", getattr(reference, f"upper_{percent}")),
+    ):
+        near = None if np.isnan(expected) else pytest.approx(expected, abs=1e-11, rel=1e-11)
+        assert row[name] == near, (name, row)
+
+
+def test_by_hand(ask):
+    """Two clusters of one value each: a quarter of the replicates is 1, a quarter 3."""
+    columns = {"g": ["a", "a", "b"], "cluster": [0, 1, 0], "x": [1.0, 3.0, 5.0]}
+    rows = ask("FROM bootstrap_by_group('entries', 400, 7, [0.9]) ORDER BY g", columns)
+    assert [row["statistic"] for row in rows] == ["mean", "mean"]
+    assert (rows[0]["estimate"], rows[0]["cluster_count"], rows[0]["reason"]) == (2, 2, None)
+    assert rows[0]["standard_error"] == pytest.approx(0.5**0.5, rel=0.1)
+    assert (rows[0]["lower_limit"], rows[0]["upper_limit"]) == (1, 3)
+    assert rows[1]["estimate"] == 5
+    assert rows[1]["lower_limit"] is rows[1]["upper_limit"] is rows[1]["standard_error"] is None
+    assert rows[1]["reason"] == "a single cluster"
+
+
+@pytest.mark.parametrize("cluster_count", [3, 40, 300])
+@pytest.mark.parametrize("is_stratified", [False, True])
+def test_random_entries(ask, cluster_count, is_stratified):
+    rng = np.random.default_rng(cluster_count)
+    columns = {name: [] for name in ("g", "cluster", "x", "y")}
+    groups = {}
+    for g in ("all", "gaps", "no y", "twin", "fewer", "no x"):
+        present = cluster_count - (g == "fewer")
+        cluster = np.concatenate([np.arange(present), rng.integers(0, present, 2 * present)])
+        x, y = rng.normal(size=(2, cluster.size)).round(1)
+        if g == "gaps":
+            x[rng.random(x.size) < 0.4] = np.nan
+            y[rng.random(y.size) < 0.4] = np.nan
+        x = np.full(x.size, np.nan) if g == "no x" else x
+        y = np.full(y.size, np.nan) if g == "no y" else y + 3
+        groups[g] = cluster, x, y
+        for name, values in zip(columns, ([g] * x.size, cluster, x, y), strict=True):
+            columns[name] += list(values)
+    columns["x"] = pa.array(columns["x"], from_pandas=True)
+    if is_stratified:
+        columns["stratum"] = [f"s{cluster % 3}" for cluster in columns["cluster"]]
+    rows = ask(f"FROM bootstrap_by_group('entries', 60, 3, {LEVELS})", columns)
+    assert len(rows) == 2 * (3 * len(groups) - 2)
+    for g, (cluster, x, y) in groups.items():
+        draws = draws_of(ask, columns, g, 60, 3)
+        assert draws.shape == (60, np.unique(cluster).size)
+        if is_stratified:
+            sizes = np.bincount(np.unique(cluster) % 3, minlength=3)
+            assert all((np.bincount(row % 3, minlength=3) == sizes).all() for row in draws)
+        for row in (row for row in rows if row["g"] == g):
+            if row["statistic"] == "mean":
+                reference = bootstrap_mean(x, clusters=cluster, draws=draws)
+            else:
+                reference = REFERENCES[row["statistic"]](x, y, clusters=cluster, draws=draws)
+            compare(row, reference)
+
+
+def test_groups_of_the_same_clusters_share_draws(ask):
+    x = np.random.default_rng(0).normal(size=30)
+    columns = {
+        "g": ["a"] * 30 + ["b"] * 30,
+        "cluster": [*range(30)] * 2,
+        "x": [*x, *(x + 1)],
+    }
+    rows = ask("FROM bootstrap_by_group('entries', 50, 1, [0.9]) ORDER BY g", columns)
+    for name in ("estimate", "lower_limit", "upper_limit"):
+        assert rows[1][name] - rows[0][name] == pytest.approx(1)
+
+
+def test_draws_are_those_of_the_views(ask):
+    """Without strata, the hash of seed, replicate and position, as in bootstrap_draws."""
+    columns = {"g": ["a"] * 300, "cluster": [*range(300)], "x": [0.0] * 300}
+    expected = ask(
+        "SELECT replicate, list_sort(list((hash(concat_ws(':', 5, replicate, place)) % 300)::INT)) "
+        "AS drawn FROM range(4) AS a (replicate), range(300) AS b (place) "
+        "GROUP BY replicate ORDER BY replicate",
+        columns,
+    )
+    assert draws_of(ask, columns, "a", 4, 5).tolist() == [row["drawn"] for row in expected]
+
+
+@pytest.mark.parametrize(
+    ("change", "levels", "message"),
+    [
+        ({"x": [1.0, float("inf")]}, [0.9], "must be finite"),
+        ({"cluster": [0, 0], "stratum": ["a", "b"]}, [0.9], "one stratum"),
+        ({}, [95], "between 0 and 1"),
+    ],
+)
+def test_refusals(ask, change, levels, message):
+    columns = {"g": ["a", "a"], "cluster": [0, 1], "x": [1.0, 2.0]} | change
+    with pytest.raises(duckdb.Error, match=message):
+        ask(f"FROM bootstrap_by_group('entries', 5, 1, {levels})", columns)

@@ -1,0 +1,184 @@
+"""AUROC, AUPRC and magnitude bins of the SQL against the references of the kernel."""
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from view_tables import define
+
+from decaf.bins import (
+    common_support,
+    common_support_macro,
+    quantile_bins,
+    valid_bin_macro,
+    within_bins,
+)
+from decaf.discrimination import auprc, auroc
+
+BEHAVIOURS = ("C", "E", "F")
+
+
+def near(value):
+    """A number, or NULL where the reference is undefined."""
+    return None if np.isnan(value) else pytest.approx(value, abs=1e-12, rel=1e-12)
+
+
+@pytest.fixture
+def ask():
+    """Answer of a macro over one table called units."""
+
+    def query(macro, sql, columns):
+        with duckdb.connect(config={"threads": 2}) as connection:
+            connection.from_arrow(pa.table(columns)).create("units")
+            define(connection, macro)
+            return connection.sql(sql).to_arrow_table().to_pylist()
+
+    return query
+
+
+def test_discrimination_by_hand(ask):
+    labels, scores = [0, 1, 1, 0, 1, 1, 0, 1], [0.1, 0.4, 0.2, 0.2, None, 3.0, float("nan"), None]
+    groups = ["a"] * 5 + ["b"] * 2 + ["c"]
+    columns = {"g": groups, "label": labels, "score": scores}
+    rows = ask("discrimination", "FROM discrimination_by_group('units') ORDER BY g", columns)
+    assert [tuple(row.values()) for row in rows] == [
+        ("a", 2, 2, 0.875, pytest.approx((1 + 2 / 3) / 2), None),
+        ("b", 1, 0, None, None, "no negative unit"),
+        ("c", 0, 0, None, None, "no unit with a label and a score"),
+    ]
+
+
+def test_labels_are_0_or_1(ask):
+    columns = {"g": [1, 1], "label": [0.5, 1.0], "score": [0.1, 0.2]}
+    with pytest.raises(duckdb.Error, match="every label must be 0 or 1"):
+        ask("discrimination", "FROM discrimination_by_group('units')", columns)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_discrimination_of_random_units(ask, seed):
+    rng = np.random.default_rng(seed)
+    count = 4000
+    groups = rng.integers(0, 12, count)
+    scores = np.where(groups < 6, rng.integers(-9, 9, count) / 10, rng.normal(size=count))
+    scores[rng.random(count) < 0.1] = np.nan
+    scores[rng.random(count) < 0.02] = np.inf
+    labels = (rng.random(count) < rng.random(12)[groups]) & (groups != 3) | (groups == 4)
+    columns = {
+        "g": [None if g == 11 else int(g) for g in groups],
+        "label": labels,
+        "score": pa.array(scores, from_pandas=bool(seed % 2)),
+    }
+    rows = ask("discrimination", "FROM discrimination_by_group('units')", columns)
+    assert len(rows) == 12
+    for row in rows:
+        inside = groups == (11 if row["g"] is None else row["g"])
+        y, s = labels[inside], scores[inside]
+        assert row["positive_count"] == (y & ~np.isnan(s)).sum()
+        assert row["negative_count"] == (~y & ~np.isnan(s)).sum()
+        assert row["auroc"] == near(auroc(y, s))
+        assert row["auprc"] == near(auprc(y, s))
+        assert (row["reason"] is None) == (row["auroc"] is not None)
+
+
+def test_bins_by_hand(ask):
+    columns = {
+        "g": ["a"] * 5 + ["b"] * 2 + ["c"],
+        "unit": [*range(5), 0, 1, 0],
+        "magnitude": [4.0, 1, 2, 3, 9, 5, 5, None],
+    }
+    rows = ask("quantile_bins", "FROM quantile_bins('units', 2) ORDER BY g, unit", columns)
+    assert [tuple(row.values())[2:] for row in rows] == [
+        (4, 1, 3, 9),
+        (1, 0, 1, 3),
+        (2, 0, 1, 3),
+        (3, 0, 1, 3),
+        (9, 1, 3, 9),
+        (5, 0, 5, 5),
+        (5, 0, 5, 5),
+        (None, None, None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "bin_count", "message"),
+    [
+        ({"g": [0, 0], "unit": [0, 0], "magnitude": [1.0, 2.0]}, 2, "have one magnitude"),
+        ({"g": [0], "unit": [0], "magnitude": [1.0]}, 0, "at least 1"),
+    ],
+)
+def test_refusals_of_bins(ask, columns, bin_count, message):
+    with pytest.raises(duckdb.Error, match=message):
+        ask("quantile_bins", f"FROM quantile_bins('units', {bin_count})", columns)
+
+
+def long_units(rng, group_count=5, unit_count=400):
+    """Units by group, with behaviours that are rare at some magnitudes and some missing scores."""
+    groups = {}
+    for g in range(group_count):
+        # Twentieths: many ties, and edges that fall exactly on units.
+        magnitude = rng.integers(0, 40, unit_count) / 20 if g % 2 else rng.random(unit_count)
+        odds = np.stack([magnitude > 0.3, magnitude < 0.8, np.ones(unit_count)], axis=1)
+        labels = rng.random((unit_count, 3)) < 0.4 * odds
+        scores = np.round(rng.normal(size=(unit_count, 3)) + labels, 1)
+        if g == 2:
+            scores[rng.random(scores.shape) < 0.5] = np.nan
+        if g == 3:
+            labels[:, 1] = False
+        groups[g] = magnitude, labels, scores
+    columns = {name: [] for name in ("g", "unit", "magnitude", "behaviour", "label", "score")}
+    for g, (magnitude, labels, scores) in groups.items():
+        for place, behaviour in enumerate(BEHAVIOURS):
+            for name, values in (
+                ("g", [g] * unit_count),
+                ("unit", range(unit_count)),
+                ("magnitude", magnitude.tolist()),
+                ("behaviour", [behaviour] * unit_count),
+                ("label", labels[:, place].tolist()),
+                ("score", scores[:, place].tolist()),
+            ):
+                columns[name] += values
+    return groups, columns
+
+
+@pytest.mark.parametrize("bin_count", [1, 7, 20, 500])
+def test_bins_of_random_units(ask, bin_count):
+    groups, columns = long_units(np.random.default_rng(bin_count))
+    sql = f"FROM quantile_bins('units', {bin_count}) ORDER BY g, unit"
+    rows = ask("quantile_bins", sql, columns)
+    for g, (magnitude, _, _) in groups.items():
+        reference = quantile_bins(magnitude, bin_count)
+        found = [row for row in rows if row["g"] == g]
+        assert [row["bin"] for row in found] == reference.bin_of.tolist()
+        assert {row["lower_edge"] for row in found} <= set(reference.edges.tolist())
+        assert {row["upper_edge"] for row in found} <= set(reference.edges.tolist())
+
+
+@pytest.mark.parametrize("bin_count", [1, 20, 60])
+def test_discrimination_inside_bins(ask, bin_count):
+    groups, columns = long_units(np.random.default_rng(bin_count))
+    sql = f"FROM discrimination_in_bins('units', {bin_count})"
+    by_bin = ask("discrimination_in_bins", sql, columns)
+    macros = ask("bin_macros", f"FROM bin_macros('units', {bin_count}) ORDER BY g", columns)
+    assert len(macros) == len(groups)
+    for g, (magnitude, labels, scores) in groups.items():
+        bins = quantile_bins(magnitude, bin_count)
+        reference, is_common = within_bins(labels, scores, bins), common_support(labels, bins)
+        found = [row for row in by_bin if row["g"] == g]
+        assert len(found) == 3 * np.unique(bins.bin_of).size
+        for row in found:
+            cell = row["bin"], BEHAVIOURS.index(row["behaviour"])
+            assert row["auroc"] == near(reference.auroc[cell])
+            assert row["auprc"] == near(reference.auprc[cell])
+            assert row["positive_count"] == reference.positive_count[cell]
+            assert row["negative_count"] == reference.negative_count[cell]
+            assert row["is_common"] == is_common[row["bin"]]
+            assert row["unit_count"] == (bins.bin_of == row["bin"]).sum()
+        macro = macros[g]
+        assert macro["behaviour_count"] == 3
+        assert macro["common_bin_count"] == is_common.sum()
+        for name in ("auroc", "auprc"):
+            values = getattr(reference, name)
+            assert macro[f"valid_bin_{name}"] == near(valid_bin_macro(values))
+            expected = near(common_support_macro(values, is_common))
+            assert macro[f"common_support_{name}"] == expected
+    assert macros[3]["reason"] == "a behaviour is defined in no bin"

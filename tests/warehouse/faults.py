@@ -1,0 +1,71 @@
+"""A process that dies at the N-th file system operation: nothing that it does later happens."""
+
+import os
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+
+class Killed(BaseException):
+    """The process is dead from here on."""
+
+
+@contextmanager
+def killed_at(monkeypatch, step):
+    """Die at a step: before an operation, half-way through a write, or after an operation.
+
+    Steps count from 0. The context yields a list that holds the step's name once it is reached,
+    and swallows :class:`Killed`.
+    """
+    reached, count = [], 0
+
+    def point(name, half=None):
+        nonlocal count
+        if reached:
+            raise Killed
+        if count == step:
+            reached.append(name)
+            if half:
+                half()
+            raise Killed
+        count += 1
+
+    def wrap(owner, name, target=None):
+        original = getattr(owner, name)
+
+        def halve(arguments):
+            original(*arguments[0], **arguments[1])
+            path = Path(arguments[0][target])
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+        def operation(*arguments, **options):
+            point(f"before {name}")
+            if target is not None:
+                point(f"within {name}", lambda: halve((arguments, options)))
+            result = original(*arguments, **options)
+            point(f"after {name}")
+            return result
+
+        patch.setattr(owner, name, operation)
+
+    with monkeypatch.context() as patch:
+        wrap(os, "fsync")
+        wrap(Path, "replace")
+        wrap(Path, "unlink")
+        wrap(Path, "write_text", target=0)
+        wrap(pq, "write_table", target=1)
+        with suppress(Killed):
+            yield reached
+
+
+def every_step(monkeypatch, prepare, act):
+    """Kill ``act`` at every step, each time on what ``prepare`` returns; yields it afterwards."""
+    for step in range(1000):
+        subject = prepare(step)
+        with killed_at(monkeypatch, step) as reached:
+            act(subject)
+        if not reached:
+            return
+        yield subject, reached[0]
+    raise AssertionError("it never came to an end")

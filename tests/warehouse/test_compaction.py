@@ -1,0 +1,200 @@
+import json
+import shutil
+
+import pyarrow.parquet as pq
+import pytest
+from small_warehouse import MODELS, PAIRS, commit_shard, small_warehouse
+
+from decaf.errors import AlreadyRunning, UnknownName, WarehouseError
+from warehouse import layout, receipts
+from warehouse.catalog import connect, in_order, run_query
+from warehouse.checks import run_checks
+from warehouse.compaction import Extent, compact
+from warehouse.current import resolve
+from warehouse.lock import study_lock
+from warehouse.stored import read_commit
+
+EPSILONS = (0.02, 0.1, 0.3)
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    """Two models; beside trajectories, predictions and costs, profiles at three thresholds."""
+    root = small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
+    for epsilon in EPSILONS[1:]:
+        for number, model in enumerate(MODELS):
+            commit_shard(root, "s", model, epsilon, seed=number)
+    return root
+
+
+@pytest.fixture
+def root(untouched, tmp_path):
+    return shutil.copytree(untouched, tmp_path / "warehouse")
+
+
+def answers(root):
+    """Rows of the views that others build on, sorted, and the offending rows of every check."""
+    with connect(root, threads=1) as connection:
+        rows = {
+            view.name: sorted(map(str, run_query(connection, f"FROM {view.name}").to_pylist()))
+            for view in in_order()
+            if (view.folder in ("staging", "core") and view.name != "stg_files")
+            or view.name in ("out_model_profiles", "out_costs")
+        }
+        return rows, [r for r in run_checks(connection) if r.offending_count]
+
+
+def own_files(root, kind="shards"):
+    return [root / f.path for r in receipts.read_kind(root, kind, "s") for f in r.files]
+
+
+def test_compaction_changes_no_answer(root):
+    before = answers(root)
+    done = compact(root, "s")
+    # 2 models x (3 tables + 3 profiles) + 1 pairs + 4 of the run + 1 outcome
+    assert done.before.file_count == 18
+    # 2 models x 4 tables + 6
+    assert done.after.file_count == 14
+    assert answers(root) == before
+    assert before[1] == []
+
+
+def test_small_files_are_not_read_any_more(root):
+    before = answers(root)
+    compact(root, "s")
+    for path in (*own_files(root), *own_files(root, "profiles")):
+        path.unlink()
+    assert answers(root) == before
+
+
+def test_a_second_compaction_changes_nothing(root):
+    compact(root, "s")
+    files = {path: path.stat().st_mtime_ns for path in root.rglob("*.[jp]*")}
+    done = compact(root, "s")
+    assert done.before == done.after
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*.[jp]*")} == files
+
+
+def test_new_commits_join_an_earlier_compaction(root):
+    compact(root, "s")
+    commit_shard(root, "s", "m", 0.5)
+    profile = layout.receipt_file(root, "profiles", "s", "m-at-0.5")
+    assert profile.exists()
+    before = answers(root)
+    # The shard was committed again, so what was folded of it does not count any more.
+    current = resolve(list(receipts.read(root)))
+    assert [compaction.model_id for compaction in current.idle] == ["m"]
+    compact(root, "s")
+    assert answers(root) == before
+    current = resolve(list(receipts.read(root)))
+    assert sorted(r.model_id for r in current.read if r.kind == "compactions") == sorted(MODELS)
+
+
+def test_a_larger_compaction_replaces_a_smaller_one_whole(root):
+    late = layout.receipt_file(root, "profiles", "s", "m-at-0.3")
+    hidden = late.with_name("hidden")
+    late.rename(hidden)
+    compact(root, "s")
+    hidden.rename(late)
+    before = answers(root)
+    for path in own_files(root):
+        path.unlink()
+    assert answers(root) == before
+    compact(root, "s")
+    assert answers(root) == before
+    current = resolve(list(receipts.read(root)))
+    assert [len(compaction.inputs) for compaction in current.idle] == [3]
+    assert current.covered["s/profiles/m-at-0.3"].model_id == "m"
+
+
+def test_a_limit_makes_several_compactions(root):
+    size = max(sum(f.byte_count for f in r.files) for r in receipts.read_kind(root, "shards", "s"))
+    before = answers(root)
+    compact(root, "s", fold_bytes=size // 2)
+    current = resolve(list(receipts.read(root)))
+    folded = [r for r in current.read if r.kind == "compactions"]
+    assert {len(compaction.inputs) for compaction in folded} < {2, 3}
+    assert answers(root) == before
+
+
+def test_a_withdrawn_commit_takes_the_compaction_with_it_but_no_rows(root):
+    compact(root, "s")
+    layout.receipt_file(root, "profiles", "s", "m-at-0.3").unlink()
+    with connect(root) as connection:
+        count = run_query(connection, "SELECT count(*) AS n FROM stg_profiles")["n"][0].as_py()
+        assert count == (2 * len(EPSILONS) - 1) * len(PAIRS)
+        assert [r for r in run_checks(connection) if r.offending_count] == []
+
+
+def test_rows_are_folded_anew_from_a_compaction_that_does_not_hold(root):
+    compact(root, "s")
+    for path in own_files(root):
+        path.unlink()
+    layout.receipt_file(root, "profiles", "s", "m-at-0.3").unlink()
+    assert [r.name for r in answers(root)[1]] != []
+    compact(root, "s")
+    assert answers(root)[1] == []
+
+
+def test_a_commit_is_read_from_wherever_its_rows_are(root):
+    def rows(kind, key, table):
+        return read_commit(root, kind, "s", key, table).to_pylist()
+
+    places = [("shards", "m-scores", "trajectories"), ("profiles", "m-at-0.3", "profiles")]
+    before = [rows(*place) for place in places]
+    compact(root, "s")
+    for path in (*own_files(root), *own_files(root, "profiles")):
+        path.unlink()
+    assert [rows(*place) for place in places] == before
+    assert read_commit(root, "shards", "s", "m-scores", "quarantine") is None
+    for path in own_files(root, "compactions"):
+        path.unlink()
+    with pytest.raises(WarehouseError, match=r"no compaction holds its 3 rows; delete receipts/"):
+        rows(*places[0])
+
+
+def test_a_damaged_compaction_is_named_and_can_be_given_up(root):
+    before = answers(root)
+    compact(root, "s")
+    damaged = next(receipts.read_kind(root, "compactions", "s"))
+    path = root / damaged.files[0].path
+    path.write_bytes(path.read_bytes()[:-20])
+    (example,) = next(r.examples for r in answers(root)[1] if r.name == "check_rows_match_receipts")
+    advice = f"delete receipts/compactions/s/{damaged.key}.json, check again"
+    assert (example.found, advice in example.expected) == ("missing or damaged", True)
+    layout.receipt_file(root, "compactions", "s", damaged.key).unlink()
+    assert answers(root) == before
+
+
+def test_rows_missing_from_a_small_file_stop_the_compaction(root):
+    path = layout.table_file(root, "costs", {"study": "s", "model_id": "m"}, "m-scores")
+    pq.write_table(pq.read_table(path).slice(0, 0), path)
+    with pytest.raises(WarehouseError, match=r"costs.*m-scores.parquet is missing or damaged"):
+        compact(root, "s")
+
+
+def test_a_running_study_is_not_compacted(root):
+    with study_lock(root, "s"), pytest.raises(AlreadyRunning):
+        compact(root, "s")
+    assert receipts.keys(root, "compactions", "s") == set()
+
+
+def test_an_unknown_study_is_named(root):
+    with pytest.raises(UnknownName, match="unknown study 'x'.*known: s"):
+        compact(root, "x")
+    assert not layout.lock_file(root, "x").exists()
+
+
+def test_a_compaction_names_commits_with_their_moments(root):
+    compact(root, "s")
+    (receipt,) = (r for r in receipts.read_kind(root, "compactions", "s") if r.model_id == "m")
+    moments = {
+        f"{r.kind}/{r.key}": r.committed_at
+        for kind in ("shards", "profiles")
+        for r in receipts.read_kind(root, kind, "s")
+        if r.model_id == "m"
+    }
+    assert receipt.inputs == moments
+    text = layout.receipt_file(root, "compactions", "s", receipt.key).read_text()
+    assert json.loads(text)["inputs"] == moments
+    assert isinstance(compact(root, "s").after, Extent)

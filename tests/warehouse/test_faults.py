@@ -1,0 +1,254 @@
+"""Writers that are killed at every step, and folders that are not as they should be."""
+
+import multiprocessing
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from faults import every_step
+from small_warehouse import PAIRS, commit_shard, small_warehouse
+
+from decaf.errors import WarehouseError, WriteFailed
+from warehouse import layout, receipts
+from warehouse.catalog import connect, run_query
+from warehouse.checks import run_checks
+from warehouse.compaction import compact
+from warehouse.current import resolve
+from warehouse.garbage import GRACE, delete_garbage, find_garbage
+from warehouse.schemas import TABLES
+from warehouse.stored import read_commit, read_file
+from warehouse.writer import commit, open_root, sweep
+
+TABLES_OF_A_SHARD = ("trajectories", "predictions", "costs")
+KEYS = {"study": "s", "model_id": "m"}
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    return small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
+
+
+@pytest.fixture
+def copies(untouched, tmp_path):
+    return lambda number: shutil.copytree(untouched, tmp_path / str(number))
+
+
+def counts(root):
+    """Rows of the files that a reader opens, by table: every one whole, or it raises."""
+    found = dict.fromkeys((*TABLES_OF_A_SHARD, "profiles"), 0)
+    for receipt in resolve(list(receipts.read(root))).read:
+        for file in receipt.files:
+            rows = read_file(root, file).num_rows
+            if file.table in found:
+                found[file.table] += rows
+    return tuple(found.values())
+
+
+def queried(root):
+    """The same count in SQL."""
+    with connect(root, threads=1) as connection:
+        return tuple(
+            run_query(connection, f"FROM stg_{table}").num_rows
+            for table in (*TABLES_OF_A_SHARD, "profiles")
+        )
+
+
+def offending(root):
+    with connect(root, threads=1) as connection:
+        return [result.name for result in run_checks(connection) if result.offending_count]
+
+
+def shard(root):
+    """Rows of one more shard, of the three tables that a shard has."""
+    rows = {}
+    for table in TABLES_OF_A_SHARD:
+        stored = read_commit(root, "shards", "s", "m-scores", table)
+        position = stored.schema.get_field_index("shard_key")
+        keys = pa.array(["late"] * stored.num_rows)
+        rows[table] = stored.set_column(position, "shard_key", keys)
+    return rows
+
+
+def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, untouched, monkeypatch):
+    tables, old = shard(untouched), (6, 12, 2, 6)
+    new = (9, 18, 3, 6)
+
+    def act(root):
+        commit(root, "shards", "s", "late", tables, model_id="m")
+
+    names = set()
+    for root, step in every_step(monkeypatch, copies, act):
+        is_committed = "late" in receipts.keys(root, "shards", "s")
+        assert counts(root) == (new if is_committed else old), step
+        if (step, is_committed) not in names:
+            assert queried(root) == (new if is_committed else old), step
+        sweep(root, "s")
+        act(root)
+        assert counts(root) == new, step
+        assert not list(root.rglob("*.tmp")), step
+        names.add((step, is_committed))
+        shutil.rmtree(root)
+    assert {step for step, _ in names} >= {"within write_table", "before replace", "after fsync"}
+    assert ("after replace", True) in names
+    assert ("within write_text", False) in names
+    act(root := copies("last"))
+    assert offending(root) == []
+
+
+def test_a_compaction_killed_at_any_step_changes_no_row(copies, monkeypatch):
+    more = copies("more")
+    commit_shard(more, "s", "m", 0.3)
+
+    def prepare(number):
+        return shutil.copytree(more, more.with_name(str(number)))
+
+    states = set()
+    for root, step in every_step(monkeypatch, prepare, lambda root: compact(root, "s")):
+        assert counts(root) == (6, 12, 2, 9), step
+        state = len(receipts.keys(root, "compactions", "s"))
+        if state not in states:
+            assert queried(root) == (6, 12, 2, 9), step
+            assert offending(root) == [], step
+        states.add(state)
+        compact(root, "s")
+        assert counts(root) == (6, 12, 2, 9), step
+        assert len(receipts.keys(root, "compactions", "s")) == 1
+        assert not list(root.rglob("*.tmp")), step
+        shutil.rmtree(root)
+    assert states == {0, 1}
+
+
+def test_garbage_collection_killed_at_any_step_loses_no_row(copies, monkeypatch):
+    more = copies("more")
+    for epsilon in (0.3, 0.5):
+        commit_shard(more, "s", "m", epsilon)
+        compact(more, "s")
+
+    def prepare(number):
+        return shutil.copytree(more, more.with_name(str(number)))
+
+    steps = 0
+    for root, step in every_step(
+        monkeypatch, prepare, lambda root: delete_garbage(root, 0 * GRACE)
+    ):
+        assert counts(root) == (6, 12, 2, 12), step
+        delete_garbage(root, 0 * GRACE)
+        assert counts(root) == (6, 12, 2, 12), step
+        shutil.rmtree(root)
+        steps += 1
+    assert steps > 10
+    root = prepare("last")
+    delete_garbage(root, 0 * GRACE)
+    assert offending(root) == []
+    assert find_garbage(root, 0 * GRACE) == []
+
+
+def _commit_study(root, study, number):
+    for key in range(number):
+        commit(root, "shards", study, f"key-{key}", shard(root), model_id="m")
+
+
+def in_processes(*calls):
+    """Run calls at once, each in a process of its own, and wait for all of them."""
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=function, args=arguments) for function, *arguments in calls]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * len(processes)
+
+
+@pytest.mark.parametrize(
+    "studies", [("s", "t"), ("s", "s")], ids=["two studies", "the same shards"]
+)
+def test_two_processes_commit_at_once(copies, studies):
+    root = copies("root")
+    in_processes(*((_commit_study, root, study, 10) for study in studies))
+    for study in studies:
+        assert receipts.keys(root, "shards", study) >= {f"key-{key}" for key in range(10)}
+    assert counts(root)[0] == 6 + 3 * 10 * len(set(studies))
+    assert "check_rows_match_receipts" not in offending(root)
+
+
+def _read_until(root, stop, reads, found):
+    seen = set()
+    while not stop.is_set():
+        seen.add(queried(root))
+        reads.release()
+    found.put(seen)
+
+
+def test_a_reader_sees_the_same_rows_at_every_moment_of_a_compaction(copies):
+    root = copies("root")
+    commit_shard(root, "s", "m", 0.3)
+    context = multiprocessing.get_context("spawn")
+    stop, reads, found = context.Event(), context.Semaphore(0), context.Queue()
+    reader = context.Process(target=_read_until, args=(root, stop, reads, found))
+    reader.start()
+    # Folds and gives up what it folded, over and over, until the reader has looked ten times.
+    seen = 0
+    while seen < 10 and reader.is_alive():
+        compact(root, "s")
+        for key in receipts.keys(root, "compactions", "s"):
+            layout.receipt_file(root, "compactions", "s", key).unlink()
+        seen += reads.acquire(block=False)
+    stop.set()
+    assert found.get(timeout=60) == {(6, 12, 2, 9)}
+    reader.join()
+
+
+def test_data_without_a_receipt_and_foreign_files_are_passed_over(copies):
+    root = copies("root")
+    folder = layout.table_file(root, "trajectories", KEYS, "stray").parent
+    pq.write_table(TABLES["trajectories"].schema.empty_table(), folder / "stray.parquet")
+    (folder / "half.parquet").write_bytes(b"PAR1")
+    (folder / "notes.txt").write_text("mine")
+    (root / "receipts" / "shards" / "s" / "notes.txt").write_text("mine")
+    (root / "tables" / "foreign").mkdir()
+    assert queried(root) == (6, 12, 2, 6)
+    assert offending(root) == []
+    compact(root, "s")
+    delete_garbage(root, 0 * GRACE)
+    assert (folder / "notes.txt").exists()
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated"])
+def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(copies, damage):
+    root = copies("root")
+    path = layout.table_file(root, "trajectories", KEYS, "m-scores")
+    content = path.read_bytes()
+    path.unlink() if damage == "missing" else path.write_bytes(content[:-9])
+    assert queried(root) == (3, 12, 2, 6)
+    assert "check_rows_match_receipts" in offending(root)
+    with pytest.raises(WarehouseError, match=r"m-scores.parquet is missing or damaged"):
+        read_commit(root, "shards", "s", "m-scores", "trajectories")
+    path.write_bytes(content)
+    assert offending(root) == []
+
+
+@pytest.mark.parametrize("writer", ["commit", "compact", "open"])
+def test_a_folder_that_turned_read_only_is_said_and_read_on(copies, monkeypatch, writer):
+    root = copies("root")
+    tables = shard(root)
+    commit_shard(root, "s", "m", 0.3)
+
+    def refuse(*_, **__):
+        raise OSError(30, "Read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pq, "write_table", refuse)
+        patch.setattr(Path, "write_text", refuse)
+        if writer == "open":
+            with pytest.raises(WarehouseError, match="cannot be written: Read-only file system"):
+                open_root(root)
+        elif writer == "commit":
+            with pytest.raises(WriteFailed, match="Read-only file system; nothing of it"):
+                commit(root, "shards", "s", "late", tables, model_id="m")
+        else:
+            with pytest.raises(WriteFailed, match="compactions/s/.*Read-only file system"):
+                compact(root, "s")
+        assert counts(root) == (len(PAIRS) * 2, 12, 2, 9)
+    assert offending(root) == []

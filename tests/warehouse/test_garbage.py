@@ -1,0 +1,147 @@
+import os
+import shutil
+from datetime import timedelta
+
+import pyarrow as pa
+import pytest
+from small_warehouse import commit_shard, small_warehouse
+
+from warehouse import layout, receipts
+from warehouse.catalog import connect, run_query
+from warehouse.checks import run_checks
+from warehouse.compaction import compact
+from warehouse.garbage import delete_garbage, find_garbage
+from warehouse.lock import study_lock
+from warehouse.stored import read_commit
+from warehouse.writer import commit
+
+NOW = timedelta(0)
+KEYS = {"study": "s", "model_id": "m"}
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    root = small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
+    commit_shard(root, "s", "m", 0.3)
+    return root
+
+
+@pytest.fixture
+def root(untouched, tmp_path):
+    return shutil.copytree(untouched, tmp_path / "warehouse")
+
+
+def state(root):
+    with connect(root) as connection:
+        rows = run_query(connection, "FROM core_profiles ORDER BY ALL").to_pylist()
+        assert [result for result in run_checks(connection) if result.offending_count] == []
+        return rows
+
+
+def by_reason(found):
+    return {garbage.path: garbage.reason for garbage in found}
+
+
+def test_a_clean_warehouse_has_nothing_to_delete(root):
+    assert find_garbage(root, NOW) == []
+
+
+def test_what_stopped_writers_left_goes_after_the_grace_period(root):
+    trajectories = layout.table_file(root, "trajectories", KEYS, "stray")
+    left = {
+        trajectories: "no receipt names it",
+        trajectories.with_name("x.parquet.7.tmp"): "left by a writer that was stopped",
+        root / "receipts/shards/s/x.json.7.tmp": "left by a writer that was stopped",
+    }
+    for path in left:
+        path.write_bytes(b"12345")
+    foreign = trajectories.with_name("notes.txt")
+    foreign.write_text("mine")
+    assert find_garbage(root) == []
+    for path in left:
+        os.utime(path, (0, 0))
+    found = find_garbage(root)
+    assert by_reason(found) == {str(path.relative_to(root)): left[path] for path in left}
+    assert {garbage.byte_count for garbage in found} == {5}
+    assert all(path.exists() for path in left)
+    before = state(root)
+    assert delete_garbage(root) == found
+    assert not any(path.exists() for path in left)
+    assert foreign.exists()
+    assert state(root) == before
+
+
+def test_a_file_whose_key_a_run_names_stays_without_its_receipt(root):
+    layout.receipt_file(root, "shards", "s", "m-scores").unlink()
+    assert find_garbage(root, NOW) == []
+
+
+def test_compacted_files_go_after_the_grace_period(root):
+    before = state(root)
+    kinds = ("shards", "profiles")
+    commits = [receipt for kind in kinds for receipt in receipts.read_kind(root, kind, "s")]
+    folded = [file.path for r in commits if r.model_id == "m" for file in r.files]
+    compact(root, "s")
+    assert find_garbage(root) == []
+    found = find_garbage(root, NOW)
+    assert {garbage.path for garbage in found} == set(folded)
+    assert {garbage.reason.split(" as ")[0] for garbage in found} == {"compacted"}
+    with connect(root) as earlier:
+        assert state(root) == before
+        delete_garbage(root, NOW)
+        assert state(root) == before
+        assert run_query(earlier, "FROM core_profiles").num_rows == len(before)
+    assert find_garbage(root, NOW) == []
+    assert receipts.keys(root, "profiles", "s") >= {"m-at-0.02", "m-at-0.3"}
+
+
+def test_a_replaced_compaction_goes_with_its_receipt(root):
+    compact(root, "s")
+    delete_garbage(root, NOW)
+    (first,) = receipts.read_kind(root, "compactions", "s")
+    commit_profiles(root)
+    compact(root, "s")
+    before = state(root)
+    reasons = by_reason(find_garbage(root, NOW))
+    assert reasons[f"receipts/compactions/s/{first.key}.json"] == "a larger compaction replaces it"
+    delete_garbage(root, NOW)
+    assert first.key not in receipts.keys(root, "compactions", "s")
+    assert len(receipts.keys(root, "compactions", "s")) == 1
+    assert state(root) == before
+    assert find_garbage(root, NOW) == []
+
+
+def commit_profiles(root):
+    """Commit the model's profiles under one more key; its scores stay as they are."""
+    rows = read_commit(root, "profiles", "s", "m-at-0.3", "profiles")
+    rows = rows.set_column(0, "profile_key", pa.array(["m-more"] * rows.num_rows))
+    commit(root, "profiles", "s", "m-more", {"profiles": rows}, model_id="m")
+
+
+def test_nothing_goes_for_a_compaction_that_is_damaged(root):
+    compact(root, "s")
+    (compaction,) = receipts.read_kind(root, "compactions", "s")
+    path = root / compaction.files[0].path
+    content = bytearray(path.read_bytes())
+    content[10] ^= 1
+    path.write_bytes(content)
+    assert find_garbage(root, NOW) == []
+
+
+def test_a_compaction_that_alone_holds_rows_stays(root):
+    compact(root, "s")
+    delete_garbage(root, NOW)
+    layout.receipt_file(root, "profiles", "s", "m-at-0.3").unlink()
+    assert find_garbage(root, NOW) == []
+    compact(root, "s")
+    state(root)
+    delete_garbage(root, NOW)
+    state(root)
+
+
+def test_a_study_that_is_being_audited_is_left_out(root):
+    stray = layout.table_file(root, "trajectories", KEYS, "stray")
+    stray.write_bytes(b"")
+    with study_lock(root, "s"):
+        assert find_garbage(root, NOW) == delete_garbage(root, NOW) == []
+    assert len(find_garbage(root, NOW)) == 1

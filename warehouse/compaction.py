@@ -1,0 +1,144 @@
+"""Fold the many small files of a study into few large ones, without a moment of wrong rows.
+
+A compaction writes its files beside those that it replaces, then its receipt, like any commit.
+Nothing is deleted: a reader that was there before goes on with the small files, and ``decaf gc``
+removes them after a grace period.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from decaf.digests import json_sha256, short
+from decaf.errors import UnknownName
+from warehouse import receipts
+from warehouse.current import COMPACTIONS, FOLDED_KINDS, covering, name_of, resolve
+from warehouse.lock import study_lock
+from warehouse.receipts import Receipt
+from warehouse.stored import read_file, rows_of
+from warehouse.writer import commit, sweep
+
+FOLD_BYTES = 256 * 2**20
+"""Bytes of Parquet that one compaction folds at most, which bounds the memory that it takes."""
+
+
+class Extent(NamedTuple):
+    """Files that readers open, and their bytes."""
+
+    file_count: int
+    byte_count: int
+
+
+class Compacted(NamedTuple):
+    """What a compaction did for the readers of one study."""
+
+    study: str
+    before: Extent
+    after: Extent
+
+
+class _Unit(NamedTuple):
+    """Commits that stay together, and the receipt whose files hold their rows now."""
+
+    members: tuple[Receipt, ...]
+    source: Receipt
+
+    @property
+    def byte_count(self) -> int:
+        return sum(file.byte_count for file in self.source.files)
+
+
+def compact(root: Path, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
+    """Fold the commits of a study's scores and profiles, model by model.
+
+    What is folded already stays, unless new commits join it. A second call changes nothing, and a
+    call after one that was stopped does the rest.
+
+    Parameters
+    ----------
+    fold_bytes
+        Bytes that one file set holds at most; a commit that is larger stays alone.
+
+    Raises
+    ------
+    AlreadyRunning
+        When the study is being audited.
+    UnknownName
+        When the warehouse has nothing of the study.
+    WarehouseError
+        When rows that a receipt names cannot be found any more.
+    WriteFailed
+        When the disk refuses; readers then see what they saw before.
+    """
+    known = receipts.studies(root)
+    if study not in known:
+        raise UnknownName.among("study", study, known)
+    with study_lock(root, study):
+        sweep(root, study)
+        before = extent(root, study)
+        kinds = (*FOLDED_KINDS, COMPACTIONS)
+        committed = [r for kind in kinds for r in receipts.read_kind(root, kind, study)]
+        compactions = [receipt for receipt in committed if receipt.kind == COMPACTIONS]
+        for group in _groups(committed, fold_bytes):
+            _fold(root, study, group, compactions)
+        return Compacted(study, before, extent(root, study))
+
+
+def extent(root: Path, study: str) -> Extent:
+    """Number and bytes of the files that a reader of the study opens."""
+    own = [receipt for receipt in receipts.read(root) if receipt.study == study]
+    files = [file for receipt in resolve(own).read for file in receipt.files]
+    return Extent(len(files), sum(file.byte_count for file in files))
+
+
+def _groups(committed: Sequence[Receipt], fold_bytes: int) -> Iterator[list[_Unit]]:
+    """Units to fold together: of one model, within the limit, in fewer files than now."""
+    units = sorted(_units(committed), key=lambda unit: unit.source.model_id or "")
+    for _, own in groupby(units, key=lambda unit: unit.source.model_id):
+        group: list[_Unit] = []
+        for unit in own:
+            if group and sum(u.byte_count for u in group) + unit.byte_count > fold_bytes:
+                yield group
+                group = []
+            group.append(unit)
+        yield group
+
+
+def _units(committed: Sequence[Receipt]) -> Iterator[_Unit]:
+    """An earlier compaction is never split, so that a larger one always replaces it whole."""
+    current = resolve(list(committed))
+    folded: dict[str, list[Receipt]] = {}
+    for receipt in committed:
+        if compaction := covering(current, receipt):
+            folded.setdefault(compaction.key, []).append(receipt)
+    for receipt in current.read:
+        members = folded[receipt.key] if receipt.kind == COMPACTIONS else [receipt]
+        yield _Unit(tuple(members), receipt)
+
+
+def _fold(root: Path, study: str, group: list[_Unit], compactions: list[Receipt]) -> None:
+    files = [file for unit in group for file in unit.source.files]
+    is_whole = all((root / file.path).exists() for file in files)
+    if is_whole and len(files) == len({file.table for file in files}):
+        return
+    tables: dict[str, list[pa.Table]] = {}
+    for unit in group:
+        for file in unit.source.files:
+            if unit.source.kind == COMPACTIONS:
+                rows = read_file(root, file)
+            else:
+                rows = rows_of(root, unit.source, file.table, compactions)
+            tables.setdefault(file.table, []).append(rows)
+    inputs = {name_of(member): member.committed_at for unit in group for member in unit.members}
+    commit(
+        root,
+        COMPACTIONS,
+        study,
+        short(json_sha256(inputs)),
+        {name: pa.concat_tables(parts) for name, parts in tables.items()},
+        model_id=group[0].source.model_id,
+        inputs=inputs,
+    )

@@ -1,0 +1,84 @@
+"""Read the rows of one commit, wherever they are by now."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from decaf.errors import WarehouseError
+from warehouse import layout, receipts
+from warehouse.current import COMPACTIONS, name_of
+from warehouse.receipts import CommittedFile, Receipt
+
+KEY_COLUMN = {"shards": "shard_key", "profiles": "profile_key"}
+"""Column that says to which commit of a kind a row belongs."""
+
+
+def read_commit(root: Path, kind: str, study: str, key: str, table: str) -> pa.Table | None:
+    """Rows of a table that a commit wrote; ``None`` when it had none.
+
+    Raises
+    ------
+    WarehouseError
+        When there is no such commit, or its rows are neither in its own file nor in a compaction.
+    """
+    receipt = receipts.parse(layout.receipt_file(root, kind, study, key))
+    return rows_of(root, receipt, table, receipts.read_kind(root, COMPACTIONS, study))
+
+
+def rows_of(
+    root: Path, receipt: Receipt, table: str, compactions: Iterable[Receipt]
+) -> pa.Table | None:
+    """Rows of a table that a commit wrote, from its own file or from one of the compactions.
+
+    Raises
+    ------
+    WarehouseError
+        When no file holds as many of its rows as the receipt says.
+    """
+    own = [file for file in receipt.files if file.table == table]
+    if not own:
+        return None
+    folded = (
+        file
+        for compaction in compactions
+        if compaction.inputs.get(name_of(receipt)) == receipt.committed_at
+        for file in compaction.files
+        if file.table == table
+    )
+    for file in (*own, *folded):
+        with suppress(WarehouseError):
+            rows = read_file(root, file)
+            rows = rows.filter(pc.equal(rows[KEY_COLUMN[receipt.kind]], receipt.key))
+            if rows.num_rows == own[0].row_count:
+                return rows
+    raise WarehouseError(
+        f"{root / own[0].path} is missing or damaged, and no compaction holds its "
+        f"{own[0].row_count} rows; delete receipts/{receipt.kind}/{receipt.study}/"
+        f"{receipt.key}.json and run the audit again: it is computed anew"
+    )
+
+
+def read_file(root: Path, file: CommittedFile) -> pa.Table:
+    """Rows of one file, as many as its receipt says.
+
+    Raises
+    ------
+    WarehouseError
+        When the file is missing, damaged, or has other rows.
+    """
+    try:
+        rows = pq.ParquetFile(root / file.path).read()
+    except (OSError, pa.ArrowException) as error:
+        raise WarehouseError(
+            f"{root / file.path} cannot be read: {error}; decaf check says what to do"
+        ) from error
+    if rows.num_rows != file.row_count:
+        raise WarehouseError(
+            f"{root / file.path} has {rows.num_rows} rows, its receipt says {file.row_count}; "
+            "decaf check says what to do"
+        )
+    return rows
