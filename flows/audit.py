@@ -1,4 +1,4 @@
-"""Audit a study: pair → train → plan → examine → score and route → check → report."""
+"""Audit a study: pair → fit and train → plan → examine → score and route → check → report."""
 
 from itertools import groupby
 from pathlib import Path
@@ -26,6 +26,7 @@ def audit(config: Path) -> None:
         sweep(root, study.study)
         pairs = steps.pair(study)
         pixels = steps.store(study, pairs)
+        steps.fit(study, pairs, pixels)
         with connect(study.cluster) as client:
             steps.train(client, study)
             plan = steps.plan(study, pairs)
@@ -40,5 +41,6 @@ def audit(config: Path) -> None:
         # A model that cannot be scored stops no other model; its error is raised in the end.
         for state in states:
             state.result()
+        sweep(root, study.study)  # a worker may have died in the middle of a commit
         steps.check(plan)
         steps.report(plan)

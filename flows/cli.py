@@ -3,13 +3,13 @@
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 from typer.exceptions import TyperException
 
-from decaf.errors import DecafError
+from decaf.errors import DecafError, QueryError
 
 app = typer.Typer(
     help="Audit how models react to controlled change: evidence, contradiction, fragility.",
@@ -73,12 +73,17 @@ def run(config: Config) -> None:
 
 
 @app.command()
-def plan(config: Config) -> None:
+def plan(
+    config: Config,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="say what made each shard that is not cached a miss")
+    ] = False,
+) -> None:
     """Say what a run would do: models, pairs, shards, forward rows, what is cached."""
     from decaf.study import load_study
     from flows import display
 
-    display.plan(console, load_study(config))
+    display.plan(console, load_study(config), explained=explain)
 
 
 @app.command()
@@ -94,21 +99,84 @@ def status(
 
 @app.command()
 def sql(
-    query: Annotated[str, typer.Argument(help="a SELECT over the views and tables")],
+    query: Annotated[
+        str | None,
+        typer.Argument(help="a SELECT over the views and tables; piped in, or asked for, if none"),
+    ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    file: Annotated[Path | None, typer.Option("--file", "-f", help="file with the query")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="name=value for $name in the query")
+    ] = None,
+    file_format: Annotated[
+        Literal["table", "csv", "json", "jsonl", "parquet"] | None,
+        typer.Option("--format", help="a table at a terminal, csv elsewhere, unless given"),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="write this file, whole or not at all"),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=0, help="rows of a table, 100 if not given; 0 is all"),
+    ] = None,
 ) -> None:
-    """Ask the warehouse in SQL, while a run is going on too."""
-    from flows import display
+    """Ask the warehouse in SQL, while a run is going on too; nothing can be changed."""
+    from flows import questions
 
-    display.query(console, warehouse, query)
+    asked = questions.asked(query, file)
+    if asked is None:
+        from flows.prompt import converse
+
+        if param or file_format or output:
+            raise QueryError("--param, --format and --output need a query")
+        converse(console, _complain, warehouse, limit)
+        return
+    chosen = questions.chosen_format(file_format, output)
+    values = questions.parameters(param or [])
+    questions.answer(console, warehouse, asked, values, chosen, output, limit)
 
 
 @app.command()
-def views() -> None:
-    """List the views with their grain and purpose."""
-    from flows import display
+def views(
+    name: Annotated[
+        str | None, typer.Argument(help="a view, macro or check: its columns and an example")
+    ] = None,
+) -> None:
+    """List the views with their grain and purpose, or describe one of them."""
+    from flows.views import list_views, show_view
 
-    display.views(console)
+    if name is None:
+        list_views(console)
+    else:
+        show_view(console, name)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="folder for the files", metavar="FOLDER")],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="tables or views; every table if none", metavar="[NAME]..."),
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+    file_format: Annotated[
+        Literal["parquet", "csv"], typer.Option("--format", help="format of the files")
+    ] = "parquet",
+) -> None:
+    """Write tables and views to files that anything reads, with a manifest of rows and digests."""
+    from flows.questions import interruptible
+    from warehouse.catalog import connect
+    from warehouse.export import export_views
+
+    with connect(warehouse) as connection:
+        exported = interruptible(
+            connection, lambda: export_views(connection, folder, names or [], file_format, study)
+        )
+    for file in exported:
+        console.print(f"{file.row_count:>12,}  {file.file}", highlight=False, soft_wrap=True)
+    console.print(f"{len(exported)} files and manifest.json in {folder}", soft_wrap=True)
 
 
 @app.command()
@@ -128,6 +196,31 @@ def report(config: Config) -> None:
 
     study = load_study(config)
     console.print(f"report: {publish(study.warehouse, study.study, study.report_file)}")
+
+
+@app.command()
+def compact(
+    study: Annotated[str | None, typer.Argument(help="this study alone", metavar="STUDY")] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Fold the many small files of finished shards into few large ones; readers go on."""
+    from flows import upkeep
+
+    upkeep.compact_studies(console, warehouse, study)
+
+
+@app.command()
+def gc(
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    delete: Annotated[bool, typer.Option("--delete", help="delete it")] = False,
+    older_than: Annotated[
+        float, typer.Option("--older-than", min=0, help="grace period, days")
+    ] = 7.0,
+) -> None:
+    """Say which files nobody needs any more, and with --delete, delete them."""
+    from flows import upkeep
+
+    upkeep.collect_garbage(console, warehouse, older_than, is_real=delete)
 
 
 def main() -> None:

@@ -5,16 +5,16 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from decaf.shards import untrained
 from decaf.study import Study
+from tasks.explain import explain
 from tasks.plan import AuditPlan, count_rows, plan_audit
 from tasks.progress import clock
-from warehouse.catalog import connect, run_query
-from warehouse.catalog import views as catalog_views
+from warehouse.catalog import connect
 from warehouse.lock import is_held
 
-MOST_ROWS = 1000
 EXAMPLE = (
     "SELECT model_id, path, evidence, contradiction, fragility FROM out_model_profiles "
     "WHERE study = '{study}' ORDER BY contradiction DESC LIMIT 5"
@@ -45,8 +45,8 @@ def results(console: Console, study: Study) -> None:
     console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
 
 
-def plan(console: Console, study: Study) -> None:
-    """What a run would do."""
+def plan(console: Console, study: Study, *, explained: bool = False) -> None:
+    """What a run would do, and what made each shard a miss."""
     pairs = study.data.pair_set()
     sources = {pair.source_id for pair in pairs.pairs}
     kinds = {pair.pair_type for pair in pairs.pairs}
@@ -65,7 +65,10 @@ def plan(console: Console, study: Study) -> None:
             highlight=False,
         )
     else:
-        _print_shards(console, plan_audit(study, pairs))
+        planned = plan_audit(study, pairs)
+        _print_shards(console, planned)
+        if explained:
+            _print_misses(console, planned)
     rows = count_rows(study, pairs)
     console.print(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
@@ -84,6 +87,18 @@ def _print_shards(console: Console, planned: AuditPlan) -> None:
         unrouted = sum(shard.keys.profile_key not in planned.routed for shard in shards) - unscored
         cached = len(shards) - unscored - unrouted
         table.add_row(card.id, *(str(n) for n in (len(shards), cached, unrouted, unscored)))
+    console.print(table)
+
+
+def _print_misses(console: Console, planned: AuditPlan) -> None:
+    misses = explain(planned)
+    if not misses:
+        console.print("every shard is committed: there is nothing to explain")
+        return
+    table = _table("compared with the nearest committed shard", ("model", "to", "shards", "why"))
+    for miss in misses:
+        table.add_row(Text(miss.model_id), miss.step, str(miss.shard_count), Text(miss.reason))
+    table.columns[-1].justify, table.columns[-1].no_wrap = "left", False
     console.print(table)
 
 
@@ -108,31 +123,6 @@ def status(console: Console, root: Path, study: str | None) -> None:
             means = ("" if value is None else f"{value:.4f}" for value in (e, c, f))
             table.add_row(model, f"{done}/{total}", f"{forwards:,}", left, *means)
         console.print(table)
-
-
-def query(console: Console, root: Path, sql: str) -> None:
-    """Print the rows of a query."""
-    with connect(root) as connection:
-        rows = run_query(connection, sql)
-    table = _table(None, tuple(rows.column_names), text_columns=len(rows.column_names))
-    for row in rows.slice(0, MOST_ROWS).to_pylist():
-        table.add_row(*("" if value is None else _text(value) for value in row.values()))
-    console.print(table, markup=False)
-    shown = f", the first {MOST_ROWS} shown" if rows.num_rows > MOST_ROWS else ""
-    console.print(f"{rows.num_rows} rows{shown}", highlight=False)
-
-
-def views(console: Console) -> None:
-    """Print what there is to query."""
-    table = _table(None, ("view", "one row per", "purpose"), text_columns=3)
-    for view in catalog_views():
-        if view.folder in ("core", "out"):
-            table.add_row(view.name, view.grain.removeprefix("one row per "), view.purpose)
-    console.print(table)
-
-
-def _text(value: object) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _table(title: str | None, columns: tuple[str, ...], text_columns: int = 1) -> Table:

@@ -7,13 +7,10 @@ from typing import Any
 import pyarrow as pa
 
 from decaf.digests import short
-from decaf.models.checkpoint import read_metadata
-from decaf.models.training import OUTCOME
 from decaf.pairs import PairSet
-from decaf.shards import checkpoint_file
 from tasks.plan import AuditPlan, software
 from warehouse import receipts
-from warehouse.schemas import MODELS, PAIRS, RUN_OUTCOMES, RUN_SHARDS, RUNS, Table
+from warehouse.schemas import MODELS, PAIRS, PATHS, RUN_OUTCOMES, RUN_SHARDS, RUNS, Table
 from warehouse.writer import commit
 
 
@@ -55,6 +52,7 @@ def commit_run(plan: AuditPlan) -> None:
         "runs": _table(RUNS, [run]),
         "run_shards": _table(RUN_SHARDS, shards),
         "models": _model_rows(plan),
+        "paths": _path_rows(plan),
     }
     commit(plan.root, "runs", name, plan.run_id, tables, software=software())
 
@@ -94,24 +92,37 @@ def _model_rows(plan: AuditPlan) -> pa.Table:
     weights = {shard.model.id: shard.keys.inputs["weights"] for shard in plan.shards}
     rows = []
     for position, card in enumerate(plan.study.models):
-        outcome = read_metadata(checkpoint_file(plan.study, card)).get(OUTCOME)
-        training = None
-        if card.training is not None:
-            recipe = card.training.model_dump(mode="json")
-            training = json.dumps({"recipe": recipe, "outcome": json.loads(outcome or "null")})
         rows.append(
             {
                 "run_id": plan.run_id,
                 "model_id": card.id,
                 "position": position,
                 "family": card.family,
-                "architecture": card.architecture,
+                "architecture": card.origin,
                 "weights_sha256": weights[card.id],
                 "card": card.model_dump_json(),
-                "training": training,
+                "training": card.training_record(plan.study.workspace),
             }
         )
     return _table(MODELS, rows)
+
+
+def _path_rows(plan: AuditPlan) -> pa.Table:
+    study, inputs = plan.study, plan.pairs.images_digest
+    rows = [
+        {
+            "run_id": plan.run_id,
+            "path": name,
+            "position": position,
+            "kind": path.kind,
+            "identity": json.dumps(path.identity(inputs), sort_keys=True),
+            "t": path.grid(study.grid).tolist(),
+            "repetition_count": path.repetitions,
+            "has_common_start": path.has_common_start,
+        }
+        for position, (name, path) in enumerate(study.paths.items())
+    ]
+    return _table(PATHS, rows)
 
 
 def _table(table: Table, rows: list[dict[str, Any]]) -> pa.Table:

@@ -13,12 +13,22 @@ from decaf.data.pixels import open_pixels, pixel_file
 from decaf.digests import json_sha256, short
 from decaf.pairs import PairSet
 from decaf.planner import plan_states
-from decaf.shards import Shard, plan_shards
+from decaf.shards import Shard, fitted_paths, plan_shards
 from decaf.study import Study
 from warehouse import layout, receipts
-from warehouse.writer import check_version
+from warehouse.migrations import check_version
 
-LIBRARIES = ("numpy", "pillow", "pyarrow", "safetensors", "timm", "torch", "torchvision")
+LIBRARIES = (
+    "numpy",
+    "pillow",
+    "pyarrow",
+    "safetensors",
+    "scikit-learn",
+    "timm",
+    "torch",
+    "torchvision",
+    "xgboost-cpu",
+)
 
 
 @dataclass(frozen=True)
@@ -101,6 +111,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
     DataError
         When an image cannot be decoded.
     """
+    paths = fitted_paths(study, pairs)
     path = pixel_file(study.workspace / "pixels", pairs)
     planned = naive = 0
     with ThreadPoolExecutor() as pool:
@@ -111,7 +122,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
             else:
                 used = [pairs.images[position] for position in block.image_positions]
                 images = np.stack(list(pool.map(study.data.read_image, used)))
-            states = plan_states(block, images, study.paths, study.grid)
+            states = plan_states(block, images.transpose(0, 3, 1, 2), paths, study.grid)
             planned += states.state_count
             naive += states.naive_count
     return RowCount(planned, naive)

@@ -1,9 +1,11 @@
 """Rows of the warehouse from the scores of a block: Arrow tables, without a loop over rows."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from decaf.pairs import PairBlock
@@ -13,50 +15,63 @@ from warehouse.schemas import PREDICTIONS, PROFILES, QUARANTINE, STAGES, TRAJECT
 
 
 def trajectory_rows(
-    shard_key: str, block: PairBlock, grid: NDArray[np.float64], scores: BlockScores
+    shard_key: str,
+    block: PairBlock,
+    grids: Mapping[str, NDArray[np.float64]],
+    scores: BlockScores,
 ) -> tuple[pa.Table, pa.Table]:
     """Trajectories whose scores are all finite, and the quarantine of the others."""
-    pair_ids = np.array(block.pair_ids)
     kept, withheld = [], []
-    for path, branches in scores.branches.items():
+    for path, by_repetition in scores.branches.items():
+        pairs, repetitions, stages, _ = by_repetition.shape
+        pair_ids = np.repeat(np.array(block.pair_ids), repetitions)
+        repetition = np.tile(np.arange(repetitions), pairs)
+        branches = by_repetition.reshape(-1, stages, 2)
         bad = ~np.isfinite(branches)
         is_whole = ~bad.any(axis=(1, 2))
         whole = branches[is_whole]
         columns = {
-            **_names(shard_key, path, pair_ids[is_whole]),
-            "t": _lists(np.broadcast_to(grid, whole.shape[:2])),
+            **_names(shard_key, path, pair_ids[is_whole], repetition[is_whole]),
+            "t": _lists(np.broadcast_to(grids[path], whole.shape[:2])),
             "q_plus": _lists(whole[:, :, 0]),
             "q_minus": _lists(whole[:, :, 1]),
         }
         kept.append(pa.table(columns, schema=TRAJECTORIES.schema))
         columns = {
-            **_names(shard_key, path, pair_ids[~is_whole]),
-            "stage_count": np.full(np.count_nonzero(~is_whole), grid.size),
+            **_names(shard_key, path, pair_ids[~is_whole], repetition[~is_whole]),
+            "stage_count": np.full(np.count_nonzero(~is_whole), stages),
             "non_finite_count": bad[~is_whole].sum(axis=(1, 2)),
         }
         withheld.append(pa.table(columns, schema=QUARANTINE.schema))
     return pa.concat_tables(kept), pa.concat_tables(withheld)
 
 
-def prediction_rows(shard_key: str, block: PairBlock, scores: BlockScores) -> pa.Table:
-    """Score values of the clean images, where they are finite."""
+def prediction_rows(
+    shard_key: str, block: PairBlock, scores: BlockScores, has_classes: bool
+) -> pa.Table:
+    """Score values of the clean images, where they are finite; the largest is the prediction."""
     finite = np.isfinite(scores.clean).all(axis=1)
     values = scores.clean[finite]
+    predicted = values.argmax(axis=1) if has_classes else pa.nulls(len(values), pa.int64())
     columns = {
         "shard_key": pa.repeat(shard_key, len(values)),
         "image_id": pa.array(np.array(block.image_ids)[finite], pa.string()),
-        "probabilities": _lists(values),
-        "predicted_class": values.argmax(axis=1),
+        "class_scores": _lists(values),
+        "predicted_class": predicted,
     }
     return pa.table(columns, schema=PREDICTIONS.schema)
 
 
-def profile_rows(
-    profile_key: str, trajectories: pa.Table, grid: NDArray[np.float64], epsilon: float
-) -> pa.Table:
-    """Profiles of stored trajectories at a gate."""
+def profile_rows(profile_key: str, trajectories: pa.Table, epsilon: float) -> pa.Table:
+    """Profiles of stored trajectories at a gate, path by path: each has its own stages."""
+    paths = trajectories["path"].unique().to_pylist()
+    parts = [trajectories.filter(pc.equal(trajectories["path"], path)) for path in paths]
+    return pa.concat_tables([_path_profiles(profile_key, part, epsilon) for part in parts])
+
+
+def _path_profiles(profile_key: str, trajectories: pa.Table, epsilon: float) -> pa.Table:
     response = _matrix(trajectories["q_plus"]) - _matrix(trajectories["q_minus"])
-    profiles = profile(response, grid, epsilon)._asdict()
+    profiles = profile(response, trajectories["t"][0].as_py(), epsilon).columns()
     flips = pa.array(profiles.pop("sign_flip_frac"), from_pandas=True)  # NaN becomes NULL
     columns = {
         "profile_key": pa.repeat(profile_key, trajectories.num_rows),
@@ -68,12 +83,14 @@ def profile_rows(
     return pa.table({name: columns[name] for name in PROFILES.schema.names}, schema=PROFILES.schema)
 
 
-def _names(shard_key: str, path: str, pair_ids: NDArray[np.str_]) -> dict[str, Any]:
+def _names(
+    shard_key: str, path: str, pair_ids: NDArray[np.str_], repetition: NDArray[np.int64]
+) -> dict[str, Any]:
     return {
         "shard_key": pa.repeat(shard_key, pair_ids.size),
         "pair_id": pa.array(pair_ids, pa.string()),
         "path": pa.repeat(path, pair_ids.size),
-        "repetition": np.zeros(pair_ids.size, np.int64),
+        "repetition": repetition,
     }
 
 

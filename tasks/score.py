@@ -7,7 +7,7 @@ from distributed import Client
 
 from decaf.data.pixels import pixel_file, store_pixels
 from decaf.pairs import PairSet
-from decaf.shards import Shard, checkpoint_file
+from decaf.shards import Shard, fitted_paths
 from decaf.study import Study
 from tasks.drive import drive
 from tasks.plan import AuditPlan, software
@@ -35,8 +35,10 @@ def examine_models(client: Client, plan: AuditPlan, pixels: Path) -> None:
 
     Raises
     ------
-    ModelError
+    BadInput
         Naming all models that cannot be loaded or whose outputs do not fit the score.
+    ScoringFailed
+        When an endpoint gives no answer.
     """
     first = {shard.model.id: shard for shard in reversed(plan.unscored)}
     if first:
@@ -76,9 +78,9 @@ def shard_order(plan: AuditPlan, shard: Shard, pixels: Path) -> ShardOrder:
         root=plan.root,
         study=study.study,
         model=shard.model,
-        weights=checkpoint_file(study, shard.model).absolute(),
+        workspace=study.workspace.absolute(),
         score=study.score,
-        paths=study.paths,
+        paths=fitted_paths(study, plan.pairs),
         grid=study.grid,
         epsilon=study.epsilon,
         batch_size=study.batch_size,

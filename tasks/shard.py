@@ -12,22 +12,23 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import torch
 from numpy.typing import NDArray
 
 from decaf.data.pixels import open_pixels
 from decaf.errors import BadInput
-from decaf.models.card import ModelCard
-from decaf.models.classifier import ImageClassifier, load_classifier
+from decaf.models.card import Model, ModelCard
+from decaf.models.precision import exact_float32
 from decaf.pairs import PairBlock
 from decaf.planner import plan_states
 from decaf.scoring import score_block
 from decaf.shards import ShardKeys
+from decaf.states import StateBuilder, on_device
 from decaf.study import RevealPath, Score, import_from
 from tasks.rows import prediction_rows, profile_rows, trajectory_rows
 from warehouse import layout
 from warehouse.schemas import COSTS
+from warehouse.stored import read_commit
 from warehouse.writer import commit
 
 
@@ -38,7 +39,7 @@ class ShardOrder:
     root: Path
     study: str
     model: ModelCard
-    weights: Path
+    workspace: Path
     score: Score
     paths: dict[str, RevealPath]
     grid: NDArray[np.float64]
@@ -61,8 +62,10 @@ class ShardReport(NamedTuple):
 
 
 class _Loaded(NamedTuple):
-    key: tuple[str, str]
-    classifier: ImageClassifier
+    weights: str
+    card: ModelCard
+    feeding: str
+    model: Model
 
 
 _held: list[_Loaded] = []
@@ -84,11 +87,12 @@ def run_shard(order: ShardOrder) -> ShardReport:
 
 
 def examine_model(order: ShardOrder) -> str:
-    """Load a model and send one blank input through it: bad checkpoints show before any work."""
-    classifier, _ = _classifier(order)
-    side = order.model.input_size
-    blank = torch.zeros(1, 3, side, side, device=classifier.device)
-    order.score.values(classifier.logits(blank))
+    """Load a model and score one clean input: what does not fit shows before any work."""
+    model, _ = _loaded_model(order)
+    image = open_pixels(order.pixels)[order.block.image_positions[:1]]
+    inputs = torch.from_numpy(image).to(model.device).permute(0, 3, 1, 2) / 255
+    order.score.values(model.outputs(inputs), model.output)
+    order.score.columns(order.block.class_id)
     return order.model.id
 
 
@@ -113,37 +117,40 @@ def _has_receipt(order: ShardOrder, kind: str, key: str) -> bool:
     return layout.receipt_file(order.root, kind, order.study, key).exists()
 
 
-def _classifier(order: ShardOrder) -> tuple[ImageClassifier, float]:
+def _loaded_model(order: ShardOrder) -> tuple[Model, float]:
     """The order's model and the seconds it took to load; the worker holds one at a time."""
     import_from(order.python_path)
-    wanted = (order.keys.inputs["weights"], order.keys.inputs["feeding"])
-    if _held and _held[0].key == wanted:
-        return _held[0].classifier, 0.0
+    exact_float32()
+    wanted = (order.keys.inputs["weights"], order.model, order.keys.inputs["feeding"])
+    if _held and _held[0][:3] == wanted:
+        return _held[0].model, 0.0
     _held.clear()
     started = time.perf_counter()
-    classifier = load_classifier(order.model, order.weights, choose_device(order.device))
-    _held.append(_Loaded(wanted, classifier))
-    return classifier, time.perf_counter() - started
+    model = order.model.load(order.workspace, choose_device(order.device))
+    _held.append(_Loaded(*wanted, model))
+    return model, time.perf_counter() - started
 
 
 def _score(order: ShardOrder) -> int:
     started_at, started = datetime.now(UTC), time.perf_counter()
-    classifier, load_seconds = _classifier(order)
-    device = classifier.device
+    model, load_seconds = _loaded_model(order)
+    device = model.device
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
     block = order.block
     planning = time.perf_counter()
-    images = open_pixels(order.pixels)[block.image_positions]
-    plan = plan_states(block, images, order.paths, order.grid)
+    inputs = open_pixels(order.pixels)[block.image_positions].transpose(0, 3, 1, 2)
+    plan = plan_states(block, inputs, order.paths, order.grid)
+    builder = StateBuilder(plan, on_device(inputs, device))
     plan_seconds = time.perf_counter() - planning
 
     def scorer(pixels: torch.Tensor) -> torch.Tensor:
         with torch.inference_mode():
-            return order.score.values(classifier.logits(pixels))
+            return order.score.values(model.outputs(pixels), model.output)
 
-    scores = score_block(plan, block, images, scorer, order.batch_size, device)
-    trajectories, quarantine = trajectory_rows(order.keys.shard_key, block, order.grid, scores)
+    columns = order.score.columns(block.class_id)
+    scores = score_block(plan, builder, scorer, columns, order.batch_size, sign=order.score.sign)
+    trajectories, quarantine = trajectory_rows(order.keys.shard_key, block, plan.grids, scores)
     cost = {
         "shard_key": order.keys.shard_key,
         "pair_count": block.pair_count,
@@ -168,7 +175,9 @@ def _score(order: ShardOrder) -> int:
         order.keys.shard_key,
         {
             "trajectories": trajectories,
-            "predictions": prediction_rows(order.keys.shard_key, block, scores),
+            "predictions": prediction_rows(
+                order.keys.shard_key, block, scores, order.score.has_classes
+            ),
             "quarantine": quarantine,
             "costs": pa.Table.from_pylist([cost], schema=COSTS.schema),
         },
@@ -180,13 +189,11 @@ def _score(order: ShardOrder) -> int:
 
 
 def _route(order: ShardOrder) -> None:
-    partition = {"study": order.study, "model_id": order.model.id}
-    path = layout.table_file(order.root, "trajectories", partition, order.keys.shard_key)
+    stored = read_commit(order.root, "shards", order.study, order.keys.shard_key, "trajectories")
     tables = {}
-    # A shard whose every trajectory is quarantined has no file, and no profiles either.
-    if path.exists():
-        stored = pq.ParquetFile(path).read()
-        tables["profiles"] = profile_rows(order.keys.profile_key, stored, order.grid, order.epsilon)
+    # A shard whose every trajectory is quarantined has no rows, and no profiles either.
+    if stored is not None:
+        tables["profiles"] = profile_rows(order.keys.profile_key, stored, order.epsilon)
     commit(
         order.root,
         "profiles",

@@ -14,6 +14,7 @@ from prefect.cache_policies import NO_CACHE
 from decaf.pairs import PairSet
 from decaf.shards import Shard
 from decaf.study import Study
+from tasks.fit import fit_paths
 from tasks.manifest import commit_run
 from tasks.plan import AuditPlan, plan_audit
 from tasks.progress import WorkProgress
@@ -33,6 +34,12 @@ def pair(study: Study) -> PairSet:
 def store(study: Study, pairs: PairSet) -> Path:
     """Read images; write the pixel file, unless its content is there."""
     return store_pairs(study, pairs)
+
+
+@task(cache_policy=NO_CACHE)
+def fit(study: Study, pairs: PairSet, pixels: Path) -> None:
+    """Read pixels; write what paths are fitted to, unless it is there."""
+    fit_paths(study, pairs, pixels)
 
 
 @task(cache_policy=NO_CACHE)

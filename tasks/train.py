@@ -5,9 +5,9 @@ from pathlib import Path
 
 from distributed import Client
 
-from decaf.models.card import ModelCard
-from decaf.models.training import train_model
-from decaf.shards import checkpoint_file, untrained
+from decaf.models.training import train_network
+from decaf.shards import untrained
+from decaf.sources.network import NetworkCard
 from decaf.study import Study, import_from
 from tasks.drive import drive
 from tasks.progress import progress_of
@@ -16,10 +16,10 @@ from tasks.shard import choose_device
 
 @dataclass(frozen=True)
 class TrainingOrder:
-    """What a worker is told to train, and where the checkpoint goes."""
+    """What a worker is told to train, and in which folder the checkpoint goes."""
 
-    model: ModelCard
-    target: Path
+    model: NetworkCard
+    workspace: Path
     device: str
     python_path: tuple[Path, ...]
 
@@ -27,7 +27,7 @@ class TrainingOrder:
 def run_training(order: TrainingOrder) -> str:
     """Train one model on a worker; returns at once when its checkpoint is there."""
     import_from(order.python_path)
-    train_model(order.model, order.target, choose_device(order.device))
+    train_network(order.model, order.workspace, choose_device(order.device))
     return order.model.id
 
 
@@ -42,8 +42,7 @@ def train_models(client: Client, study: Study) -> None:
         return
     folders = tuple(folder.absolute() for folder in study.python_path)
     orders = [
-        TrainingOrder(card, checkpoint_file(study, card).absolute(), study.device, folders)
-        for card in missing
+        TrainingOrder(card, study.workspace.absolute(), study.device, folders) for card in missing
     ]
     with progress_of(len(orders), "models trained") as progress:
         drive(

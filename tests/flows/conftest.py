@@ -92,6 +92,7 @@ def study(tmp_path):
         },
         "epsilon": 0.001,
         "sources_per_shard": 2,
+        "cluster": {"kind": "local", "workers": 1},
         "workspace": str(tmp_path / "workspace"),
         "warehouse": str(tmp_path / "warehouse"),
         "report": str(tmp_path / "report.html"),

@@ -10,7 +10,6 @@ import torch
 from safetensors.torch import save_file
 from torch import ones
 
-from decaf.models.classifier import load_classifier
 from decaf.study import load_study
 from warehouse.catalog import connect
 
@@ -28,6 +27,7 @@ def succeeded(done):
 
 
 def test_an_audit_from_pairs_to_report(study, write, decaf, prefect_server, tmp_path):
+    study = {**study, "cluster": {"kind": "local", "workers": 2}}
     config = write(study)
     planned = succeeded(decaf("plan", config))
     assert "2 models, 16 pairs of 8 sources" in planned
@@ -57,6 +57,8 @@ def test_an_audit_from_pairs_to_report(study, write, decaf, prefect_server, tmp_
 
     # Another epsilon is another run over the same trajectories.
     moved = {**study, "epsilon": 0.2}
+    why = succeeded(decaf("plan", write(moved), "--explain"))
+    assert "epsilon: 0.2, committed at 0.001" in why
     succeeded(decaf("run", write(moved), **prefect_server))
     assert rows(tmp_path / "warehouse", "SELECT DISTINCT epsilon FROM core_profiles") == [(0.2,)]
     assert len(rows(tmp_path / "warehouse", "FROM stg_costs")) == 8
@@ -81,11 +83,11 @@ def check_scores_against_the_model(study, config, tmp_path):
     settings = load_study(config)
     pairs = settings.data.pair_set()
     card = settings.models[0]
-    classifier = load_classifier(card, card.weights, "cpu")
+    model = card.load(settings.workspace, "cpu")
     pair = pairs.pairs[5]
     clean = [settings.data.read_image(pairs.images[i]) for i in (pair.plus, pair.minus)]
     pixels = torch.from_numpy(np.stack(clean)).permute(0, 3, 1, 2) / 255
-    expected = classifier.logits(pixels).double().softmax(dim=1)[:, pair.class_id].numpy()
+    expected = model.outputs(pixels).double().softmax(dim=1)[:, pair.class_id].numpy()
     query = (
         "SELECT path, q_plus[-1], q_minus[-1] FROM core_trajectories "
         f"WHERE model_id = '{card.id}' AND pair_id = '{pair.pair_id}'"

@@ -1,10 +1,15 @@
 """Each kind of bad input: exit code, message, nothing half-written."""
 
 import json
+import pickle
 
+import numpy as np
 import pytest
+import skops.io
 import torch
 from PIL import Image
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression
 from torch import nn
 
 from decaf.models.checkpoint import save
@@ -96,6 +101,33 @@ def test_a_checkpoint_of_another_architecture(study, write, decaf, prefect_serve
 def test_a_pickle_in_place_of_safetensors(study, write, decaf, tmp_path):
     torch.save({"weight": torch.ones(1)}, tmp_path / "small_cnn.safetensors")
     assert refused(decaf("run", write(study)), "is a pickle", "expected safetensors")
+
+
+def test_models_that_cannot_be_opened_or_do_not_fit(study, write, decaf, prefect_server, tmp_path):
+    torch.save(nn.Linear(3, 2), tmp_path / "whole.pt")
+    pixels, labels = np.random.default_rng(0).random((20, 3072)), np.arange(20) % 2
+    skops.io.dump(RandomForestClassifier(2).fit(pixels, labels), tmp_path / "forest.skops")
+    skops.io.dump(LinearRegression().fit(pixels, labels), tmp_path / "line.skops")
+    estimator = {"family": "any", "source": "estimator"}
+    line = str(tmp_path / "line.skops")
+    study["models"] = [
+        {**study["models"][0], "id": "whole", "weights": str(tmp_path / "whole.pt")},
+        {"id": "forest", **estimator, "file": str(tmp_path / "forest.skops")},
+        {"id": "line", **estimator, "file": line, "method": "predict"},
+    ]
+    assert decaf("plan", write(study)).returncode == 0
+    done = decaf("run", write(study), **prefect_server)
+    assert refused(done, "3 of 3", "cannot be opened without unpickling", "trusted: [sklearn")
+    assert refused(done, "made from logits or probabilities; the model gives value")
+    assert committed(tmp_path / "warehouse") == []
+
+
+def test_a_pickled_estimator(study, write, decaf, tmp_path):
+    (tmp_path / "model.pkl").write_bytes(pickle.dumps(LinearRegression()))
+    model = {"id": "line", "family": "any", "source": "estimator"}
+    study["models"] = [{**model, "file": str(tmp_path / "model.pkl")}]
+    for command in ("plan", "run"):
+        assert refused(decaf(command, write(study)), "model.pkl", "without running code", "skops")
 
 
 def test_weights_that_are_not_the_expected_ones(study, write, decaf):

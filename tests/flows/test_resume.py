@@ -44,7 +44,8 @@ def slow_study(study, tmp_path):
         "weights": str(tmp_path / "slow.safetensors"),
     }
     data = {**study["data"], "sources": 16}
-    return {**study, "models": [model], "data": data, "sources_per_shard": 1}
+    cluster = {"kind": "local", "workers": 2}
+    return {**study, "models": [model], "data": data, "sources_per_shard": 1, "cluster": cluster}
 
 
 def receipts(warehouse):

@@ -1,26 +1,27 @@
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from decaf.pairs import PairBlock
 from decaf.scoring import BlockScores
 from tasks.rows import prediction_rows, profile_rows, trajectory_rows
 
-GRID = np.array([0, 0.5, 1])
+GRIDS = {"blend": np.array([0, 0.5, 1]), "few": np.array([0, 1.0])}
 BLOCK = PairBlock(
     pair_ids=("a", "b"),
+    source_ids=("a", "b"),
     image_ids=("x", "y", "z"),
     image_positions=np.arange(3),
     plus=np.array([0, 1]),
     minus=np.array([1, 2]),
     source=np.array([0, 1]),
     class_id=np.array([0, 1]),
+    feature=np.zeros(2, int),
 )
 
 
 def scores(branches, clean=((0.2, 0.8), (0.6, 0.4), (0.5, 0.5))):
     return BlockScores(
-        branches={"blend": np.array(branches)},
+        branches={"blend": np.array(branches)[:, None]},
         clean=np.array(clean),
         forward_rows=1,
         naive_rows=1,
@@ -34,7 +35,7 @@ WHOLE = [[[0.5, 0.5], [0.6, 0.8], [0.9, 0.5]], [[0.5, 0.5], [0.5, 0.5], [0.51, 0
 
 
 def test_trajectories_are_lists_of_both_branches():
-    kept, withheld = trajectory_rows("key", BLOCK, GRID, scores(WHOLE))
+    kept, withheld = trajectory_rows("key", BLOCK, GRIDS, scores(WHOLE))
     assert withheld.num_rows == 0
     assert kept.to_pylist()[0] == {
         "shard_key": "key",
@@ -50,31 +51,59 @@ def test_trajectories_are_lists_of_both_branches():
 def test_a_trajectory_with_one_bad_score_is_withheld_whole():
     bad = np.array(WHOLE)
     bad[1, 1] = [np.nan, np.inf]
-    kept, withheld = trajectory_rows("key", BLOCK, GRID, scores(bad))
+    kept, withheld = trajectory_rows("key", BLOCK, GRIDS, scores(bad))
     assert kept["pair_id"].to_pylist() == ["a"]
     (row,) = withheld.to_pylist()
     assert (row["pair_id"], row["stage_count"], row["non_finite_count"]) == ("b", 3, 2)
 
 
 def test_a_block_without_a_whole_trajectory_gives_no_rows():
-    kept, withheld = trajectory_rows("key", BLOCK, GRID, scores(np.full((2, 3, 2), np.nan)))
+    kept, withheld = trajectory_rows("key", BLOCK, GRIDS, scores(np.full((2, 3, 2), np.nan)))
     assert (kept.num_rows, withheld.num_rows) == (0, 2)
 
 
 def test_predictions_leave_out_what_is_not_finite():
-    rows = prediction_rows("key", BLOCK, scores(WHOLE, [(0.2, 0.8), (np.nan, 1), (0.7, 0.3)]))
+    rows = prediction_rows("key", BLOCK, scores(WHOLE, [(0.2, 0.8), (np.nan, 1), (0.7, 0.3)]), True)
     assert rows["image_id"].to_pylist() == ["x", "z"]
     assert rows["predicted_class"].to_pylist() == [1, 0]
-    assert rows["probabilities"].to_pylist() == [[0.2, 0.8], [0.7, 0.3]]
+    assert rows["class_scores"].to_pylist() == [[0.2, 0.8], [0.7, 0.3]]
+
+
+def test_a_value_without_classes_predicts_none():
+    rows = prediction_rows("key", BLOCK, scores(WHOLE, [(3.5,), (np.nan,), (-1.0,)]), False)
+    assert rows["class_scores"].to_pylist() == [[3.5], [-1.0]]
+    assert rows["predicted_class"].to_pylist() == [None, None]
 
 
 def test_profiles_come_from_stored_trajectories_by_hand():
     # First pair: r = 0, -0.2, 0.4 with weights 1/4, 1/2, 1/4. Second: d = 0.01, below the gate.
-    kept, _ = trajectory_rows("key", BLOCK, GRID, scores(WHOLE))
-    first, second = profile_rows("profile", pa.concat_tables([kept]), GRID, 0.02).to_pylist()
+    kept, _ = trajectory_rows("key", BLOCK, GRIDS, scores(WHOLE))
+    first, second = profile_rows("profile", kept, 0.02).to_pylist()
     assert first["evidence"] == pytest.approx(0.1)
     assert first["contradiction"] == pytest.approx(0.1)
     assert first["sign_flip_frac"] == pytest.approx(0.5)
     assert second["fragility"] == pytest.approx(0.0025)
     assert second["sign_flip_frac"] is None
     assert (first["epsilon"], first["profile_key"]) == (0.02, "profile")
+
+
+def test_repetitions_and_paths_keep_their_own_rows_and_stages():
+    repeated = np.array(WHOLE)[:, None].repeat(2, axis=1)
+    repeated[0, 1] = np.nan
+    two = scores(WHOLE)._replace(
+        branches={"blend": repeated, "few": np.array(WHOLE)[:, None, ::2]},
+    )
+    kept, withheld = trajectory_rows("key", BLOCK, GRIDS, two)
+    names = ("path", "pair_id", "repetition")
+    found = list(zip(*(kept[name].to_pylist() for name in names), strict=True))
+    assert found == [
+        ("blend", "a", 0),
+        ("blend", "b", 0),
+        ("blend", "b", 1),
+        ("few", "a", 0),
+        ("few", "b", 0),
+    ]
+    assert [withheld[name][0].as_py() for name in names] == ["blend", "a", 1]
+    profiles = profile_rows("profile", kept, 0.02)
+    assert profiles["path"].to_pylist() == [row[0] for row in found]
+    assert profiles["evidence"][3].as_py() == pytest.approx(0.2)  # r = 0, 0.4: half of d

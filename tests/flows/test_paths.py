@@ -1,0 +1,69 @@
+"""Paths with randomness, own stages and a fitted reference, through the command line."""
+
+import re
+
+import pytest
+
+from warehouse.catalog import connect
+
+pytestmark = pytest.mark.slow
+
+PATHS = {
+    "cmmr": {"kind": "gaussian", "seeds": [1, 2]},
+    "chain": {"kind": "gaussian", "chain": "reverse_markov", "stages": 4, "seeds": [3]},
+    "random": {"kind": "patches", "sigma": 1.15, "ranking": "random"},
+    "few": {"kind": "blend", "sigma": 1.15, "stages": [0, 0.3, 1]},
+}
+
+
+def test_every_kind_of_path_ends_up_in_the_warehouse(study, write, decaf, prefect_server, tmp_path):
+    config = write({**study, "models": study["models"][:1], "paths": PATHS})
+    planned = decaf("plan", config)
+    assert planned.returncode == 0, planned.stderr
+    rows, naive = map(int, re.search(r"(\d+) planned, (\d+) if", planned.stdout).groups())
+    # A scene has two pairs; the factual trajectory of a Gaussian path is one for both.
+    assert naive == 8 * (2 * 9 * (1 + 2) + 4 * (1 + 2) + 2 * 9 * 2 + 2 * 3 * 2)
+    # Three clean inputs; what is drawn and what is inner of each path; starts of two midpoints.
+    gaussian, chain, few = 2 * (1 + 7 * 3), 1 + 2 * 3, 1 * 2 * 2
+    assert rows <= 8 * (3 + gaussian + chain + 2 + 7 * 2 * 2 + few)
+    assert not (tmp_path / "workspace" / "fitted").exists()
+
+    run = decaf("run", config, **prefect_server)
+    assert run.returncode == 0, run.stdout + run.stderr
+    (reference,) = (tmp_path / "workspace" / "fitted").iterdir()
+    fitted_at = reference.stat().st_mtime_ns
+    with connect(tmp_path / "warehouse") as connection:
+        counted = connection.sql(
+            "SELECT path, repetition, count(*), max(len(t)), max(abs(q_plus[1] - q_minus[1])) "
+            "FROM core_trajectories GROUP BY path, repetition ORDER BY path, repetition"
+        ).fetchall()
+        ends = connection.sql(
+            "SELECT count(DISTINCT (q_plus[-1], q_minus[-1])) FROM core_trajectories "
+            "GROUP BY model_id, pair_id"
+        ).fetchall()
+        spent = connection.sql("SELECT sum(forward_rows), sum(naive_rows) FROM stg_costs")
+        assert spent.fetchall() == [(rows, naive)]
+    assert counted == [
+        ("chain", 0, 16, 4, 0),
+        ("cmmr", 0, 16, 9, 0),
+        ("cmmr", 1, 16, 9, 0),
+        ("few", 0, 16, 3, 0),
+        ("random", 0, 16, 9, 0),
+    ]
+    assert set(ends) == {(1,)}  # all paths of a pair end at the same two scores
+
+    again = decaf("run", config, **prefect_server)
+    assert "nothing to do" in again.stdout
+    other = decaf(
+        "run",
+        write(
+            {
+                **study,
+                "models": study["models"][:1],
+                "paths": {"pixel": {"kind": "gaussian", "geometry": "pixel", "seeds": [1]}},
+            }
+        ),
+        **prefect_server,
+    )
+    assert other.returncode == 0, other.stdout + other.stderr
+    assert reference.stat().st_mtime_ns == fitted_at  # one fit serves every geometry

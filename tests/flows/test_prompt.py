@@ -1,0 +1,227 @@
+"""The prompt through a real terminal, and its parts by hand."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from decaf.errors import UnknownName
+from flows.prompt import Completion, is_complete
+from warehouse.catalog import connect_empty, views
+from warehouse.descriptions import OWN_RELATION, described
+from warehouse.writer import open_root
+
+DECAF = Path(sys.executable).parent / "decaf"
+SECONDS = 30
+
+
+class Terminal:
+    """A process at a pseudo-terminal: type to it, and wait for what it shows."""
+
+    def __init__(self, command, environment):
+        self._side, inner = pty.openpty()
+        self.process = subprocess.Popen(
+            command,
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            env={**os.environ, "TERM": "dumb", "COLUMNS": "200", **environment},
+            start_new_session=True,
+        )
+        os.close(inner)
+        self._shown = b""
+
+    def type(self, text):
+        os.write(self._side, text.encode())
+
+    def shows(self, text):
+        """Wait for a text; what came before it is not looked at again."""
+        while text.encode() not in self._shown:
+            ready, _, _ = select.select([self._side], [], [], SECONDS)
+            assert ready, f"{text!r} did not come; last: {self._shown[-2000:]!r}"
+            self._shown += os.read(self._side, 65536)
+        before, _, self._shown = self._shown.partition(text.encode())
+        return before.decode(errors="replace")
+
+    def interrupt_until_it_shows(self, text):
+        """Press Ctrl-C again until it is heeded: a prompt that is just being drawn does not."""
+        stop = time.monotonic() + SECONDS
+        while text.encode() not in self._shown:
+            assert time.monotonic() < stop, f"{text!r} did not come"
+            self.process.send_signal(signal.SIGINT)
+            if select.select([self._side], [], [], 0.5)[0]:
+                self._shown += os.read(self._side, 65536)
+        self.shows(text)
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self._side)
+
+
+@pytest.fixture
+def terminal(tmp_path):
+    opened = []
+
+    def started():
+        root = open_root(tmp_path / "warehouse")
+        environment = {"XDG_STATE_HOME": str(tmp_path / "state")}
+        opened.append(Terminal([DECAF, "sql", "-w", str(root)], environment))
+        opened[-1].shows("decaf> ")
+        return opened[-1]
+
+    yield started
+    for each in opened:
+        each.close()
+
+
+@pytest.mark.slow
+def test_a_conversation(terminal, tmp_path):
+    at = terminal()
+    at.type("FROM out_mean\t")
+    at.shows("out_mean_trajectories")
+    at.type(";\n")
+    at.shows("0 rows")
+    at.shows("decaf> ")
+    at.type("SELECT rows_sav\t")
+    at.shows("rows_saved_frac")
+    at.type(" FROM out_costs\n")
+    at.shows("... ")
+    at.type("LIMIT 3;\n")
+    at.shows("0 rows")
+    at.shows("decaf> ")
+    at.type("SELECT 'a;'\n")
+    at.shows("... ")
+    at.type("|| 'b' AS x;\n")
+    at.shows("a;b")
+    at.shows("decaf> ")
+    at.type("SELEC 1;\n")
+    at.shows("syntax error")
+    at.shows("decaf> ")
+    at.type("COPY (SELECT 1) TO 'x.csv';\n")
+    at.shows("writes nothing")
+    at.shows("decaf> ")
+    at.type(".views\n")
+    at.shows("epsilon_sweep")
+    at.shows("decaf> ")
+    at.type(".desc\t out_costs\n")
+    at.shows("peak_memory_bytes")
+    at.shows("decaf> ")
+    at.type(".describe out_cost\n")
+    at.shows("did you mean 'out_costs'")
+    at.shows("decaf> ")
+    at.type(".quti\n")
+    at.shows("did you mean '.quit'")
+    at.shows("decaf> ")
+    at.type(".quit\n")
+    assert at.process.wait(SECONDS) == 0
+
+    # What was asked is there again the next time: up, and up past .quit.
+    again = terminal()
+    assert "rows_saved_frac" in (tmp_path / "state" / "decaf" / "sql_history").read_text()
+    again.type("\x10\x10\n")
+    again.shows("unknown command '.quti'")
+    again.shows("decaf> ")
+    again.type("\x04")
+    assert again.process.wait(SECONDS) == 0
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_query_and_not_the_prompt(terminal):
+    at = terminal()
+    at.type("SELECT count(*) FROM range(1000000000) a, range(1000000000) b;\n")
+    at.shows("b;")
+    at.interrupt_until_it_shows("cancelled")
+    at.shows("decaf> ")
+    at.type("SELECT 6 * 7 AS n;\n")
+    at.shows("42")
+    at.shows("decaf> ")
+    at.type("SELECT (\n")
+    at.shows("... ")
+    at.interrupt_until_it_shows("cancelled")
+    at.shows("decaf> ")
+    at.type("SELECT 5 + 6 AS n;\n")
+    at.shows("11")
+    at.shows("decaf> ")
+    at.type("\x04")
+    assert at.process.wait(SECONDS) == 0
+
+
+@pytest.mark.slow
+def test_options_of_one_query_need_one(terminal, tmp_path):
+    root = open_root(tmp_path / "warehouse")
+    at = Terminal([DECAF, "sql", "-w", str(root), "--format", "csv"], {})
+    try:
+        at.shows("need a query")
+        assert at.process.wait(SECONDS) == 2
+    finally:
+        at.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT 1;", True),
+        ("SELECT 1; ", True),
+        ("SELECT 1", False),
+        ("SELECT ';", False),
+        ("SELECT ';'", False),
+        ("SELECT 'it''s;';", True),
+        ('SELECT 1 AS ";";', True),
+        ('SELECT 1 AS ";', False),
+        ("SELECT 1 -- no;", False),
+        ("SELECT 1 -- don't\n;", True),
+        ("SELECT 1 /* ; ", False),
+        ("SELECT 1; -- done", True),
+    ],
+)
+def test_a_query_ends_at_its_semicolon(text, expected):
+    assert is_complete(text) is expected
+
+
+def test_completion_by_hand():
+    complete = Completion({"out_costs": ["study", "rows"], "core_pairs": ["study"]}, ["sweep"])
+    assert complete.candidates("s") == ["study", "sweep"]
+    assert complete.candidates("OUT") == ["out_costs"]
+    assert complete.candidates("out_costs.") == ["out_costs.study", "out_costs.rows"]
+    assert complete.candidates("out_costs.r") == ["out_costs.rows"]
+    assert complete.candidates("nowhere.r") == []
+    assert complete.candidates(".q") == [".quit"]
+    assert [complete("s", position) for position in range(3)] == ["study", "sweep", None]
+
+
+def test_every_view_is_described_and_its_example_runs():
+    with connect_empty() as connection:
+        complete = Completion.over(connection)
+        assert complete.candidates("epsilon_sw") == ["epsilon_sweep"]
+        for view in views():
+            found = described(connection, view.name)
+            assert found.columns or found.signatures, view.name
+            if found.example and OWN_RELATION not in found.example:
+                rows = connection.sql(found.example)
+                assert set(rows.columns) <= {name for name, _ in found.columns}
+        scores = dict(described(connection, "core_trajectories").columns)
+        assert (scores["q_plus"], scores["pair_id"]) == ("DOUBLE[]", "VARCHAR")
+        calls = described(connection, "epsilon_sweep")
+        assert calls.signatures == ("epsilon_sweep(epsilons)",)
+        with pytest.raises(UnknownName, match="did you mean 'out_costs'"):
+            described(connection, "out_cost")
+
+
+@pytest.mark.slow
+def test_views_are_described_without_a_warehouse(decaf):
+    listed = decaf("views")
+    assert listed.returncode == 0
+    assert "out_rank_transfer" in listed.stdout
+    one = decaf("views", "epsilon_sweep")
+    for words in ("one row per study", "epsilon_sweep(epsilons)", "DOUBLE", "FROM epsilon_sweep(["):
+        assert words in one.stdout
+    slip = decaf("views", "out_cost")
+    assert slip.returncode == 2
+    assert "did you mean 'out_costs'" in slip.stderr

@@ -1,0 +1,315 @@
+"""Questions in SQL: where they come from, what they may do, where the rows go."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from rich.console import Console
+
+from decaf.errors import BadInput, QueryError, WriteFailed
+from flows.answers import print_rows
+from flows.questions import chosen_format, parameters
+from warehouse.catalog import Rows, connect, stream_query
+from warehouse.formats import FORMATS, write_file, write_rows
+from warehouse.writer import open_root
+
+DECAF = Path(sys.executable).parent / "decaf"
+ODD = (
+    "SELECT 7 AS n, NULL AS gap, '' AS empty, 'a,\"b' AS text, [0.5, NULL] AS list, "
+    "{x: 1} AS entry, 'nan'::DOUBLE AS nan, 1.50 AS decimal, DATE '2026-03-01' AS day, "
+    "INTERVAL 1 DAY AS span"
+)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return open_root(tmp_path_factory.mktemp("warehouse"))
+
+
+@pytest.fixture(scope="module")
+def opened(root):
+    with connect(root) as connection:
+        yield connection
+
+
+def written(opened, query, file_format):
+    sink = io.BytesIO()
+    count = write_rows(stream_query(opened, query), file_format, sink)
+    return count, sink.getvalue()
+
+
+def printed(rows, width, limit=100):
+    """What a terminal of this width shows."""
+    text = io.StringIO()
+    console = Console(file=text, width=width, force_terminal=True, color_system=None)
+    print_rows(console, rows, limit)
+    return text.getvalue()
+
+
+def made(columns):
+    table = pa.table(columns)
+    return Rows(table.schema, iter(table.to_batches(max_chunksize=2)))
+
+
+def test_csv_tells_null_from_empty_text(opened):
+    count, content = written(opened, ODD, "csv")
+    header, row = content.decode().splitlines()
+    assert count == 1
+    assert header.startswith('"n","gap","empty"')
+    assert row.startswith('7,,"",')
+    values = next(csv.DictReader(io.StringIO(content.decode())))
+    assert values["text"] == 'a,"b'
+    assert json.loads(values["list"]) == [0.5, None]
+    assert json.loads(values["entry"]) == {"x": 1}
+    assert values["decimal"] == "1.50"
+    assert values["day"] == "2026-03-01"
+
+
+def test_json_is_read_by_any_reader(opened):
+    def refuse(constant):
+        raise ValueError(constant)
+
+    expected = {"n": 7, "gap": None, "empty": "", "text": 'a,"b', "list": [0.5, None]}
+    expected |= {"entry": {"x": 1}, "nan": "nan", "decimal": 1.5, "day": "2026-03-01"}
+    for file_format in ("json", "jsonl"):
+        _, content = written(opened, ODD, file_format)
+        found = json.loads(content, parse_constant=refuse)
+        row = found[0] if file_format == "json" else found
+        assert {name: row[name] for name in expected} == expected
+
+
+def test_doubles_come_back_bit_by_bit(opened):
+    query = "SELECT sin(range) AS x FROM range(25000) ORDER BY x"
+    expected = stream_query(opened, query)
+    values = [value for batch in expected.batches for value in batch["x"].to_pylist()]
+    assert len(values) == 25_000
+    assert (
+        pq.read_table(io.BytesIO(written(opened, query, "parquet")[1]))["x"].to_pylist() == values
+    )
+    lines = written(opened, query, "csv")[1].decode().splitlines()[1:]
+    assert [float(line) for line in lines] == values
+    assert [row["x"] for row in json.loads(written(opened, query, "json")[1])] == values
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_no_rows_are_a_valid_file(opened, file_format):
+    count, content = written(opened, "SELECT 1 AS n WHERE false", file_format)
+    assert count == 0
+    if file_format == "parquet":
+        assert pq.read_table(io.BytesIO(content)).schema.names == ["n"]
+    else:
+        assert content == {"csv": b'"n"\n', "json": b"[]\n", "jsonl": b""}[file_format]
+
+
+@pytest.mark.parametrize("file_format", ["json", "jsonl", "parquet"])
+def test_two_columns_of_one_name_are_refused(opened, file_format):
+    with pytest.raises(QueryError, match="two columns are named x.*its own name"):
+        written(opened, "SELECT 1 AS x, 2 AS x", file_format)
+    assert written(opened, "SELECT 1 AS x, 2 AS x", "csv")[1] == b'"x","x"\n1,2\n'
+
+
+def test_an_error_on_a_late_row_is_a_query_error(opened):
+    late = "SELECT CASE WHEN range = 90000 THEN error('late') ELSE range END FROM range(100000)"
+    with pytest.raises(QueryError, match="late"):
+        written(opened, late, "csv")
+    assert written(opened, "SELECT 1 AS n", "csv")[0] == 1
+
+
+def test_parameters_are_typed_as_they_look():
+    given = ["a=0.5", "b=007", 'c="7"', "$d=[1, 2]", "e=null", "f=true", "g=x=y", "h=NaN", "i="]
+    assert parameters(given) == {
+        **{"a": 0.5, "b": "007", "c": "7", "d": [1, 2], "e": None, "f": True},
+        **{"g": "x=y", "h": "NaN", "i": ""},
+    }
+    for slip in (["a"], ["=1"], ["a b=1"], ["a=1", "a=2"]):
+        with pytest.raises(QueryError, match="--param"):
+            parameters(slip)
+
+
+def test_a_parameter_is_a_value_never_sql(opened):
+    values = {"x": "1; DROP VIEW core_pairs", "y": None, "z": [0.1, 0.2]}
+    batch = next(stream_query(opened, "SELECT $x AS x, $y AS y, $z AS z", values).batches)
+    assert batch.to_pylist() == [values]
+    with pytest.raises(QueryError, match=r"has the parameters \$x; given were none"):
+        stream_query(opened, "SELECT $x")
+    with pytest.raises(QueryError, match=r"has the parameters none; given were \$x"):
+        stream_query(opened, "SELECT 1", {"x": 1})
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        *("ATTACH 'x.db'", "INSTALL httpfs", "LOAD httpfs", "PRAGMA database_list"),
+        *("COPY (SELECT 1) TO '{target}'", "EXPORT DATABASE '{target}'", "SELECT 1; SELECT 2"),
+        *("SET threads = 1", "CREATE TABLE x (n INT)", "DROP VIEW core_pairs", "VACUUM", "BEGIN"),
+        *("PREPARE x AS SELECT 1", "CALL pragma_version()", "USE memory", "CHECKPOINT"),
+        "WITH a AS (COPY (SELECT 1) TO '{target}') FROM a",
+        "FROM query('WITH a AS (COPY (SELECT 1) TO ''{target}'') FROM a')",
+        "FROM query('COPY (SELECT 1) TO ''{target}''')",
+        "FROM read_text('/etc/hosts')",
+        "FROM glob('/etc/*')",
+    ],
+)
+def test_nothing_is_written_and_nothing_else_read(root, opened, attempt):
+    target = root / "tables" / "x.csv"
+    with pytest.raises(QueryError):
+        stream_query(opened, attempt.format(target=target))
+    assert not target.exists()
+    assert written(opened, "FROM core_pairs", "jsonl") == (0, b"")
+
+
+def test_a_table_says_null_and_how_many_more(opened):
+    rows = stream_query(opened, "SELECT NULL AS gap, range AS n FROM range(12000)")
+    lines = printed(rows, 80, limit=3).splitlines()
+    assert [line.split()[1::2] for line in lines[3:6]] == [["NULL", str(n)] for n in range(3)]
+    assert lines[-1].startswith("3 of 12,000 rows, 11,997 more: --limit 0")
+    everything = printed(made({"n": [1, 2, 3]}), 80, limit=0)
+    assert everything.endswith("3 rows\n")
+    assert "│ 3 │" in everything
+
+
+def test_a_stored_value_moves_no_cursor_and_is_no_markup():
+    text = printed(made({"name\x1b[2J": ["\x1b[31mred\r\n", "[bold]x[/bold]", "\u202eabc"]}), 80)
+    assert "\x1b[2J" not in text
+    assert "\x1b[31m" not in text
+    assert r"\x1b[31mred\r\n" in text
+    assert "[bold]x[/bold]" in text
+    assert r"\u202eabc" in text
+
+
+def test_a_wide_table_cuts_texts_and_never_numbers():
+    number, word = -1234.56, "w" * 200
+    columns = {f"n{i}": [number] for i in range(4)} | {"word": [word]}
+    narrow = printed(made(columns), 80)
+    assert max(map(len, narrow.splitlines())) <= 80
+    assert narrow.count("-1234.56") == 4
+    assert "ww…" in narrow
+    assert word in printed(made(columns), 300)
+
+
+def test_a_table_too_wide_for_its_numbers_becomes_records():
+    columns = {f"number_{i}": [i + 0.25, None] for i in range(12)}
+    text = printed(made(columns), 60)
+    assert "row 2" in text
+    assert "number_11  11.25\n" in text
+    assert "number_11  NULL\n" in text
+
+
+def test_format_follows_the_file_and_the_reader(monkeypatch):
+    for ending in FORMATS:
+        assert chosen_format(None, Path(f"rows.{ending}")) == ending
+    assert chosen_format("csv", Path("rows.txt")) == "csv"
+    for output, words in ((Path("rows.xlsx"), "ends in csv"), (Path("rows"), "ends in csv")):
+        with pytest.raises(QueryError, match=words):
+            chosen_format(None, output)
+    with pytest.raises(QueryError, match="a table is for reading"):
+        chosen_format("table", Path("rows.csv"))
+    for is_terminal, expected in ((True, "table"), (False, "csv")):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda answer=is_terminal: answer)
+        assert chosen_format(None, None) == expected
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, small_disk):
+    target = tmp_path / "rows.csv"
+    target.write_text("before")
+
+    def half(sink):
+        sink.write(b"half")
+        raise QueryError("late")
+
+    with pytest.raises(QueryError):
+        write_file(target, half)
+    assert target.read_text() == "before"
+    with pytest.raises(WriteFailed, match="untouched"):
+        write_file(small_disk / "rows.csv", lambda sink: sink.write(bytes(10**6)))
+    assert list(small_disk.iterdir()) == []
+    with pytest.raises(BadInput, match="is a folder"):
+        write_file(tmp_path, lambda sink: sink.write(b""))
+    with pytest.raises(BadInput, match="choose another"):
+        write_file(target / "rows.csv", lambda sink: sink.write(b""))
+    assert target.read_text() == "before"
+    assert [path.name for path in tmp_path.glob("rows*")] == ["rows.csv"]
+
+
+@pytest.mark.slow
+def test_the_command(root, decaf, tmp_path):
+    ask = ("sql", "-w", root)
+    piped = decaf(*ask, "SELECT $x AS x, NULL AS gap", "--param", "x=0.5")
+    assert (piped.returncode, piped.stdout) == (0, '"x","gap"\n0.5,\n')
+    (tmp_path / "q.sql").write_text("SELECT 1 AS n -- one")
+    to_file = decaf(*ask, "--file", "q.sql", "--output", "out/rows.parquet")
+    assert to_file.returncode == 0, to_file.stderr
+    assert to_file.stdout == "1 row: out/rows.parquet\n"
+    assert pq.read_table(tmp_path / "out" / "rows.parquet").to_pylist() == [{"n": 1}]
+    assert "2 of 9 rows" in decaf(*ask, "FROM range(9)", "--format", "table", "--limit", 2).stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["SELECT 1", "--file", "q.sql"], "expected one of them"),
+        (["--file", "nowhere.sql"], "nowhere.sql"),
+        (["SELECT 1", "--limit", "3"], "LIMIT 3"),
+        (["SELECT 1", "--limit", "-3", "--format", "table"], "--limit"),
+        (["SELECT 1", "--format", "xlsx"], "'table', 'csv'"),
+        (["DROP VIEW core_pairs"], "found DROP"),
+        (["SELECT error('late') AS x FROM range(3)", "-o", "rows.csv"], "late"),
+    ],
+)
+def test_a_slip_is_explained(root, decaf, arguments, words, tmp_path):
+    done = decaf("sql", "-w", root, *arguments)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert words in done.stderr
+    assert not list(tmp_path.glob("rows*"))
+
+
+@pytest.mark.slow
+def test_queries_are_piped_in_and_rows_out(root):
+    def through(query, *arguments):
+        command = [DECAF, "sql", "-w", str(root), *arguments]
+        return subprocess.run(
+            command, input=query, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    assert through("SELECT 1 AS n", "--format", "jsonl").stdout == '{"n": 1}\n'
+    empty = through("  \n")
+    assert (empty.returncode, "no query" in empty.stderr) == (2, True)
+    cut = f"echo 'FROM range(3000000)' | {DECAF} sql -w '{root}' | head -n 1"
+    done = subprocess.run(cut, shell=True, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ('"range"\n', "")
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_long_query(root):
+    endless = "FROM range(3)\nUNION ALL\nSELECT a.range FROM range(10**9) a, range(10**9) b"
+    asked = subprocess.Popen(
+        [DECAF, "sql", "-w", str(root), endless.replace("10**9", "1000000000")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert os.read(asked.stdout.fileno(), 7) == b'"range"'
+    asked.send_signal(signal.SIGINT)
+    _, complaint = asked.communicate(timeout=60)
+    assert asked.returncode == 130
+    assert b"Traceback" not in complaint
+
+
+@pytest.mark.slow
+def test_export_from_the_command_line(root, decaf, tmp_path):
+    done = decaf("export", "copies", "profiles", "out_costs", "--format", "csv", "-w", root)
+    assert done.returncode == 0, done.stderr
+    assert "2 files and manifest.json in copies" in done.stdout
+    names = sorted(path.name for path in (tmp_path / "copies").iterdir())
+    assert names == ["manifest.json", "out_costs.csv", "profiles.csv"]
+    slip = decaf("export", "copies", "profile", "-w", root)
+    assert (slip.returncode, "did you mean 'profiles'" in slip.stderr) == (2, True)
