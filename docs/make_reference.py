@@ -1,15 +1,18 @@
 """Write the reference pages from what they describe: settings, tables, views and commands."""
 
+import dataclasses
 import inspect
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from pydantic import SecretStr
 
 from decaf.discovery import members
-from decaf.models.card import ModelCard
 from decaf.settings import Settings
 from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
-from warehouse.catalog import views
+from warehouse.catalog import connect_empty, views
+from warehouse.descriptions import described
 from warehouse.schemas import SCHEMA_VERSION, TABLES
 
 FOLDER = Path(__file__).parent
@@ -20,6 +23,8 @@ SECTIONS = {
     "paths": "decaf.reveal",
     "training": "decaf.training",
 }
+TAGS = ("adapter", "kind", "recipe", "source")
+TYPES = {str: "text", SecretStr: "text", int: "whole number", float: "number", Path: "path"}
 FOLDERS = {
     "core": "Rows of the newest run of every study",
     "out": "Answers",
@@ -27,6 +32,15 @@ FOLDERS = {
     "staging": "All committed rows, every run",
     "checks": "Checks: each returns the offending rows",
 }
+
+
+class Key(NamedTuple):
+    """One key of a section."""
+
+    name: str
+    annotation: Any
+    default: str
+    description: str | None
 
 
 def configuration() -> str:
@@ -40,8 +54,9 @@ def configuration() -> str:
         "nearest valid key. `decaf plan CONFIG` reads a study without running it.",
         "## The study",
         _keys(Study),
-        "## `models:` – one card per model",
-        _keys(ModelCard),
+        "## `models:` – one card per model, from one of the modules of `decaf.sources`",
+        "A card without `source:` is a `network`. [Examples of each](models.md).",
+        *_variants(members("decaf.sources")),
         "## `cluster:`",
         *_variants([LocalWorkers, CudaWorkers, SchedulerAddress]),
     ]
@@ -55,9 +70,11 @@ def warehouse() -> str:
     parts = [
         NOTICE,
         "# Views and tables",
-        'Ask with `decaf sql "SELECT …"`. `decaf views` lists the views; `DESCRIBE view` its '
-        "columns.",
+        'Ask with `decaf sql "SELECT …"`. `decaf views` lists the views, '
+        "`decaf views NAME` the columns of one with their types. [Worked questions](sql.md).",
     ]
+    with connect_empty() as connection:
+        columns = {view.name: described(connection, view.name).columns for view in views()}
     for folder, title in FOLDERS.items():
         rows = [
             f"| `{view.name}` | {_cell(view.purpose)} | {_cell(view.grain)} | {view.paper} |"
@@ -66,6 +83,13 @@ def warehouse() -> str:
         ]
         header = ["| name | purpose | grain | paper |", "|---|---|---|---|"]
         parts += [f"## {title}", "\n".join(header + rows)]
+        if folder in ("core", "out"):
+            lists = [
+                f"- `{view.name}`: {', '.join(f'`{name}`' for name, _ in columns[view.name])}"
+                for view in views()
+                if view.folder == folder
+            ]
+            parts += ["Columns:", "\n".join(lists)]
     parts.append(f"# Tables (schema version {SCHEMA_VERSION})")
     for table in TABLES.values():
         keys = ", ".join(f"`{key}`" for key in table.key)
@@ -82,28 +106,52 @@ def warehouse() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _variants(models: list[type[Settings]]) -> list[str]:
+def _variants(models: list[type]) -> list[str]:
     parts = []
     for model in models:
-        tag = next(iter(model.model_fields.items()))
-        name = f"`{tag[0]}: {get_args(tag[1].annotation)[0]}`"
+        keys = _described(model)
+        tag = next(key for key in keys if key.name in TAGS)
+        name = f"`{tag.name}: {get_args(tag.annotation)[0]}`"
         parts += [f"### {name}", inspect.getdoc(model).split("\n\n")[0].replace("\n", " ")]
-        if len(model.model_fields) > 1:
-            parts.append(_keys(model, skip=tag[0]))
+        if len(keys) > 1:
+            parts.append(_keys(model, skip=tag.name))
     return parts
 
 
-def _keys(model: type[Settings], skip: str = "") -> str:
+def _keys(model: type, skip: str = "") -> str:
     rows = ["| key | type | default | meaning |", "|---|---|---|---|"]
-    for name, field in model.model_fields.items():
-        if name == skip:
+    for key in _described(model):
+        if key.name == skip:
             continue
-        if not field.description:
-            raise ValueError(f"{model.__name__}.{name} has no description")
-        default = "required" if field.is_required() else f"`{_shown(field.default)}`"
-        kind = _type(field.annotation)
-        rows.append(f"| `{name}` | {_cell(kind)} | {default} | {_cell(field.description)} |")
+        if not key.description:
+            raise ValueError(f"{model.__name__}.{key.name} has no description")
+        kind = _type(key.annotation)
+        rows.append(f"| `{key.name}` | {_cell(kind)} | {key.default} | {_cell(key.description)} |")
     return "\n".join(rows)
+
+
+def _described(model: type) -> list[Key]:
+    """Keys of a settings class, or of a path's dataclass (those of its base last)."""
+    if issubclass(model, Settings):
+        return [
+            Key(
+                name,
+                field.annotation,
+                "required" if field.is_required() else f"`{_shown(field.default)}`",
+                field.description,
+            )
+            for name, field in model.model_fields.items()
+        ]
+    types = get_type_hints(model)
+    keys = [
+        Key(field.name, types[field.name], f"`{_shown(field.default)}`", _description(field))
+        for field in dataclasses.fields(model)
+    ]
+    return sorted(keys, key=lambda key: key.name == "stages")
+
+
+def _description(field: dataclasses.Field) -> str | None:
+    return field.metadata.get("description")
 
 
 def _cell(text: str) -> str:
@@ -121,7 +169,8 @@ def _type(annotation: Any) -> str:
     if origin is Annotated:
         return _type(arguments[0])
     if origin in (Union, UnionType):
-        named = [_type(argument) for argument in arguments if argument is not type(None)]
+        given = [argument for argument in arguments if not _is_for_python_alone(argument)]
+        named = [_type(argument) for argument in given]
         return " | ".join(dict.fromkeys(named))
     if origin is tuple and arguments[-1] is Ellipsis:
         return f"list of {_type(arguments[0])}"
@@ -131,10 +180,15 @@ def _type(annotation: Any) -> str:
         return f"mapping to {_type(arguments[1])}"
     if origin is not None:
         return " | ".join(f"`{argument}`" for argument in arguments)
-    if isinstance(annotation, type) and issubclass(annotation, Settings):
+    if issubclass(annotation, Settings) or dataclasses.is_dataclass(annotation):
         return "section"
-    return {"str": "text", "int": "whole number", "float": "number", "Path": "path"}.get(
-        annotation.__name__, "any"
+    return TYPES.get(annotation, "any")
+
+
+def _is_for_python_alone(annotation: Any) -> bool:
+    """Whether no YAML can say it: absence, or an object in memory."""
+    return annotation is type(None) or (
+        dataclasses.is_dataclass(annotation) and "kind" not in annotation.__dataclass_fields__
     )
 
 

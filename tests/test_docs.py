@@ -2,16 +2,20 @@
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from decaf.discovery import members
 from decaf.study import Study, load_study
 from flows.cli import app
 from warehouse.catalog import views
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SOURCES = "decaf.sources"
 TEXT = "\n".join(page.read_text() for page in PAGES)
 
 
@@ -50,9 +54,35 @@ def test_every_key_has_a_description():
 def test_every_configuration_of_the_project_can_be_read(monkeypatch, tmp_path):
     (tmp_path / "weights").mkdir()
     (tmp_path / "weights" / "architectures.py").write_text("")
+    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
     for name in ("demo", "photos"):
         assert load_study(ROOT / "configs" / f"{name}.yaml").study == name
+
+
+def yaml_examples(page):
+    return re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
+
+
+def test_every_source_of_models_has_an_example_that_can_be_read(monkeypatch, tmp_path):
+    monkeypatch.setenv("MODEL_TOKEN", "secret")
+    examples = yaml_examples("models.md")
+    (tmp_path / "models.yaml").write_text("\n".join(examples))
+    (tmp_path / "study.yaml").write_text(
+        "study: examples\ndata: {adapter: scenes}\nmodels: !file models.yaml\n"
+        "score: {kind: class_probability, classes: 2, target: 1}\npaths: {blend: {kind: blend}}\n"
+    )
+    models = load_study(tmp_path / "study.yaml").models
+    assert len(models) == sum(example.count("- id:") for example in examples)
+    sources = [get_args(card.model_fields["source"].annotation)[0] for card in members(SOURCES)]
+    assert {card.source for card in models} == set(sources)
+
+
+def test_every_source_and_score_is_on_the_page_of_models():
+    page = (ROOT / "docs" / "models.md").read_text()
+    for package, tag in ((SOURCES, "source"), ("decaf.scores", "kind")):
+        for member in members(package):
+            assert f"| `{get_args(member.model_fields[tag].annotation)[0]}` |" in page
 
 
 def test_links_between_pages_lead_somewhere():

@@ -1,0 +1,149 @@
+"""Rows per second of planner + scorer against a bare loop over ready tensors of the same network.
+
+Both sides run the same network on the same number of rows in batches of the same size; the bare
+loop is given normalised tensors that lie on the device already, and fetches its outputs like the
+scorer does. Networks are untrained and images random: neither changes the work. Rounds alternate;
+the best of each side counts. The profile says how the scorer's own time divides.
+Run: python benchmarks/scoring.py [--device cuda] [network …]
+"""
+
+import argparse
+import os
+import platform
+import sys
+import time
+
+import numpy as np
+import torch
+from torchvision import models
+
+from decaf.models.network import NetworkModel
+from decaf.models.precision import exact_float32
+from decaf.pairs import Image, Pair, PairBlock, PairSet
+from decaf.planner import StatePlan, plan_states
+from decaf.reveal.blend import Blend
+from decaf.reveal.patches import Patches
+from decaf.scores.class_probability import ClassProbability
+from decaf.scoring import BlockScores, score_block
+from decaf.sources.network import NetworkCard
+from decaf.states import StateBuilder, on_device
+from tasks.cluster import WORKER_MEMORY
+
+PATHS = {"blend": Blend(), "patch_a": Patches(order="A"), "patch_b": Patches(order="B")}
+GRID = np.linspace(0, 1, 9)
+NETWORKS = {"cpu": ["resnet18"], "cuda": ["resnet50", "vit_b_16"]}
+SOURCES = {"cpu": 4, "cuda": 64}
+BATCH = {"cpu": 61, "cuda": 488}
+ROUNDS = 5
+
+
+def foregrounds(count: int) -> tuple[PairBlock, np.ndarray]:
+    """Pairs as in ImageNet-9 over random images, (3 count, 3, 224, 224) uint8."""
+    images = tuple(Image(str(i), "random", str(i), "") for i in range(3 * count))
+    pairs = tuple(
+        Pair(f"{source}/{other}", str(source), "any", 0, "all", 3 * source, 3 * source + other)
+        for source in range(count)
+        for other in (1, 2)
+    )
+    pixels = np.random.default_rng(0).integers(0, 256, (3 * count, 224, 224, 3), dtype=np.uint8)
+    block = PairSet(images, pairs, "random").block(tuple(range(len(pairs))))
+    return block, pixels.transpose(0, 3, 1, 2)
+
+
+def networks_of(name: str, device: torch.device) -> tuple[torch.nn.Module, NetworkModel]:
+    """Untrained torchvision network, alone and behind the card that an audit would use."""
+    card = NetworkCard(
+        id=name,
+        family=name,
+        architecture=f"torchvision:{name}",
+        weights="untrained",
+        input_size=224,
+        mean=(0.485, 0.456, 0.406),
+        std=(0.229, 0.224, 0.225),
+        memory_format="channels_last",
+    )
+    torch.manual_seed(0)
+    network = models.get_model(name, weights=None)
+    return network, NetworkModel(network, card, device)
+
+
+def planned(
+    model: NetworkModel, block: PairBlock, inputs: np.ndarray, batch: int
+) -> tuple[float, StatePlan, BlockScores]:
+    """Seconds of planning, building, scoring and gathering a block."""
+    score = ClassProbability(kind="class_probability", classes=1000)
+    synchronise(model.device)
+    started = time.perf_counter()
+    plan = plan_states(block, inputs, PATHS, GRID)
+    builder = StateBuilder(plan, on_device(inputs, model.device))
+    with torch.inference_mode():
+        scores = score_block(
+            plan, builder, lambda x: score.values(model.outputs(x), "logits"), block.class_id, batch
+        )
+    return time.perf_counter() - started, plan, scores
+
+
+def bare(network: torch.nn.Module, batches: list[torch.Tensor]) -> float:
+    """Seconds of the network alone on ready tensors."""
+    synchronise(batches[0].device)
+    started = time.perf_counter()
+    with torch.inference_mode():
+        for batch in batches:
+            network(batch).cpu()
+    return time.perf_counter() - started
+
+
+def synchronise(device: torch.device) -> None:
+    """Wait for what has been launched."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def ready_batches(plan: StatePlan, batch: int, device: torch.device) -> list[torch.Tensor]:
+    """Random tensors of the sizes that the plan's batches have; one buffer, so memory suffices."""
+    layout = {"memory_format": torch.channels_last}
+    largest = torch.randn(batch, 3, 224, 224, device=device).contiguous(**layout)
+    return [largest[: states.size] for states in plan.batches(batch)]
+
+
+def compare(name: str, device: torch.device) -> str:
+    """One row of the table."""
+    network, model = networks_of(name, device)
+    block, inputs = foregrounds(SOURCES[device.type])
+    batch = BATCH[device.type]
+    _, plan, _ = planned(model, block, inputs, batch)
+    batches = ready_batches(plan, batch, device)
+    bare(network, batches)
+    runs = [(planned(model, block, inputs, batch), bare(network, batches)) for _ in range(ROUNDS)]
+    (seconds, _, scores), alone = min(run for run, _ in runs), min(run for _, run in runs)
+    rows = plan.state_count
+    return (
+        f"| {name} | {rows} | {batch} | {rows / alone:.1f} | {rows / seconds:.1f} "
+        f"| {alone / seconds:.3f} | {scores.build_seconds / seconds:.3f} |"
+    )
+
+
+def main() -> None:
+    """Print a table, one network a row."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--device", choices=list(NETWORKS), default="cpu")
+    parser.add_argument("networks", nargs="*")
+    given = parser.parse_args()
+    device = torch.device(given.device)
+    exact_float32()
+    torch.set_num_threads(1)
+    name = torch.cuda.get_device_name() if given.device == "cuda" else platform.processor()
+    print(
+        f"{name or 'CPU'}, torch {torch.__version__}, Python {platform.python_version()}, float32"
+    )
+    print("| network | rows | batch | bare, rows/s | planned, rows/s | ratio | building, share |")
+    print("|---|---|---|---|---|---|---|")
+    for network in given.networks or NETWORKS[given.device]:
+        print(compare(network, device), flush=True)
+
+
+if __name__ == "__main__":
+    if not WORKER_MEMORY.items() <= os.environ.items():
+        # An allocator reads its settings once, at the start of a process.
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **WORKER_MEMORY})
+    main()
