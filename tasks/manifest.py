@@ -108,7 +108,7 @@ def _model_rows(plan: AuditPlan) -> pa.Table:
 
 
 def _path_rows(plan: AuditPlan) -> pa.Table:
-    study, inputs = plan.study, plan.pairs.images_digest
+    study, inputs = plan.study, plan.pairs.image_set.digest
     rows = [
         {
             "run_id": plan.run_id,

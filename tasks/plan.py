@@ -112,7 +112,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
         When an image cannot be decoded.
     """
     paths = fitted_paths(study, pairs)
-    path = pixel_file(study.workspace / "pixels", pairs)
+    path = pixel_file(study.workspace / "pixels", pairs.image_set)
     planned = naive = 0
     with ThreadPoolExecutor() as pool:
         for rows in pairs.blocks(study.sources_per_shard):

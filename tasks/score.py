@@ -24,10 +24,10 @@ def store_pairs(study: Study, pairs: PairSet) -> Path:
         Naming the images that cannot be used.
     """
     folder = study.workspace / "pixels"
-    if not pixel_file(folder, pairs).exists():
+    if not pixel_file(folder, pairs.image_set).exists():
         announce(f"checking and decoding {len(pairs.images)} images")
         study.data.verify(pairs)
-    return store_pixels(folder, pairs, study.data.read_image).absolute()
+    return store_pixels(folder, pairs.image_set, study.data.read_image).absolute()
 
 
 def examine_models(client: Client, plan: AuditPlan, pixels: Path) -> None:
