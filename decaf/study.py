@@ -68,7 +68,11 @@ class Study(Settings):
     workspace: Path = Field(
         Path("runs/workspace"), description="folder for pixels and trained checkpoints"
     )
-    warehouse: Path = Field(Path("runs/warehouse"), description="root of the result warehouse")
+    warehouse: str = Field(
+        "runs/warehouse",
+        min_length=1,
+        description="root of the result warehouse: a folder, or an URL as in `s3://bucket/prefix`",
+    )
     report: Path | None = Field(
         None, description="where the HTML report goes; `runs/<study>.html` when absent"
     )

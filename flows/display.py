@@ -1,7 +1,6 @@
 """What the commands print: tables of plans, progress and results."""
 
 from itertools import groupby
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -14,6 +13,7 @@ from tasks.plan import AuditPlan, count_rows, plan_audit
 from tasks.progress import clock
 from warehouse.catalog import connect
 from warehouse.lock import is_held
+from warehouse.storage import Root
 
 EXAMPLE = (
     "SELECT model_id, path, evidence, contradiction, fragility FROM out_model_profiles "
@@ -40,7 +40,7 @@ def results(console: Console, study: Study) -> None:
     console.print(table)
     console.print("Ask further, for example:", highlight=False)
     query = EXAMPLE.format(study=study.study)
-    place = "" if str(study.warehouse) == "runs/warehouse" else f" -w {study.warehouse}"
+    place = "" if study.warehouse == "runs/warehouse" else f" -w {study.warehouse}"
     console.print(f'  decaf sql{place} "{query}"', highlight=False, soft_wrap=True, markup=False)
     console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
 
@@ -102,7 +102,7 @@ def _print_misses(console: Console, planned: AuditPlan) -> None:
     console.print(table)
 
 
-def status(console: Console, root: Path, study: str | None) -> None:
+def status(console: Console, root: Root, study: str | None) -> None:
     """Shards done, speed, time left and running means of every model of the current runs."""
     with connect(root) as connection:
         rows = connection.sql(

@@ -4,7 +4,6 @@ import platform
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +14,9 @@ from decaf.pairs import PairSet
 from decaf.planner import plan_states
 from decaf.shards import Shard, fitted_paths, plan_shards
 from decaf.study import Study
-from warehouse import layout, receipts
+from warehouse import layout, receipts, storage
 from warehouse.migrations import check_version
+from warehouse.storage import Root
 
 LIBRARIES = (
     "numpy",
@@ -36,7 +36,7 @@ class AuditPlan:
     """The shards of a study against what is committed."""
 
     study: Study
-    root: Path
+    root: Root
     pairs: PairSet
     shards: tuple[Shard, ...]
     scored: frozenset[str]
@@ -76,8 +76,8 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
     BadInput
         When a weight file or the warehouse cannot be used.
     """
-    root = study.warehouse.absolute()
-    if layout.format_file(root).exists():
+    root = storage.resolved(study.warehouse)
+    if storage.open(root).exists(layout.FORMAT):
         check_version(root)
     shards = tuple(plan_shards(study, pairs))
     scored = receipts.keys(root, "shards", study.study)
@@ -134,7 +134,7 @@ def run_id_of(study: Study, shards: tuple[Shard, ...]) -> str:
     return short(json_sha256([study.study, study.epsilon, keys]))
 
 
-def _newest_run(root: Path, study: str) -> str | None:
+def _newest_run(root: Root, study: str) -> str | None:
     runs = list(receipts.read_kind(root, "runs", study))
     return max(runs, key=lambda receipt: receipt.committed_at).key if runs else None
 

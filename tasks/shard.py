@@ -26,8 +26,9 @@ from decaf.shards import ShardKeys
 from decaf.states import StateBuilder, on_device
 from decaf.study import RevealPath, Score, import_from
 from tasks.rows import prediction_rows, profile_rows, trajectory_rows
-from warehouse import layout
+from warehouse import receipts
 from warehouse.schemas import COSTS
+from warehouse.storage import Root
 from warehouse.stored import read_commit
 from warehouse.writer import commit
 
@@ -36,7 +37,7 @@ from warehouse.writer import commit
 class ShardOrder:
     """What a worker is told: keys, paths and names, no pixels and no weights."""
 
-    root: Path
+    root: Root
     study: str
     model: ModelCard
     workspace: Path
@@ -114,7 +115,7 @@ def choose_device(wanted: str) -> str:
 
 
 def _has_receipt(order: ShardOrder, kind: str, key: str) -> bool:
-    return layout.receipt_file(order.root, kind, order.study, key).exists()
+    return receipts.exists(order.root, kind, order.study, key)
 
 
 def _loaded_model(order: ShardOrder) -> tuple[Model, float]:

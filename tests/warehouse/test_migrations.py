@@ -126,7 +126,7 @@ def test_a_version_that_no_step_leads_on_from(stored, version, message):
 
 
 def test_the_stored_warehouse_is_as_it_was_written():
-    assert layout.format_file(STORED).read_text() == '{"schema_version": 1}\n'
+    assert (STORED / layout.FORMAT).read_text() == '{"schema_version": 1}\n'
     files = [file for receipt in receipts.read(STORED) for file in receipt.files]
     assert len(files) == 14
     for file in files:

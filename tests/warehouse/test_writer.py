@@ -160,13 +160,13 @@ def test_a_name_that_is_no_folder_is_refused(root, name):
 
 
 def test_a_newer_warehouse_is_refused(root):
-    layout.format_file(root).write_text(json.dumps({"schema_version": 99}))
+    (root / layout.FORMAT).write_text(json.dumps({"schema_version": 99}))
     with pytest.raises(WarehouseError, match="schema version 99; this decaf reads up to 1"):
         open_root(root)
 
 
 def test_a_damaged_version_file_is_refused(root):
-    layout.format_file(root).write_text("?")
+    (root / layout.FORMAT).write_text("?")
     with pytest.raises(WarehouseError, match="cannot be read as a warehouse version"):
         open_root(root)
 
@@ -210,6 +210,6 @@ def test_a_full_disk_leaves_nothing_of_the_commit(root):
 
 def test_a_damaged_receipt_is_named(root):
     commit(root, "shards", "s", "key", trajectories(), model_id="m")
-    layout.receipt_file(root, "shards", "s", "key").write_text("{}")
+    (root / layout.receipt("shards", "s", "key")).write_text("{}")
     with pytest.raises(WarehouseError, match=r"key\.json is not a receipt"):
         list(receipts.read(root))
