@@ -51,12 +51,18 @@ class NetworkModel:
         import torch
 
         with torch.inference_mode():
-            fed = self._feeding(inputs)
-            with forward_precision(self._card.precision, self.device):
-                found = self._network(fed)
-            if not isinstance(found, torch.Tensor):
-                raise ModelError(
-                    f"model {self._card.id}: the network returned {type(found).__name__}; expected "
-                    "one tensor, (rows, outputs): wrap it in a factory of your own"
-                )
-            return found.float()
+            return self.differentiable_outputs(inputs)
+
+    def differentiable_outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+        """The same as :meth:`outputs`; gradients with respect to the inputs flow through it."""
+        import torch
+
+        fed = self._feeding(inputs)
+        with forward_precision(self._card.precision, self.device):
+            found = self._network(fed)
+        if not isinstance(found, torch.Tensor):
+            raise ModelError(
+                f"model {self._card.id}: the network returned {type(found).__name__}; expected "
+                "one tensor, (rows, outputs): wrap it in a factory of your own"
+            )
+        return found.float()
