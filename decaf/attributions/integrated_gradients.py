@@ -20,7 +20,7 @@ class IntegratedGradients(AttributionMethod):
     """
 
     kind: Literal["integrated_gradients"] = "integrated_gradients"
-    steps: int = Field(16, gt=0, description="gradients on the way from the baseline")
+    steps: int = Field(16, gt=1, description="gradients on the way from the baseline")
     baseline: tuple[float, ...] = Field(
         (0.0,), min_length=1, description="where the way starts: one number, or one a channel"
     )

