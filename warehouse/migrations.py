@@ -14,6 +14,7 @@ from decaf.errors import AlreadyRunning, WarehouseError
 from warehouse import layout, storage
 from warehouse.lock import held_studies
 from warehouse.schemas import SCHEMA_VERSION
+from warehouse.seeds import write_missing_seeds
 from warehouse.storage import Held, Root
 
 
@@ -25,7 +26,9 @@ class Migration(NamedTuple):
     apply: Callable[[Root], object]
 
 
-MIGRATIONS: tuple[Migration, ...] = ()
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "tables for behaviours and attributions", write_missing_seeds),
+)
 """All steps, from version 1 on without a gap."""
 
 

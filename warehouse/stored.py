@@ -13,7 +13,11 @@ from warehouse.current import COMPACTIONS, name_of
 from warehouse.receipts import CommittedFile, Receipt
 from warehouse.storage import Root
 
-KEY_COLUMN = {"shards": "shard_key", "profiles": "profile_key"}
+KEY_COLUMN = {
+    "shards": "shard_key",
+    "profiles": "profile_key",
+    "measurements": "measurement_key",
+}
 """Column that says to which commit of a kind a row belongs."""
 
 

@@ -17,6 +17,7 @@ from warehouse import layout, storage
 from warehouse.migrations import store_version, upgrade
 from warehouse.receipts import CommittedFile, Receipt
 from warehouse.schemas import SCHEMA_VERSION, TABLES, Table
+from warehouse.seeds import write_missing_seeds
 from warehouse.storage import Root
 
 ROW_GROUP_ROWS = 122_880
@@ -40,11 +41,7 @@ def open_root(root: Root) -> Root:
             upgrade(root)
         else:
             store_version(root, SCHEMA_VERSION)
-        seeds = {entry.key for entry in store.entries(layout.SEEDS, (".parquet",))}
-        for table in TABLES.values():
-            if (key := layout.seed(table.name)) not in seeds:
-                empty = _empty(table)
-                store.publish(key, lambda path, empty=empty: _write_parquet(empty, path))
+        write_missing_seeds(root)
     except OSError as error:
         raise WarehouseError(
             f"warehouse {root} cannot be written: {error.strerror}; choose another folder with "
@@ -126,10 +123,6 @@ def sweep(root: Root, study: str) -> int:
 
 def _write_parquet(rows: pa.Table, path: Path) -> None:
     pq.write_table(rows, path, compression="zstd", row_group_size=ROW_GROUP_ROWS)
-
-
-def _empty(table: Table) -> pa.Table:
-    return table.schema.empty_table()
 
 
 def _fit(table: Table, rows: pa.Table) -> pa.Table:

@@ -17,10 +17,11 @@ from pydantic import Field
 
 from decaf.digests import file_sha256, hashed_share
 from decaf.errors import DataError
-from decaf.pairs import Image, Pair, PairSet
+from decaf.pairs import Image, ImageSet, Pair, PairSet
 from decaf.settings import Settings
 
 FACTUAL = "mixed_same"
+FOREGROUND = "only_fg"
 COUNTERFACTUALS = {"same_rand": "mixed_rand", "same_next": "mixed_next"}
 FILE_NAME = re.compile(r"(?:fg_)?(?P<foreground>n\d{8}_\d+)(?:_bg_.+)?", re.ASCII)
 CLASS_FOLDER = re.compile(r"0(?P<class_id>[0-8])_.+", re.ASCII)
@@ -83,6 +84,29 @@ class ImageNet9(Settings):
             counts = ", ".join(f"{name} {len(found)}" for name, found in files.items())
             raise DataError(f"{self.root}: no foreground is in every variant (files: {counts})")
         return PairSet(tuple(images), tuple(pairs), f"pillow bilinear {RESIZE_SHORTER} crop {CROP}")
+
+    def foregrounds(self, pairs: PairSet) -> ImageSet:
+        """Only-FG images of all sources, in the order of their names.
+
+        Raises
+        ------
+        DataError
+            When the folder is missing, or lacks a foreground.
+        """
+        files = variant_files(self.root, FOREGROUND)
+        sources = sorted({pair.source_id for pair in pairs.pairs})
+        missing = [source for source in sources if source not in files]
+        if missing:
+            raise DataError(
+                f"{self.root}: {len(missing)} foregrounds are not in {FOREGROUND}, {missing[0]} "
+                "for example; add their files, or leave 'behaviours:' out"
+            )
+        images = (
+            Image(f"{FOREGROUND}/{source}", FOREGROUND, file_sha256(path), str(path))
+            for source in sources
+            for path in (files[source],)
+        )
+        return ImageSet(tuple(images), pairs.geometry)
 
     def verify(self, pairs: PairSet) -> None:
         """Check that both files of every pair have one size, from their headers.

@@ -24,6 +24,8 @@ from warehouse.writer import open_root
 
 STORED = Path(__file__).parent / "stored_v1"
 """Written by ``make_stored_v1.py`` with the writer of version 1; it is never written again."""
+HELD = {path.name for path in (STORED / "tables").iterdir()}
+"""Tables that it has rows of."""
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def test_a_warehouse_of_version_1_is_read_with_all_its_numbers(stored):
             if view.folder != "macros":
                 run_query(connection, f"FROM {view.name}")
         assert [result for result in run_checks(connection) if result.offending_count] == []
-        for table in TABLES.keys() - {"quarantine"}:
+        for table in HELD:
             assert run_query(connection, f"FROM stg_{table}").num_rows > 0, table
         profiles = connection.sql(
             "SELECT model_id, pair_count, round(evidence, 6), round(contradiction, 6), "

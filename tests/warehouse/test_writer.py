@@ -14,7 +14,7 @@ import pytest
 from decaf import files as files_module
 from decaf.errors import WarehouseError, WriteFailed
 from warehouse import layout, receipts, writer
-from warehouse.schemas import TABLES
+from warehouse.schemas import SCHEMA_VERSION, TABLES
 from warehouse.writer import commit, open_root, sweep
 
 ROW = {
@@ -47,7 +47,10 @@ def test_a_commit_is_its_files_and_then_its_receipt(root):
     (file,) = receipt.files
     assert file.path == "tables/trajectories/study=s/model_id=m/key.parquet"
     assert file.row_count == 3
-    assert pq.read_schema(root / file.path).metadata[b"decaf.schema_version"] == b"1"
+    assert (
+        pq.read_schema(root / file.path).metadata[b"decaf.schema_version"]
+        == str(SCHEMA_VERSION).encode()
+    )
     assert receipts.keys(root, "shards", "s") == {"key"}
     assert list(receipts.read(root)) == [receipt]
 
@@ -161,7 +164,9 @@ def test_a_name_that_is_no_folder_is_refused(root, name):
 
 def test_a_newer_warehouse_is_refused(root):
     (root / layout.FORMAT).write_text(json.dumps({"schema_version": 99}))
-    with pytest.raises(WarehouseError, match="schema version 99; this decaf reads up to 1"):
+    with pytest.raises(
+        WarehouseError, match=f"schema version 99; this decaf reads up to {SCHEMA_VERSION}"
+    ):
         open_root(root)
 
 
