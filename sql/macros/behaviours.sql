@@ -8,7 +8,7 @@
 -- the background changes the prediction, or the true class by change or more; it is FALSE on
 -- active pairs, and NULL where no corruption has been scored.
 -- FROM behaviours(0.02, 0.2)
-CREATE OR REPLACE MACRO behaviours(epsilon, change) AS TABLE
+CREATE OR REPLACE MACRO behaviours(gate, change) AS TABLE
 WITH corrupted AS (
     SELECT
         study,
@@ -24,7 +24,7 @@ WITH corrupted AS (
 rand AS (
     SELECT
         *,
-        abs(plus_score - minus_score) >= epsilon AS is_active,
+        abs(plus_score - minus_score) >= gate AS is_active,
         is_plus_correct
         AND (minus_class <> plus_class OR plus_score - minus_score >= change) AS y_evidence
     FROM core_pair_predictions
@@ -40,7 +40,7 @@ SELECT
     rand.model_id,
     rand.source_id,
     rand.class_id,
-    is_active, -- of the pair with the random background, at epsilon
+    is_active, -- of the pair with the random background, at the gate
     y_evidence,
     y_contradiction, -- NULL without a pair with the next class
     CASE WHEN is_active THEN FALSE ELSE corrupted.is_moved END AS y_fragility

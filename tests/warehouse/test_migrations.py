@@ -19,7 +19,7 @@ from warehouse.migrations import (
     stored_version,
     upgrade,
 )
-from warehouse.schemas import SCHEMA_VERSION, TABLES
+from warehouse.schemas import SCHEMA_VERSION
 from warehouse.writer import open_root
 
 STORED = Path(__file__).parent / "stored_v1"
