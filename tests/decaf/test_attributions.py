@@ -1,5 +1,8 @@
 """Attribution methods: by hand on linear scores, captum as oracle, calls counted by the network."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -61,8 +64,11 @@ def of_kind(method):
     return method().kind
 
 
-def test_every_method_is_found():
+def test_every_method_is_found_and_documented():
     assert {of_kind(method) for method in METHODS} == set(CALLS)
+    page = (Path(__file__).parents[2] / "docs" / "attributions.md").read_text()
+    for kind, (forward, backward) in CALLS.items():
+        assert re.search(rf"\| `{kind}` \|.*\| {forward} \+ {backward} \|", page), kind
 
 
 class TestByHand:
