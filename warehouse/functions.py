@@ -5,7 +5,7 @@ at once; both are many times faster than the same in SQL. They are pure, and see
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -29,7 +29,7 @@ class Function(NamedTuple):
     parameters: list[str]
     returns: str
     null_handling: str
-    """``default``: it never sees NULL, which gives NULL; ``special``: it does, and may answer so."""
+    """``default``: it never sees NULL, which gives NULL; ``special``: it does, and may give it."""
 
 
 def register(connection: duckdb.DuckDBPyConnection) -> None:

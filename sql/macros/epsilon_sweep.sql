@@ -20,7 +20,6 @@ passed AS (
     SELECT
         study, model_id, pair_type, path,
         len(list_filter(ladder, lambda here: is_active_at(endpoint_delta, here))) AS step,
-        list(pair_id) AS pair_ids,
         count(*) AS trajectory_count,
         sum(evidence_at(endpoint_delta, rising_mass, falling_mass, 0)) AS evidence,
         sum(contradiction_at(endpoint_delta, rising_mass, falling_mass, 0)) AS contradiction,
@@ -28,10 +27,15 @@ passed AS (
     FROM core_masses
     CROSS JOIN (SELECT list(epsilon) AS ladder FROM steps)
     GROUP BY ALL
+),
+counted AS (
+    SELECT study, model_id, pair_type, path, count(DISTINCT pair_id) AS pair_count
+    FROM core_masses
+    GROUP BY study, model_id, pair_type, path
 )
 SELECT
     study, model_id, pair_type, path, epsilon,
-    len(list_distinct(flatten(list(pair_ids)))) AS pair_count,
+    any_value(pair_count) AS pair_count,
     coalesce(sum(trajectory_count) FILTER (passed.step >= steps.step), 0)
         / sum(trajectory_count) AS active_frac,
     coalesce(sum(evidence) FILTER (passed.step >= steps.step), 0) / sum(trajectory_count)
@@ -42,5 +46,6 @@ SELECT
         AS fragility,
     sum(abs_response) / sum(trajectory_count) AS abs_response
 FROM passed
+JOIN counted USING (study, model_id, pair_type, path)
 CROSS JOIN steps
 GROUP BY study, model_id, pair_type, path, epsilon;
