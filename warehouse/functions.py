@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from decaf.draws import multiplicities
 from decaf.errors import ResponseError
-from decaf.ranks import spearman_rows
 
 CELLS_AT_ONCE = 1 << 23
 """Columns times clusters laid out together: bounds the memory whatever the number of groups."""
@@ -105,6 +104,9 @@ def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
     ResponseError
         For two lists of different lengths.
     """
+    # It loads scipy.stats, which takes longer than to open a warehouse.
+    from decaf.ranks import spearman_rows
+
     a, b = (side.combine_chunks() for side in (x, y))
     lengths, others = (pc.list_value_length(side).fill_null(0).to_numpy() for side in (a, b))
     if not np.array_equal(lengths, others):

@@ -1,5 +1,8 @@
 """The functions of SQL that are made of numpy, by hand and against plain sums."""
 
+import subprocess
+import sys
+
 import duckdb
 import numpy as np
 import pyarrow as pa
@@ -122,3 +125,9 @@ def test_a_warehouse_knows_them(tmp_path):
         assert run_query(connection, query)["rho"].to_pylist() == [0.5]
         (batch,) = stream_query(connection, query).batches
         assert batch["rho"].to_pylist() == [0.5]
+
+
+def test_opening_loads_no_statistics():
+    """Importing scipy.stats would take longer than to open a warehouse."""
+    code = "import sys, warehouse.functions; sys.exit('scipy.stats' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
