@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from decaf.errors import QueryError, WarehouseError
-from warehouse import layout, receipts, storage
+from warehouse import functions, layout, receipts, storage
 from warehouse.current import resolve
 from warehouse.migrations import check_version
 from warehouse.receipts import Receipt
@@ -114,6 +114,7 @@ def connect(
     try:
         with ExitStack() as on_failure:
             connection = on_failure.enter_context(duckdb.connect(config=settings))
+            functions.register(connection)
             # A view opens the files it is bound to: seeds have the types, and are few.
             provide(connection, store, [])
             for view in in_order():

@@ -1,43 +1,40 @@
--- purpose: clusters of any relation in a fixed order, with the layouts that groups share
+-- purpose: what the bootstrap of any relation draws: clusters in a fixed order, with their sums
 -- grain: one row per group g and cluster
 -- inputs: none
 -- paper: appendix D.8 (statistical summaries)
--- rel names a relation with columns g and cluster, and stratum if draws are to stay inside strata.
--- Groups of the same clusters and strata have one layout, so one set of draws: their differences
--- are paired. A group that lacks a cluster joins them with a row whose x is NULL.
+-- rel is as for bootstrap_by_group.
 CREATE OR REPLACE MACRO bootstrap_clusters(rel) AS TABLE
 WITH given AS (
     FROM query_table(rel)
     UNION ALL BY NAME
-    SELECT NULL::VARCHAR AS stratum WHERE false
+    SELECT NULL::VARCHAR AS stratum, NULL::DOUBLE AS y WHERE false
 ),
-members AS (
+present AS (
     SELECT
         g,
         cluster,
+        stratum::VARCHAR AS stratum,
         CASE
-            WHEN count(DISTINCT coalesce(stratum::VARCHAR, '')) = 1 THEN any_value(stratum::VARCHAR)
-            ELSE error('bootstrap: every cluster must lie in one stratum')
-        END AS stratum
+            WHEN isinf(x::DOUBLE) OR isinf(y::DOUBLE)
+                THEN error('bootstrap: x and y must be finite, or NULL where they are missing')
+            WHEN NOT isnan(x::DOUBLE) THEN x::DOUBLE
+        END AS x,
+        CASE WHEN NOT isnan(y::DOUBLE) THEN y::DOUBLE END AS y
     FROM given
-    GROUP BY g, cluster
-),
-layouts AS (
-    SELECT
-        g,
-        list(cluster ORDER BY cluster) AS clusters,
-        list(stratum ORDER BY cluster) AS strata
-    FROM members
-    GROUP BY g
-),
-numbered AS (
-    SELECT *, dense_rank() OVER (ORDER BY clusters, strata) - 1 AS layout FROM layouts
 )
 SELECT
-    layout,
     g,
-    unnest(clusters) AS cluster,
-    unnest(strata) AS stratum,
-    generate_subscripts(clusters, 1) - 1 AS position,
-    position // 256 AS block
-FROM numbered;
+    cluster,
+    row_number() OVER (PARTITION BY g ORDER BY cluster) - 1 AS position,
+    CASE
+        WHEN min(coalesce(stratum, '')) = max(coalesce(stratum, '')) THEN any_value(stratum)
+        ELSE error('bootstrap: every cluster must lie in one stratum')
+    END AS stratum,
+    count(x)::DOUBLE AS x_count,
+    coalesce(sum(x), 0) AS x_sum,
+    count(x + y)::DOUBLE AS pair_count,
+    coalesce(sum(x) FILTER (y IS NOT NULL), 0) AS pair_x_sum,
+    coalesce(sum(y) FILTER (x IS NOT NULL), 0) AS pair_y_sum,
+    count(y) > 0 AS has_y
+FROM present
+GROUP BY g, cluster;

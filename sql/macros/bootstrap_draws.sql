@@ -1,15 +1,30 @@
--- purpose: which sources every bootstrap replicate draws, shared by all models, paths and metrics
--- grain: one row per study, pair type, replicate and draw
--- inputs: core_sources
+-- purpose: which clusters of a layout every bootstrap replicate draws
+-- grain: one row per layout and replicate
+-- inputs: none
 -- paper: appendix D.8 (statistical summaries)
--- A draw is a hash of text. hash() of several numbers is not random enough: its bits correlate
--- between replicates, and intervals come out far too narrow.
-CREATE OR REPLACE MACRO bootstrap_draws(replicates, seed) AS TABLE
-SELECT
-    study,
-    pair_type,
-    replicate::BIGINT AS replicate,
-    position::BIGINT AS draw,
-    (hash(concat_ws(':', seed, replicate, position)) % source_count)::BIGINT AS position
-FROM core_sources
-CROSS JOIN range(replicates) AS replicate_numbers (replicate);
+-- layouts names a relation with columns layout, position (from 0) and stratum: one row per cluster.
+-- Every place draws a cluster of its stratum. A draw is a hash of text: hash() of several numbers
+-- is not random enough, its bits correlate between replicates, and intervals come out far too
+-- narrow.
+CREATE OR REPLACE MACRO bootstrap_draws(layouts, replicates, seed) AS TABLE
+WITH strata AS (
+    SELECT layout, stratum, list(position::INTEGER ORDER BY position) AS members
+    FROM query_table(layouts)
+    GROUP BY layout, stratum
+),
+drawn AS (
+    SELECT
+        layout,
+        stratum,
+        replicate::BIGINT AS replicate,
+        list_select(members, list_transform(
+            members,
+            lambda place:
+                (hash(concat_ws(':', seed, replicate, place)) % len(members))::BIGINT + 1
+        )) AS positions
+    FROM strata
+    CROSS JOIN range(replicates) AS replicate_numbers (replicate)
+)
+SELECT layout, replicate, flatten(list(positions ORDER BY stratum)) AS positions
+FROM drawn
+GROUP BY layout, replicate;

@@ -1,45 +1,54 @@
 -- purpose: mean of x, mean of x - y and ratio of means in every bootstrap replicate, by group
 -- grain: one row per group g, statistic and replicate; replicate NULL is the sample itself
--- inputs: bootstrap_sums, bootstrap_layout_weights
+-- inputs: bootstrap_clusters, bootstrap_sums
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for bootstrap_by_group. For what combines replicates before their interval.
 CREATE OR REPLACE MACRO bootstrap_replicates(rel, replicates, seed) AS TABLE
-WITH sums AS MATERIALIZED (FROM bootstrap_sums(rel)),
-layouts AS (
-    SELECT DISTINCT layout, block, unnest(positions) AS position, unnest(strata) AS stratum
-    FROM sums
+WITH gathered AS (
+    SELECT
+        g,
+        list(stratum ORDER BY position) AS strata,
+        {
+            g: g,
+            x_clusters: count(*) FILTER (x_count > 0),
+            pair_clusters: count(*) FILTER (pair_count > 0),
+            has_y: bool_or(has_y)
+        } AS known,
+        list(position::INTEGER) AS positions,
+        [
+            list(x_count), list(x_sum), list(pair_count), list(pair_x_sum), list(pair_y_sum)
+        ] AS columns
+    FROM bootstrap_clusters(rel)
+    GROUP BY g
 ),
-weights AS (
-    SELECT layout, replicate, block, weights
-    FROM bootstrap_layout_weights('layouts', replicates, seed)
-    UNION ALL
-    SELECT layout, NULL, block, list(1.0::DOUBLE) FROM layouts GROUP BY layout, block
+-- Draws depend on places and strata alone: groups of as many clusters share them.
+groups AS MATERIALIZED (
+    SELECT known AS g, strata, dense_rank() OVER (ORDER BY strata) AS layout, positions, columns
+    FROM gathered
+),
+layouts AS (
+    SELECT layout, unnest(strata) AS stratum, generate_subscripts(strata, 1) - 1 AS position
+    FROM (SELECT layout, any_value(strata) AS strata FROM groups GROUP BY layout)
 ),
 totals AS (
     SELECT
         g,
-        replicate,
-        bool_or(has_y) AS has_y,
-        sum(x_clusters)::BIGINT AS x_clusters,
-        sum(pair_clusters)::BIGINT AS pair_clusters,
-        nullif(sum(list_inner_product(x_counts, weights)), 0) AS x_count,
-        sum(list_inner_product(x_sums, weights)) AS x_sum,
-        -- Lists without y are not multiplied: that is most of the time.
-        nullif(sum(CASE WHEN has_y THEN list_inner_product(pair_counts, weights) END), 0)
-            AS pair_count,
-        sum(CASE WHEN has_y THEN list_inner_product(pair_x_sums, weights) END) AS pair_x_sum,
-        sum(CASE WHEN has_y THEN list_inner_product(pair_y_sums, weights) END) AS pair_y_sum
-    FROM sums
-    JOIN weights USING (layout, block)
-    GROUP BY g, replicate
+        nullif(generate_subscripts(sums[1], 1), 1) - 2 AS replicate,
+        nullif(unnest(sums[1]), 0) AS x_count,
+        unnest(sums[2]) AS x_sum,
+        nullif(unnest(sums[3]), 0) AS pair_count,
+        unnest(sums[4]) AS pair_x_sum,
+        unnest(sums[5]) AS pair_y_sum
+    FROM bootstrap_sums('groups', 'layouts', replicates, seed)
 )
-SELECT g, replicate, 'mean' AS statistic, x_sum / x_count AS value, x_clusters AS cluster_count
+SELECT g.g AS g, replicate, 'mean' AS statistic, x_sum / x_count AS value,
+    g.x_clusters AS cluster_count
 FROM totals
 UNION ALL
-SELECT g, replicate, 'difference', (pair_x_sum - pair_y_sum) / pair_count, pair_clusters
+SELECT g.g, replicate, 'difference', (pair_x_sum - pair_y_sum) / pair_count, g.pair_clusters
 FROM totals
-WHERE has_y
+WHERE g.has_y
 UNION ALL
-SELECT g, replicate, 'ratio', pair_x_sum / nullif(pair_y_sum, 0), pair_clusters
+SELECT g.g, replicate, 'ratio', pair_x_sum / nullif(pair_y_sum, 0), g.pair_clusters
 FROM totals
-WHERE has_y;
+WHERE g.has_y;

@@ -1,50 +1,22 @@
--- purpose: what the bootstrap of any relation resamples: sums over each cluster, side by side
--- grain: one row per group g and block of 256 clusters
--- inputs: bootstrap_clusters
+-- purpose: sums over the clusters that every bootstrap replicate drew, by group and column
+-- grain: one row per group g
+-- inputs: bootstrap_draws
 -- paper: appendix D.8 (statistical summaries)
--- rel is as for bootstrap_by_group. Every list has one entry per cluster of the block.
-CREATE OR REPLACE MACRO bootstrap_sums(rel) AS TABLE
-WITH clusters AS (FROM bootstrap_clusters(rel)),
-given AS (
-    SELECT
-        g,
-        cluster,
-        CASE
-            WHEN isinf(x::DOUBLE) OR isinf(y::DOUBLE)
-                THEN error('bootstrap: x and y must be finite, or NULL where they are missing')
-            WHEN NOT isnan(x::DOUBLE) THEN x::DOUBLE
-        END AS x,
-        CASE WHEN NOT isnan(y::DOUBLE) THEN y::DOUBLE END AS y
-    FROM (FROM query_table(rel) UNION ALL BY NAME SELECT NULL::DOUBLE AS y WHERE false)
+-- groups names a relation with g (any type), layout, positions (the cluster of every row) and
+-- columns (lists of as many numbers); layouts is as for bootstrap_draws. A list of sums begins with
+-- the sample itself; the replicates follow. Groups of a layout share its draws.
+CREATE OR REPLACE MACRO bootstrap_sums(groups, layouts, replicates, seed) AS TABLE
+WITH draws AS (
+    SELECT layout, list(positions ORDER BY replicate) AS draws
+    FROM bootstrap_draws(layouts, replicates, seed)
+    GROUP BY layout
 ),
-sums AS (
-    SELECT
-        g,
-        cluster,
-        count(x)::DOUBLE AS x_count,
-        coalesce(sum(x), 0) AS x_sum,
-        count(x + y)::DOUBLE AS pair_count,
-        coalesce(sum(x) FILTER (y IS NOT NULL), 0) AS pair_x_sum,
-        coalesce(sum(y) FILTER (x IS NOT NULL), 0) AS pair_y_sum,
-        count(y) > 0 AS has_y
-    FROM given
-    GROUP BY g, cluster
+-- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+gathered AS (
+    SELECT layout, list(g) AS gs, list(positions) AS positions, list(columns) AS columns
+    FROM query_table(groups)
+    GROUP BY layout
 )
-SELECT
-    clusters.g,
-    layout,
-    block,
-    list(position ORDER BY position) AS positions,
-    list(stratum ORDER BY position) AS strata,
-    bool_or(has_y) AS has_y,
-    count(*) FILTER (x_count > 0) AS x_clusters,
-    count(*) FILTER (pair_count > 0) AS pair_clusters,
-    list(x_count ORDER BY position) AS x_counts,
-    list(x_sum ORDER BY position) AS x_sums,
-    list(pair_count ORDER BY position) AS pair_counts,
-    list(pair_x_sum ORDER BY position) AS pair_x_sums,
-    list(pair_y_sum ORDER BY position) AS pair_y_sums
-FROM clusters
-JOIN sums
-    ON sums.g IS NOT DISTINCT FROM clusters.g AND sums.cluster IS NOT DISTINCT FROM clusters.cluster
-GROUP BY clusters.g, layout, block;
+SELECT unnest(gs) AS g, unnest(resampled_sums(draws, positions, columns)) AS sums
+FROM gathered
+JOIN draws USING (layout);

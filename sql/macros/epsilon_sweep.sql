@@ -12,24 +12,40 @@ WITH thresholds AS (
         END AS epsilon
     FROM (SELECT unnest(epsilons)::DOUBLE AS threshold)
 ),
-routed AS (
+steps AS MATERIALIZED (
+    SELECT epsilon, row_number() OVER (ORDER BY epsilon) AS step FROM thresholds
+),
+-- A trajectory is active up to a step, so that one pass over the masses does for all thresholds.
+passed AS (
     SELECT
-        study, model_id, pair_type, path, pair_id, epsilon,
-        is_active_at(endpoint_delta, epsilon) AS is_active,
-        evidence_at(endpoint_delta, rising_mass, falling_mass, epsilon) AS evidence,
-        contradiction_at(endpoint_delta, rising_mass, falling_mass, epsilon) AS contradiction,
-        fragility_at(endpoint_delta, rising_mass, falling_mass, epsilon) AS fragility,
-        rising_mass + falling_mass AS abs_response
+        study, model_id, pair_type, path,
+        len(list_filter(ladder, lambda here: is_active_at(endpoint_delta, here))) AS step,
+        count(*) AS trajectory_count,
+        sum(evidence_at(endpoint_delta, rising_mass, falling_mass, 0)) AS evidence,
+        sum(contradiction_at(endpoint_delta, rising_mass, falling_mass, 0)) AS contradiction,
+        sum(rising_mass + falling_mass) AS abs_response
     FROM core_masses
-    CROSS JOIN thresholds
+    CROSS JOIN (SELECT list(epsilon) AS ladder FROM steps)
+    GROUP BY ALL
+),
+counted AS (
+    SELECT study, model_id, pair_type, path, count(DISTINCT pair_id) AS pair_count
+    FROM core_masses
+    GROUP BY study, model_id, pair_type, path
 )
 SELECT
     study, model_id, pair_type, path, epsilon,
-    count(DISTINCT pair_id)::BIGINT AS pair_count,
-    avg(is_active::INTEGER)::DOUBLE AS active_frac,
-    avg(evidence)::DOUBLE AS evidence,
-    avg(contradiction)::DOUBLE AS contradiction,
-    avg(fragility)::DOUBLE AS fragility,
-    avg(abs_response)::DOUBLE AS abs_response
-FROM routed
+    any_value(pair_count) AS pair_count,
+    coalesce(sum(trajectory_count) FILTER (passed.step >= steps.step), 0)
+        / sum(trajectory_count) AS active_frac,
+    coalesce(sum(evidence) FILTER (passed.step >= steps.step), 0) / sum(trajectory_count)
+        AS evidence,
+    coalesce(sum(contradiction) FILTER (passed.step >= steps.step), 0) / sum(trajectory_count)
+        AS contradiction,
+    coalesce(sum(abs_response) FILTER (passed.step < steps.step), 0) / sum(trajectory_count)
+        AS fragility,
+    sum(abs_response) / sum(trajectory_count) AS abs_response
+FROM passed
+JOIN counted USING (study, model_id, pair_type, path)
+CROSS JOIN steps
 GROUP BY study, model_id, pair_type, path, epsilon;

@@ -1,49 +1,19 @@
 -- purpose: paired difference of the means of every model on two paths, resampling sources
--- grain: one row per study, model, pair type, metric and level
--- inputs: core_model_metrics, bootstrap_means, percentile_limits
+-- grain: one row per study, pair type, model, metric and level
+-- inputs: core_profiles, bootstrap_means_of, mean_differences
 -- paper: appendix D.8 (statistical summaries)
--- Both means of a replicate come from the same drawn sources.
+-- Both means of a replicate come from the same drawn sources; all are in score units.
 -- FROM path_differences('blend', 'patch_a', 500, 91702, [0.9, 0.95])
 CREATE OR REPLACE MACRO path_differences(path_a, path_b, replicates, seed, levels) AS TABLE
-WITH means AS (FROM bootstrap_means(replicates, seed)),
-resampled AS MATERIALIZED (
+WITH profiles AS (FROM core_profiles WHERE path IN (path_a, path_b)),
+means AS (FROM bootstrap_means_of('profiles', replicates, seed)),
+sides AS MATERIALIZED (
+    SELECT
+        {study: study, pair_type: pair_type, model_id: model_id, metric: metric} AS g,
+        path AS side, replicate, source_count, mean
     FROM means
     UNPIVOT INCLUDE NULLS (mean FOR metric IN (
         endpoint_magnitude, evidence, contradiction, fragility, abs_response
     ))
-    WHERE path IN (path_a, path_b)
-),
-entries AS (
-    SELECT
-        {study: study, pair_type: pair_type, model_id: model_id, metric: metric} AS g,
-        a.mean - b.mean AS value
-    FROM (FROM resampled WHERE path = path_a) AS a
-    JOIN (FROM resampled WHERE path = path_b) AS b
-        USING (study, pair_type, model_id, metric, replicate)
-),
-samples AS (
-    SELECT
-        {study: study, pair_type: pair_type, model_id: model_id, metric: metric} AS g,
-        a.mean AS mean_a,
-        b.mean AS mean_b,
-        least(a.source_count, b.source_count) AS source_count
-    FROM (FROM core_model_metrics WHERE path = path_a) AS a
-    JOIN (FROM core_model_metrics WHERE path = path_b) AS b
-        USING (study, pair_type, model_id, metric)
 )
-SELECT
-    g.study,
-    g.pair_type,
-    g.model_id,
-    g.metric,
-    level,
-    mean_a, -- score units, as all that follow
-    mean_b,
-    mean_a - mean_b AS difference,
-    CASE WHEN source_count > 1 THEN standard_error END AS standard_error,
-    CASE WHEN source_count > 1 THEN lower_limit END AS lower_limit,
-    CASE WHEN source_count > 1 THEN upper_limit END AS upper_limit,
-    source_count, -- of the path that has fewer
-    replicate_count -- those in which both paths have any source
-FROM samples
-JOIN percentile_limits('entries', levels) USING (g);
+SELECT unnest(g), * EXCLUDE (g) FROM mean_differences('sides', path_a, path_b, levels);

@@ -1,56 +1,53 @@
 -- purpose: rank correlation of models between two paths in every replicate
--- grain: one row per study, pair type, metric, two paths, what is resampled and replicate
--- inputs: core_path_pairs, bootstrap_clusters, bootstrap_layout_weights, bootstrap_means, spearman
+-- grain: one row per study, pair type, two paths, what is resampled, replicate and metric
+-- inputs: bootstrap_draws
 -- paper: section 6.3 (rank transfer); appendix D.8
--- A model that a replicate draws twice is two entries of equal rank.
--- FROM rank_transfer_replicates(500, 91702)
-CREATE OR REPLACE MACRO rank_transfer_replicates(replicates, seed) AS TABLE
-WITH sides AS (
+-- rel names a relation with the columns of bootstrap_means_of; the sample's means are resampled by
+-- model, those of the replicates are resampled by source. A model that is drawn twice is two
+-- entries of equal rank.
+CREATE OR REPLACE MACRO rank_transfer_replicates(rel, replicates, seed) AS TABLE
+WITH sides AS MATERIALIZED (
+    SELECT study, pair_type, a.path AS path_a, b.path AS path_b, model_id, a.replicate, a, b
+    FROM query_table(rel) AS a
+    JOIN query_table(rel) AS b USING (study, pair_type, model_id)
+    WHERE a.path < b.path AND a.replicate IS NOT DISTINCT FROM b.replicate
+),
+places AS (
     SELECT
-        {
-            study: study, pair_type: pair_type, metric: metric, path_a: path_a, path_b: path_b
-        } AS g,
-        model_id AS cluster,
-        mean_a,
-        mean_b
-    FROM core_path_pairs
+        * EXCLUDE (replicate),
+        row_number() OVER pair_of_paths - 1 AS position,
+        count(*) OVER (PARTITION BY study, pair_type, path_a, path_b) AS layout
+    FROM sides
+    WHERE replicate IS NULL
+    WINDOW pair_of_paths AS (PARTITION BY study, pair_type, path_a, path_b ORDER BY model_id)
 ),
-places AS MATERIALIZED (FROM bootstrap_clusters('sides')),
-layouts AS (SELECT DISTINCT layout, position, block, stratum FROM places),
-weights AS (
-    SELECT layout, replicate, block * 256 + offset_in_block AS position, weight::BIGINT AS weight
-    FROM (
-        SELECT
-            layout, replicate, block,
-            unnest(weights) AS weight,
-            generate_subscripts(weights, 1) - 1 AS offset_in_block
-        FROM bootstrap_layout_weights('layouts', replicates, seed)
-    )
-),
-means AS (FROM bootstrap_means(replicates, seed)),
-by_source AS MATERIALIZED (
-    FROM means
-    UNPIVOT (mean FOR metric IN (
-        endpoint_magnitude, evidence, contradiction, fragility, abs_response
-    ))
+layouts AS (SELECT DISTINCT layout, position, NULL::VARCHAR AS stratum FROM places),
+drawn AS (
+    SELECT layout, replicate, unnest(positions) AS position
+    FROM bootstrap_draws('layouts', replicates, seed)
 ),
 entries AS (
-    SELECT g, 'models' AS resampled, replicate, mean_a, mean_b, unnest(range(weight)) AS copy
-    FROM sides JOIN places USING (g, cluster) JOIN weights USING (layout, position)
+    SELECT study, pair_type, path_a, path_b, 'models' AS resampled, replicate, a, b
+    FROM places JOIN drawn USING (layout, position)
     UNION ALL
-    SELECT
-        {study: study, pair_type: pair_type, metric: metric, path_a: a.path, path_b: b.path},
-        'sources', replicate, a.mean, b.mean, 0
-    FROM by_source AS a
-    JOIN by_source AS b USING (study, model_id, pair_type, metric, replicate)
-    WHERE a.path < b.path
+    SELECT study, pair_type, path_a, path_b, 'sources', replicate, a, b
+    FROM sides
+    WHERE replicate IS NOT NULL
 ),
-ranked AS (
+-- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+correlations AS (
     SELECT
-        {g: g, resampled: resampled, replicate: replicate} AS g,
-        round(mean_a, 12) AS x, -- equal means stay ties, as in out_rank_transfer
-        round(mean_b, 12) AS y
+        study, pair_type, path_a, path_b, resampled, replicate,
+        rank_correlation(list(a.endpoint_magnitude), list(b.endpoint_magnitude))
+            AS endpoint_magnitude,
+        rank_correlation(list(a.evidence), list(b.evidence)) AS evidence,
+        rank_correlation(list(a.contradiction), list(b.contradiction)) AS contradiction,
+        rank_correlation(list(a.fragility), list(b.fragility)) AS fragility,
+        rank_correlation(list(a.abs_response), list(b.abs_response)) AS abs_response
     FROM entries
+    GROUP BY study, pair_type, path_a, path_b, resampled, replicate
 )
-SELECT g.g AS g, g.resampled AS resampled, g.replicate AS replicate, spearman AS value
-FROM spearman_by_group('ranked');
+FROM correlations
+UNPIVOT INCLUDE NULLS (value FOR metric IN (
+    endpoint_magnitude, evidence, contradiction, fragility, abs_response
+));

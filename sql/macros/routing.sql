@@ -7,25 +7,31 @@
 CREATE OR REPLACE MACRO response_of(q_plus, q_minus) AS
     list_transform(q_plus, lambda q, stage: q - q_minus[stage]);
 
--- Trapezoid weights of a stage grid; beyond either end of a list, an element is NULL.
+-- Trapezoid weights of a stage grid; beyond either end of a list, an element is NULL. A grid that
+-- lacks a stage has no weights but NaN.
 CREATE OR REPLACE MACRO weights_of(t) AS
     list_transform(
-        t, lambda here, stage: (coalesce(t[stage + 1], here) - coalesce(t[stage - 1], here)) / 2
+        t,
+        lambda here, stage: coalesce(
+            (coalesce(t[stage + 1], here) - coalesce(t[stage - 1], here)) / 2, 'NaN'::DOUBLE
+        )
     );
 
--- Mass of the response above zero, and below it. list_sum, unlike list_inner_product, survives
--- lists that do not match: check_endpoint_is_last_stage has to report them.
+-- Integral over the stages; NULL for lists that do not match, which the checks have to report.
+CREATE OR REPLACE MACRO integral_of(stage_values, weights) AS
+    CASE WHEN len(stage_values) = len(weights) THEN list_inner_product(stage_values, weights) END;
+
+-- Mass of the response above zero, and below it.
 CREATE OR REPLACE MACRO rising_mass_of(response, weights) AS
-    list_sum(list_transform(response, lambda r, stage: greatest(r, 0) * weights[stage]));
+    integral_of(list_transform(response, lambda r: greatest(r, 0)), weights);
 CREATE OR REPLACE MACRO falling_mass_of(response, weights) AS
-    list_sum(list_transform(response, lambda r, stage: greatest(-r, 0) * weights[stage]));
+    integral_of(list_transform(response, lambda r: greatest(-r, 0)), weights);
 
 -- Measure of the stages whose response has this sign, 0 to 1.
 CREATE OR REPLACE MACRO sign_measure_of(response, weights, side) AS
-    list_sum(
-        list_transform(
-            response, lambda r, stage: CASE WHEN sign(r) = side THEN weights[stage] ELSE 0 END
-        )
+    integral_of(
+        list_transform(response, lambda r: CASE WHEN r * side > 0 THEN 1::DOUBLE ELSE 0 END),
+        weights
     );
 
 -- Gate: equality is active. The cast keeps a literal from being compared as DECIMAL.
@@ -43,3 +49,8 @@ CREATE OR REPLACE MACRO fragility_at(d, rising, falling, epsilon) AS
 -- Mass against the sign of d, whether or not the gate is open; 0 where d = 0.
 CREATE OR REPLACE MACRO opposed_mass_at(d, rising, falling) AS
     CASE WHEN d > 0 THEN falling WHEN d < 0 THEN rising ELSE 0 END;
+
+-- Whether two numbers differ by more than 1e-12, relative above 1; NULL equals nothing but NULL.
+CREATE OR REPLACE MACRO differs(stored, recomputed) AS
+    stored IS DISTINCT FROM recomputed
+    AND NOT coalesce(abs(stored - recomputed) <= 1e-12 * greatest(1, abs(recomputed)), false);

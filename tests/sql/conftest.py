@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from view_tables import VIEWS, above_staging, columns_of, staged_schemas
 
+from warehouse import functions
 from warehouse.catalog import CHECKS
 
 
@@ -12,6 +13,7 @@ from warehouse.catalog import CHECKS
 def columns():
     """Columns and types of every relation, views included, from a catalogue without rows."""
     with duckdb.connect() as connection:
+        functions.register(connection)
         staged = staged_schemas()
         for name, schema in staged.items():
             connection.from_arrow(schema.empty_table()).create(name)
@@ -35,6 +37,7 @@ def catalogue():
     def open_tables(given):
         connection = duckdb.connect(config={"threads": 2})
         opened.append(connection)
+        functions.register(connection)
         for name, schema in staged_schemas().items():
             table = pa.Table.from_pylist(given.get(name, []), schema)
             connection.from_arrow(table).create(name)

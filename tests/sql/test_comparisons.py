@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from random_audit import MODELS, random_audit
-from test_oracles import METRICS, by_cell, cell_of, rows_of
+from test_oracles import METRICS, by_cell, cell_of, rows_of, source_draws
 
 from decaf.bootstrap import bootstrap_ratio, bootstrap_statistic, replicate_means
 from decaf.intervals import percentile_interval
@@ -19,15 +19,6 @@ def audit(request):
 
 def near(value):
     return None if np.isnan(value) else pytest.approx(value, abs=1e-11, rel=1e-11)
-
-
-def source_draws(connection, replicates, seed):
-    """Draws of the sources, by pair type."""
-    drawn = defaultdict(list)
-    draws = connection.sql(f"FROM bootstrap_draws({replicates}, {seed}) ORDER BY ALL")
-    for row in rows_of(draws):
-        drawn[row["pair_type"]].append(row["position"])
-    return {kind: np.reshape(positions, (replicates, -1)) for kind, positions in drawn.items()}
 
 
 def model_draws(connection, count, replicates, seed):

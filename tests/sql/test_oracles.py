@@ -13,6 +13,7 @@ from decaf.bootstrap import bootstrap_mean
 from decaf.profiles import profile
 from decaf.quadrature import trapezoid_weights
 from decaf.ranks import spearman
+from warehouse import functions
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 
@@ -42,6 +43,21 @@ def cell_of(row):
 
 def near(value):
     return pytest.approx(value, abs=1e-12, rel=1e-12)
+
+
+def source_draws(connection, replicates, seed):
+    """Positions of the sources that every replicate draws, by pair type."""
+    draws = connection.sql(
+        f"""
+        WITH layouts AS (
+            SELECT pair_type AS layout, position, NULL AS stratum FROM core_sources
+        )
+        SELECT layout, list(positions ORDER BY replicate) AS drawn
+        FROM bootstrap_draws('layouts', {replicates}, {seed})
+        GROUP BY layout
+        """
+    )
+    return {row["layout"]: np.array(row["drawn"]) for row in rows_of(draws)}
 
 
 def test_epsilon_sweep(audit, catalogue):
@@ -99,10 +115,7 @@ def test_intervals_from_the_same_draws(audit, catalogue):
     replicates, seed = 200, 3
     connection = catalogue(audit)
     given = {"replicates": replicates, "seed": seed}
-    drawn = defaultdict(list)
-    draws = connection.sql("FROM bootstrap_draws($replicates, $seed) ORDER BY ALL", params=given)
-    for row in rows_of(draws):
-        drawn[row["pair_type"]].append(row["position"])
+    drawn = source_draws(connection, replicates, seed)
     sources = defaultdict(set)
     for pair in audit["stg_pairs"]:
         sources[pair["pair_type"]].add(pair["source_id"])
@@ -115,7 +128,7 @@ def test_intervals_from_the_same_draws(audit, catalogue):
         reference = bootstrap_mean(
             [each[row["metric"]] for each in rows] + [np.nan] * len(absent),
             clusters=[each["source_id"] for each in rows] + absent,
-            draws=np.reshape(drawn[row["pair_type"]], (replicates, -1)),
+            draws=drawn[row["pair_type"]],
         )
         assert row["source_count"] == reference.cluster_count
         assert row["replicate_count"] == reference.replicate_count
@@ -147,10 +160,8 @@ def test_draws_are_random_enough(catalogue):
     ]
     runs = [{"study": "s", "run_id": "r", "pairs_digest": "d"}]
     connection = catalogue({"stg_pairs": pairs, "stg_runs": runs})
-    draws = connection.sql(
-        "SELECT position FROM bootstrap_draws(500, 91702) ORDER BY replicate, draw"
-    )
-    drawn = np.reshape(draws.fetchnumpy()["position"], (500, 200))
+    drawn = source_draws(connection, 500, 91702)["rand"]
+    assert drawn.shape == (500, 200)
     counts = np.bincount(drawn.ravel(), minlength=200)
     assert ((counts - 500) ** 2 / 500).sum() < 199 + 5 * np.sqrt(2 * 199)
     values = np.random.default_rng(0).normal(size=200)
@@ -205,6 +216,7 @@ def test_spearman_with_ties_gaps_and_constants():
                 # A gap is NULL as well as NaN.
                 a = None if a != a and number % 2 else a
                 connection.execute("INSERT INTO pairs VALUES (?, ?, ?)", [g, a, b])
+        functions.register(connection)
         define(connection, "spearman")
         found = {
             row["g"]: row for row in rows_of(connection.sql("FROM spearman_by_group('pairs')"))

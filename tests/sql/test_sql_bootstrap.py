@@ -7,6 +7,7 @@ import pytest
 from view_tables import define
 
 from decaf.bootstrap import bootstrap_difference, bootstrap_mean, bootstrap_ratio
+from warehouse import functions
 
 LEVELS = [0.9, 0.95]
 REFERENCES = {"difference": bootstrap_difference, "ratio": bootstrap_ratio}
@@ -21,6 +22,7 @@ def ask():
         connection = duckdb.connect(config={"threads": 2})
         opened.append(connection)
         connection.from_arrow(pa.table(columns)).create("entries")
+        functions.register(connection)
         define(connection, "bootstrap")
         return connection.sql(sql).to_arrow_table().to_pylist()
 
@@ -30,23 +32,17 @@ def ask():
 
 
 def draws_of(ask, columns, g, replicates, seed):
-    """Draws that SQL makes for a group, as weights would show them: positions in any order."""
+    """Positions of the clusters that SQL draws for a group."""
     rows = ask(
         f"""
-        WITH sums AS (FROM bootstrap_sums('entries')),
-        layouts AS (
-            SELECT DISTINCT layout, block, unnest(positions) AS position, unnest(strata) AS stratum
-            FROM sums
+        WITH layouts AS (
+            SELECT 0 AS layout, position, stratum FROM bootstrap_clusters('entries') WHERE g = '{g}'
         )
-        SELECT replicate, flatten(list(weights ORDER BY block)) AS weights
-        FROM bootstrap_layout_weights('layouts', {replicates}, {seed})
-        WHERE layout = (SELECT any_value(layout) FROM sums WHERE g = '{g}')
-        GROUP BY replicate ORDER BY replicate
+        FROM bootstrap_draws('layouts', {replicates}, {seed}) ORDER BY replicate
         """,
         columns,
     )
-    weights = np.array([row["weights"] for row in rows]).astype(int)
-    return np.stack([np.repeat(np.arange(row.size), row) for row in weights])
+    return np.array([row["positions"] for row in rows])
 
 
 def compare(row, reference):
@@ -125,11 +121,11 @@ def test_groups_of_the_same_clusters_share_draws(ask):
         assert rows[1][name] - rows[0][name] == pytest.approx(1)
 
 
-def test_draws_are_those_of_the_views(ask):
-    """Without strata, the hash of seed, replicate and position, as in bootstrap_draws."""
+def test_draws_are_a_hash_of_their_place(ask):
+    """Without strata, the hash of seed, replicate and position, whatever the clusters are."""
     columns = {"g": ["a"] * 300, "cluster": [*range(300)], "x": [0.0] * 300}
     expected = ask(
-        "SELECT replicate, list_sort(list((hash(concat_ws(':', 5, replicate, place)) % 300)::INT)) "
+        "SELECT list((hash(concat_ws(':', 5, replicate, place)) % 300)::INT ORDER BY place) "
         "AS drawn FROM range(4) AS a (replicate), range(300) AS b (place) "
         "GROUP BY replicate ORDER BY replicate",
         columns,

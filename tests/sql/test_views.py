@@ -12,6 +12,7 @@ import duckdb
 import pytest
 from view_tables import VIEWS, columns_of, create, define, read_rows, relations
 
+from warehouse import functions
 from warehouse.catalog import CHECKS, SQL_FOLDER
 
 CASES = sorted(
@@ -27,6 +28,7 @@ def test_view(case, columns):
     given = {path.stem.removeprefix("given_"): path for path in case.glob("given_*.csv")}
     assert given.keys() <= relations(name), "given, but not read"
     with duckdb.connect() as connection:
+        functions.register(connection)
         for relation in relations(name):
             rows = read_rows(given[relation]) if relation in given else []
             create(connection, relation, columns[relation], rows)

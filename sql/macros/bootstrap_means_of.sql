@@ -1,0 +1,55 @@
+-- purpose: model means of any profiles in every bootstrap replicate, and in the sample
+-- grain: one row per study, model, pair type, path and replicate; replicate NULL is the sample
+-- inputs: core_sources, bootstrap_sums
+-- paper: appendix D.8 (statistical summaries)
+-- rel names a relation with the columns of core_profiles, such as some of its rows. All
+-- trajectories of a source are drawn together, so that a mean is a ratio of resampled sums; it is
+-- NULL where a replicate drew only sources that the model lacks. Draws depend on the number of
+-- sources alone, and are those of all planned sources.
+CREATE OR REPLACE MACRO bootstrap_means_of(rel, replicates, seed) AS TABLE
+WITH layouts AS (
+    SELECT DISTINCT source_count AS layout, position, NULL::VARCHAR AS stratum FROM core_sources
+),
+gathered AS (
+    SELECT
+        study, model_id, pair_type, path,
+        source_count AS layout,
+        list(position::INTEGER) AS positions,
+        -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+        [
+            list(1::DOUBLE), list(endpoint_magnitude), list(evidence), list(contradiction),
+            list(fragility), list(abs_response)
+        ] AS columns
+    FROM query_table(rel)
+    JOIN core_sources USING (study, pair_type, source_id)
+    GROUP BY study, model_id, pair_type, path, source_count
+),
+groups AS (
+    SELECT
+        {
+            study: study, model_id: model_id, pair_type: pair_type, path: path,
+            source_count: len(list_distinct(positions))
+        } AS g,
+        layout, positions, columns
+    FROM gathered
+),
+totals AS (
+    SELECT
+        unnest(g),
+        nullif(generate_subscripts(sums[1], 1), 1) - 2 AS replicate,
+        nullif(unnest(sums[1]), 0) AS row_count,
+        unnest(sums[2]) AS endpoint_magnitude,
+        unnest(sums[3]) AS evidence,
+        unnest(sums[4]) AS contradiction,
+        unnest(sums[5]) AS fragility,
+        unnest(sums[6]) AS abs_response
+    FROM bootstrap_sums('groups', 'layouts', replicates, seed)
+)
+SELECT
+    study, model_id, pair_type, path, replicate, source_count,
+    endpoint_magnitude / row_count AS endpoint_magnitude, -- score units, as all that follow
+    evidence / row_count AS evidence,
+    contradiction / row_count AS contradiction,
+    fragility / row_count AS fragility,
+    abs_response / row_count AS abs_response
+FROM totals;

@@ -1,0 +1,133 @@
+"""The functions of SQL that are made of numpy, by hand and against plain sums."""
+
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import spearmanr
+
+from warehouse import functions
+from warehouse.catalog import connect, run_query, stream_query
+from warehouse.writer import open_root
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect(config={"threads": 2}) as opened:
+        functions.register(opened)
+        yield opened
+
+
+def ask(connection, expression, **parameters):
+    """Value of an expression."""
+    return connection.execute(f"SELECT {expression}", parameters or None).fetchall()[0][0]
+
+
+def test_sums_by_hand(connection):
+    """Cluster 0 holds 1 and 5, cluster 1 holds 3 and 6; the first sum is the sample's."""
+    sums = "resampled_sums([[0, 0], [1, 0], [1, 1]], [[0, 1]], [[[1.0, 3.0], [5.0, 6.0]]])"
+    assert ask(connection, sums) == [[[4, 2, 4, 6], [11, 10, 11, 12]]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("[[0], [0]], [[0]], [[[2.5]]]", [[[2.5, 2.5, 2.5]]]),  # one cluster
+        ("[[0, 1]], [[0, 0]], [[[1.0, 2.0]]]", [[[3, 3]]]),  # two rows of a cluster, one of none
+        ("[[1, 1]], [[0], []], [[[4.0]], [[]]]", [[[4, 0]], [[0, 0]]]),  # a group without rows
+        ("[[0, 0]], [[0, 1]], [[[1.0, NULL], [1.0, 1.0]]]", [[[None, None], [2, 2]]]),
+        ("[[0]], [], []", []),
+        ("NULL, [[0]], [[[1.0]]]", None),
+    ],
+)
+def test_edges_of_sums(connection, arguments, expected):
+    assert ask(connection, f"resampled_sums({arguments})") == expected
+
+
+def test_ragged_groups_of_several_layouts(connection, monkeypatch):
+    """Groups lack clusters, layouts differ in size, and few columns are laid out at once."""
+    monkeypatch.setattr(functions, "CELLS_AT_ONCE", 7)
+    rng = np.random.default_rng(3)
+    rows, expected = [], []
+    for count in (1, 5, 40):
+        draws = rng.integers(0, count, (6, count)).astype(np.int32)
+        groups = [rng.integers(0, count, size).astype(np.int32) for size in (0, 1, 3 * count)]
+        columns = [rng.normal(size=(2, group.size)) for group in groups]
+        counts = np.stack([np.bincount(row, minlength=count) for row in [range(count), *draws]])
+        rows.append((draws.tolist(), [g.tolist() for g in groups], [c.tolist() for c in columns]))
+        expected.append(
+            [values @ counts[:, group].T for group, values in zip(groups, columns, strict=True)]
+        )
+    names = ("draws", "positions", "columns")
+    connection.register("layouts", pa.table(dict(zip(names, zip(*rows, strict=True), strict=True))))
+    found = connection.sql(
+        "SELECT resampled_sums(draws::INTEGER[][], positions::INTEGER[][], columns) FROM layouts"
+    )
+    for (sums,), reference in zip(found.fetchall(), expected, strict=True):
+        np.testing.assert_allclose(sums, reference, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("resampled_sums([[0], [0, 1]], [[0]], [[[1.0]]])", "one size"),
+        ("resampled_sums([], [[0]], [[[1.0]]])", "one size"),
+        ("resampled_sums([[]], [[0]], [[[1.0]]])", "positions of the"),
+        ("resampled_sums([[0]], [[0]], [[[1.0, 2.0]]])", "one number for every row"),
+        ("resampled_sums([[0]], [[0], [0]], [[[1.0]], [[1.0], [1.0]]])", "equally many columns"),
+        ("resampled_sums([[-1]], [[0]], [[[1.0]]])", "NULL or negative"),
+        ("resampled_sums([[0]], [[NULL]], [[[1.0]]])", "NULL or negative"),
+        ("rank_correlation([1, 2], [1])", "different lengths"),
+    ],
+)
+def test_refusals(connection, expression, message):
+    with pytest.raises(duckdb.Error, match=message):
+        ask(connection, expression)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        ([1, 2, 3], [10, 30, 20], 0.5),
+        ([1, 1, 2, 5], [2, 3, 3, 1], -0.5),
+        ([1, None, 3], [1, 2, 3], 1),
+        ([1, float("nan"), 3], [3, 2, 1], -1),
+        ([1, 1], [2, 3], None),
+        ([1], [2], None),
+        ([], [], None),
+        (None, None, None),
+    ],
+)
+def test_rank_correlation_by_hand(connection, x, y, expected):
+    found = ask(connection, "rank_correlation($x, $y)", x=x, y=y)
+    assert found == (None if expected is None else pytest.approx(expected))
+
+
+def test_rank_correlations_of_lists_of_many_lengths(connection):
+    """More rows than a vector of DuckDB holds."""
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(3, 9, 5000)
+    x, y = ([rng.normal(size=n).tolist() for n in lengths] for _ in "xy")
+    connection.register("sides", pa.table({"x": x, "y": y}))
+    found = connection.sql("SELECT rank_correlation(x, y) FROM sides").fetchall()
+    for place in (0, 2047, 2048, 4999):
+        assert found[place][0] == pytest.approx(spearmanr(x[place], y[place]).statistic)
+    assert len(found) == 5000
+
+
+def test_a_warehouse_knows_them(tmp_path):
+    """Queries are checked, locked and streamed as others are."""
+    query = "SELECT rank_correlation([1, 2, 3], [10, 30, 20]) AS rho"
+    with connect(open_root(tmp_path)) as connection:
+        assert run_query(connection, query)["rho"].to_pylist() == [0.5]
+        (batch,) = stream_query(connection, query).batches
+        assert batch["rho"].to_pylist() == [0.5]
+
+
+def test_opening_loads_no_statistics():
+    """Importing scipy.stats would take longer than to open a warehouse."""
+    code = "import sys, warehouse.functions; sys.exit('scipy.stats' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,194 @@
+"""Functions of SQL that are made of numpy: the products and rankings of the bootstrap.
+
+Resampled sums are one matrix product for all groups and columns, and ranks are sorted many lists
+at once; both are many times faster than the same in SQL. They are pure, and see no file.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from decaf.draws import multiplicities
+from decaf.errors import ResponseError
+
+CELLS_AT_ONCE = 1 << 23
+"""Columns times clusters laid out together: bounds the memory whatever the number of groups."""
+
+
+class Function(NamedTuple):
+    """What a function of SQL is made of."""
+
+    name: str
+    call: Callable[..., pa.Array]
+    parameters: list[str]
+    returns: str
+    null_handling: str
+    """``default``: it never sees NULL, which gives NULL; ``special``: it does, and may give it."""
+
+
+def register(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the functions known to a connection."""
+    for function in FUNCTIONS:
+        connection.create_function(
+            function.name,
+            function.call,
+            function.parameters,
+            function.returns,
+            type="arrow",
+            null_handling=function.null_handling,
+        )
+
+
+def resampled_sums(
+    draws: pa.ChunkedArray, positions: pa.ChunkedArray, columns: pa.ChunkedArray
+) -> pa.Array:
+    """Sum columns of any groups over the clusters that every bootstrap replicate drew.
+
+    Parameters
+    ----------
+    draws
+        ``INTEGER[][]``: positions of the clusters, from 0, that each replicate drew.
+    positions
+        ``INTEGER[][]``: by group, the cluster of every row. A cluster may have many rows, or none.
+    columns
+        ``DOUBLE[][][]``: by group and column, a number for every row. NULL makes NULL of the sums
+        that it is part of.
+
+    Returns
+    -------
+    pa.Array
+        ``DOUBLE[][][]``, by group, column and replicate. The first of every list is the sample
+        itself, in which each cluster is drawn once.
+
+    Raises
+    ------
+    ResponseError
+        For replicates of different sizes, groups with different numbers of columns, or columns
+        that have not one number for every row.
+    """
+    results = [
+        _sums_of_layout(*(argument[row].values for argument in (draws, positions, columns)))
+        for row in range(len(draws))
+    ]
+    sums = np.concatenate([np.empty(0), *(result.ravel() for result in results)])
+    by_replicate = _lists(
+        pa.array(sums, from_pandas=True),
+        [result.shape[2] for result in results for _ in range(result.shape[0] * result.shape[1])],
+    )
+    by_column = _lists(
+        by_replicate, [result.shape[1] for result in results for _ in range(result.shape[0])]
+    )
+    return _lists(by_column, [result.shape[0] for result in results])
+
+
+def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
+    """Spearman correlation of two lists; ties share their average rank (paper, section 6.3).
+
+    Parameters
+    ----------
+    x, y
+        ``DOUBLE[]``. Entries where either is NULL or NaN are left out; NULL is an empty list.
+
+    Returns
+    -------
+    pa.Array
+        ``DOUBLE`` in [-1, 1]; NULL with fewer than two entries, or all of one side equal.
+
+    Raises
+    ------
+    ResponseError
+        For two lists of different lengths.
+    """
+    # It loads scipy.stats, which takes longer than to open a warehouse.
+    from decaf.ranks import spearman_rows
+
+    a, b = (side.combine_chunks() for side in (x, y))
+    lengths, others = (pc.list_value_length(side).fill_null(0).to_numpy() for side in (a, b))
+    if not np.array_equal(lengths, others):
+        raise ResponseError(
+            "rank_correlation: found lists of different lengths; expected two equal"
+        )
+    entries = [_numbers(side.flatten()) for side in (a, b)]
+    starts = np.cumsum(lengths) - lengths
+    found = np.full(len(lengths), np.nan)
+    for length in np.unique(lengths[lengths > 1]):
+        rows = np.flatnonzero(lengths == length)
+        places = starts[rows, np.newaxis] + np.arange(length)
+        found[rows] = spearman_rows(*(side[places] for side in entries))
+    return pa.array(found, from_pandas=True)
+
+
+FUNCTIONS = (
+    Function(
+        "resampled_sums",
+        resampled_sums,
+        ["INTEGER[][]", "INTEGER[][]", "DOUBLE[][][]"],
+        "DOUBLE[][][]",
+        "default",
+    ),
+    Function("rank_correlation", rank_correlation, ["DOUBLE[]", "DOUBLE[]"], "DOUBLE", "special"),
+)
+
+
+def _sums_of_layout(
+    draws: pa.ListArray, positions: pa.ListArray, columns: pa.ListArray
+) -> NDArray[np.float64]:
+    """Sums of the groups of one layout, (n_groups, n_columns, 1 + n_replicates)."""
+    drawn, clusters = _positions(draws.flatten()), _positions(positions.flatten())
+    draw_counts = np.unique(pc.list_value_length(draws))
+    if draw_counts.size != 1:
+        raise ResponseError(
+            f"resampled_sums: found replicates of {draw_counts} draws; expected one size"
+        )
+    rows = pc.list_value_length(positions).to_numpy()
+    widths, lists = np.unique(pc.list_value_length(columns)), columns.flatten()
+    width = int(widths[0]) if widths.size else 0
+    lengths = pc.list_value_length(lists).to_numpy()
+    if widths.size > 1 or not np.array_equal(lengths, np.repeat(rows, width)):
+        raise ResponseError(
+            f"resampled_sums: found groups of {widths} columns over {rows.sum()} rows; expected "
+            "equally many columns in every group, each with one number for every row"
+        )
+    values = _numbers(lists.flatten())
+    cluster_count = 1 + int(max(drawn.max(initial=0), clusters.max(initial=0)))
+    counts = np.ones((1 + len(draws), cluster_count))
+    counts[1:] = multiplicities(drawn.reshape(len(draws), -1), cluster_count)
+    starts = np.concatenate([[0], np.cumsum(rows)])
+    sums = np.empty((len(rows), width, len(counts)))
+    step = max(1, CELLS_AT_ONCE // max(1, width * cluster_count))
+    for first in range(0, len(rows), step):
+        part = sums[first : first + step]
+        laid_out = np.empty((len(part), width * cluster_count))
+        for group, line in enumerate(laid_out, start=first):
+            inside = slice(starts[group], starts[group + 1])
+            cells = clusters[inside] + cluster_count * np.arange(width)[:, np.newaxis]
+            weights = values[width * inside.start : width * inside.stop]
+            line[:] = np.bincount(cells.ravel(), weights=weights, minlength=line.size)
+        np.matmul(laid_out.reshape(-1, cluster_count), counts.T, out=part.reshape(-1, len(counts)))
+    return sums
+
+
+def _positions(places: pa.Array) -> NDArray[np.int32]:
+    """Positions of clusters as they are, none of them missing or negative."""
+    if places.null_count or (len(places) and pc.min(places).as_py() < 0):
+        raise ResponseError(
+            "resampled_sums: found a position that is NULL or negative; expected the places of "
+            "clusters, from 0"
+        )
+    return places.to_numpy()
+
+
+def _numbers(values: pa.Array) -> NDArray[np.float64]:
+    """Numbers in which NaN stands for NULL."""
+    return values.to_numpy(zero_copy_only=False)
+
+
+def _lists(values: pa.Array, lengths: list[int]) -> pa.ListArray:
+    """Cut values into lists of these lengths."""
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int32)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), values)
