@@ -7,8 +7,6 @@ from prefect import flow
 from decaf.study import load_study
 from tasks import steps
 from tasks.cluster import connect
-from tasks.plan import by_model
-from tasks.progress import progress_of
 from warehouse.lock import study_lock
 from warehouse.writer import open_root, sweep
 
@@ -31,35 +29,7 @@ def audit(config: Path) -> None:
             steps.train(client, study)
             plan = steps.plan(study, pairs)
             steps.examine(client, plan, pixels)
-            alone = steps.store_alone(plan)
-            count = len(plan.pending) + len(plan.unmeasured)
-            unit = "shards and measurements" if plan.measurements else "shards"
-            states = []
-            with progress_of(count, unit) as progress:
-                for work in by_model(plan):
-                    scored = steps.score(
-                        client,
-                        plan,
-                        work.model_id,
-                        work.shards,
-                        pixels,
-                        progress,
-                        return_state=True,
-                    )
-                    states.append(scored)
-                    if work.measurements and scored.is_completed():
-                        states.append(
-                            steps.measure(
-                                client,
-                                plan,
-                                work.model_id,
-                                work.measurements,
-                                pixels,
-                                alone,
-                                progress,
-                                return_state=True,
-                            )
-                        )
+            states = steps.model_by_model(client, plan, pixels)
         # A model that cannot be scored stops no other model; its error is raised in the end.
         for state in states:
             state.result()

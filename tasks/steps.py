@@ -10,6 +10,7 @@ from pathlib import Path
 from distributed import Client
 from prefect import task
 from prefect.cache_policies import NO_CACHE
+from prefect.states import State
 
 from decaf.measurements import Measurement
 from decaf.pairs import PairSet
@@ -18,8 +19,8 @@ from decaf.study import Study
 from tasks.fit import fit_paths
 from tasks.manifest import commit_run
 from tasks.measure import make_measurements, store_foregrounds
-from tasks.plan import AuditPlan, plan_audit
-from tasks.progress import WorkProgress
+from tasks.plan import AuditPlan, by_model, plan_audit
+from tasks.progress import WorkProgress, progress_of
 from tasks.publish import finish, publish
 from tasks.score import examine_models, score_shards, store_pairs
 from tasks.train import train_models
@@ -95,6 +96,25 @@ def measure(
 ) -> None:
     """Measure behaviours and attributions of one model; committed ones are passed over."""
     make_measurements(client, plan, measurements, pixels, foregrounds, progress)
+
+
+def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]:
+    """Score, then measure, one model after another; how each of these tasks ended.
+
+    A model whose task fails stops no other.
+    """
+    alone = store_alone(plan)
+    unit = "shards and measurements" if plan.measurements else "shards"
+    states = []
+    with progress_of(len(plan.pending) + len(plan.unmeasured), unit) as progress:
+        for model_id, shards, measurements in by_model(plan):
+            given = (client, plan, model_id)
+            states.append(score(*given, shards, pixels, progress, return_state=True))
+            if measurements and states[-1].is_completed():
+                states.append(
+                    measure(*given, measurements, pixels, alone, progress, return_state=True)
+                )
+    return states
 
 
 @task(cache_policy=NO_CACHE)
