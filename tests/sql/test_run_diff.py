@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from datetime import UTC, datetime
 
 import duckdb
-import numpy as np
 import pytest
 from random_audit import MODELS, random_audit
 from test_comparisons import check_limits, model_draws, near
@@ -17,29 +16,31 @@ SHARED = ("m1", "m1 again")
 
 
 def two_runs(study="s"):
-    """An audit, and a later run that scored two of its models again, lost one, and has another."""
+    """An audit, and a later run that scored some models again; in a study of its own, all."""
     audit, later = random_audit(0), random_audit(1)
-    if study != "s":
-        for rows in later.values():
-            for row in rows:
-                row["study"] = study
-    for row in later["stg_runs"]:
-        row |= {"run_id": "later", "started_at": datetime(2026, 3, 2, tzinfo=UTC)}
+    shared = SHARED if study == "s" else ()
+    for rows in later.values():
+        for row in rows:
+            row["study"] = study
+    later["stg_runs"][0] |= {"run_id": "later", "started_at": datetime(2026, 3, 2, tzinfo=UTC)}
     for row in later["stg_run_shards"]:
         row["run_id"] = "later"
-    is_shared = study == "s"
     for table in ("stg_trajectories", "stg_profiles", "stg_run_shards"):
         for row in later[table]:
-            keys = {"shard_key", "profile_key"} & row.keys()
-            if not (is_shared and row["model_id"] in SHARED):
-                row |= {key: f"later {row[key]}" for key in keys}
-            if row["model_id"] == "m2":
-                row["model_id"] = "m3"
-    if is_shared:
-        for table in ("stg_trajectories", "stg_profiles"):
-            later[table] = [row for row in later[table] if row["model_id"] not in SHARED]
+            _rename(row, shared)
+    if study == "s":
         later["stg_pairs"] = []
+        for table in ("stg_trajectories", "stg_profiles"):
+            later[table] = [row for row in later[table] if row["model_id"] not in shared]
     return {table: audit[table] + later[table] for table in audit}
+
+
+def _rename(row, shared):
+    """Keys of a new shard; m2 is not there any more, and m3 is."""
+    if row["model_id"] not in shared:
+        row |= {key: f"later {row[key]}" for key in ("shard_key", "profile_key") if key in row}
+    if row["model_id"] == "m2":
+        row["model_id"] = "m3"
 
 
 def routed(audit, prefix):
