@@ -50,7 +50,7 @@ def test_storage_is_what_lies_on_disk(root):
         is_foldable = table in ("trajectories", "predictions", "costs", "profiles")
         assert row["small_file_count"] == (len(own) if is_foldable else 0)
         assert row["lost_file_count"] == 0
-    assert found["profiles"]["file_count"] == len(MODELS)
+    assert found["profiles"]["file_count"] == 2 * len(MODELS)
 
 
 def test_storage_after_a_compaction_and_a_loss(tmp_path):
