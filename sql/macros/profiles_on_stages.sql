@@ -6,13 +6,15 @@
 -- its other columns. stages go from 0 to 1, and each is a stored stage of every row (within 1e-12).
 -- FROM profiles_on_stages('core_trajectories', [0, 0.5, 1], 0.02)
 CREATE OR REPLACE MACRO profiles_on_stages(rel, stages, gate) AS TABLE
-WITH asked AS (
+WITH given_stages AS (SELECT stages::DOUBLE[] AS asked),
+asked AS (
     SELECT
-        stages::DOUBLE[] AS asked,
+        *,
         len(asked) >= 2 AND abs(asked[1]) <= 1e-12 AND abs(asked[-1] - 1) <= 1e-12
             AND list_bool_and(
                 list_transform(asked[2:], lambda here, place: here > asked[place])
             ) AS is_grid
+    FROM given_stages
 ),
 placed AS (
     SELECT

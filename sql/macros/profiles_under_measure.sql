@@ -7,11 +7,13 @@
 -- path walked at another pace, t = h(u), keeps its profiles under weights_of(h(u)).
 -- FROM profiles_under_measure('core_trajectories', [0.25, 0.5, 0.25], 0.02)
 CREATE OR REPLACE MACRO profiles_under_measure(rel, measure, gate) AS TABLE
-WITH asked AS (
+WITH given_measure AS (SELECT measure::DOUBLE[] AS asked),
+asked AS (
     SELECT
-        measure::DOUBLE[] AS asked,
+        *,
         len(list_filter(asked, lambda weight: isfinite(weight) AND weight >= 0)) = len(asked)
             AND abs(list_sum(asked) - 1) <= 1e-12 AS is_measure
+    FROM given_measure
 ),
 responses AS (
     SELECT
