@@ -25,6 +25,11 @@ def json_sha256(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def hashed_share(text: str) -> float:
+    """Number in [0, 1) that the first 64 bits of a text's sha256 stand for: a fixed draw."""
+    return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16) / 2**64
+
+
 def short(digest: str) -> str:
     """First 32 hex digits (128 bits): unique in any warehouse, and short enough for a name."""
     return digest[:32]

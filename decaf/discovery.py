@@ -1,8 +1,8 @@
 """Find the members of an open room: every settings class of every module in a package.
 
-A data set, source of models, score or training recipe is one module with one class derived from
-:class:`decaf.settings.Settings`, a reveal path one with a dataclass that has a ``kind``; dropping
-the file into the package is all the registration.
+A data set, source of models, score, attribution method or training recipe is one module with one
+class derived from :class:`decaf.settings.Settings`, a reveal path one with a dataclass that has a
+``kind``; dropping the file into the package is all the registration.
 """
 
 import importlib

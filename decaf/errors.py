@@ -11,6 +11,7 @@
     │   ├── ResponseError       an array handed to the routing kernel
     │   ├── QueryError          SQL that does not run
     │   ├── WarehouseError      a warehouse that cannot be opened, read or written
+    │   │   └── OutOfReach      its object store does not answer, or refuses
     │   └── AlreadyRunning      another run holds the study
     ├── ChecksFailed            exit code 1: results are there and a check found offending ones
     ├── ScoringFailed           shards that could not be scored
@@ -67,6 +68,10 @@ class QueryError(BadInput):
 
 class WarehouseError(BadInput):
     """A warehouse that cannot be opened, read or written."""
+
+
+class OutOfReach(WarehouseError):
+    """The object store of a warehouse does not answer, or refuses."""
 
 
 class AlreadyRunning(BadInput):

@@ -24,6 +24,26 @@ class Image:
 
 
 @dataclass(frozen=True)
+class ImageSet:
+    """Clean inputs and how they become pixels.
+
+    Parameters
+    ----------
+    geometry
+        How pixels are made from what the digests identify (resize, crop, renderer): two sets with
+        equal digests and equal geometry have equal pixels.
+    """
+
+    images: tuple[Image, ...]
+    geometry: str
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the pixels."""
+        return json_sha256([self.geometry, [image.digest for image in self.images]])
+
+
+@dataclass(frozen=True)
 class Pair:
     """One factual and counterfactual input that differ by a controlled change.
 
@@ -53,14 +73,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class PairSet:
-    """All pairs of a study over one list of images.
-
-    Parameters
-    ----------
-    geometry
-        How pixels are made from what the digests identify (resize, crop, renderer): two sets with
-        equal digests and equal geometry have equal pixels.
-    """
+    """All pairs of a study over one list of images, with the geometry of :class:`ImageSet`."""
 
     images: tuple[Image, ...]
     pairs: tuple[Pair, ...]
@@ -81,9 +94,9 @@ class PairSet:
         return self.block_digest(range(len(self.pairs)))
 
     @cached_property
-    def images_digest(self) -> str:
-        """Digest of the pixels, whatever the pairs."""
-        return json_sha256([self.geometry, [image.digest for image in self.images]])
+    def image_set(self) -> ImageSet:
+        """The images, whatever the pairs."""
+        return ImageSet(self.images, self.geometry)
 
     def block_digest(self, rows: "range | tuple[int, ...]") -> str:
         """Digest of some pairs: ids, classes and content of both inputs."""

@@ -1,6 +1,5 @@
 """Score a block: every distinct state once, then gather both branches of every stage."""
 
-import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.arrays import to_numpy
-from decaf.errors import ModelError, ScoringFailed
+from decaf.errors import ModelError
+from decaf.memory import halved, is_out_of_memory
 from decaf.planner import StatePlan
 from decaf.states import StateBuilder
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 Scorer = Callable[["Array"], "Array"]
 """A batch of inputs → (n, columns) score values."""
-
-CPU_OUT_OF_MEMORY = ("not enough memory", "can't allocate memory")
 
 
 class BlockScores(NamedTuple):
@@ -82,9 +80,9 @@ def score_block(
         try:
             run.score(states, builder, scorer)
         except (MemoryError, RuntimeError) as error:
-            if not _is_out_of_memory(error):
+            if not is_out_of_memory(error):
                 raise
-            limit = _halved(states.size, error)
+            limit = halved(states.size, error)
             pending.append(states)
             continue
         largest = max(largest, states.size)
@@ -144,24 +142,3 @@ def _halves(states: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     cut = states.size // 2
     cut += cut % 2 if states.size > 2 else 0
     return [states[cut:], states[:cut]]
-
-
-def _halved(size: int, error: Exception) -> int:
-    if size == 1:
-        raise ScoringFailed(
-            f"one input alone does not fit the memory of the device: {error}"
-        ) from error
-    torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available():
-        torch.cuda.empty_cache()
-    return size // 2 + (size // 2) % 2 if size > 2 else 1
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    """Other failures, such as an illegal memory access, must not be retried."""
-    torch = sys.modules.get("torch")
-    return (
-        isinstance(error, MemoryError)
-        or (torch is not None and isinstance(error, torch.OutOfMemoryError))
-        or any(sign in str(error) for sign in CPU_OUT_OF_MEMORY)
-    )

@@ -42,7 +42,7 @@ class Shard:
 def fitted_paths(study: Study, pairs: PairSet) -> dict[str, RevealPath]:
     """The paths with what they take from the study's clean inputs, kept in the workspace."""
     folder = (study.workspace / "fitted").absolute()
-    digest = pairs.images_digest
+    digest = pairs.image_set.digest
     return {name: path.fitted(folder, digest) for name, path in study.paths.items()}
 
 
@@ -59,7 +59,7 @@ def plan_shards(study: Study, pairs: PairSet) -> list[Shard]:
     BadInput
         When a file of a model cannot be used.
     """
-    inputs, paths = pairs.images_digest, study.paths.items()
+    inputs, paths = pairs.image_set.digest, study.paths.items()
     shared = {
         "score": json_sha256(study.score.identity()),
         "paths": json_sha256({name: path.identity(inputs) for name, path in paths}),

@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from decaf.discovery import one_of
 from decaf.errors import ResponseError
+from decaf.measurements import Behaviours
 from decaf.reveal.path import stage_grid
 from decaf.routing import DEFAULT_EPSILON
 from decaf.settings import Settings
@@ -20,6 +21,7 @@ Data = one_of("decaf.data", "adapter")
 Card = one_of("decaf.sources", "source", default="network")
 Score = one_of("decaf.scores", "kind")
 RevealPath = one_of("decaf.reveal", "kind")
+Attribution = one_of("decaf.attributions", "kind")
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
 
@@ -55,6 +57,12 @@ class Study(Settings):
     models: tuple[Card, ...] = Field(min_length=1, description="models to audit")
     score: Score = Field(description="what q is")
     paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
+    behaviours: Behaviours | None = Field(
+        None, description="tell behaviours from predictions; images need a foreground of their own"
+    )
+    attributions: dict[Name, Attribution] = Field(
+        {}, description="spatial attribution methods by name, to compare with"
+    )
     stages: int | tuple[float, ...] = Field(
         9, description="number of evenly spaced stages, or the stages themselves from 0 to 1"
     )
@@ -68,7 +76,11 @@ class Study(Settings):
     workspace: Path = Field(
         Path("runs/workspace"), description="folder for pixels and trained checkpoints"
     )
-    warehouse: Path = Field(Path("runs/warehouse"), description="root of the result warehouse")
+    warehouse: str = Field(
+        "runs/warehouse",
+        min_length=1,
+        description="root of the result warehouse: a folder, or an URL as in `s3://bucket/prefix`",
+    )
     report: Path | None = Field(
         None, description="where the HTML report goes; `runs/<study>.html` when absent"
     )

@@ -1,7 +1,8 @@
 """Read YAML so that every error can name its file, line and key.
 
 Two additions to plain YAML: ``!file other.yaml`` puts the content of another file (relative to the
-one that names it) in its place, and ``${NAME}`` in a text is the environment variable ``NAME``.
+one that names it) in its place, all items of it where both are lists, and ``${NAME}`` in a text is
+the environment variable ``NAME``.
 Only plain YAML types are built; no tag makes an object.
 """
 
@@ -73,7 +74,7 @@ def _resolve(node: yaml.Node, path: Path, depth: int) -> yaml.Node:
             seen[key.value] = key
         node.value = [(key, _resolve(value, path, depth)) for key, value in node.value]
     elif isinstance(node, yaml.SequenceNode):
-        node.value = [_resolve(item, path, depth) for item in node.value]
+        node.value = [part for item in node.value for part in _items(item, path, depth)]
     elif node.tag == FILE_TAG:
         return _compose(path.parent / _expand(node), depth + 1)
     elif node.tag == TEXT_TAG:
@@ -82,6 +83,13 @@ def _resolve(node: yaml.Node, path: Path, depth: int) -> yaml.Node:
             node.value = expanded
             setattr(node, EXPANDED, True)
     return node
+
+
+def _items(item: yaml.Node, path: Path, depth: int) -> list[yaml.Node]:
+    """What an item of a list stands for: itself, or all items of a file that holds a list."""
+    resolved = _resolve(item, path, depth)
+    is_list_of_file = item.tag == FILE_TAG and isinstance(resolved, yaml.SequenceNode)
+    return resolved.value if is_list_of_file else [resolved]
 
 
 def _expand(node: yaml.ScalarNode) -> str:

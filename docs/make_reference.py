@@ -49,9 +49,10 @@ def configuration() -> str:
         NOTICE,
         "# Configuration",
         "A study is one YAML file. `!file other.yaml` puts another file in a key's place (relative "
-        "to the file that names it), `${NAME}` is an environment variable, other relative paths "
-        "start from the current directory. An unknown key is an error that names its line and the "
-        "nearest valid key. `decaf plan CONFIG` reads a study without running it.",
+        "to the file that names it; a list in a list item by item), `${NAME}` is an environment "
+        "variable, other relative paths start from the current directory. An unknown key is an "
+        "error that names its line and the nearest valid key. `decaf plan CONFIG` reads a study "
+        "without running it.",
         "## The study",
         _keys(Study),
         "## `models:` – one card per model, from one of the modules of `decaf.sources`",

@@ -1,6 +1,5 @@
-"""Audit a study: pair → fit and train → plan → examine → score and route → check → report."""
+"""Audit a study: pair → fit and train → plan → examine → score, route, measure → check → report."""
 
-from itertools import groupby
 from pathlib import Path
 
 from prefect import flow
@@ -8,6 +7,7 @@ from prefect import flow
 from decaf.study import load_study
 from tasks import steps
 from tasks.cluster import connect
+from tasks.plan import by_model
 from tasks.progress import progress_of
 from warehouse.lock import study_lock
 from warehouse.writer import open_root, sweep
@@ -31,13 +31,35 @@ def audit(config: Path) -> None:
             steps.train(client, study)
             plan = steps.plan(study, pairs)
             steps.examine(client, plan, pixels)
-            with progress_of(len(plan.pending), "shards") as progress:
-                states = [
-                    steps.score(
-                        client, plan, model_id, list(shards), pixels, progress, return_state=True
+            alone = steps.store_alone(plan)
+            count = len(plan.pending) + len(plan.unmeasured)
+            unit = "shards and measurements" if plan.measurements else "shards"
+            states = []
+            with progress_of(count, unit) as progress:
+                for work in by_model(plan):
+                    scored = steps.score(
+                        client,
+                        plan,
+                        work.model_id,
+                        work.shards,
+                        pixels,
+                        progress,
+                        return_state=True,
                     )
-                    for model_id, shards in groupby(plan.pending, lambda shard: shard.model.id)
-                ]
+                    states.append(scored)
+                    if work.measurements and scored.is_completed():
+                        states.append(
+                            steps.measure(
+                                client,
+                                plan,
+                                work.model_id,
+                                work.measurements,
+                                pixels,
+                                alone,
+                                progress,
+                                return_state=True,
+                            )
+                        )
         # A model that cannot be scored stops no other model; its error is raised in the end.
         for state in states:
             state.result()

@@ -23,11 +23,13 @@ complaints = Console(stderr=True, style="red", highlight=False, soft_wrap=True)
 
 Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
 Warehouse = Annotated[
-    Path,
-    typer.Option("--warehouse", "-w", envvar="DECAF_WAREHOUSE", help="root of the warehouse"),
+    str,
+    typer.Option(
+        "--warehouse", "-w", envvar="DECAF_WAREHOUSE", help="root of the warehouse: folder or URL"
+    ),
 ]
 StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
-DEFAULT_WAREHOUSE = Path("runs/warehouse")
+DEFAULT_WAREHOUSE = "runs/warehouse"
 MISUSED, BROKEN, INTERRUPTED = 2, 3, 130
 
 

@@ -1,7 +1,6 @@
 """What the commands print: tables of plans, progress and results."""
 
 from itertools import groupby
-from pathlib import Path
 
 from rich.console import Console
 from rich.filesize import decimal
@@ -15,6 +14,7 @@ from tasks.plan import AuditPlan, count_rows, plan_audit
 from tasks.progress import clock
 from warehouse.catalog import connect
 from warehouse.lock import is_held
+from warehouse.storage import Root
 
 EXAMPLE = (
     "SELECT model_id, path, evidence, contradiction, fragility FROM out_model_profiles "
@@ -44,7 +44,7 @@ def results(console: Console, study: Study) -> None:
     console.print(table)
     console.print("Ask further, for example:", highlight=False)
     query = EXAMPLE.format(study=study.study)
-    place = "" if str(study.warehouse) == "runs/warehouse" else f" -w {study.warehouse}"
+    place = "" if study.warehouse == "runs/warehouse" else f" -w {study.warehouse}"
     console.print(f'  decaf sql{place} "{query}"', highlight=False, soft_wrap=True, markup=False)
     console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
 
@@ -106,7 +106,7 @@ def _print_misses(console: Console, planned: AuditPlan) -> None:
     console.print(table)
 
 
-def status(console: Console, root: Path, study: str | None) -> None:
+def status(console: Console, root: Root, study: str | None) -> None:
     """How far the current runs are, model by model, and what files the warehouse has."""
     with connect(root) as connection:
         rows = connection.sql(
@@ -136,7 +136,7 @@ def status(console: Console, root: Path, study: str | None) -> None:
 
 
 def _print_files(
-    console: Console, root: Path, study: str, files: list[tuple[str, int, float, int, int]]
+    console: Console, root: Root, study: str, files: list[tuple[str, int, float, int, int]]
 ) -> None:
     table = _table(f"{study}: files", ("table", "files", "median size", "total size"))
     for name, count, median, total, _ in files:

@@ -20,6 +20,7 @@ from flows.answers import ROWS_SHOWN, print_rows
 from flows.questions import interruptible
 from flows.views import describe, list_views
 from warehouse.catalog import connect, stream_query
+from warehouse.storage import Root
 
 READY, GOING_ON = "decaf> ", "   ... "
 COMMANDS = {
@@ -81,7 +82,7 @@ def is_complete(text: str) -> bool:
 
 
 def converse(
-    console: Console, complain: Callable[[str], None], root: Path, limit: int | None
+    console: Console, complain: Callable[[str], None], root: Root, limit: int | None
 ) -> None:
     """Answer queries until ``.quit`` or Ctrl-D.
 
@@ -132,7 +133,7 @@ def _answer(console: Console, connection: duckdb.DuckDBPyConnection, text: str, 
 
 
 def _reloaded(
-    console: Console, connection: duckdb.DuckDBPyConnection, root: Path
+    console: Console, connection: duckdb.DuckDBPyConnection, root: Root
 ) -> duckdb.DuckDBPyConnection:
     """A new connection; the old one stays open when the warehouse cannot be read."""
     opened = connect(root)

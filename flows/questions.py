@@ -17,6 +17,7 @@ from decaf.errors import QueryError
 from flows.answers import ROWS_SHOWN, counted, print_rows
 from warehouse.catalog import connect, stream_query
 from warehouse.formats import FORMATS, write_file, write_rows
+from warehouse.storage import Root
 
 Result = TypeVar("Result")
 SECONDS_BETWEEN_INTERRUPTS = 0.1
@@ -96,7 +97,7 @@ def chosen_format(file_format: str | None, output: Path | None) -> str:
 
 def answer(
     console: Console,
-    root: Path,
+    root: Root,
     query: str,
     values: dict[str, object],
     file_format: str,

@@ -1,20 +1,20 @@
 """Commands that keep a warehouse in shape; no number changes."""
 
 from datetime import timedelta
-from pathlib import Path
 
 from rich.console import Console
 
-from warehouse import receipts
+from warehouse import receipts, storage
 from warehouse.compaction import Extent, compact
 from warehouse.garbage import delete_garbage, find_garbage
 from warehouse.lock import held_studies
 from warehouse.migrations import check_version, stored_version, upgrade
+from warehouse.storage import Root
 
 
-def compact_studies(console: Console, root: Path, study: str | None) -> None:
+def compact_studies(console: Console, root: Root, study: str | None) -> None:
     """Compact one study, or all of a warehouse; print files and bytes before and after."""
-    root = root.absolute()
+    root = storage.resolved(root)
     stored_version(root)
     upgrade(root)
     for name in [study] if study else receipts.studies(root):
@@ -24,7 +24,7 @@ def compact_studies(console: Console, root: Path, study: str | None) -> None:
         console.print(f"study {name}: {text}", highlight=False)
 
 
-def collect_garbage(console: Console, root: Path, older_than: float, *, is_real: bool) -> None:
+def collect_garbage(console: Console, root: Root, older_than: float, *, is_real: bool) -> None:
     """Print what can be deleted, with bytes; delete it when it ``is_real``.
 
     Parameters
@@ -32,7 +32,7 @@ def collect_garbage(console: Console, root: Path, older_than: float, *, is_real:
     older_than
         Grace period, days.
     """
-    root, grace = root.absolute(), timedelta(days=older_than)
+    root, grace = storage.resolved(root), timedelta(days=older_than)
     check_version(root)
     found = delete_garbage(root, grace) if is_real else find_garbage(root, grace)
     for garbage in found:

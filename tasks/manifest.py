@@ -10,7 +10,16 @@ from decaf.digests import short
 from decaf.pairs import PairSet
 from tasks.plan import AuditPlan, software
 from warehouse import receipts
-from warehouse.schemas import MODELS, PAIRS, PATHS, RUN_OUTCOMES, RUN_SHARDS, RUNS, Table
+from warehouse.schemas import (
+    MODELS,
+    PAIRS,
+    PATHS,
+    RUN_MEASUREMENTS,
+    RUN_OUTCOMES,
+    RUN_SHARDS,
+    RUNS,
+    Table,
+)
 from warehouse.writer import commit
 
 
@@ -48,9 +57,21 @@ def commit_run(plan: AuditPlan) -> None:
         }
         for shard in plan.shards
     ]
+    measurements = [
+        {
+            "run_id": plan.run_id,
+            "measurement_key": one.key,
+            "kind": one.kind,
+            "name": one.name,
+            "model_id": one.shard.model.id,
+            "block": one.shard.block,
+        }
+        for one in plan.measurements
+    ]
     tables = {
         "runs": _table(RUNS, [run]),
         "run_shards": _table(RUN_SHARDS, shards),
+        "run_measurements": _table(RUN_MEASUREMENTS, measurements),
         "models": _model_rows(plan),
         "paths": _path_rows(plan),
     }
@@ -108,7 +129,7 @@ def _model_rows(plan: AuditPlan) -> pa.Table:
 
 
 def _path_rows(plan: AuditPlan) -> pa.Table:
-    study, inputs = plan.study, plan.pairs.images_digest
+    study, inputs = plan.study, plan.pairs.image_set.digest
     rows = [
         {
             "run_id": plan.run_id,

@@ -4,19 +4,20 @@ import platform
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from decaf.data.pixels import open_pixels, pixel_file
 from decaf.digests import json_sha256, short
-from decaf.pairs import PairSet
+from decaf.measurements import Measurement, foregrounds, plan_measurements
+from decaf.pairs import ImageSet, PairSet
 from decaf.planner import plan_states
 from decaf.shards import Shard, fitted_paths, plan_shards
 from decaf.study import Study
-from warehouse import layout, receipts
+from warehouse import layout, receipts, storage
 from warehouse.migrations import check_version
+from warehouse.storage import Root
 
 LIBRARIES = (
     "numpy",
@@ -36,13 +37,19 @@ class AuditPlan:
     """The shards of a study against what is committed."""
 
     study: Study
-    root: Path
+    root: Root
     pairs: PairSet
     shards: tuple[Shard, ...]
     scored: frozenset[str]
     """Keys of shards whose trajectories are committed."""
     routed: frozenset[str]
     """Keys of profiles that are committed at the study's epsilon."""
+    foregrounds: ImageSet | None
+    """Images of the foregrounds alone, where the study needs them."""
+    measurements: tuple[Measurement, ...]
+    """What is measured beside the trajectories."""
+    measured: frozenset[str]
+    """Keys of measurements that are committed."""
     is_finished: bool
     """Whether this very run has been completed and checked."""
     is_current: bool
@@ -51,7 +58,7 @@ class AuditPlan:
     @property
     def run_id(self) -> str:
         """Digest of the plan: the same plan is the same run, started again or resumed."""
-        return run_id_of(self.study, self.shards)
+        return run_id_of(self.study, self.shards, self.measurements)
 
     @property
     def pending(self) -> list[Shard]:
@@ -63,9 +70,32 @@ class AuditPlan:
         ]
 
     @property
+    def unmeasured(self) -> list[Measurement]:
+        """Measurements that are left, model by model."""
+        return [one for one in self.measurements if one.key not in self.measured]
+
+    @property
     def unscored(self) -> list[Shard]:
         """Shards that need forward passes."""
         return [shard for shard in self.shards if shard.keys.shard_key not in self.scored]
+
+
+class ModelWork(NamedTuple):
+    """What is left to do for one model."""
+
+    model_id: str
+    shards: list[Shard]
+    measurements: list[Measurement]
+
+
+def by_model(plan: AuditPlan) -> list[ModelWork]:
+    """What is left to do, in the order of the models: a worker then loads each of them once."""
+    work = {card.id: ModelWork(card.id, [], []) for card in plan.study.models}
+    for shard in plan.pending:
+        work[shard.model.id].shards.append(shard)
+    for measurement in plan.unmeasured:
+        work[measurement.shard.model.id].measurements.append(measurement)
+    return [one for one in work.values() if one.shards or one.measurements]
 
 
 def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
@@ -76,14 +106,17 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
     BadInput
         When a weight file or the warehouse cannot be used.
     """
-    root = study.warehouse.absolute()
-    if layout.format_file(root).exists():
+    root = storage.resolved(study.warehouse)
+    if storage.open(root).exists(layout.FORMAT):
         check_version(root)
     shards = tuple(plan_shards(study, pairs))
+    alone = foregrounds(study, pairs)
+    measurements = tuple(plan_measurements(study, shards, alone))
     scored = receipts.keys(root, "shards", study.study)
     routed = receipts.keys(root, "profiles", study.study)
+    measured = receipts.keys(root, "measurements", study.study) if measurements else set()
     outcomes = receipts.keys(root, "outcomes", study.study)
-    run_id = run_id_of(study, shards)
+    run_id = run_id_of(study, shards, measurements)
     return AuditPlan(
         study=study,
         root=root,
@@ -91,6 +124,9 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
         shards=shards,
         scored=frozenset(scored & {shard.keys.shard_key for shard in shards}),
         routed=frozenset(routed & {shard.keys.profile_key for shard in shards}),
+        foregrounds=alone,
+        measurements=measurements,
+        measured=frozenset(measured & {one.key for one in measurements}),
         is_finished=run_id in outcomes,
         is_current=run_id == _newest_run(root, study.study),
     )
@@ -112,7 +148,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
         When an image cannot be decoded.
     """
     paths = fitted_paths(study, pairs)
-    path = pixel_file(study.workspace / "pixels", pairs)
+    path = pixel_file(study.workspace / "pixels", pairs.image_set)
     planned = naive = 0
     with ThreadPoolExecutor() as pool:
         for rows in pairs.blocks(study.sources_per_shard):
@@ -128,13 +164,16 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
     return RowCount(planned, naive)
 
 
-def run_id_of(study: Study, shards: tuple[Shard, ...]) -> str:
+def run_id_of(
+    study: Study, shards: tuple[Shard, ...], measurements: tuple[Measurement, ...] = ()
+) -> str:
     """Digest of everything that the run will hold."""
     keys = [[shard.model.id, shard.keys.profile_key] for shard in shards]
-    return short(json_sha256([study.study, study.epsilon, keys]))
+    beside = [[one.key for one in measurements]] if measurements else []
+    return short(json_sha256([study.study, study.epsilon, keys, *beside]))
 
 
-def _newest_run(root: Path, study: str) -> str | None:
+def _newest_run(root: Root, study: str) -> str | None:
     runs = list(receipts.read_kind(root, "runs", study))
     return max(runs, key=lambda receipt: receipt.committed_at).key if runs else None
 

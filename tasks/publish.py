@@ -7,6 +7,7 @@ from tasks.plan import AuditPlan
 from warehouse.catalog import connect
 from warehouse.lock import study_lock
 from warehouse.report.page import write_report
+from warehouse.storage import Root
 
 
 def finish(plan: AuditPlan) -> None:
@@ -29,7 +30,7 @@ def show_again(plan: AuditPlan) -> None:
     publish(plan.root, plan.study.study, plan.study.report_file)
 
 
-def publish(root: Path, study: str, target: Path) -> Path:
+def publish(root: Root, study: str, target: Path) -> Path:
     """Write the study's report from the warehouse; no model is needed."""
     with connect(root) as connection:
         return write_report(connection, study, target)

@@ -1,6 +1,6 @@
 """Rows of the warehouse from the scores of a block: Arrow tables, without a loop over rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from decaf.pairs import PairBlock
 from decaf.profiles import profile
 from decaf.scoring import BlockScores
-from warehouse.schemas import PREDICTIONS, PROFILES, QUARANTINE, STAGES, TRAJECTORIES
+from warehouse.schemas import (
+    ATTRIBUTIONS,
+    CORRUPTIONS,
+    PREDICTIONS,
+    PROFILES,
+    QUARANTINE,
+    STAGES,
+    TRAJECTORIES,
+)
 
 
 def trajectory_rows(
@@ -60,6 +68,46 @@ def prediction_rows(
         "predicted_class": predicted,
     }
     return pa.table(columns, schema=PREDICTIONS.schema)
+
+
+def corruption_rows(
+    measurement_key: str,
+    image_ids: NDArray[np.str_],
+    corruptions: Sequence[str],
+    scored: NDArray[np.float64],
+) -> pa.Table:
+    """Class scores (n_images, n_corruptions, classes), where they are finite; rows by image."""
+    images, names = np.repeat(image_ids, len(corruptions)), np.tile(corruptions, len(image_ids))
+    values = scored.reshape(len(images), -1)
+    finite = np.isfinite(values).all(axis=1)
+    values = values[finite]
+    columns = {
+        "measurement_key": pa.repeat(measurement_key, len(values)),
+        "image_id": pa.array(images[finite], pa.string()),
+        "corruption": pa.array(names[finite], pa.string()),
+        "class_scores": _lists(values),
+        "predicted_class": values.argmax(axis=1) if len(values) else pa.nulls(0, pa.int64()),
+    }
+    return pa.table(columns, schema=CORRUPTIONS.schema)
+
+
+def attribution_rows(
+    measurement_key: str,
+    pair_ids: Sequence[str],
+    method: str,
+    region_score: NDArray[np.float64],
+    region_pixels: NDArray[np.int64],
+) -> pa.Table:
+    """Attribution inside the difference region of every pair, where it is finite."""
+    finite = np.isfinite(region_score)
+    columns = {
+        "measurement_key": pa.repeat(measurement_key, np.count_nonzero(finite)),
+        "pair_id": pa.array(np.array(pair_ids)[finite], pa.string()),
+        "method": pa.repeat(method, np.count_nonzero(finite)),
+        "region_score": region_score[finite],
+        "region_pixels": region_pixels[finite],
+    }
+    return pa.table(columns, schema=ATTRIBUTIONS.schema)
 
 
 def profile_rows(profile_key: str, trajectories: pa.Table, epsilon: float) -> pa.Table:

@@ -13,6 +13,7 @@ from tasks.drive import drive
 from tasks.plan import AuditPlan, software
 from tasks.progress import WorkProgress, announce
 from tasks.shard import ShardOrder, ShardReport, examine_model, run_shard
+from tasks.worker import ModelOrder
 
 
 def store_pairs(study: Study, pairs: PairSet) -> Path:
@@ -24,10 +25,10 @@ def store_pairs(study: Study, pairs: PairSet) -> Path:
         Naming the images that cannot be used.
     """
     folder = study.workspace / "pixels"
-    if not pixel_file(folder, pairs).exists():
+    if not pixel_file(folder, pairs.image_set).exists():
         announce(f"checking and decoding {len(pairs.images)} images")
         study.data.verify(pairs)
-    return store_pixels(folder, pairs, study.data.read_image).absolute()
+    return store_pixels(folder, pairs.image_set, study.data.read_image).absolute()
 
 
 def examine_models(client: Client, plan: AuditPlan, pixels: Path) -> None:
@@ -77,17 +78,26 @@ def shard_order(plan: AuditPlan, shard: Shard, pixels: Path) -> ShardOrder:
     return ShardOrder(
         root=plan.root,
         study=study.study,
-        model=shard.model,
-        workspace=study.workspace.absolute(),
+        model=model_order(plan.study, shard),
         score=study.score,
         paths=fitted_paths(study, plan.pairs),
         grid=study.grid,
         epsilon=study.epsilon,
         batch_size=study.batch_size,
-        device=study.device,
-        python_path=tuple(folder.absolute() for folder in study.python_path),
         pixels=pixels,
         block=plan.pairs.block(shard.rows),
         keys=shard.keys,
         software=software(),
+    )
+
+
+def model_order(study: Study, shard: Shard) -> ModelOrder:
+    """What a worker needs to know of a shard's model."""
+    return ModelOrder(
+        card=shard.model,
+        weights=shard.keys.inputs["weights"],
+        feeding=shard.keys.inputs["feeding"],
+        workspace=study.workspace.absolute(),
+        device=study.device,
+        python_path=tuple(folder.absolute() for folder in study.python_path),
     )

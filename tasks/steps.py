@@ -11,11 +11,13 @@ from distributed import Client
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
+from decaf.measurements import Measurement
 from decaf.pairs import PairSet
 from decaf.shards import Shard
 from decaf.study import Study
 from tasks.fit import fit_paths
 from tasks.manifest import commit_run
+from tasks.measure import make_measurements, store_foregrounds
 from tasks.plan import AuditPlan, plan_audit
 from tasks.progress import WorkProgress
 from tasks.publish import finish, publish
@@ -62,6 +64,12 @@ def examine(client: Client, plan: AuditPlan, pixels: Path) -> None:
     examine_models(client, plan, pixels)
 
 
+@task(cache_policy=NO_CACHE)
+def store_alone(plan: AuditPlan) -> Path | None:
+    """Read images of the foregrounds alone, where the study needs them; write their pixel file."""
+    return store_foregrounds(plan)
+
+
 @task(cache_policy=NO_CACHE, task_run_name="score-{model_id}")
 def score(
     client: Client,
@@ -73,6 +81,20 @@ def score(
 ) -> None:
     """Score, route and commit the shards of one model; committed ones are passed over."""
     score_shards(client, plan, shards, pixels, progress)
+
+
+@task(cache_policy=NO_CACHE, task_run_name="measure-{model_id}")
+def measure(
+    client: Client,
+    plan: AuditPlan,
+    model_id: str,
+    measurements: Sequence[Measurement],
+    pixels: Path,
+    foregrounds: Path | None,
+    progress: WorkProgress,
+) -> None:
+    """Measure behaviours and attributions of one model; committed ones are passed over."""
+    make_measurements(client, plan, measurements, pixels, foregrounds, progress)
 
 
 @task(cache_policy=NO_CACHE)

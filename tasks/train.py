@@ -11,7 +11,7 @@ from decaf.sources.network import NetworkCard
 from decaf.study import Study, import_from
 from tasks.drive import drive
 from tasks.progress import progress_of
-from tasks.shard import choose_device
+from tasks.worker import choose_device
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
 """Run the checks of the warehouse and stop the run when one finds anything."""
 
-from pathlib import Path
-
 from decaf.errors import ChecksFailed
 from warehouse.catalog import connect
 from warehouse.checks import CheckResult, run_checks
+from warehouse.storage import Root
 
 
-def verify(root: Path, study: str | None = None) -> list[CheckResult]:
+def verify(root: Root, study: str | None = None) -> list[CheckResult]:
     """Run every check on one study, or on all; reads the warehouse, writes nothing.
 
     Raises

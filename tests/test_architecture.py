@@ -61,6 +61,7 @@ def test_the_science_imports_with_numpy_and_scipy_alone():
         "import decaf, decaf.errors, decaf.routing, decaf.quadrature, decaf.profiles\n"
         "import decaf.bootstrap, decaf.ranks, decaf.pairs, decaf.planner, decaf.scoring\n"
         "import decaf.discrimination, decaf.bins, decaf.matching\n"
+        "import decaf.behaviours, decaf.corruptions, decaf.probes, decaf.image_masks\n"
         "import decaf.thresholds, decaf.streaming, decaf.identities\n"
         "import decaf.reveal.blend, decaf.reveal.patches, decaf.reveal.removal\n"
         "import decaf.reveal.gaussian, decaf.gaussian.information\n"

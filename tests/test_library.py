@@ -30,7 +30,9 @@ def library_part(page):
     return LIBRARY_PART.search(text)[0] if page == "README.md" else text
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 1), ("docs/library.md", 10)])
+@pytest.mark.parametrize(
+    ("page", "least"), [("README.md", 1), ("docs/library.md", 10), ("docs/attributions.md", 1)]
+)
 def test_a_page_prints_what_it_says(page, least, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = list(shown(library_part(page)))

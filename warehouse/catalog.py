@@ -20,11 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from decaf.errors import QueryError, WarehouseError
-from warehouse import layout, receipts
+from warehouse import layout, receipts, storage
 from warehouse.current import resolve
 from warehouse.migrations import check_version
 from warehouse.receipts import Receipt
 from warehouse.schemas import COUNT, FLAG, TABLES, TEXT, TIME
+from warehouse.storage import Content, Root, Storage
 from warehouse.writer import open_root
 
 SQL_FOLDER = Path(__file__).parent.parent / "sql"
@@ -44,6 +45,7 @@ RECEIPT_FILES = pa.schema(
         "row_count": COUNT,
         "byte_count": COUNT,
         "sha256": TEXT,
+        "file_name": TEXT,
         "is_readable": FLAG,
     }
 )
@@ -79,7 +81,7 @@ class View(NamedTuple):
 
 
 def connect(
-    root: str | Path, *, memory_limit: str = "4GB", threads: int | None = None
+    root: Root, *, memory_limit: str = "4GB", threads: int | None = None
 ) -> duckdb.DuckDBPyConnection:
     """Open a warehouse with all its views; nothing can be changed through :func:`run_query`.
 
@@ -99,7 +101,8 @@ def connect(
     WarehouseError
         When there is no warehouse, it is of a newer version, or a receipt or seed is damaged.
     """
-    root = Path(root).absolute()
+    root = storage.resolved(root)
+    store = storage.open(root)
     check_version(root)
     committed = list(receipts.read(root))
     settings = {
@@ -112,11 +115,11 @@ def connect(
         with ExitStack() as on_failure:
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             # A view opens the files it is bound to: seeds have the types, and are few.
-            provide(connection, root, [])
+            provide(connection, store, [])
             for view in in_order():
                 connection.execute(view.sql)
-            provide(connection, root, committed)
-            _lock(connection, root)
+            provide(connection, store, committed)
+            _lock(connection, store)
             on_failure.pop_all()
     except duckdb.Error as error:
         raise WarehouseError(f"warehouse {root} cannot be opened: {error}") from error
@@ -181,8 +184,14 @@ def stream_view(connection: duckdb.DuckDBPyConnection, name: str, study: str | N
     return Rows(reader.schema, _batches(reader))
 
 
-def provide(connection: duckdb.DuckDBPyConnection, root: Path, committed: list[Receipt]) -> None:
-    """Set what the SQL files take as given: variables ``root`` and ``files``, and the receipts."""
+def provide(
+    connection: duckdb.DuckDBPyConnection, store: Storage, committed: list[Receipt]
+) -> None:
+    """Set what the SQL files take as given: the variable ``files``, and the receipts."""
+    read = resolve(committed).read
+    wanted = {f.path: Content(f.byte_count, f.sha256) for receipt in read for f in receipt.files}
+    paths = store.bring(wanted)
+    readable = {key for key, path in paths.items() if _is_readable(path, wanted[key].byte_count)}
     files = [
         {
             "kind": receipt.kind,
@@ -193,17 +202,18 @@ def provide(connection: duckdb.DuckDBPyConnection, root: Path, committed: list[R
             "row_count": file.row_count,
             "byte_count": file.byte_count,
             "sha256": file.sha256,
-            "is_readable": _is_readable(root / file.path, file.byte_count),
+            "file_name": str(paths[file.path]) if file.path in readable else None,
+            "is_readable": file.path in readable,
         }
-        for receipt in resolve(committed).read
+        for receipt in read
         for file in receipt.files
     ]
-    by_table: dict[str, list[str]] = {name: [_seed(root, name)] for name in TABLES}
-    readable = {file["path"]: file["table_name"] for file in files if file["is_readable"]}
-    for path, table in readable.items():
-        by_table[table].append(str(root / path))
+    by_table = _seeds(store)
+    for table, path in dict.fromkeys(
+        (file["table_name"], file["file_name"]) for file in files if file["is_readable"]
+    ):
+        by_table[table].append(path)
     by_table["any"] = [path for paths in by_table.values() for path in paths]
-    connection.execute("SET VARIABLE root = ?", [str(root)])
     connection.execute("SET VARIABLE files = ?", [by_table])
     rows = [
         {name: getattr(receipt, name) for name in RECEIPTS.names}
@@ -280,13 +290,17 @@ def _parse(path: Path) -> View:
     )
 
 
-def _seed(root: Path, table: str) -> str:
-    seed = layout.seed_file(root, table)
-    if not seed.exists():
-        raise WarehouseError(
-            f"{seed} is missing; it belongs to the warehouse, and the next decaf run writes it anew"
-        )
-    return str(seed)
+def _seeds(store: Storage) -> dict[str, list[str]]:
+    """The first file of every table."""
+    keys = {name: layout.seed(name) for name in TABLES}
+    paths = store.bring(dict.fromkeys(keys.values()))
+    for key in keys.values():
+        if key not in paths:
+            raise WarehouseError(
+                f"{store.place(key)} is missing; it belongs to the warehouse, and the next decaf "
+                "run writes it anew"
+            )
+    return {name: [str(paths[key])] for name, key in keys.items()}
 
 
 def _is_readable(path: Path, byte_count: int) -> bool:
@@ -302,8 +316,8 @@ def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
     return not (json.loads(tree)["error"] or WRITING_NODE.search(tree))
 
 
-def _lock(connection: duckdb.DuckDBPyConnection, root: Path) -> None:
-    folders = [str(root / "seeds"), str(root / "tables")]
+def _lock(connection: duckdb.DuckDBPyConnection, store: Storage) -> None:
+    folders = [str(folder) for folder in store.readable_folders]
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET allowed_directories = ?", [folders])
     connection.execute("SET enable_external_access = false")

@@ -7,17 +7,17 @@ removes them after a grace period.
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from decaf.digests import json_sha256, short
 from decaf.errors import UnknownName
-from warehouse import receipts
+from warehouse import layout, receipts, storage
 from warehouse.current import COMPACTIONS, FOLDED_KINDS, covering, name_of, resolve
 from warehouse.lock import study_lock
 from warehouse.receipts import Receipt
+from warehouse.storage import Root
 from warehouse.stored import read_file, rows_of
 from warehouse.writer import commit, sweep
 
@@ -51,7 +51,7 @@ class _Unit(NamedTuple):
         return sum(file.byte_count for file in self.source.files)
 
 
-def compact(root: Path, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
+def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
     """Fold the commits of a study's scores and profiles, model by model.
 
     What is folded already stays, unless new commits join it. A second call changes nothing, and a
@@ -82,12 +82,13 @@ def compact(root: Path, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
         kinds = (*FOLDED_KINDS, COMPACTIONS)
         committed = [r for kind in kinds for r in receipts.read_kind(root, kind, study)]
         compactions = [receipt for receipt in committed if receipt.kind == COMPACTIONS]
+        there = {entry.key for entry in layout.study_files(storage.open(root), study)}
         for group in _groups(committed, fold_bytes):
-            _fold(root, study, group, compactions)
+            _fold(root, study, group, compactions, there)
         return Compacted(study, before, extent(root, study))
 
 
-def extent(root: Path, study: str) -> Extent:
+def extent(root: Root, study: str) -> Extent:
     """Number and bytes of the files that a reader of the study opens."""
     own = [receipt for receipt in receipts.read(root) if receipt.study == study]
     files = [file for receipt in resolve(own).read for file in receipt.files]
@@ -119,9 +120,11 @@ def _units(committed: Sequence[Receipt]) -> Iterator[_Unit]:
         yield _Unit(tuple(members), receipt)
 
 
-def _fold(root: Path, study: str, group: list[_Unit], compactions: list[Receipt]) -> None:
+def _fold(
+    root: Root, study: str, group: list[_Unit], compactions: list[Receipt], there: set[str]
+) -> None:
     files = [file for unit in group for file in unit.source.files]
-    is_whole = all((root / file.path).exists() for file in files)
+    is_whole = all(file.path in there for file in files)
     if is_whole and len(files) == len({file.table for file in files}):
         return
     tables: dict[str, list[pa.Table]] = {}

@@ -1,4 +1,4 @@
-"""Where things lie under a warehouse root; nothing else builds a path.
+"""Keys of everything in a warehouse, relative to its root; nothing else builds one.
 
 ::
 
@@ -12,12 +12,19 @@
 """
 
 import re
-from pathlib import Path
+from pathlib import PurePosixPath
 
 from decaf.errors import WarehouseError
 from warehouse.schemas import TABLES
+from warehouse.storage import Entry, Storage
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+FORMAT = "warehouse.json"
+"""File that states the schema version of the warehouse."""
+UPGRADE_LOCK = "upgrade.lock"
+"""Lock that a process holds while it changes the schema version."""
+LOCKS, RECEIPTS, SEEDS, DATA = "locks", "receipts", "seeds", "tables"
+TEMPORARY = ".tmp"
 
 
 def checked_name(name: str, kind: str) -> str:
@@ -29,59 +36,58 @@ def checked_name(name: str, kind: str) -> str:
     return name
 
 
-def format_file(root: Path) -> Path:
-    """File that states the schema version of the warehouse."""
-    return root / "warehouse.json"
+def stem(key: str) -> str:
+    """Last part of a key without its ending: the name of a commit."""
+    return PurePosixPath(key).stem
 
 
-def upgrade_lock_file(root: Path) -> Path:
-    """File that a process holds locked while it changes the schema version."""
-    return root / "upgrade.lock"
+def lock(study: str) -> str:
+    """Lock that the running flow of a study holds."""
+    return f"{LOCKS}/{checked_name(study, 'study')}.lock"
 
 
-def lock_file(root: Path, study: str) -> Path:
-    """File that the running flow of a study holds locked."""
-    return root / "locks" / f"{checked_name(study, 'study')}.lock"
+def locked_studies(storage: Storage) -> list[str]:
+    """Studies that were ever held, sorted."""
+    # An object store keeps a lock as a folder of claims.
+    names = {entry.key.split("/")[1] for entry in storage.entries(LOCKS, ("",))}
+    return sorted(name.removesuffix(".lock") for name in names if ".lock" in name)
 
 
-def lock_files(root: Path) -> list[Path]:
-    """Lock files of all studies that were ever held, sorted."""
-    return sorted((root / "locks").glob("*.lock"))
-
-
-def receipts_folder(root: Path, kind: str, study: str) -> Path:
+def receipts_folder(kind: str, study: str) -> str:
     """Folder with the receipts of one kind of commit."""
-    return root / "receipts" / kind / checked_name(study, "study")
+    return f"{RECEIPTS}/{kind}/{checked_name(study, 'study')}"
 
 
-def receipt_file(root: Path, kind: str, study: str, key: str) -> Path:
+def receipt(kind: str, study: str, key: str) -> str:
     """Receipt of one commit."""
-    return receipts_folder(root, kind, study) / f"{checked_name(key, 'key')}.json"
+    return f"{receipts_folder(kind, study)}/{checked_name(key, 'key')}.json"
 
 
-def seed_file(root: Path, table: str) -> Path:
+def seed(table: str) -> str:
     """Typed file without rows, which keeps every view valid while a table is empty.
 
     It lies in folders of the table's partition keys without values: files that are read together
     must have the same keys.
     """
-    folder = root / "seeds" / table
-    for column in TABLES[table].partition:
-        folder /= f"{column}="
-    return folder / "seed.parquet"
+    folders = [f"{column}=" for column in TABLES[table].partition]
+    return "/".join([SEEDS, table, *folders, "seed.parquet"])
 
 
-def table_file(root: Path, table: str, partition: dict[str, str], key: str) -> Path:
+def table_file(table: str, partition: dict[str, str], key: str) -> str:
     """File of one commit in one table, a pure function of its arguments."""
-    folder = root / "tables" / table
-    for column in TABLES[table].partition:
-        folder /= f"{column}={checked_name(partition[column], column)}"
-    return folder / f"{checked_name(key, 'key')}.parquet"
+    folders = [
+        f"{column}={checked_name(partition[column], column)}" for column in TABLES[table].partition
+    ]
+    return "/".join([DATA, table, *folders, f"{checked_name(key, 'key')}.parquet"])
 
 
-def study_files(root: Path, study: str) -> list[Path]:
+def study_files(storage: Storage, study: str) -> list[Entry]:
     """Data files of a study and temporary ones, whether a receipt names them or not, sorted."""
-    tables = (root / "tables").glob(f"*/study={study}/**/*")
-    notes = (root / "receipts").glob(f"*/{study}/*.tmp")
-    data = [path for path in tables if path.suffix in (".parquet", ".tmp") and path.is_file()]
+    found = storage.entries(RECEIPTS, (TEMPORARY,))
+    notes = [entry for entry in found if entry.key.split("/")[2:3] == [study]]
+    data = [
+        entry
+        for table in TABLES
+        for entry in storage.entries(f"{DATA}/{table}/study={study}", (".parquet", TEMPORARY))
+    ]
     return sorted([*data, *notes])

@@ -5,17 +5,17 @@ again; the version file is replaced after each step. Numbers do not change: what
 over is a new numerics version, not a migration.
 """
 
-import fcntl
 import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from decaf.errors import AlreadyRunning, WarehouseError
-from decaf.files import replace_file
-from warehouse import layout
+from warehouse import layout, storage
 from warehouse.lock import held_studies
 from warehouse.schemas import SCHEMA_VERSION
+from warehouse.seeds import write_missing_seeds
+from warehouse.storage import Held, Root
 
 
 class Migration(NamedTuple):
@@ -23,14 +23,16 @@ class Migration(NamedTuple):
 
     from_version: int
     purpose: str
-    apply: Callable[[Path], object]
+    apply: Callable[[Root], object]
 
 
-MIGRATIONS: tuple[Migration, ...] = ()
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "tables for behaviours and attributions", write_missing_seeds),
+)
 """All steps, from version 1 on without a gap."""
 
 
-def stored_version(root: Path) -> int:
+def stored_version(root: Root) -> int:
     """Schema version that a warehouse states.
 
     Raises
@@ -38,25 +40,26 @@ def stored_version(root: Path) -> int:
     WarehouseError
         When there is no warehouse, or its version file is damaged.
     """
-    path = layout.format_file(root)
+    store = storage.open(root)
     try:
-        return int(json.loads(path.read_text())["schema_version"])
+        return int(json.loads(store.read(layout.FORMAT))["schema_version"])
     except FileNotFoundError:
         raise WarehouseError(
-            f"{root} is not a warehouse: it has no {path.name}; give the folder of an audit, or "
-            "run one first: decaf run CONFIG"
+            f"{root} is not a warehouse: it has no {layout.FORMAT}; give the folder of an audit, "
+            "or run one first: decaf run CONFIG"
         ) from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise WarehouseError(f"{path} cannot be read as a warehouse version: {error}") from error
+        place = store.place(layout.FORMAT)
+        raise WarehouseError(f"{place} cannot be read as a warehouse version: {error}") from error
 
 
-def store_version(root: Path, version: int) -> None:
+def store_version(root: Root, version: int) -> None:
     """State the schema version of a warehouse."""
     text = json.dumps({"schema_version": version}) + "\n"
-    replace_file(layout.format_file(root), lambda path: path.write_text(text))
+    storage.open(root).publish(layout.FORMAT, lambda path: path.write_text(text))
 
 
-def check_version(root: Path, readable: int = SCHEMA_VERSION) -> None:
+def check_version(root: Root, readable: int = SCHEMA_VERSION) -> None:
     """Refuse a warehouse whose schema version is not ``readable``.
 
     Raises
@@ -77,7 +80,7 @@ def check_version(root: Path, readable: int = SCHEMA_VERSION) -> None:
         )
 
 
-def upgrade(root: Path, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
+def upgrade(root: Root, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
     """Apply the steps that a warehouse lacks, in order; returns them.
 
     Raises
@@ -90,10 +93,10 @@ def upgrade(root: Path, migrations: Sequence[Migration] = MIGRATIONS) -> list[Mi
     newest = len(migrations) + 1
     if stored_version(root) == newest:
         return []
-    with layout.upgrade_lock_file(root).open("a+") as file:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            stack.enter_context(storage.open(root).hold(layout.UPGRADE_LOCK))
+        except Held:
             raise AlreadyRunning(f"warehouse {root} is being upgraded; wait for it") from None
         version = stored_version(root)
         missing = [step for step in migrations if step.from_version >= version]

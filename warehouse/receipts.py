@@ -6,14 +6,13 @@ digests, the fields that went into the key, and the software that computed it. I
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from decaf.errors import WarehouseError
-from warehouse import layout
+from warehouse import layout, storage
+from warehouse.storage import Root, Storage
 
-KINDS = ("shards", "profiles", "pairs", "runs", "outcomes", "compactions")
+KINDS = ("shards", "profiles", "measurements", "pairs", "runs", "outcomes", "compactions")
 """Compactions come last: one that is read after its commits can only name what is there."""
 
 
@@ -46,8 +45,24 @@ class Receipt:
         return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
 
 
-def parse(path: Path) -> Receipt:
-    """Read one receipt file.
+def read_one(root: Root, kind: str, study: str, key: str) -> Receipt:
+    """Receipt of one commit.
+
+    Raises
+    ------
+    WarehouseError
+        When there is none, or it is damaged.
+    """
+    store, path = storage.open(root), layout.receipt(kind, study, key)
+    try:
+        content = store.read(path)
+    except FileNotFoundError:
+        raise WarehouseError(f"{store.place(path)} is not there: nothing is committed") from None
+    return parse(content, store.place(path))
+
+
+def parse(content: bytes, place: str) -> Receipt:
+    """Make a receipt of what its file holds; ``place`` is what an error calls it.
 
     Raises
     ------
@@ -55,40 +70,51 @@ def parse(path: Path) -> Receipt:
         When the file is not a receipt.
     """
     try:
-        fields = json.loads(path.read_text())
+        fields = json.loads(content)
         files = tuple(CommittedFile(**file) for file in fields.pop("files"))
         return Receipt(files=files, **fields)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise WarehouseError(
-            f"{path} is not a receipt of this warehouse ({error}); move it away, then run the "
+            f"{place} is not a receipt of this warehouse ({error}); move it away, then run the "
             "audit again: what it stood for is scored anew"
         ) from error
 
 
-def keys(root: Path, kind: str, study: str) -> set[str]:
+def exists(root: Root, kind: str, study: str, key: str) -> bool:
+    """Whether a commit is there."""
+    return storage.open(root).exists(layout.receipt(kind, study, key))
+
+
+def keys(root: Root, kind: str, study: str) -> set[str]:
     """Keys that are committed, from the names of the receipts alone."""
-    folder = layout.receipts_folder(root, kind, study)
-    return {path.stem for path in folder.glob("*.json")}
+    folder = layout.receipts_folder(kind, study)
+    return {layout.stem(key) for key in _listed(storage.open(root), folder)}
 
 
-def studies(root: Path) -> list[str]:
+def studies(root: Root) -> list[str]:
     """Studies of which anything was ever committed, sorted."""
-    return sorted({path.name for path in (root / "receipts").glob("*/*") if path.is_dir()})
+    parts = (key.split("/") for key in _listed(storage.open(root), layout.RECEIPTS))
+    return sorted({study for _, _, study, _ in (p for p in parts if len(p) == 4)})
 
 
-def read_kind(root: Path, kind: str, study: str) -> Iterator[Receipt]:
+def read_kind(root: Root, kind: str, study: str) -> Iterator[Receipt]:
     """Receipts of one kind and study, sorted by key."""
-    yield from _parse_all(layout.receipts_folder(root, kind, study).glob("*.json"))
+    store = storage.open(root)
+    yield from _parse_all(store, _listed(store, layout.receipts_folder(kind, study)))
 
 
-def read(root: Path) -> Iterator[Receipt]:
+def read(root: Root) -> Iterator[Receipt]:
     """All receipts of the warehouse, sorted by path, the kinds in the order of ``KINDS``."""
+    store = storage.open(root)
     for kind in KINDS:
-        yield from _parse_all((root / "receipts" / kind).glob("*/*.json"))
+        yield from _parse_all(store, _listed(store, f"{layout.RECEIPTS}/{kind}"))
 
 
-def _parse_all(paths: Iterable[Path]) -> Iterator[Receipt]:
+def _listed(store: Storage, folder: str) -> list[str]:
+    return [entry.key for entry in store.entries(folder, (".json",))]
+
+
+def _parse_all(store: Storage, keys: Iterable[str]) -> Iterator[Receipt]:
     """Parse receipts; one that is withdrawn between its listing and its reading is not there."""
-    for path in sorted(paths):
-        with suppress(FileNotFoundError):
-            yield parse(path)
+    for key, content in store.read_many(keys):
+        yield parse(content, store.place(key))

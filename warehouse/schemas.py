@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the layout and of every table; a warehouse of a newer version is refused."""
 
 TEXT = pa.string()
@@ -146,6 +146,58 @@ COSTS = Table(
     ),
 )
 
+MEASUREMENT_KEY = Column(
+    "measurement_key", TEXT, "digest of everything that determines the measurement"
+)
+
+CORRUPTIONS = Table(
+    "corruptions",
+    "one row per study, model, factual image and corruption of its background",
+    ("study", "model_id", "image_id", "corruption", "measurement_key"),
+    ("study", "model_id"),
+    (
+        MEASUREMENT_KEY,
+        Column("image_id", TEXT, "the clean factual image"),
+        Column("corruption", TEXT, "name of the corruption in the study"),
+        Column("class_scores", STAGES, "score of every class on the corrupted image"),
+        Column("predicted_class", COUNT, "class of the largest score; NULL without classes", True),
+    ),
+)
+
+ATTRIBUTIONS = Table(
+    "attributions",
+    "one row per study, model, pair and spatial attribution method",
+    ("study", "model_id", "pair_id", "method", "measurement_key"),
+    ("study", "model_id"),
+    (
+        MEASUREMENT_KEY,
+        PAIR_ID,
+        Column("method", TEXT, "name of the attribution method in the study"),
+        Column("region_score", REAL, "absolute attribution of q(x+) where the pair differs"),
+        Column("region_pixels", COUNT, "pixels where the pair differs, or near them"),
+    ),
+)
+
+MEASUREMENT_COSTS = Table(
+    "measurement_costs",
+    "one row per measurement",
+    ("study", "model_id", "measurement_key"),
+    ("study", "model_id"),
+    (
+        MEASUREMENT_KEY,
+        Column("image_count", COUNT, "factual images that were looked at"),
+        Column("forward_rows", COUNT, "rows sent through the model"),
+        Column("backward_rows", COUNT, "rows whose gradient was taken"),
+        Column("batch_size", COUNT, "rows at once, at most"),
+        Column("load_seconds", REAL, "loading the model, 0 when the worker held it, s"),
+        Column("wall_seconds", REAL, "the measurement until its commit, s"),
+        Column("peak_memory_bytes", COUNT, "CUDA peak allocation, or the worker's peak RSS, bytes"),
+        Column("device", TEXT, "device name"),
+        Column("worker", TEXT, "host and process"),
+        Column("started_at", TIME, "when the measurement began"),
+    ),
+)
+
 RUNS = Table(
     "runs",
     "one row per run, written when it starts",
@@ -176,6 +228,21 @@ RUN_SHARDS = Table(
         Column("block", COUNT, "position of the block of pairs, from 0"),
         Column("pair_count", COUNT, "pairs of the block"),
         Column("trajectory_count", COUNT, "trajectories that the shard must account for"),
+    ),
+)
+
+RUN_MEASUREMENTS = Table(
+    "run_measurements",
+    "one row per run and planned measurement beside its shards",
+    ("study", "run_id", "measurement_key"),
+    ("study",),
+    (
+        RUN_ID,
+        MEASUREMENT_KEY,
+        Column("kind", TEXT, "corruptions or attributions"),
+        Column("name", TEXT, "attribution method; empty for corruptions"),
+        Column("model_id", TEXT, "model that is measured"),
+        Column("block", COUNT, "position of the block of pairs, from 0"),
     ),
 )
 
@@ -255,8 +322,12 @@ TABLES: dict[str, Table] = {
         PREDICTIONS,
         QUARANTINE,
         COSTS,
+        CORRUPTIONS,
+        ATTRIBUTIONS,
+        MEASUREMENT_COSTS,
         RUNS,
         RUN_SHARDS,
+        RUN_MEASUREMENTS,
         MODELS,
         PATHS,
         PAIRS,

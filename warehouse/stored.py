@@ -2,22 +2,26 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from decaf.errors import WarehouseError
-from warehouse import layout, receipts
+from warehouse import receipts, storage
 from warehouse.current import COMPACTIONS, name_of
 from warehouse.receipts import CommittedFile, Receipt
+from warehouse.storage import Root
 
-KEY_COLUMN = {"shards": "shard_key", "profiles": "profile_key"}
+KEY_COLUMN = {
+    "shards": "shard_key",
+    "profiles": "profile_key",
+    "measurements": "measurement_key",
+}
 """Column that says to which commit of a kind a row belongs."""
 
 
-def read_commit(root: Path, kind: str, study: str, key: str, table: str) -> pa.Table | None:
+def read_commit(root: Root, kind: str, study: str, key: str, table: str) -> pa.Table | None:
     """Rows of a table that a commit wrote; ``None`` when it had none.
 
     Raises
@@ -25,12 +29,12 @@ def read_commit(root: Path, kind: str, study: str, key: str, table: str) -> pa.T
     WarehouseError
         When there is no such commit, or its rows are neither in its own file nor in a compaction.
     """
-    receipt = receipts.parse(layout.receipt_file(root, kind, study, key))
+    receipt = receipts.read_one(root, kind, study, key)
     return rows_of(root, receipt, table, receipts.read_kind(root, COMPACTIONS, study))
 
 
 def rows_of(
-    root: Path, receipt: Receipt, table: str, compactions: Iterable[Receipt]
+    root: Root, receipt: Receipt, table: str, compactions: Iterable[Receipt]
 ) -> pa.Table | None:
     """Rows of a table that a commit wrote, from its own file or from one of the compactions.
 
@@ -56,13 +60,13 @@ def rows_of(
             if rows.num_rows == own[0].row_count:
                 return rows
     raise WarehouseError(
-        f"{root / own[0].path} is missing or damaged, and no compaction holds its "
-        f"{own[0].row_count} rows; delete receipts/{receipt.kind}/{receipt.study}/"
+        f"{storage.open(root).place(own[0].path)} is missing or damaged, and no compaction holds "
+        f"its {own[0].row_count} rows; delete receipts/{receipt.kind}/{receipt.study}/"
         f"{receipt.key}.json and run the audit again: it is computed anew"
     )
 
 
-def read_file(root: Path, file: CommittedFile) -> pa.Table:
+def read_file(root: Root, file: CommittedFile) -> pa.Table:
     """Rows of one file, as many as its receipt says.
 
     Raises
@@ -70,15 +74,17 @@ def read_file(root: Path, file: CommittedFile) -> pa.Table:
     WarehouseError
         When the file is missing, damaged, or has other rows.
     """
+    store = storage.open(root)
+    place = store.place(file.path)
     try:
-        rows = pq.ParquetFile(root / file.path).read()
+        rows = pq.ParquetFile(pa.BufferReader(store.read(file.path))).read()
     except (OSError, pa.ArrowException) as error:
         raise WarehouseError(
-            f"{root / file.path} cannot be read: {error}; decaf check says what to do"
+            f"{place} cannot be read: {error}; decaf check says what to do"
         ) from error
     if rows.num_rows != file.row_count:
         raise WarehouseError(
-            f"{root / file.path} has {rows.num_rows} rows, its receipt says {file.row_count}; "
+            f"{place} has {rows.num_rows} rows, its receipt says {file.row_count}; "
             "decaf check says what to do"
         )
     return rows

@@ -15,12 +15,13 @@ from PIL import Image as PillowImage
 from PIL import ImageOps, UnidentifiedImageError
 from pydantic import Field
 
-from decaf.digests import file_sha256
+from decaf.digests import file_sha256, hashed_share
 from decaf.errors import DataError
-from decaf.pairs import Image, Pair, PairSet
+from decaf.pairs import Image, ImageSet, Pair, PairSet
 from decaf.settings import Settings
 
 FACTUAL = "mixed_same"
+FOREGROUND = "only_fg"
 COUNTERFACTUALS = {"same_rand": "mixed_rand", "same_next": "mixed_next"}
 FILE_NAME = re.compile(r"(?:fg_)?(?P<foreground>n\d{8}_\d+)(?:_bg_.+)?", re.ASCII)
 CLASS_FOLDER = re.compile(r"0(?P<class_id>[0-8])_.+", re.ASCII)
@@ -56,7 +57,7 @@ class ImageNet9(Settings):
             When a variant's folder is missing or holds no usable file.
         """
         variants = [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
-        files = {variant: self._files(variant) for variant in variants}
+        files = {variant: variant_files(self.root, variant) for variant in variants}
         shared = set.intersection(*(set(found) for found in files.values()))
         sources = self._chosen(shared)
         images, positions = [], {}
@@ -83,6 +84,29 @@ class ImageNet9(Settings):
             counts = ", ".join(f"{name} {len(found)}" for name, found in files.items())
             raise DataError(f"{self.root}: no foreground is in every variant (files: {counts})")
         return PairSet(tuple(images), tuple(pairs), f"pillow bilinear {RESIZE_SHORTER} crop {CROP}")
+
+    def foregrounds(self, pairs: PairSet) -> ImageSet:
+        """Only-FG images of all sources, in the order of their names.
+
+        Raises
+        ------
+        DataError
+            When the folder is missing, or lacks a foreground.
+        """
+        files = variant_files(self.root, FOREGROUND)
+        sources = sorted({pair.source_id for pair in pairs.pairs})
+        missing = [source for source in sources if source not in files]
+        if missing:
+            raise DataError(
+                f"{self.root}: {len(missing)} foregrounds are not in {FOREGROUND}, {missing[0]} "
+                "for example; add their files, or leave 'behaviours:' out"
+            )
+        images = (
+            Image(f"{FOREGROUND}/{source}", FOREGROUND, file_sha256(path), str(path))
+            for source in sources
+            for path in (files[source],)
+        )
+        return ImageSet(tuple(images), pairs.geometry)
 
     def verify(self, pairs: PairSet) -> None:
         """Check that both files of every pair have one size, from their headers.
@@ -111,40 +135,52 @@ class ImageNet9(Settings):
         """
         try:
             with PillowImage.open(image.location) as file:
-                return _central_crop(ImageOps.exif_transpose(file).convert("RGB"))
+                return central_crop(ImageOps.exif_transpose(file).convert("RGB"))
         except UNREADABLE as error:
             raise _damaged(image, error) from error
-
-    def _folder(self, variant: str) -> Path:
-        below = self.root / "bg_challenge"
-        return (below if below.is_dir() else self.root) / variant / "val"
-
-    def _files(self, variant: str) -> dict[str, Path]:
-        folder = self._folder(variant)
-        if not folder.is_dir():
-            raise DataError(
-                f"data folder {folder} is missing; expected the Backgrounds Challenge layout "
-                f"{self.root}/bg_challenge/<variant>/val/<NN_class>/*.JPEG"
-            )
-        found: dict[str, Path] = {}
-        for path in sorted(folder.glob("*/[!.]*")):
-            class_folder = CLASS_FOLDER.fullmatch(path.parent.name)
-            name = FILE_NAME.fullmatch(path.stem)
-            if not class_folder or not name:
-                raise DataError(
-                    f"{path} is not named as in the Backgrounds Challenge; expected a path like "
-                    "00_dog/fg_n02085620_00001_bg_n02085936_00001.JPEG"
-                )
-            found.setdefault(f"0{class_folder['class_id']}/{name['foreground']}", path)
-        if not found:
-            raise DataError(f"{folder} holds no image; expected <NN_class>/*.JPEG below it")
-        return found
 
     def _chosen(self, sources: set[str]) -> list[str]:
         kept = [s for s in sources if self.split is None or split_of(s) == self.split]
         if self.sources is not None:
             kept = sorted(kept, key=lambda s: _hash(f"{SPLIT_SEED}|sources|{s}"))[: self.sources]
         return sorted(kept)
+
+
+def variant_files(root: Path, variant: str, part: str = "val") -> dict[str, Path]:
+    """Files of one variant by foreground, ``NN/nXXXXXXXX_NNNNN``, in the order of their names.
+
+    Parameters
+    ----------
+    root
+        Folder that holds ``bg_challenge/``, or that folder itself.
+    part
+        ``val`` or ``train``.
+
+    Raises
+    ------
+    DataError
+        When the folder is missing, is empty, or holds a file that is not named as in the archive.
+    """
+    below = root / "bg_challenge"
+    folder = (below if below.is_dir() else root) / variant / part
+    if not folder.is_dir():
+        raise DataError(
+            f"data folder {folder} is missing; expected the Backgrounds Challenge layout "
+            f"{root}/bg_challenge/<variant>/{part}/<NN_class>/*.JPEG"
+        )
+    found: dict[str, Path] = {}
+    for path in sorted(folder.glob("*/[!.]*")):
+        class_folder = CLASS_FOLDER.fullmatch(path.parent.name)
+        name = FILE_NAME.fullmatch(path.stem)
+        if not class_folder or not name:
+            raise DataError(
+                f"{path} is not named as in the Backgrounds Challenge; expected a path like "
+                "00_dog/fg_n02085620_00001_bg_n02085936_00001.JPEG"
+            )
+        found.setdefault(f"0{class_folder['class_id']}/{name['foreground']}", path)
+    if not found:
+        raise DataError(f"{folder} holds no image; expected <NN_class>/*.JPEG below it")
+    return found
 
 
 def _size(image: Image) -> tuple[int, int]:
@@ -164,7 +200,7 @@ def _damaged(image: Image, error: Exception) -> DataError:
 
 def split_of(source: str) -> str:
     """Split of a foreground by the hash of its id: 40 % score, 20 % deep, 40 % outcome."""
-    u = int(_hash(f"{SPLIT_SEED}|split|{source}")[:16], 16) / 2**64
+    u = hashed_share(f"{SPLIT_SEED}|split|{source}")
     return next(name for name, limit in SPLIT_LIMITS if u < limit)
 
 
@@ -172,7 +208,8 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _central_crop(image: PillowImage.Image) -> NDArray[np.uint8]:
+def central_crop(image: PillowImage.Image) -> NDArray[np.uint8]:
+    """(224, 224, 3) pixels: the shorter side resized to 256, bilinear, the centre kept."""
     scale = RESIZE_SHORTER / min(image.size)
     width, height = (max(CROP, round(side * scale)) for side in image.size)
     resized = image.resize((width, height), PillowImage.Resampling.BILINEAR)

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from decaf.digests import short
 from decaf.errors import DataError, WriteFailed
 from decaf.files import replace_file
-from decaf.pairs import Image, PairSet
+from decaf.pairs import Image, ImageSet
 
 IMAGES_AT_ONCE = 256
 REPORTED_FAILURES = 5
 
 
-def pixel_file(folder: Path, pairs: PairSet) -> Path:
-    """Where the pixels of a pair set lie: a pure function of their content."""
-    return folder / f"{short(pairs.images_digest)}.npy"
+def pixel_file(folder: Path, images: ImageSet) -> Path:
+    """Where the pixels of a set of images lie: a pure function of their content."""
+    return folder / f"{short(images.digest)}.npy"
 
 
 def open_pixels(path: Path) -> NDArray[np.uint8]:
@@ -28,9 +28,9 @@ def open_pixels(path: Path) -> NDArray[np.uint8]:
 
 
 def store_pixels(
-    folder: Path, pairs: PairSet, read_image: Callable[[Image], NDArray[np.uint8]]
+    folder: Path, images: ImageSet, read_image: Callable[[Image], NDArray[np.uint8]]
 ) -> Path:
-    """Decode every image of the pair set, unless it has been done before.
+    """Decode every image of the set, unless it has been done before.
 
     Raises
     ------
@@ -39,11 +39,11 @@ def store_pixels(
     WriteFailed
         When the folder takes no more data. Nothing is left behind in either case.
     """
-    target = pixel_file(folder, pairs)
+    target = pixel_file(folder, images)
     if target.exists():
         return target
     try:
-        replace_file(target, lambda temporary: _decode_all(temporary, pairs, read_image))
+        replace_file(target, lambda temporary: _decode_all(temporary, images.images, read_image))
     except OSError as error:
         raise WriteFailed(
             f"pixels cannot be stored in {folder}: {error.strerror}; free some space there, or "
@@ -52,9 +52,11 @@ def store_pixels(
     return target
 
 
-def _decode_all(path: Path, pairs: PairSet, read_image: Callable[[Image], NDArray]) -> None:
-    first = read_image(pairs.images[0])
-    shape = (len(pairs.images), *first.shape)
+def _decode_all(
+    path: Path, images: tuple[Image, ...], read_image: Callable[[Image], NDArray]
+) -> None:
+    first = read_image(images[0])
+    shape = (len(images), *first.shape)
     store = np.lib.format.open_memmap(path, mode="w+", dtype=np.uint8, shape=shape)
     with path.open("r+b") as file:
         # A full disk is an error here; found while writing to the map, it would be a SIGBUS.
@@ -62,7 +64,7 @@ def _decode_all(path: Path, pairs: PairSet, read_image: Callable[[Image], NDArra
     failures: list[str] = []
 
     def decode(position: int) -> None:
-        image = pairs.images[position]
+        image = images[position]
         try:
             pixels = read_image(image)
         except DataError as error:
@@ -76,10 +78,10 @@ def _decode_all(path: Path, pairs: PairSet, read_image: Callable[[Image], NDArra
         store[position] = pixels
 
     with ThreadPoolExecutor() as pool:
-        for start in range(0, len(pairs.images), IMAGES_AT_ONCE):
-            stop = min(start + IMAGES_AT_ONCE, len(pairs.images))
+        for start in range(0, len(images), IMAGES_AT_ONCE):
+            stop = min(start + IMAGES_AT_ONCE, len(images))
             list(pool.map(decode, range(start, stop)))
     if failures:
         shown = "\n  ".join(sorted(failures)[:REPORTED_FAILURES])
-        raise DataError(f"{len(failures)} of {len(pairs.images)} images cannot be used:\n  {shown}")
+        raise DataError(f"{len(failures)} of {len(images)} images cannot be used:\n  {shown}")
     store.flush()

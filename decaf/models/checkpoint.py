@@ -5,7 +5,7 @@ Nothing is unpickled that others wrote: a torch file that would need it is refus
 
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,24 @@ def read_metadata(path: Path) -> dict[str, str]:
         ) from error
 
 
+def read_tensors(path: Path) -> dict[str, "torch.Tensor"]:
+    """Tensors of a safetensors file by name, on the CPU.
+
+    Raises
+    ------
+    ModelError
+        When the file is missing, is a pickle, is damaged or is not safetensors.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    read_metadata(path)
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise ModelError(f"{path} is damaged: {error}; download the checkpoint again") from error
+
+
 def load_into(
     network: "torch.nn.Module",
     path: Path,
@@ -103,17 +121,67 @@ def load_into(
     ModelError
         Naming the tensors that are missing, left over, or of another shape.
     """
-    state = _read_safetensors(path) if path.suffix == SAFETENSORS else _read_torch(path, entry)
+    loaded = _renamed(path, entry, prefix, rename)
+    _check_fit(network, loaded, path)
+    network.load_state_dict(loaded)
+
+
+def load_below_head(
+    network: "torch.nn.Module",
+    path: Path,
+    rename: Callable[[str], str] = str,
+) -> list[str]:
+    """Load all but the output layer, which keeps its initial values; returns its tensors' names.
+
+    The output layer is what differs in its first dimension alone, the number of outputs: nothing
+    else may be missing, left over or of another shape. For a network of as many outputs as the
+    file has, everything is loaded and the list is empty.
+
+    Raises
+    ------
+    ModelError
+        Naming the tensors that do not fit, or when tensors of several sizes would be left out.
+    """
+    loaded = _renamed(path, None, "", rename)
+    expected = network.state_dict()
+    head = {
+        name: (len(loaded[name]), len(tensor))
+        for name, tensor in expected.items()
+        if name in loaded
+        and loaded[name].shape != tensor.shape
+        and tensor.ndim
+        and loaded[name].shape[1:] == tensor.shape[1:]
+    }
+    if len(set(head.values())) > 1:
+        raise ModelError(
+            f"{path} does not fit {type(network).__name__} with another output layer: "
+            f"{', '.join(sorted(head)[:SHOWN])} differ in size, but not all from one number of "
+            "outputs to another; check 'architecture:' and 'arguments:' of the model"
+        )
+    fitting = loaded | {name: expected[name] for name in head}
+    _check_fit(network, fitting, path)
+    network.load_state_dict(fitting)
+    return sorted(head)
+
+
+def _renamed(
+    path: Path, entry: str | None, prefix: str, rename: Callable[[str], str]
+) -> dict[str, "torch.Tensor"]:
+    """Tensors of a file that are meant, by their names in the network."""
+    state = read_tensors(path) if path.suffix == SAFETENSORS else _read_torch(path, entry)
     if prefix and not any(name.startswith(prefix) for name in state):
         raise ModelError(
             f"{path} has no tensor whose name starts with {prefix!r} (it has "
             f"{', '.join(list(state)[:SHOWN])} …); correct 'prefix:' of the model"
         )
-    loaded = {
+    return {
         rename(name.removeprefix(prefix)): tensor
         for name, tensor in state.items()
         if name.startswith(prefix)
     }
+
+
+def _check_fit(network: "torch.nn.Module", loaded: dict[str, "torch.Tensor"], path: Path) -> None:
     expected = network.state_dict()
     problems = [
         f"{name} is {list(loaded[name].shape)}, the architecture has {list(expected[name].shape)}"
@@ -128,11 +196,17 @@ def load_into(
             f"{path} does not fit {type(network).__name__}: {len(problems)} tensors differ "
             f"({shown}); check 'architecture:' and 'arguments:' of the model, and 'prefix:'"
         )
-    network.load_state_dict(loaded)
 
 
 def save(network: "torch.nn.Module", path: Path, metadata: dict[str, str]) -> None:
-    """Write a state dict whole or not at all.
+    """Write a network's state dict whole or not at all, as :func:`save_tensors` does."""
+    save_tensors(network.state_dict(), path, metadata)
+
+
+def save_tensors(
+    tensors: Mapping[str, "torch.Tensor"], path: Path, metadata: dict[str, str]
+) -> None:
+    """Write named tensors, a state dict for example, whole or not at all.
 
     Raises
     ------
@@ -142,7 +216,7 @@ def save(network: "torch.nn.Module", path: Path, metadata: dict[str, str]) -> No
     from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    state = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
+    state = {name: tensor.contiguous() for name, tensor in tensors.items()}
     try:
         replace_file(path, lambda temporary: save_file(state, temporary, metadata))
     except (OSError, SafetensorError) as error:
@@ -161,17 +235,6 @@ def _read(path: Path, read: Callable[[Any], Any]) -> Any:
             f"weight file {path} cannot be read: {error.strerror}; put the checkpoint there, or "
             "correct 'weights:'"
         ) from error
-
-
-def _read_safetensors(path: Path) -> dict[str, "torch.Tensor"]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    read_metadata(path)
-    try:
-        return load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise ModelError(f"{path} is damaged: {error}; download the checkpoint again") from error
 
 
 def _read_torch(path: Path, entry: str | None) -> dict[str, "torch.Tensor"]:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from decaf.errors import ModelError
+from decaf.models.feeding import Feeding
 from decaf.models.precision import forward_precision
 
 if TYPE_CHECKING:
@@ -19,8 +20,7 @@ class NetworkModel:
     network
         Module that maps normalised float32 inputs to (n, outputs).
     card
-        Its preprocessing. Images of another side are resized here, so that every model of a study
-        sees the same revealed state.
+        Its preprocessing, as :class:`decaf.models.feeding.Feeding` carries it out.
     device
         Where the network and its inputs live.
     """
@@ -33,17 +33,11 @@ class NetworkModel:
         self.output = card.output
         self.device = device
         self._card = card
-        formats = {
-            "contiguous": torch.contiguous_format,
-            "channels_last": torch.channels_last,
-        }
-        self._format = formats[card.memory_format]
+        self._feeding = Feeding(card, device)
         self._network = network.to(device=device, dtype=torch.float32).to(
-            memory_format=self._format
+            memory_format=self._feeding.memory_format
         )
         self._network.eval()
-        self._mean = torch.tensor(card.mean, device=device)
-        self._std = torch.tensor(card.std, device=device)
 
     def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
         """(n, channels, height, width) or (n, features) float32 → (n, outputs) float32.
@@ -57,30 +51,18 @@ class NetworkModel:
         import torch
 
         with torch.inference_mode():
-            normalised = self._normalise(inputs)
-            with forward_precision(self._card.precision, self.device):
-                found = self._network(normalised)
-            if not isinstance(found, torch.Tensor):
-                raise ModelError(
-                    f"model {self._card.id}: the network returned {type(found).__name__}; expected "
-                    "one tensor, (rows, outputs): wrap it in a factory of your own"
-                )
-            return found.float()
+            return self.differentiable_outputs(inputs)
 
-    def _normalise(self, inputs: "torch.Tensor") -> "torch.Tensor":
-        from torch.nn import functional
+    def differentiable_outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+        """The same as :meth:`outputs`; gradients with respect to the inputs flow through it."""
+        import torch
 
-        if self._mean.numel() not in (1, inputs.shape[1]):
+        fed = self._feeding(inputs)
+        with forward_precision(self._card.precision, self.device):
+            found = self._network(fed)
+        if not isinstance(found, torch.Tensor):
             raise ModelError(
-                f"model {self._card.id}: the inputs have {inputs.shape[1]} channels or features, "
-                f"'mean:' has {self._mean.numel()} numbers; give one for each, or one for all"
+                f"model {self._card.id}: the network returned {type(found).__name__}; expected "
+                "one tensor, (rows, outputs): wrap it in a factory of your own"
             )
-        if inputs.ndim == 2:
-            return (inputs - self._mean) / self._std
-        side = self._card.input_size
-        if side is not None and inputs.shape[2:] != (side, side):
-            inputs = functional.interpolate(
-                inputs, (side, side), mode="bilinear", antialias=True, align_corners=False
-            )
-        normalised = (inputs - self._mean.view(1, -1, 1, 1)) / self._std.view(1, -1, 1, 1)
-        return normalised.contiguous(memory_format=self._format)
+        return found.float()

@@ -41,18 +41,7 @@ class BlurredMidpoint:
 
     def states(self, plus: "Array", minus: "Array", draw: NDArray[np.uint64]) -> "Array":
         """(n, channels, height, width) or, with ``sigma`` 0, (n, …) → the same shape."""
-        middle = (plus + minus) / 2
-        if self.sigma == 0:
-            return middle
-        if middle.ndim != 4:
-            raise ResponseError(
-                f"inputs have shape {tuple(middle.shape)}; a blurred start (sigma {self.sigma}) "
-                "needs images (n, channels, height, width): use sigma 0 for other inputs"
-            )
-        radius = ceil(TRUNCATE * self.sigma) if self.radius is None else self.radius
-        kernel = gaussian_kernel(self.sigma, radius)
-        blur = _blur_tensor if is_tensor(middle) else _blur_array
-        return blur(middle, kernel, radius < min(middle.shape[2:]))
+        return gaussian_blur((plus + minus) / 2, self.sigma, self.radius)
 
 
 @dataclass(frozen=True)
@@ -82,7 +71,38 @@ class Constant:
         return like(inputs, np.array(self.value).reshape(1, -1, *[1] * (inputs.ndim - 2)))
 
 
-@lru_cache(maxsize=8)
+def gaussian_blur(images: "Array", sigma: float, radius: int | None = None) -> "Array":
+    """Separable Gaussian blur; (n, channels, height, width) → the same shape.
+
+    Parameters
+    ----------
+    images
+        Any inputs where ``sigma`` is 0, which leaves them as they are.
+    sigma
+        Standard deviation in pixels.
+    radius
+        Reach of the kernel in pixels; ``ceil(4 sigma)`` if it is not given. Borders are reflected,
+        or replicated where it reaches the side.
+
+    Raises
+    ------
+    ResponseError
+        When inputs that are not images are to be blurred.
+    """
+    if sigma == 0:
+        return images
+    if images.ndim != 4:
+        raise ResponseError(
+            f"inputs have shape {tuple(images.shape)}; a blur (sigma {sigma}) "
+            "needs images (n, channels, height, width): use sigma 0 for other inputs"
+        )
+    radius = ceil(TRUNCATE * sigma) if radius is None else radius
+    kernel = gaussian_kernel(sigma, radius)
+    blur = _blur_tensor if is_tensor(images) else _blur_array
+    return blur(images, kernel, radius < min(images.shape[2:]))
+
+
+@lru_cache(maxsize=64)
 def gaussian_kernel(sigma: float, radius: int) -> NDArray[np.float64]:
     """Normalised samples of a Gaussian, (2 radius + 1,) float64."""
     weights = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)

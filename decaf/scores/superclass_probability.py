@@ -1,14 +1,14 @@
 """Probability of a superclass: the model's softmax mass on all classes that belong to it."""
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from decaf.class_maps import class_map
 from decaf.digests import json_sha256
-from decaf.errors import DataError
+from decaf.errors import ModelError
 from decaf.scores import ClassScore
 from decaf.scores.class_probability import checked_probabilities
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
     from decaf.models.card import Output
 
-UNMAPPED = -1
-
 
 class SuperclassProbability(ClassScore):
     """``q`` sums the float32 softmax over the true superclass; unmapped mass is dropped.
 
-    The sums are not renormalised (paper, appendix E).
+    The sums are not renormalised. A model whose outputs are the superclasses themselves, such as
+    one that was fine-tuned on them, is scored by its softmax as it is (paper, appendix E).
     """
 
     kind: Literal["superclass_probability"]
     class_map: Path = Field(
-        description="JSON object from output index to superclass, -1 for none (`in_to_in9.json`)"
+        description="`imagenet9`, which is shipped, or a JSON file: an object from output index to "
+        "superclass, -1 for none (`in_to_in9.json`)"
     )
     classes: int = Field(9, gt=1, description="number of superclasses")
 
@@ -39,25 +39,9 @@ class SuperclassProbability(ClassScore):
         Raises
         ------
         DataError
-            When the file is missing or does not map outputs 0, 1, … to -1 or a superclass.
+            When there is no such map, or it does not fit the superclasses.
         """
-        try:
-            given = {int(k): int(v) for k, v in json.loads(self.class_map.read_text()).items()}
-        except OSError as error:
-            raise DataError(f"class map {self.class_map}: {error.strerror}") from error
-        except (ValueError, AttributeError, TypeError) as error:
-            raise DataError(
-                f"class map {self.class_map} is not an object of whole numbers: {error}"
-            ) from error
-        mapping = tuple(given.get(output, UNMAPPED - 1) for output in range(len(given)))
-        missing = set(range(self.classes)) - set(mapping)
-        if missing or not set(mapping) <= set(range(UNMAPPED, self.classes)):
-            raise DataError(
-                f"class map {self.class_map} must map outputs 0 to {len(given) - 1} to -1 or to "
-                f"0 … {self.classes - 1}, each superclass at least once (never mapped to: "
-                f"{sorted(missing) or 'none'})"
-            )
-        return mapping
+        return class_map(self.class_map, self.classes)
 
     def identity(self) -> dict[str, Any]:
         """What defines the score: the mapping, wherever its file lies."""
@@ -65,12 +49,20 @@ class SuperclassProbability(ClassScore):
         return {**defined, "map": json_sha256(self.mapping)}
 
     def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
-        """(n, outputs) logits or probabilities → (n, superclasses) float64 probabilities."""
+        """(n, outputs or superclasses) logits or probabilities → (n, superclasses) float64."""
         self._require(output, ("logits", "probabilities"))
-        self._require_shape(outputs, len(self.mapping))
+        mapped, columns = len(self.mapping), tuple(outputs.shape)[1:]
+        if columns not in ((mapped,), (self.classes,)):
+            raise ModelError(
+                f"the model returned shape {tuple(outputs.shape)}; the score {self.kind} expects "
+                f"(rows, {mapped}), the outputs of its class map, or (rows, {self.classes}), the "
+                "superclasses themselves"
+            )
         is_logits = output == "logits"
         shares = outputs.softmax(dim=1) if is_logits else checked_probabilities(outputs)
-        return (shares @ self._members(shares)).double()
+        if columns == (mapped,):
+            shares = shares @ self._members(shares)
+        return shares.double()
 
     def _members(self, like: "torch.Tensor") -> "torch.Tensor":
         """(outputs, superclasses) 0/1 matrix."""

@@ -1,5 +1,6 @@
 """Training recipes: how the weights of a model are made. One settings class per module.
 
-A recipe has a ``seed`` and ``train(network, device)``, which trains a network in place and returns
-a NamedTuple of what came out. A new module in this package is a new recipe.
+A recipe has a ``seed`` and ``train(network, site)``, which trains a network in place and returns a
+NamedTuple of what came out; the site says on which device, how inputs are fed, and where a long
+training keeps what it would go on from. A new module in this package is a new recipe.
 """

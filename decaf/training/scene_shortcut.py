@@ -17,6 +17,8 @@ from decaf.settings import Settings
 if TYPE_CHECKING:
     import torch
 
+    from decaf.models.training import TrainingSite
+
 ALIGNED, REVERSED = 0.95, 0.05
 """Probabilities that the wall equals the label in the two held-out tests."""
 
@@ -69,7 +71,7 @@ class SceneShortcut(Settings):
     )
     learning_rate: float = Field(default=0.002, gt=0.0, description="largest rate of AdamW")
 
-    def train(self, network: "torch.nn.Module", device: str = "cpu") -> TrainingOutcome:
+    def train(self, network: "torch.nn.Module", site: "TrainingSite") -> TrainingOutcome:
         """Train a network in place and measure how much it leans on the wall.
 
         Every training scene has a twin that differs in shape, and in the wall that was drawn for
@@ -81,9 +83,9 @@ class SceneShortcut(Settings):
         ----------
         network
             Maps (n, 3, 32, 32) float32 in [-1, 1], which is uint8 / 127.5 - 1, to (n, 2) logits.
-            It is left on ``device`` in evaluation mode.
-        device
-            Where to train.
+            It is left on the site's device in evaluation mode.
+        site
+            Where to train. Scenes are fed as said above, and a training that stops starts again.
 
         Returns
         -------
@@ -95,6 +97,7 @@ class SceneShortcut(Settings):
         Paper, appendix "Evidence validation through training trajectories".
         """
         started = time.perf_counter()
+        device = site.device
         rng = np.random.default_rng(self.seed)
         twins = rng.permutation(_TWINS)
         held_out = twins[-_HELD_OUT_TWINS:]
@@ -134,7 +137,7 @@ def _fit(
     recipe: SceneShortcut,
     network: "torch.nn.Module",
     scenes: _Scenes,
-    device: str,
+    device: "torch.device",
     rng: np.random.Generator,
 ) -> None:
     import torch
@@ -174,7 +177,7 @@ def _rate_share(step: int, steps: int) -> float:
     return 0.5 + 0.5 * float(np.cos(np.pi * (step - warm_up) / max(1, steps - warm_up)))
 
 
-def _accuracy(network: "torch.nn.Module", scenes: _Scenes, device: str) -> float:
+def _accuracy(network: "torch.nn.Module", scenes: _Scenes, device: "torch.device") -> float:
     import torch
 
     network.eval()

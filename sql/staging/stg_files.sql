@@ -1,11 +1,11 @@
 -- purpose: files of commits that are on disk and can be read
 -- grain: one row per file
--- inputs: files.any
+-- inputs: files.any, receipt_files
 -- paper: none
 CREATE OR REPLACE VIEW stg_files AS
 SELECT
-    -- Relative to the warehouse, as in receipts.
-    substr(file_name, length(getvariable('root')) + 2)::VARCHAR AS path,
-    num_rows::BIGINT AS row_count
-FROM parquet_file_metadata(getvariable('files').any)
-WHERE starts_with(file_name, getvariable('root') || '/tables/');
+    -- Relative to the warehouse; the file itself may be a local copy.
+    receipt.path::VARCHAR AS path,
+    file.num_rows::BIGINT AS row_count
+FROM parquet_file_metadata(getvariable('files').any) AS file
+JOIN (SELECT DISTINCT path, file_name FROM receipt_files) AS receipt USING (file_name);

@@ -58,18 +58,21 @@ def test_images_are_resized_and_cropped(photo_root):
 def test_pixels_are_stored_once(photo_root, tmp_path):
     data = adapter(photo_root)
     pairs = data.pair_set()
-    path = store_pixels(tmp_path / "pixels", pairs, data.read_image)
+    path = store_pixels(tmp_path / "pixels", pairs.image_set, data.read_image)
     stored = open_pixels(path)
     assert stored.shape == (27, 224, 224, 3)
     np.testing.assert_array_equal(stored[5], data.read_image(pairs.images[5]))
-    assert store_pixels(tmp_path / "pixels", pairs, lambda image: pytest.fail("decoded")) == path
+    assert (
+        store_pixels(tmp_path / "pixels", pairs.image_set, lambda image: pytest.fail("decoded"))
+        == path
+    )
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 def test_a_full_disk_is_an_error_and_not_a_crash(photo_root, small_disk):
     data = adapter(photo_root)
     with pytest.raises(WriteFailed, match="No space left on device"):
-        store_pixels(small_disk / "pixels", data.pair_set(), data.read_image)
+        store_pixels(small_disk / "pixels", data.pair_set().image_set, data.read_image)
     assert list((small_disk / "pixels").iterdir()) == []
 
 
@@ -93,7 +96,7 @@ def test_damaged_images_are_named_and_nothing_is_left(photo_root, tmp_path):
     path.write_bytes(path.read_bytes()[:400])
     data = adapter(photo_root)
     with pytest.raises(DataError, match=rf"1 of 27 images.*\n.*{path.name}"):
-        store_pixels(tmp_path / "pixels", data.pair_set(), data.read_image)
+        store_pixels(tmp_path / "pixels", data.pair_set().image_set, data.read_image)
     assert list((tmp_path / "pixels").iterdir()) == []
 
 

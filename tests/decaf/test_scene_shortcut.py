@@ -1,11 +1,13 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from pydantic import ValidationError
 
+from decaf.models.training import TrainingSite
 from decaf.networks import small_cnn, small_vit
 from decaf.scenes.factors import scene_levels
 from decaf.scenes.render import render
@@ -31,6 +33,11 @@ def settings(**given):
 def network(seed=0):
     torch.manual_seed(seed)
     return small_cnn.build(width=4)
+
+
+def site():
+    """Where nothing is kept: scenes are trained on in one go."""
+    return TrainingSite("", torch.device("cpu"), torch.nn.Identity(), Path(), Path())
 
 
 def weights(network):
@@ -71,7 +78,7 @@ def test_every_weight_of_a_network_is_used(build):
 def test_a_wall_that_gives_the_label_away_is_learned_instead_of_the_shape():
     trained = network()
     before = weights(trained)
-    outcome = settings().train(trained)
+    outcome = settings().train(trained, site())
     assert not trained.training
     assert not torch.equal(weights(trained), before)
     assert outcome.train_accuracy > 0.9
@@ -83,10 +90,10 @@ def test_a_wall_that_gives_the_label_away_is_learned_instead_of_the_shape():
 def test_the_same_seed_gives_the_same_weights():
     first, again, other = network(), network(), network()
     torch.manual_seed(1)
-    outcome = settings(epochs=1).train(first)
+    outcome = settings(epochs=1).train(first, site())
     torch.manual_seed(2)
-    assert settings(epochs=1).train(again)[:3] == outcome[:3]
-    settings(epochs=1, seed=1).train(other)
+    assert settings(epochs=1).train(again, site())[:3] == outcome[:3]
+    settings(epochs=1, seed=1).train(other, site())
     assert torch.equal(weights(first), weights(again))
     assert not torch.equal(weights(first), weights(other))
 
@@ -94,7 +101,7 @@ def test_the_same_seed_gives_the_same_weights():
 def test_training_leaves_the_global_generator_alone():
     trained = network()
     before = torch.get_rng_state()
-    settings(scenes=32, epochs=1).train(trained)
+    settings(scenes=32, epochs=1).train(trained, site())
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -106,7 +113,7 @@ def test_scenes(monkeypatch):
         return render(index)
 
     monkeypatch.setattr(scene_shortcut, "render", record)
-    settings(shortcut=0.9, scenes=4000, epochs=1, batch_size=500).train(network())
+    settings(shortcut=0.9, scenes=4000, epochs=1, batch_size=500).train(network(), site())
     training, training_again, aligned, reversed_ = drawn
 
     assert len(training) == 4000

@@ -158,13 +158,34 @@ def test_a_mapping_with_gaps_or_strange_classes_is_refused(tmp_path, mapping):
         _ = superclass(tmp_path, mapping).mapping
 
 
-@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("columns", [1, 4])
 def test_a_model_with_another_number_of_outputs_is_refused(tmp_path, columns):
     logits = torch.zeros(4, columns)
     with pytest.raises(ModelError, match="returned shape"):
         PROBABILITY.values(logits, "logits")
-    with pytest.raises(ModelError, match="returned shape"):
-        superclass(tmp_path, {"0": 0, "1": 1}).values(logits, "logits")
+    score = superclass(tmp_path, {"0": 0, "1": 1, "2": -1})
+    with pytest.raises(ModelError, match=r"shape \(4, .*\); .* \(rows, 3\), .* or \(rows, 2\)"):
+        score.values(logits, "logits")
+
+
+def test_a_model_of_the_superclasses_themselves_needs_no_map(tmp_path):
+    score = superclass(tmp_path, {"0": 0, "1": 1, "2": -1})
+    shares = torch.tensor([[0.25, 0.75]])
+    for outputs, output in ((torch.log(shares), "logits"), (shares, "probabilities")):
+        values = score.values(outputs, output)
+        np.testing.assert_allclose(values, [[0.25, 0.75]], rtol=1e-6)
+        assert values.dtype == torch.float64
+
+
+def test_the_shipped_map_scores_networks_of_imagenet_and_of_its_superclasses():
+    score = SuperclassProbability(kind="superclass_probability", class_map="imagenet9")
+    logits = torch.full((1, 1000), -40.0)
+    logits[0, [155, 0, 1, 999]] = 0.0  # a dog, two fish, and what belongs to none
+    values = score.values(logits, "logits")
+    np.testing.assert_allclose(values, [[0.25, 0, 0, 0, 0, 0, 0, 0, 0.5]], atol=1e-6)
+    np.testing.assert_allclose(score.values(torch.zeros(1, 9), "logits"), np.full((1, 9), 1 / 9))
+    with pytest.raises(ModelError, match=r"\(rows, 1000\), .* or \(rows, 9\)"):
+        score.values(torch.zeros(1, 10), "logits")
 
 
 def test_a_model_with_two_values_is_no_regression():

@@ -37,6 +37,18 @@ def test_a_study_has_defaults_for_what_it_does_not_say(tmp_path):
     assert study.report_file == Path("runs/try.html")
 
 
+def test_lists_of_several_files_are_one_list(tmp_path):
+    (tmp_path / "one.yaml").write_text(MODEL)
+    (tmp_path / "more.yaml").write_text(
+        MODEL.replace("- id: one", "- &first\n    id: two") + "  - {<<: *first, id: three}\n"
+    )
+    text = STUDY.replace(f"models:{MODEL}", "models: [!file one.yaml, !file more.yaml]\n")
+    assert [card.id for card in load(tmp_path, text).models] == ["one", "two", "three"]
+    (tmp_path / "more.yaml").write_text(MODEL.replace("mean", "maen").replace("id: one", "id: two"))
+    with pytest.raises(ConfigError, match=r"more\.yaml:7: .*'maen'; did you mean 'mean'"):
+        load(tmp_path, text)
+
+
 def test_stages_may_be_listed(tmp_path):
     assert load(tmp_path, STUDY + "stages: [0, 0.25, 1]\n").grid.tolist() == [0, 0.25, 1]
 
@@ -47,7 +59,7 @@ def test_a_file_can_stand_in_for_a_section_and_a_variable_in_a_text(tmp_path, mo
     text = STUDY.replace(f"models:{MODEL}", "models: !file models.yaml\n")
     study = load(tmp_path, text + "warehouse: ${PLACE}/warehouse\n")
     assert study.models[0].id == "one"
-    assert study.warehouse == Path("/somewhere/warehouse")
+    assert study.warehouse == "/somewhere/warehouse"
 
 
 @pytest.mark.parametrize(

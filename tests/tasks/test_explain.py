@@ -33,7 +33,7 @@ def study(tmp_path):
         paths={"blend": Blend()},
         sources_per_shard=2,
         epsilon=0.02,
-        warehouse=tmp_path / "warehouse",
+        warehouse=str(tmp_path / "warehouse"),
         workspace=tmp_path / "workspace",
     )
 
@@ -135,7 +135,7 @@ def test_pairs_block_by_block(study):
         Miss("two", "score", 3, "pairs: 3 of 3 blocks differ"),
     ]
     new = planned(study).shards[1]
-    layout.receipt_file(study.warehouse, "shards", study.study, new.keys.shard_key).unlink()
+    (Path(study.warehouse) / layout.receipt("shards", study.study, new.keys.shard_key)).unlink()
     assert explain(planned(study)) == [Miss("one", "score", 1, "pairs: 1 of 3 blocks differ")]
 
 

@@ -52,7 +52,7 @@ def value(connection, sql):
 
 def trajectory_file(root, model="m"):
     keys = {"study": "s", "model_id": model}
-    return layout.table_file(root, "trajectories", keys, f"{model}-scores")
+    return root / layout.table_file("trajectories", keys, f"{model}-scores")
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
@@ -166,19 +166,19 @@ def test_no_warehouse(tmp_path):
 
 
 def test_newer_warehouse(root):
-    layout.format_file(root).write_text(json.dumps({"schema_version": SCHEMA_VERSION + 1}))
+    (root / layout.FORMAT).write_text(json.dumps({"schema_version": SCHEMA_VERSION + 1}))
     with pytest.raises(WarehouseError, match=f"version {SCHEMA_VERSION + 1}.*{SCHEMA_VERSION}"):
         connect(root)
 
 
 def test_missing_seed(root):
-    layout.seed_file(root, "costs").unlink()
+    (root / layout.seed("costs")).unlink()
     with pytest.raises(WarehouseError, match="seed.parquet is missing"):
         connect(root)
 
 
 def test_damaged_receipt(root):
-    layout.receipt_file(root, "runs", "s", "r").write_text("{")
+    (root / layout.receipt("runs", "s", "r")).write_text("{")
     with pytest.raises(WarehouseError, match="not a receipt"):
         connect(root)
 

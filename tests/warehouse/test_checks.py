@@ -27,7 +27,7 @@ def root(untouched, tmp_path):
 
 def table_file(root, table, model="m"):
     key = f"{model}-at-0.02" if table == "profiles" else f"{model}-scores"
-    return layout.table_file(root, table, {"study": "s", "model_id": model}, key)
+    return root / layout.table_file(table, {"study": "s", "model_id": model}, key)
 
 
 def failures(root):
@@ -70,7 +70,7 @@ def test_rows_lost_from_a_file(root):
 
 
 def test_missing_shard(root):
-    layout.receipt_file(root, "shards", "s", "m-scores").unlink()
+    (root / layout.receipt("shards", "s", "m-scores")).unlink()
     found = failures(root)
     assert {offence.found for offence in found["check_shards_complete"].examples} == {
         "no scores",
@@ -105,7 +105,7 @@ def test_stage_zero_counts_where_the_run_says_so(root):
     pq.write_table(rows.set_column(position, field, changed), file)
     found = failures(root)["check_endpoint_is_last_stage"]
     assert found.examples[0].expected == "r(0) = 0: one shared state"
-    paths = layout.table_file(root, "paths", {"study": "s"}, "r")
+    paths = root / layout.table_file("paths", {"study": "s"}, "r")
     declared = pq.read_table(paths)
     position = declared.schema.get_field_index("has_common_start")
     field = declared.schema.field(position)
@@ -114,7 +114,7 @@ def test_stage_zero_counts_where_the_run_says_so(root):
 
 
 def test_row_of_a_pair_that_the_run_lacks(root):
-    file = layout.table_file(root, "pairs", {"study": "s"}, "pairs")
+    file = root / layout.table_file("pairs", {"study": "s"}, "pairs")
     pq.write_table(pq.read_table(file).slice(1), file)
     found = failures(root)
     assert found.keys() == {

@@ -78,7 +78,7 @@ def test_a_second_compaction_changes_nothing(root):
 def test_new_commits_join_an_earlier_compaction(root):
     compact(root, "s")
     commit_shard(root, "s", "m", 0.5)
-    profile = layout.receipt_file(root, "profiles", "s", "m-at-0.5")
+    profile = root / layout.receipt("profiles", "s", "m-at-0.5")
     assert profile.exists()
     before = answers(root)
     # The shard was committed again, so what was folded of it does not count any more.
@@ -91,7 +91,7 @@ def test_new_commits_join_an_earlier_compaction(root):
 
 
 def test_a_larger_compaction_replaces_a_smaller_one_whole(root):
-    late = layout.receipt_file(root, "profiles", "s", "m-at-0.3")
+    late = root / layout.receipt("profiles", "s", "m-at-0.3")
     hidden = late.with_name("hidden")
     late.rename(hidden)
     compact(root, "s")
@@ -119,7 +119,7 @@ def test_a_limit_makes_several_compactions(root):
 
 def test_a_withdrawn_commit_takes_the_compaction_with_it_but_no_rows(root):
     compact(root, "s")
-    layout.receipt_file(root, "profiles", "s", "m-at-0.3").unlink()
+    (root / layout.receipt("profiles", "s", "m-at-0.3")).unlink()
     with connect(root) as connection:
         count = run_query(connection, "SELECT count(*) AS n FROM stg_profiles")["n"][0].as_py()
         assert count == (2 * len(EPSILONS) - 1) * len(PAIRS)
@@ -130,7 +130,7 @@ def test_rows_are_folded_anew_from_a_compaction_that_does_not_hold(root):
     compact(root, "s")
     for path in own_files(root):
         path.unlink()
-    layout.receipt_file(root, "profiles", "s", "m-at-0.3").unlink()
+    (root / layout.receipt("profiles", "s", "m-at-0.3")).unlink()
     assert [r.name for r in answers(root)[1]] != []
     compact(root, "s")
     assert answers(root)[1] == []
@@ -162,12 +162,12 @@ def test_a_damaged_compaction_is_named_and_can_be_given_up(root):
     (example,) = next(r.examples for r in answers(root)[1] if r.name == "check_rows_match_receipts")
     advice = f"delete receipts/compactions/s/{damaged.key}.json, check again"
     assert (example.found, advice in example.expected) == ("missing or damaged", True)
-    layout.receipt_file(root, "compactions", "s", damaged.key).unlink()
+    (root / layout.receipt("compactions", "s", damaged.key)).unlink()
     assert answers(root) == before
 
 
 def test_rows_missing_from_a_small_file_stop_the_compaction(root):
-    path = layout.table_file(root, "costs", {"study": "s", "model_id": "m"}, "m-scores")
+    path = root / layout.table_file("costs", {"study": "s", "model_id": "m"}, "m-scores")
     pq.write_table(pq.read_table(path).slice(0, 0), path)
     with pytest.raises(WarehouseError, match=r"costs.*m-scores.parquet is missing or damaged"):
         compact(root, "s")
@@ -182,7 +182,7 @@ def test_a_running_study_is_not_compacted(root):
 def test_an_unknown_study_is_named(root):
     with pytest.raises(UnknownName, match="unknown study 'x'.*known: s"):
         compact(root, "x")
-    assert not layout.lock_file(root, "x").exists()
+    assert not (root / layout.lock("x")).exists()
 
 
 def test_a_compaction_names_commits_with_their_moments(root):
@@ -195,6 +195,6 @@ def test_a_compaction_names_commits_with_their_moments(root):
         if r.model_id == "m"
     }
     assert receipt.inputs == moments
-    text = layout.receipt_file(root, "compactions", "s", receipt.key).read_text()
+    text = (root / layout.receipt("compactions", "s", receipt.key)).read_text()
     assert json.loads(text)["inputs"] == moments
     assert isinstance(compact(root, "s").after, Extent)

@@ -193,7 +193,7 @@ def test_a_reader_sees_the_same_rows_at_every_moment_of_a_compaction(copies):
     while seen < 10 and reader.is_alive():
         compact(root, "s")
         for key in receipts.keys(root, "compactions", "s"):
-            layout.receipt_file(root, "compactions", "s", key).unlink()
+            (root / layout.receipt("compactions", "s", key)).unlink()
         seen += reads.acquire(block=False)
     stop.set()
     assert found.get(timeout=60) == {(6, 12, 2, 9)}
@@ -202,7 +202,7 @@ def test_a_reader_sees_the_same_rows_at_every_moment_of_a_compaction(copies):
 
 def test_data_without_a_receipt_and_foreign_files_are_passed_over(copies):
     root = copies("root")
-    folder = layout.table_file(root, "trajectories", KEYS, "stray").parent
+    folder = (root / layout.table_file("trajectories", KEYS, "stray")).parent
     pq.write_table(TABLES["trajectories"].schema.empty_table(), folder / "stray.parquet")
     (folder / "half.parquet").write_bytes(b"PAR1")
     (folder / "notes.txt").write_text("mine")
@@ -218,7 +218,7 @@ def test_data_without_a_receipt_and_foreign_files_are_passed_over(copies):
 @pytest.mark.parametrize("damage", ["missing", "truncated"])
 def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(copies, damage):
     root = copies("root")
-    path = layout.table_file(root, "trajectories", KEYS, "m-scores")
+    path = root / layout.table_file("trajectories", KEYS, "m-scores")
     content = path.read_bytes()
     path.unlink() if damage == "missing" else path.write_bytes(content[:-9])
     assert queried(root) == (3, 12, 2, 6)

@@ -47,7 +47,7 @@ def test_a_clean_warehouse_has_nothing_to_delete(root):
 
 
 def test_what_stopped_writers_left_goes_after_the_grace_period(root):
-    trajectories = layout.table_file(root, "trajectories", KEYS, "stray")
+    trajectories = root / layout.table_file("trajectories", KEYS, "stray")
     left = {
         trajectories: "no receipt names it",
         trajectories.with_name("x.parquet.7.tmp"): "left by a writer that was stopped",
@@ -72,7 +72,7 @@ def test_what_stopped_writers_left_goes_after_the_grace_period(root):
 
 
 def test_a_file_whose_key_a_run_names_stays_without_its_receipt(root):
-    layout.receipt_file(root, "shards", "s", "m-scores").unlink()
+    (root / layout.receipt("shards", "s", "m-scores")).unlink()
     assert find_garbage(root, NOW) == []
 
 
@@ -131,7 +131,7 @@ def test_nothing_goes_for_a_compaction_that_is_damaged(root):
 def test_a_compaction_that_alone_holds_rows_stays(root):
     compact(root, "s")
     delete_garbage(root, NOW)
-    layout.receipt_file(root, "profiles", "s", "m-at-0.3").unlink()
+    (root / layout.receipt("profiles", "s", "m-at-0.3")).unlink()
     assert find_garbage(root, NOW) == []
     compact(root, "s")
     state(root)
@@ -140,7 +140,7 @@ def test_a_compaction_that_alone_holds_rows_stays(root):
 
 
 def test_a_study_that_is_being_audited_is_left_out(root):
-    stray = layout.table_file(root, "trajectories", KEYS, "stray")
+    stray = root / layout.table_file("trajectories", KEYS, "stray")
     stray.write_bytes(b"")
     with study_lock(root, "s"):
         assert find_garbage(root, NOW) == delete_garbage(root, NOW) == []

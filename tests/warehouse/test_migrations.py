@@ -19,11 +19,13 @@ from warehouse.migrations import (
     stored_version,
     upgrade,
 )
-from warehouse.schemas import SCHEMA_VERSION, TABLES
+from warehouse.schemas import SCHEMA_VERSION
 from warehouse.writer import open_root
 
 STORED = Path(__file__).parent / "stored_v1"
 """Written by ``make_stored_v1.py`` with the writer of version 1; it is never written again."""
+HELD = {path.name for path in (STORED / "tables").iterdir()}
+"""Tables that it has rows of."""
 
 
 @pytest.fixture
@@ -43,7 +45,7 @@ def test_a_warehouse_of_version_1_is_read_with_all_its_numbers(stored):
             if view.folder != "macros":
                 run_query(connection, f"FROM {view.name}")
         assert [result for result in run_checks(connection) if result.offending_count] == []
-        for table in TABLES.keys() - {"quarantine"}:
+        for table in HELD:
             assert run_query(connection, f"FROM stg_{table}").num_rows > 0, table
         profiles = connection.sql(
             "SELECT model_id, pair_count, round(evidence, 6), round(contradiction, 6), "
@@ -126,7 +128,7 @@ def test_a_version_that_no_step_leads_on_from(stored, version, message):
 
 
 def test_the_stored_warehouse_is_as_it_was_written():
-    assert layout.format_file(STORED).read_text() == '{"schema_version": 1}\n'
+    assert (STORED / layout.FORMAT).read_text() == '{"schema_version": 1}\n'
     files = [file for receipt in receipts.read(STORED) for file in receipt.files]
     assert len(files) == 14
     for file in files:

@@ -10,8 +10,9 @@ from scenes_warehouse import MODELS, scenes_warehouse
 from small_warehouse import commit_shard, small_warehouse
 
 from flows import display
-from warehouse.catalog import connect
+from warehouse.catalog import connect, views
 from warehouse.compaction import compact
+from warehouse.current import FOLDED_KINDS
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +68,11 @@ def test_storage_after_a_compaction_and_a_loss(tmp_path):
     }
     next((root / "tables" / "runs").rglob("*.parquet")).unlink()
     assert storage(root)["runs"]["lost_file_count"] == 1
+
+
+def test_small_files_are_those_of_the_kinds_that_are_folded():
+    (view,) = (view for view in views() if view.name == "out_storage")
+    assert f"kind IN {FOLDED_KINDS}" in view.sql
 
 
 def test_scores_of_the_paths_are_the_naive_rows(root):

@@ -14,7 +14,7 @@ import pytest
 from decaf import files as files_module
 from decaf.errors import WarehouseError, WriteFailed
 from warehouse import layout, receipts, writer
-from warehouse.schemas import TABLES
+from warehouse.schemas import SCHEMA_VERSION, TABLES
 from warehouse.writer import commit, open_root, sweep
 
 ROW = {
@@ -47,7 +47,10 @@ def test_a_commit_is_its_files_and_then_its_receipt(root):
     (file,) = receipt.files
     assert file.path == "tables/trajectories/study=s/model_id=m/key.parquet"
     assert file.row_count == 3
-    assert pq.read_schema(root / file.path).metadata[b"decaf.schema_version"] == b"1"
+    assert (
+        pq.read_schema(root / file.path).metadata[b"decaf.schema_version"]
+        == str(SCHEMA_VERSION).encode()
+    )
     assert receipts.keys(root, "shards", "s") == {"key"}
     assert list(receipts.read(root)) == [receipt]
 
@@ -160,13 +163,15 @@ def test_a_name_that_is_no_folder_is_refused(root, name):
 
 
 def test_a_newer_warehouse_is_refused(root):
-    layout.format_file(root).write_text(json.dumps({"schema_version": 99}))
-    with pytest.raises(WarehouseError, match="schema version 99; this decaf reads up to 1"):
+    (root / layout.FORMAT).write_text(json.dumps({"schema_version": 99}))
+    with pytest.raises(
+        WarehouseError, match=f"schema version 99; this decaf reads up to {SCHEMA_VERSION}"
+    ):
         open_root(root)
 
 
 def test_a_damaged_version_file_is_refused(root):
-    layout.format_file(root).write_text("?")
+    (root / layout.FORMAT).write_text("?")
     with pytest.raises(WarehouseError, match="cannot be read as a warehouse version"):
         open_root(root)
 
@@ -210,6 +215,6 @@ def test_a_full_disk_leaves_nothing_of_the_commit(root):
 
 def test_a_damaged_receipt_is_named(root):
     commit(root, "shards", "s", "key", trajectories(), model_id="m")
-    layout.receipt_file(root, "shards", "s", "key").write_text("{}")
+    (root / layout.receipt("shards", "s", "key")).write_text("{}")
     with pytest.raises(WarehouseError, match=r"key\.json is not a receipt"):
         list(receipts.read(root))

@@ -1,0 +1,115 @@
+"""Class maps: which superclass each output of a classifier belongs to."""
+
+import json
+from pathlib import Path
+
+from decaf.errors import DataError, suggestion
+
+UNMAPPED = -1
+"""Superclass of an output that belongs to none."""
+
+IMAGENET_OUTPUTS = 1000
+
+IMAGENET9 = {
+    "dog": "151-170 173-268",
+    "bird": "7-24 87-100 127-146",
+    "wheeled vehicle": (
+        "407-408 428 436 444 468 511 547 555 561 565 569 573 586 603 609 612 627 656 661 665 "
+        "670-671 675 690 705 717 734 751 757 791 802-803 817 820 829 847 864 866-867 870 880"
+    ),
+    "reptile": "33-68",
+    "carnivore": "269-280 286-299 356-362 387-388",
+    "insect": "300-326",
+    "musical instrument": (
+        "401-402 420 432 486 494 513 541 546 558 566 577 579 593-594 641-642 683-684 687 699 "
+        "776 822 875 881 889"
+    ),
+    "primate": "365-384",
+    "fish": "0-6 389-397",
+}
+"""Superclasses of ImageNet-9 in the order of their numbers, and their ImageNet-1k outputs.
+
+Ranges include both ends (paper, appendix E: the official map of the Backgrounds Challenge).
+"""
+
+
+def outputs_of(ranges: str) -> list[int]:
+    """Outputs that ranges such as ``"3-5 8"`` name.
+
+    Examples
+    --------
+    >>> outputs_of("3-5 8")
+    [3, 4, 5, 8]
+    """
+    bounds = [[int(end) for end in part.split("-")] for part in ranges.split()]
+    return [output for bound in bounds for output in range(bound[0], bound[-1] + 1)]
+
+
+def imagenet9() -> tuple[int, ...]:
+    """(1000,) superclass of every ImageNet-1k output, from 0, -1 for none."""
+    mapping = [UNMAPPED] * IMAGENET_OUTPUTS
+    for number, ranges in enumerate(IMAGENET9.values()):
+        for output in outputs_of(ranges):
+            mapping[output] = number
+    return tuple(mapping)
+
+
+SHIPPED = {"imagenet9": imagenet9}
+"""Maps that need no file, by name."""
+
+
+def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
+    """Superclass of every output, in the order of the outputs.
+
+    Parameters
+    ----------
+    name_or_file
+        A JSON object from output to superclass, -1 for none, or the name of a shipped map. A file
+        that is there is read, whatever it is called.
+    classes
+        Number of superclasses, which count from 0.
+
+    Raises
+    ------
+    DataError
+        When there is neither such a file nor such a map, or it does not map outputs 0, 1, … to -1
+        or a superclass, each superclass at least once.
+    """
+    shipped = SHIPPED.get(str(name_or_file))
+    is_shipped = shipped is not None and not name_or_file.is_file()
+    return _checked(shipped() if is_shipped else _read(name_or_file), classes, name_or_file)
+
+
+def _read(path: Path) -> tuple[int, ...]:
+    try:
+        given = {int(k): int(v) for k, v in json.loads(path.read_text()).items()}
+    except OSError as error:
+        raise DataError(
+            f"class map {path}: {error.strerror}; give a JSON file, or the name of a map that is "
+            f"shipped{suggestion(str(path), SHIPPED)}"
+        ) from error
+    except (ValueError, AttributeError, TypeError) as error:
+        raise DataError(f"class map {path} is not an object of whole numbers: {error}") from error
+    absent = sorted(set(range(len(given))) - set(given))
+    if absent:
+        raise DataError(
+            f"class map {path} has {len(given)} outputs and none is called {absent[0]}; expected "
+            f"0 to {len(given) - 1}, each mapped to its superclass or to -1"
+        )
+    return tuple(given[output] for output in range(len(given)))
+
+
+def _checked(mapping: tuple[int, ...], classes: int, name: Path) -> tuple[int, ...]:
+    strays = sorted(set(mapping) - set(range(UNMAPPED, classes)))
+    missing = sorted(set(range(classes)) - set(mapping))
+    if strays or missing:
+        raise DataError(
+            f"class map {name} must map its {len(mapping)} outputs to -1 or to 0 … {classes - 1}, "
+            f"each superclass at least once (never mapped to: {_listed(missing)}; no superclass: "
+            f"{_listed(strays)}); correct the map, or 'classes:'"
+        )
+    return mapping
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers)) or "none"

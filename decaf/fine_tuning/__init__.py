@@ -1,0 +1,1 @@
+"""Train a network further, epoch by epoch: what recipes of real photos have in common."""

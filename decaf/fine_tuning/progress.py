@@ -1,0 +1,93 @@
+"""What a stopped fine-tuning goes on from: weights and optimiser of the last whole epoch."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from decaf.models.checkpoint import load_into, read_metadata, read_tensors, save, save_tensors
+
+if TYPE_CHECKING:
+    import torch
+
+RECORDS = "decaf.epochs"
+
+
+class EpochRecord(NamedTuple):
+    """What one pass over the training photos gave."""
+
+    epoch: int
+    """From 1."""
+    learning_rate: float
+    """At the end of the epoch."""
+    train_loss: float
+    """Mean cross-entropy over the epoch's augmented photos, nats."""
+    train_accuracy: float
+    """Share of the epoch's augmented photos labelled correctly, while the weights move."""
+    validation_loss: float
+    validation_accuracy: float
+    seconds: float
+    """Wall-clock time, validation included."""
+
+
+class Progress:
+    """Weights of every epoch and the last optimiser state, in a folder of their own.
+
+    The optimiser's file goes last and carries the records of all epochs: an epoch without it has
+    not happened.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def weights_file(self, epoch: int) -> Path:
+        """Weights after an epoch."""
+        return self._folder / f"epoch_{epoch:03d}.safetensors"
+
+    def restore(
+        self, network: "torch.nn.Module", optimizer: "torch.optim.Optimizer"
+    ) -> list[EpochRecord]:
+        """Put network and optimiser where the last whole epoch left them; records of all epochs.
+
+        Raises
+        ------
+        ModelError
+            When a file is damaged.
+        """
+        path = self._optimizer_file
+        if not path.exists():
+            return []
+        records = [EpochRecord(*values) for values in json.loads(read_metadata(path)[RECORDS])]
+        load_into(network, self.weights_file(records[-1].epoch))
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, tensor in read_tensors(path).items():
+            parameter, _, entry = name.partition(".")
+            state.setdefault(int(parameter), {})[entry] = tensor
+        groups = optimizer.state_dict()["param_groups"]
+        optimizer.load_state_dict({"state": state, "param_groups": groups})
+        return records
+
+    def store(
+        self,
+        network: "torch.nn.Module",
+        optimizer: "torch.optim.Optimizer",
+        records: Sequence[EpochRecord],
+    ) -> None:
+        """Keep the state after an epoch.
+
+        Raises
+        ------
+        WriteFailed
+            When the disk refuses; the epoch before is then still whole.
+        """
+        save(network, self.weights_file(records[-1].epoch), {})
+        tensors = {
+            f"{parameter}.{entry}": tensor
+            for parameter, entries in optimizer.state_dict()["state"].items()
+            for entry, tensor in entries.items()
+        }
+        save_tensors(tensors, self._optimizer_file, {RECORDS: json.dumps(records)})
+
+    @property
+    def _optimizer_file(self) -> Path:
+        return self._folder / "optimizer.safetensors"

@@ -1,0 +1,64 @@
+"""Where images differ, and where they show a background (paper, appendix E)."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+VISIBLE = 8 / 255
+"""Difference of a channel, or level of a foreground, above which a pixel counts."""
+
+ROUNDING = 1e-6
+"""Room for float32 images whose levels differ by exactly the threshold."""
+
+
+def difference_region(
+    plus: "torch.Tensor", minus: "torch.Tensor", threshold: float = VISIBLE, radius: int = 3
+) -> "torch.Tensor":
+    """Pixels where a pair differs, and their neighbours.
+
+    Parameters
+    ----------
+    plus, minus
+        (n, channels, height, width) images in [0, 1].
+    threshold
+        A pixel differs where a channel does by more than this.
+    radius
+        Neighbours up to so many pixels away, along both axes: a square.
+
+    Returns
+    -------
+    (n, height, width) bool
+        Nothing where the images are equal.
+    """
+    return _dilated((plus - minus).abs().amax(dim=1) > threshold + ROUNDING, radius)
+
+
+def background_mask(
+    foreground: "torch.Tensor", threshold: float = VISIBLE, radius: int = 2
+) -> "torch.Tensor":
+    """Pixels that are no foreground, nor near it.
+
+    Parameters
+    ----------
+    foreground
+        (n, channels, height, width) images in [0, 1] of the foreground alone, on black.
+    threshold
+        A pixel is foreground where a channel is above this.
+    radius
+        The foreground grows by so many pixels, along both axes: a square.
+
+    Returns
+    -------
+    (n, height, width) bool
+    """
+    return ~_dilated(foreground.amax(dim=1) > threshold + ROUNDING, radius)
+
+
+def _dilated(mask: "torch.Tensor", radius: int) -> "torch.Tensor":
+    """(n, height, width) bool → the same, where any pixel of the square around is set."""
+    from torch.nn import functional
+
+    side = 2 * radius + 1
+    grown = functional.max_pool2d(mask[:, None].float(), side, stride=1, padding=radius)
+    return grown[:, 0] > 0

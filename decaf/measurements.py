@@ -1,0 +1,110 @@
+"""What a study measures of its models beside their trajectories: behaviours and attributions.
+
+Each is one unit of work and of commit over the block of one shard, known by what determines it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from decaf.corruptions import CORRUPTIONS
+from decaf.digests import json_sha256, short
+from decaf.errors import DataError
+from decaf.pairs import ImageSet, PairSet
+from decaf.settings import Settings
+
+if TYPE_CHECKING:
+    from decaf.shards import Shard
+    from decaf.study import Study
+
+MEASUREMENT_VERSION = 1
+"""Raised whenever the same inputs would give other measurements."""
+
+Kind = Literal["corruptions", "attributions"]
+SHARED_INPUTS = ("pairs", "model_id", "weights", "feeding", "score")
+
+
+class Behaviours(Settings):
+    """What is needed to tell behaviours from predictions alone (paper, appendix E)."""
+
+    null_pair_type: str = Field(
+        "same_rand",
+        description="factual images whose pair of this type shows no endpoint difference are "
+        "scored under ten corruptions of their background",
+    )
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measurement of one model over one block of pairs."""
+
+    kind: Kind
+    name: str
+    """Attribution method; empty for corruptions."""
+    shard: "Shard"
+    key: str
+    inputs: dict[str, str]
+
+
+def foregrounds(study: "Study", pairs: PairSet) -> ImageSet | None:
+    """Images of the foreground alone, one for each source in the order of their names.
+
+    None when the study needs none.
+
+    Raises
+    ------
+    DataError
+        When the data set has none, or no pair is of the type that the behaviours name.
+    """
+    if study.behaviours is None:
+        return None
+    if not hasattr(study.data, "foregrounds"):
+        raise DataError(
+            f"'behaviours:' needs images of the foreground alone, which the data set "
+            f"{study.data.adapter!r} does not have; leave it out"
+        )
+    known = sorted({pair.pair_type for pair in pairs.pairs})
+    if study.behaviours.null_pair_type not in known:
+        raise DataError(
+            f"'behaviours:' names the pair type {study.behaviours.null_pair_type!r}; the study has "
+            f"{', '.join(known)}"
+        )
+    return study.data.foregrounds(pairs)
+
+
+def plan_measurements(
+    study: "Study", shards: Iterable["Shard"], alone: ImageSet | None
+) -> list[Measurement]:
+    """All measurements of a study, shard by shard, whether or not they have been made.
+
+    Parameters
+    ----------
+    alone
+        The :func:`foregrounds` of the study.
+    """
+    planned = []
+    for shard in shards:
+        shared = {name: shard.keys.inputs[name] for name in SHARED_INPUTS}
+        shared["version"] = str(MEASUREMENT_VERSION)
+        if alone is not None:
+            defined = {
+                **study.behaviours.model_dump(mode="json"),
+                "epsilon": study.epsilon,
+                "corruptions": CORRUPTIONS,
+                "foregrounds": alone.digest,
+            }
+            planned.append(_measurement("corruptions", "", shard, shared, defined))
+        planned += [
+            _measurement("attributions", name, shard, shared, method.model_dump(mode="json"))
+            for name, method in study.attributions.items()
+        ]
+    return planned
+
+
+def _measurement(
+    kind: Kind, name: str, shard: "Shard", shared: dict[str, str], defined: dict
+) -> Measurement:
+    inputs = {**shared, "kind": kind, "name": name, "definition": json_sha256(defined)}
+    return Measurement(kind, name, shard, short(json_sha256(inputs)), inputs)

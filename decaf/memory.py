@@ -1,0 +1,35 @@
+"""A batch that does not fit the memory of a device: recognised, and made smaller."""
+
+import sys
+
+from decaf.errors import ScoringFailed
+
+CPU_OUT_OF_MEMORY = ("not enough memory", "can't allocate memory")
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Other failures, such as an illegal memory access, must not be retried."""
+    torch = sys.modules.get("torch")
+    return (
+        isinstance(error, MemoryError)
+        or (torch is not None and isinstance(error, torch.OutOfMemoryError))
+        or any(sign in str(error) for sign in CPU_OUT_OF_MEMORY)
+    )
+
+
+def halved(size: int, error: Exception) -> int:
+    """Half of a batch that did not fit, even where possible; what a GPU caches is given back.
+
+    Raises
+    ------
+    ScoringFailed
+        When even one row does not fit.
+    """
+    if size == 1:
+        raise ScoringFailed(
+            f"one input alone does not fit the memory of the device: {error}"
+        ) from error
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    return size // 2 + (size // 2) % 2 if size > 2 else 1

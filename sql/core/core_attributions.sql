@@ -1,0 +1,15 @@
+-- purpose: spatial attributions of the current runs
+-- grain: one row per study, model, pair and method
+-- inputs: stg_attributions, core_measurements
+-- paper: appendix E
+CREATE OR REPLACE VIEW core_attributions AS
+SELECT
+    study,
+    run_id,
+    model_id,
+    pair_id,
+    method,
+    region_score, -- score units
+    region_pixels
+FROM stg_attributions
+JOIN core_measurements USING (study, model_id, measurement_key);

@@ -1,0 +1,21 @@
+-- purpose: predictions of the current runs on corrupted backgrounds, against the clean image
+-- grain: one row per study, model, factual image and corruption
+-- inputs: stg_corruptions, core_measurements, core_predictions
+-- paper: appendix E
+-- Only images whose pair has no endpoint difference are corrupted; another image has no row.
+CREATE OR REPLACE VIEW core_corruptions AS
+SELECT
+    study,
+    clean.run_id,
+    model_id,
+    image_id,
+    corruption,
+    clean.class_id,
+    corrupted.predicted_class,
+    clean.predicted_class AS clean_predicted_class,
+    -- Lists count from 1. Score units.
+    corrupted.class_scores[clean.class_id + 1] AS true_class_score,
+    clean.true_class_score AS clean_true_class_score
+FROM stg_corruptions AS corrupted
+JOIN core_measurements USING (study, model_id, measurement_key)
+JOIN core_predictions AS clean USING (study, model_id, image_id);

@@ -1,0 +1,52 @@
+-- purpose: what models of ImageNet-9 do, told from their predictions alone
+-- grain: one row per study, model and source
+-- inputs: core_pair_predictions, core_corruptions
+-- paper: appendix E
+-- y_evidence: Mixed-Same is right, and before the random background another class is predicted or
+-- the true class falls by change or more. y_contradiction: Mixed-Same is right, and Mixed-Next is
+-- taken for the class of its background. y_fragility: no endpoint difference, but a corruption of
+-- the background changes the prediction, or the true class by change or more; it is FALSE on
+-- active pairs, and NULL where no corruption has been scored.
+-- FROM behaviours(0.02, 0.2)
+CREATE OR REPLACE MACRO behaviours(gate, change) AS TABLE
+WITH corrupted AS (
+    SELECT
+        study,
+        model_id,
+        image_id,
+        bool_or(
+            predicted_class <> clean_predicted_class
+            OR abs(true_class_score - clean_true_class_score) >= change
+        ) AS is_moved
+    FROM core_corruptions
+    GROUP BY study, model_id, image_id
+),
+rand AS (
+    SELECT
+        *,
+        abs(plus_score - minus_score) >= gate AS is_active,
+        is_plus_correct
+        AND (minus_class <> plus_class OR plus_score - minus_score >= change) AS y_evidence
+    FROM core_pair_predictions
+    WHERE pair_type = 'same_rand'
+),
+next AS (
+    SELECT *, is_plus_correct AND minus_class = (class_id + 1) % class_count AS y_contradiction
+    FROM core_pair_predictions
+    WHERE pair_type = 'same_next'
+)
+SELECT
+    rand.study,
+    rand.model_id,
+    rand.source_id,
+    rand.class_id,
+    is_active, -- of the pair with the random background, at the gate
+    y_evidence,
+    y_contradiction, -- NULL without a pair with the next class
+    CASE WHEN is_active THEN FALSE ELSE corrupted.is_moved END AS y_fragility
+FROM rand
+LEFT JOIN next USING (study, model_id, source_id)
+LEFT JOIN corrupted
+    ON corrupted.study = rand.study
+    AND corrupted.model_id = rand.model_id
+    AND corrupted.image_id = rand.plus_image;

@@ -1,0 +1,369 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from pydantic import ValidationError
+from torch import nn
+
+from decaf.data.imagenet9 import central_crop, split_of, variant_files
+from decaf.digests import hashed_share
+from decaf.errors import DataError, ModelError, WriteFailed
+from decaf.fine_tuning.epochs import FineTuning, Schedule
+from decaf.fine_tuning.photos import Augmentation, Photo, batches
+from decaf.fine_tuning.progress import EpochRecord, Progress
+from decaf.models.checkpoint import load_below_head, read_metadata, read_tensors, save
+from decaf.models.training import read_outcome, train_network
+from decaf.sources.network import NetworkCard
+from decaf.training.imagenet9_fine_tune import ImageNet9FineTune
+
+CPU = torch.device("cpu")
+VARIED = Augmentation(crop_scale=(0.7, 1.0), flip_probability=0.5)
+SQUEEZENET = {"architecture": "torchvision:squeezenet1_1", "input_size": 224}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """Four small photos of three classes: class 0 is dark, 1 and 2 are lighter."""
+    rng = np.random.default_rng(0)
+    made = []
+    for number, class_id in enumerate([0, 1, 2, 0]):
+        pixels = rng.integers(80 * class_id, 80 * class_id + 40, (40, 50, 3), dtype=np.uint8)
+        path = tmp_path / f"{number}.png"
+        Image.fromarray(pixels).save(path)
+        made.append(Photo(path, class_id))
+    return made
+
+
+def schedule(**given):
+    usual = {
+        "epochs": 3,
+        "warm_up_epochs": 1.0,
+        "learning_rate": 0.01,
+        "weight_decay": 0.0,
+        "batch_size": 2,
+        "precision": "float32",
+        "seed": 5,
+    }
+    return Schedule(**usual | given)
+
+
+def tiny(outputs=3):
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Dropout(0.5), nn.Linear(12, outputs)
+    )
+
+
+def weights(network):
+    return {name: tensor.clone() for name, tensor in network.state_dict().items()}
+
+
+def test_the_rate_rises_for_an_epoch_and_falls_as_half_a_cosine():
+    rates = [
+        schedule(epochs=5, learning_rate=0.8).rate_at(progress)
+        for progress in (0, 0.25, 1, 3, 5, 6)
+    ]
+    assert rates == pytest.approx([0, 0.2, 0.8, 0.4, 0, 0])
+    assert schedule(warm_up_epochs=0).rate_at(0) == 0.01
+    assert schedule(epochs=1).rate_at(1) == 0
+
+
+def test_an_epoch_shows_every_photo_once_in_an_order_of_its_seed(photos):
+    def labels(seed):
+        torch.manual_seed(seed)
+        return [label for _, batch in batches(photos, 3, VARIED) for label in batch.tolist()]
+
+    assert sorted(labels(1)) == [0, 0, 1, 2]
+    assert labels(1) == labels(1)
+    assert len({tuple(labels(seed)) for seed in range(8)}) > 1
+
+
+def test_crops_and_flips_come_from_the_seed(photos):
+    def pixels(seed):
+        torch.manual_seed(seed)
+        return torch.cat([batch for batch, _ in batches(photos, 2, VARIED)])
+
+    assert pixels(1).shape == (4, 3, 224, 224)
+    assert torch.equal(pixels(1), pixels(1))
+    assert not torch.equal(pixels(1), pixels(2))
+
+
+def test_without_augmentation_photos_are_fed_as_in_an_audit(photos):
+    ((pixels, labels),) = batches(photos[:1], 8)
+    with Image.open(photos[0].path) as file:
+        expected = torch.from_numpy(central_crop(file).copy()).permute(2, 0, 1) / 255
+    assert torch.equal(pixels[0], expected)
+    assert labels.tolist() == [0]
+
+
+def test_a_whole_crop_is_the_photo_and_a_flip_mirrors_it(tmp_path):
+    # No crop of another ratio has the area of a whole square: only the square itself is left.
+    rng = np.random.default_rng(0)
+    square = rng.integers(0, 256, (224, 224, 3), dtype=np.uint8)
+    Image.fromarray(square).save(tmp_path / "square.png")
+
+    def shown(flip_probability):
+        whole = Augmentation((1.0, 1.0), flip_probability)
+        ((pixels, _),) = batches([Photo(tmp_path / "square.png", 0)], 1, whole)
+        return (pixels[0].permute(1, 2, 0) * 255).round().numpy()
+
+    assert (shown(0.0) == square).all()
+    assert (shown(1.0) == square[:, ::-1]).all()
+
+
+def test_a_damaged_photo_is_named(photos):
+    photos[2].path.write_bytes(b"not an image")
+    with pytest.raises(DataError, match=r"2\.png cannot be decoded"):
+        list(batches(photos, 2))
+
+
+def test_losses_and_accuracies_are_means_over_photos(photos):
+    network = nn.Sequential(nn.Flatten(), nn.Linear(3 * 224 * 224, 3))
+    with torch.no_grad():
+        network[1].weight.zero_()
+        network[1].bias.copy_(torch.tensor([1.0, 0.0, 0.0]))
+    measured = FineTuning(network, nn.Identity(), CPU, schedule(batch_size=3)).measure(photos)
+    z = np.exp(1) + 2
+    assert measured.accuracy == 0.5
+    assert measured.loss == pytest.approx(np.log(z) - 0.5, rel=1e-6)
+
+
+def test_training_learns_and_records_every_epoch(photos, tmp_path):
+    network = tiny()
+    tuning = FineTuning(network, nn.Identity(), CPU, schedule(epochs=20, learning_rate=0.1))
+    before = tuning.measure(photos)
+    records = tuning.run(photos, photos, VARIED, Progress(tmp_path / "progress"))
+    assert [record.epoch for record in records] == list(range(1, 21))
+    assert records[-1].validation_loss < before.loss
+    assert records[-1].validation_accuracy == 1
+    assert records[0].learning_rate == pytest.approx(0.1)
+    assert not network.training
+
+
+def test_a_stopped_training_ends_where_an_undisturbed_one_does(photos, tmp_path):
+    undisturbed = tiny()
+    straight = FineTuning(undisturbed, nn.Identity(), CPU, schedule())
+    expected = straight.run(photos, photos, VARIED, Progress(tmp_path / "straight"))
+
+    class Stopped(Exception):
+        pass
+
+    class StopsAfterOne(Progress):
+        def store(self, network, optimizer, records):
+            if len(records) == 2:
+                raise Stopped
+            super().store(network, optimizer, records)
+
+    first = FineTuning(tiny(), nn.Identity(), CPU, schedule())
+    with pytest.raises(Stopped):
+        first.run(photos, photos, VARIED, StopsAfterOne(tmp_path / "stopped"))
+    torch.manual_seed(99)
+    resumed = FineTuning(tiny(), nn.Identity(), CPU, schedule())
+    records = resumed.run(photos, photos, VARIED, Progress(tmp_path / "stopped"))
+    assert [record[:-1] for record in records] == [record[:-1] for record in expected]
+    for name, tensor in weights(undisturbed).items():
+        assert torch.equal(resumed.network.state_dict()[name], tensor), name
+
+
+def test_an_epoch_whose_optimiser_was_not_written_has_not_happened(photos, tmp_path, monkeypatch):
+    progress = Progress(tmp_path)
+    tuning = FineTuning(tiny(), nn.Identity(), CPU, schedule(epochs=1))
+    tuning.run(photos, photos, VARIED, progress)
+    before = (tmp_path / "optimizer.safetensors").read_bytes()
+
+    def full(*_):
+        raise WriteFailed("disk full")
+
+    monkeypatch.setattr("decaf.fine_tuning.progress.save_tensors", full)
+    records = [EpochRecord(epoch, 0.1, 1.0, 0.5, 1.0, 0.5, 1.0) for epoch in (1, 2)]
+    with pytest.raises(WriteFailed):
+        progress.store(tuning.network, tuning.optimizer, records)
+    assert progress.weights_file(2).exists()
+    assert (tmp_path / "optimizer.safetensors").read_bytes() == before
+    assert len(progress.restore(tuning.network, tuning.optimizer)) == 1
+
+
+def test_a_loss_that_is_not_finite_stops_the_training(photos, tmp_path):
+    network = tiny()
+    with torch.no_grad():
+        network[3].weight.fill_(float("nan"))
+    tuning = FineTuning(network, nn.Identity(), CPU, schedule())
+    with pytest.raises(ModelError, match="training diverged"):
+        tuning.run(photos, photos, VARIED, Progress(tmp_path))
+    assert not list(tmp_path.glob("*.safetensors"))
+
+
+def test_a_network_with_too_few_outputs_is_refused(photos, tmp_path):
+    tuning = FineTuning(tiny(outputs=2), nn.Identity(), CPU, schedule())
+    with pytest.raises(ModelError, match=r"2 outputs, the photos have class 2.*num_classes"):
+        tuning.run(photos, photos, VARIED, Progress(tmp_path))
+
+
+def test_everything_but_another_output_layer_is_loaded(tmp_path):
+    def network(outputs, width=4):
+        return nn.Sequential(nn.Linear(3, width), nn.BatchNorm1d(width), nn.Linear(width, outputs))
+
+    given, wanted = network(10), network(2)
+    head = wanted[2].weight.clone()
+    save(given, tmp_path / "given.safetensors", {})
+    assert load_below_head(wanted, tmp_path / "given.safetensors") == ["2.bias", "2.weight"]
+    assert torch.equal(wanted[0].weight, given[0].weight)
+    assert torch.equal(wanted[2].weight, head)
+    assert load_below_head(network(10), tmp_path / "given.safetensors") == []
+    with pytest.raises(ModelError, match=r"differ in size"):
+        load_below_head(
+            nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Linear(5, 2)),
+            tmp_path / "given.safetensors",
+        )
+    with pytest.raises(ModelError, match=r"0\.bias is missing"):
+        load_below_head(nn.Sequential(nn.Linear(3, 4)), _without_bias(tmp_path))
+
+
+def _without_bias(folder):
+    path = folder / "no_bias.safetensors"
+    save(nn.Sequential(nn.Linear(3, 4, bias=False)), path, {})
+    return path
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """Six foregrounds of three classes before their own and the next background, 40 x 40 px."""
+    rng = np.random.default_rng(0)
+    for variant in ("original", "mixed_next"):
+        for number in range(6):
+            folder = f"0{number % 3}_class"
+            target = tmp_path / "bg_challenge" / variant / "val" / folder
+            target.mkdir(parents=True, exist_ok=True)
+            pixels = rng.integers(0, 256, (40, 40, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(target / f"n0000000{number}_00001.JPEG")
+    return tmp_path
+
+
+def recipe(root, **given):
+    usual = {
+        "recipe": "imagenet9_fine_tune",
+        "root": root,
+        "regime": "original",
+        "part": "val",
+        "seed": 1,
+        "initial_weights": root / "initial.safetensors",
+        "epochs": 2,
+        "batch_size": 4,
+        "precision": "float32",
+        "validation_share": 0.4,
+    }
+    return ImageNet9FineTune(**usual | given)
+
+
+def test_all_regimes_validate_with_the_same_foregrounds(archive):
+    def sources(regime):
+        return [
+            sorted((photo.path.name, photo.class_id) for photo in part)
+            for part in recipe(archive, regime=regime).photos()
+        ]
+
+    training, validation = sources("original")
+    assert sources("mixed_next") == [training, validation]
+    assert not set(training) & set(validation)
+    assert len(training) + len(validation) == 6
+
+
+def test_only_the_wanted_splits_are_trained_on(archive):
+    sources = variant_files(archive, "original")
+    splits = {source: split_of(source) for source in sources}
+    wanted = max(splits.values(), key=list(splits.values()).count)
+    held = {sources[source].name for source, split in splits.items() if split == wanted}
+    assert 1 < len(held) < 6
+    shares = sorted(
+        hashed_share(f"91701|validation|{source}") for source in sources if splits[source] == wanted
+    )
+    parts = recipe(archive, splits=(wanted,), validation_share=sum(shares[:2]) / 2).photos()
+    assert {photo.path.name for part in parts for photo in part} == held
+    assert [len(part) for part in parts] == [len(held) - 1, 1]
+
+
+def test_no_photo_to_validate_with_is_said(archive):
+    with pytest.raises(DataError, match=r"6 photos to train on and 0 to validate with"):
+        recipe(archive, validation_share=1e-9).photos()
+
+
+def test_a_missing_version_names_the_folder(archive):
+    with pytest.raises(DataError, match=r"only_fg/val is missing"):
+        recipe(archive, regime="only_fg").photos()
+    with pytest.raises(DataError, match=r"original/train is missing"):
+        recipe(archive, part="train").photos()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"initial_weights": None}, "exactly one of"),
+        ({"pretrained": "IMAGENET1K_V1"}, "exactly one of"),
+        ({"crop_scale": (0.9, 0.7)}, "smallest"),
+        ({"crop_scale": (0.0, 0.7)}, "smallest"),
+        ({"checkpoints": "/somewhere"}, "needs 'pretrained'"),
+        ({"splits": ()}, "at least 1"),
+    ],
+)
+def test_settings_that_do_not_fit(tmp_path, given, message):
+    with pytest.raises(ValidationError, match=message):
+        recipe(tmp_path, **given)
+
+
+def test_a_model_is_fine_tuned_from_another_head_and_keeps_its_best_epoch(archive):
+    from torchvision.models import squeezenet1_1
+
+    torch.manual_seed(3)
+    save(squeezenet1_1(num_classes=7), archive / "initial.safetensors", {})
+    card = NetworkCard(
+        id="tuned",
+        family="squeezenet",
+        arguments={"num_classes": 9},
+        mean=(0.5,),
+        std=(0.5,),
+        training=recipe(archive, keep_epochs=(1, 8)).model_dump(),
+        **SQUEEZENET,
+    )
+    workspace = archive / "workspace"
+    assert card.is_untrained(workspace)
+    train_network(card, workspace, "cpu")
+    assert not card.is_untrained(workspace)
+    target = card.weights_file(workspace)
+    outcome = read_outcome(target)
+    accuracies = [epoch["validation_accuracy"] for epoch in outcome["epochs"]]
+    assert outcome["best_epoch"] == 1 + int(np.argmax(accuracies))
+    assert outcome["validation_accuracy"] == max(accuracies)
+    assert sorted(path.name for path in target.parent.iterdir()) == sorted(
+        [target.name, f"{target.stem}.epoch_1.safetensors"]
+    )
+    kept = read_tensors(target.with_name(f"{target.stem}.epoch_1.safetensors"))
+    assert kept.keys() == read_tensors(target).keys()
+    assert read_metadata(target).keys() == {"decaf.outcome"}
+    assert json.loads(card.training_record(workspace))["recipe"]["regime"] == "original"
+    model = card.load(workspace, "cpu")
+    assert model.outputs(torch.rand(2, 3, 224, 224)).shape == (2, 9)
+
+
+def test_weights_of_another_architecture_stop_the_training_before_it_starts(archive):
+    save(nn.Linear(3, 2), archive / "initial.safetensors", {})
+    card = NetworkCard(
+        id="tuned", family="squeezenet", mean=(0.5,), std=(0.5,),
+        training=recipe(archive).model_dump(), **SQUEEZENET,
+    )  # fmt: skip
+    with pytest.raises(ModelError, match=r"does not fit SqueezeNet"):
+        train_network(card, archive / "workspace", "cpu")
+    (archive / "initial.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"put the checkpoint there"):
+        train_network(card, archive / "workspace", "cpu")
+    assert not list(Path(archive / "workspace").rglob("*.safetensors"))

@@ -1,0 +1,190 @@
+"""Behaviours and attributions through the real command line, against the library by hand."""
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from decaf import architectures
+from decaf.attributions import attribution_inside
+from decaf.attributions.input_x_gradient import InputXGradient
+from decaf.behaviours import shows_contradiction, shows_evidence, shows_fragility
+from decaf.corruptions import CORRUPTIONS, corrupt_background
+from decaf.data.imagenet9 import ImageNet9
+from decaf.image_masks import background_mask, difference_region
+from decaf.image_scores import CountedScore
+from decaf.models.checkpoint import load_into, save
+from warehouse.catalog import connect
+
+ARCHITECTURE = "factory:decaf.networks.small_cnn:build"
+EPSILON = 0.004
+CHANGE = 0.01
+
+
+@pytest.fixture
+def imagenet9(photo_root, tmp_path):
+    """A study of one untrained network of nine classes on nine foregrounds."""
+    rng = np.random.default_rng(1)
+    for same in sorted((photo_root / "bg_challenge" / "mixed_same").glob("val/*/*")):
+        pixels = np.zeros((50, 60, 3), np.uint8)
+        pixels[15:35, 20:40] = rng.integers(100, 256, (20, 20, 3))
+        target = photo_root / "bg_challenge" / "only_fg" / "val" / same.parent.name
+        target.mkdir(parents=True)
+        Image.fromarray(pixels).save(target / f"{same.name.partition('_bg_')[0]}.JPEG", quality=95)
+    torch.manual_seed(0)
+    save(architectures.build(ARCHITECTURE, {"classes": 9}), tmp_path / "net.safetensors", {})
+    return {
+        "study": "nine",
+        "data": {"adapter": "imagenet9", "root": str(photo_root)},
+        "models": [
+            {
+                "id": "net",
+                "family": "cnn",
+                "architecture": ARCHITECTURE,
+                "arguments": {"classes": 9},
+                "weights": str(tmp_path / "net.safetensors"),
+                "input_size": 32,
+                "mean": [0.5],
+                "std": [0.05],
+            }
+        ],
+        "score": {"kind": "superclass_probability", "class_map": "imagenet9"},
+        "paths": {"blend": {"kind": "blend"}},
+        "stages": 3,
+        "behaviours": {"null_pair_type": "same_rand"},
+        "attributions": {
+            "gradient": {"kind": "input_x_gradient"},
+            "occlusion": {"kind": "occlusion", "grid": 2},
+        },
+        "epsilon": EPSILON,
+        "sources_per_shard": 5,
+        "cluster": {"kind": "local", "workers": 1},
+        "workspace": str(tmp_path / "workspace"),
+        "warehouse": str(tmp_path / "warehouse"),
+        "report": str(tmp_path / "report.html"),
+    }
+
+
+def test_behaviours_and_attributions_are_those_of_the_library(
+    imagenet9, photo_root, write, decaf, prefect_server, tmp_path
+):
+    done = decaf("run", write(imagenet9), **prefect_server)
+    assert done.returncode == 0, done.stderr[:3000]
+    with connect(tmp_path / "warehouse") as connection:
+        behaviours = connection.execute(
+            "SELECT y_evidence, y_contradiction, y_fragility FROM behaviours($epsilon, $change) "
+            "ORDER BY source_id",
+            {"epsilon": EPSILON, "change": CHANGE},
+        ).fetchall()
+        regions = connection.sql(
+            "SELECT region_score FROM core_attributions WHERE method = 'gradient' ORDER BY pair_id"
+        ).fetchall()
+        costs = connection.sql(
+            "SELECT kind, name, sum(image_count), sum(forward_rows), sum(backward_rows) "
+            "FROM stg_measurement_costs "
+            "JOIN core_measurements USING (study, model_id, measurement_key) GROUP BY ALL "
+            "ORDER BY ALL"
+        ).fetchall()
+    by_hand = _by_hand(photo_root, tmp_path / "net.safetensors")
+    assert [tuple(row) for row in np.array(behaviours)] == by_hand.behaviours
+    assert np.array(regions)[:, 0] == pytest.approx(by_hand.regions, rel=1e-4)
+    null = by_hand.null_count
+    assert 0 < null < 9
+    assert costs == [
+        ("attributions", "gradient", 9, 9, 9),
+        ("attributions", "occlusion", 9, 9 * 5, 0),
+        ("corruptions", "", null, 10 * null, 0),
+    ]
+    again = decaf("run", write(imagenet9), **prefect_server)
+    assert again.returncode == 0, again.stderr
+    assert "finished" in again.stdout + again.stderr
+
+
+def test_another_method_is_measured_without_scoring_again(
+    imagenet9, write, decaf, prefect_server, tmp_path
+):
+    methods = imagenet9.pop("attributions")
+    imagenet9.pop("behaviours")
+    assert decaf("run", write(imagenet9), **prefect_server).returncode == 0
+    imagenet9["attributions"] = methods
+    assert decaf("run", write(imagenet9), **prefect_server).returncode == 0
+    with connect(tmp_path / "warehouse") as connection:
+        scored = connection.sql("SELECT count(*) FROM stg_costs").fetchall()
+        found = connection.sql("SELECT kind, count(*) FROM core_measurements GROUP BY kind")
+        assert (scored, found.fetchall()) == ([(2,)], [("attributions", 4)])
+
+
+def test_a_data_set_without_foregrounds_has_no_behaviours(study, write, decaf):
+    study["behaviours"] = {}
+    done = decaf("plan", write(study))
+    assert done.returncode == 2
+    assert "'behaviours:' needs images of the foreground alone" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_missing_foreground_is_named(imagenet9, photo_root, write, decaf):
+    next(iter((photo_root / "bg_challenge" / "only_fg").rglob("*.JPEG"))).unlink()
+    done = decaf("plan", write(imagenet9))
+    assert done.returncode == 2
+    assert "1 foregrounds are not in only_fg" in done.stderr
+
+
+class _ByHand:
+    def __init__(self, behaviours, regions, null_count):
+        self.behaviours, self.regions, self.null_count = behaviours, regions, null_count
+
+
+def _by_hand(photo_root, weights):
+    data = ImageNet9(adapter="imagenet9", root=photo_root)
+    pairs = data.pair_set()
+    network = architectures.build(ARCHITECTURE, {"classes": 9})
+    load_into(network, weights)
+    network.eval()
+
+    def shares(images):
+        small = torch.nn.functional.interpolate(
+            images, (32, 32), mode="bilinear", antialias=True, align_corners=False
+        )
+        return network((small - 0.5) / 0.05).double().softmax(dim=1)
+
+    def pixels(image):
+        return torch.from_numpy(data.read_image(image).copy()).permute(2, 0, 1).float() / 255
+
+    images = torch.stack([pixels(image) for image in pairs.images])
+    clean = shares(images).detach().numpy()
+    rand = [pair for pair in pairs.pairs if pair.pair_type == "same_rand"]
+    following = [pair for pair in pairs.pairs if pair.pair_type == "same_next"]
+    same = clean[[pair.plus for pair in rand]]
+    other = clean[[pair.minus for pair in rand]]
+    truth = np.array([pair.class_id for pair in rand])
+    rows = np.arange(len(truth))
+    null = np.abs(same[rows, truth] - other[rows, truth]) < EPSILON
+    factual = images[[pair.plus for pair in rand]][torch.from_numpy(null)]
+    alone = torch.stack([pixels(image) for image in data.foregrounds(pairs).images])
+    background = background_mask(alone[torch.from_numpy(null)])
+    names = [pair.source_id for pair, is_null in zip(rand, null, strict=True) if is_null]
+    corrupted = np.stack(
+        [
+            shares(corrupt_background(one, factual, background, names)).detach().numpy()
+            for one in CORRUPTIONS
+        ],
+        axis=1,
+    )
+    behaviours = zip(
+        shows_evidence(same, other, truth, CHANGE),
+        shows_contradiction(same, clean[[pair.minus for pair in following]], truth),
+        shows_fragility(same, corrupted, truth, null, CHANGE),
+        strict=True,
+    )
+    ordered = sorted(pairs.pairs, key=lambda pair: pair.pair_id)
+    plus = images[[pair.plus for pair in ordered]]
+    maps = InputXGradient().maps(
+        CountedScore(shares),
+        plus,
+        np.array([pair.class_id for pair in ordered]),
+        [pair.source_id for pair in ordered],
+    )
+    region = difference_region(plus, images[[pair.minus for pair in ordered]])
+    return _ByHand(
+        [tuple(row) for row in behaviours], attribution_inside(maps, region), int(null.sum())
+    )

@@ -1,0 +1,46 @@
+"""Where a warehouse is kept: a local folder or an object store. Nothing else knows which.
+
+A root is a path, or an URL as in ``s3://bucket/prefix``. Everything in it has a key, a relative
+path with ``/``; a key is published whole or not at all, and is never renamed.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from warehouse.storage.base import Content, Entry, Held, Storage
+from warehouse.storage.local import LocalStorage
+
+__all__ = ["Content", "Entry", "Held", "Root", "Storage", "is_url", "open", "resolved"]
+
+Root = Path | str
+"""Place of a warehouse as people give it."""
+
+
+def open(root: Root) -> Storage:  # noqa: A001 - read as storage.open
+    """Storage at a root; makes nothing and asks nobody.
+
+    Raises
+    ------
+    WarehouseError
+        For an URL that cannot be used: its protocol, its parts, or a package that is missing.
+    """
+    return _object_store(str(root)) if is_url(root) else LocalStorage(Path(root).absolute())
+
+
+def is_url(root: Root) -> bool:
+    """Whether a root is on an object store."""
+    return isinstance(root, str) and "://" in root
+
+
+def resolved(root: Root) -> Root:
+    """Root that means the same in every process and folder."""
+    return root if is_url(root) else Path(root).absolute()
+
+
+@cache
+def _object_store(url: str) -> Storage:
+    # One client keeps its connections; and who stays on local folders loads none of this.
+    from warehouse.storage.filesystems import reach
+    from warehouse.storage.object_store import ObjectStore
+
+    return ObjectStore(url, *reach(url))

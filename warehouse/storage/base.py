@@ -1,0 +1,106 @@
+"""The operations that a warehouse needs of the place where it is kept."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """One object of a listing."""
+
+    key: str
+    byte_count: int
+    modified_at: datetime
+    """Of the storage's own clock, UTC."""
+
+
+class Content(NamedTuple):
+    """What an object holds."""
+
+    byte_count: int
+    sha256: str
+
+
+class Held(Exception):
+    """Somebody else holds what was to be held; the text says who."""
+
+
+class Storage(ABC):
+    """Objects by key, each of them there whole or not at all."""
+
+    address: str
+    """The root as messages and further processes call it."""
+
+    def place(self, key: str) -> str:
+        """Address of one object, for messages."""
+        return f"{self.address.rstrip('/')}/{key}"
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Make the root if that is possible, and fail now if it takes no objects."""
+
+    @abstractmethod
+    def publish(self, key: str, write: Callable[[Path], object]) -> Content:
+        """Put what ``write`` writes to the path that it is given under a key, whole or not at all.
+
+        Raises
+        ------
+        OSError, OutOfReach
+            When the storage refuses; the object is then as it was.
+        """
+
+    @abstractmethod
+    def read(self, key: str) -> bytes:
+        """Content of an object.
+
+        Raises
+        ------
+        FileNotFoundError
+            When there is none.
+        """
+
+    @abstractmethod
+    def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Objects in the sequence of their keys, without those that are not there."""
+
+    @abstractmethod
+    def exists(self, key: str) -> bool:
+        """Whether there is an object of this key."""
+
+    @abstractmethod
+    def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
+        """Objects below a folder, at any depth, whose keys end so; sorted by key."""
+
+    @abstractmethod
+    def delete(self, key: str) -> None:
+        """Delete an object; one that is not there is fine."""
+
+    @abstractmethod
+    def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
+        """Local files of objects for a reader, with keys as the ends of their paths.
+
+        What is missing, or is known not to be the content that is wanted, is left out. A content
+        of ``None`` is whatever is there.
+        """
+
+    @property
+    @abstractmethod
+    def readable_folders(self) -> tuple[Path, ...]:
+        """Folders with all files that :meth:`bring` gives, and nothing of other warehouses."""
+
+    @abstractmethod
+    def hold(self, key: str) -> AbstractContextManager[None]:
+        """Hold a lock for the length of the block.
+
+        Raises
+        ------
+        Held
+            When somebody else holds it.
+        """
+
+    @abstractmethod
+    def is_held(self, key: str) -> bool:
+        """Whether somebody holds a lock at this moment."""

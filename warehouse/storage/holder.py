@@ -1,0 +1,25 @@
+"""Who holds a lock, as it is written into it."""
+
+import json
+import os
+import socket
+from datetime import UTC, datetime
+
+
+def this_process() -> dict[str, str | int]:
+    """What this process writes."""
+    return {
+        "process": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def described(content: bytes) -> str:
+    """What others read of it."""
+    try:
+        holder = json.loads(content)
+        until = f", at most until {holder['until']}" if "until" in holder else ""
+        return f"process {holder['process']} on {holder['host']} since {holder['since']}{until}"
+    except (ValueError, KeyError, TypeError):
+        return "by a process that has just started"

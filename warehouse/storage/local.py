@@ -1,0 +1,104 @@
+"""A warehouse in a folder: objects are files, replaced by rename; locks are the system's."""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from decaf.files import replace_file
+from warehouse.storage.base import Content, Entry, Held, Storage
+from warehouse.storage.holder import described, this_process
+
+
+class LocalStorage(Storage):
+    """Files below an absolute folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.address = str(root)
+
+    def prepare(self) -> None:
+        """Make the folder and try a file."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        probe = self.root / f".probe.{os.getpid()}.tmp"
+        try:
+            probe.write_text("writable\n")
+        finally:
+            probe.unlink(missing_ok=True)
+
+    def publish(self, key: str, write: Callable[[Path], object]) -> Content:
+        """Write a temporary file, flush it, rename it, flush its folder."""
+        replace_file(self.root / key, write)
+        content = self.read(key)
+        return Content(len(content), hashlib.sha256(content).hexdigest())
+
+    def read(self, key: str) -> bytes:
+        """Content of a file."""
+        return (self.root / key).read_bytes()
+
+    def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """One file after another."""
+        for key in keys:
+            with suppress(FileNotFoundError):
+                yield key, self.read(key)
+
+    def exists(self, key: str) -> bool:
+        """Whether there is a file."""
+        return (self.root / key).exists()
+
+    def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
+        """Files below a folder."""
+        found = []
+        for path in (self.root / folder).rglob("*"):
+            if path.name.endswith(suffixes) and path.is_file():
+                with suppress(FileNotFoundError):
+                    status = path.stat()
+                    moment = datetime.fromtimestamp(status.st_mtime, UTC)
+                    key = path.relative_to(self.root).as_posix()
+                    found.append(Entry(key, status.st_size, moment))
+        return sorted(found)
+
+    def delete(self, key: str) -> None:
+        """Unlink a file."""
+        (self.root / key).unlink(missing_ok=True)
+
+    def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
+        """The files themselves, without a look at their content."""
+        paths = {key: self.root / key for key in wanted}
+        return {key: path for key, path in paths.items() if path.exists()}
+
+    @property
+    def readable_folders(self) -> tuple[Path, ...]:
+        """Where the rows are."""
+        return self.root / "seeds", self.root / "tables"
+
+    @contextmanager
+    def hold(self, key: str) -> Iterator[None]:
+        """Hold a file with ``flock``, which ends with the process, however that ends."""
+        path = self.root / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a+") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise Held(described(path.read_bytes())) from None
+            file.truncate(0)
+            file.write(json.dumps(this_process()))
+            file.flush()
+            yield
+
+    def is_held(self, key: str) -> bool:
+        """Ask for a shared lock and let it go."""
+        path = self.root / key
+        if not path.exists():
+            return False
+        with path.open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return True
+        return False
