@@ -2,12 +2,14 @@
 
 from decimal import Decimal
 
+import pyarrow as pa
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from warehouse.catalog import Rows
+from warehouse.formats import interval_text
 
 ROWS_SHOWN = 100
 """Rows of a table unless ``--limit`` says otherwise."""
@@ -66,6 +68,8 @@ def shown_value(value: object) -> str:
         return NULL
     if isinstance(value, float):
         return f"{value:.{SIGNIFICANT_DIGITS}g}"
+    if isinstance(value, pa.MonthDayNano):
+        return interval_text(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(shown_value, value))}]"
     if isinstance(value, dict):

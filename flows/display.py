@@ -3,6 +3,7 @@
 from itertools import groupby
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +20,9 @@ EXAMPLE = (
     "SELECT model_id, path, evidence, contradiction, fragility FROM out_model_profiles "
     "WHERE study = '{study}' ORDER BY contradiction DESC LIMIT 5"
 )
+
+MANY_SMALL_FILES = 200
+"""Files below 1 MiB of a study from which opening them takes longer than reading them."""
 
 
 def results(console: Console, study: Study) -> None:
@@ -103,12 +107,17 @@ def _print_misses(console: Console, planned: AuditPlan) -> None:
 
 
 def status(console: Console, root: Root, study: str | None) -> None:
-    """Shards done, speed, time left and running means of every model of the current runs."""
+    """How far the current runs are, model by model, and what files the warehouse has."""
     with connect(root) as connection:
         rows = connection.sql(
             "SELECT study, model_id, done_count, shard_count, forward_rows, seconds_per_shard, "
             "evidence, contradiction, fragility, is_finished FROM out_progress "
             "WHERE $study IS NULL OR study = $study",
+            params={"study": study},
+        ).fetchall()
+        files = connection.sql(
+            "SELECT study, table_name, file_count, median_bytes, total_bytes, small_file_count "
+            "FROM out_storage WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
     if not rows:
@@ -123,6 +132,24 @@ def status(console: Console, root: Root, study: str | None) -> None:
             means = ("" if value is None else f"{value:.4f}" for value in (e, c, f))
             table.add_row(model, f"{done}/{total}", f"{forwards:,}", left, *means)
         console.print(table)
+        _print_files(console, root, name, [row[1:] for row in files if row[0] == name])
+
+
+def _print_files(
+    console: Console, root: Root, study: str, files: list[tuple[str, int, float, int, int]]
+) -> None:
+    table = _table(f"{study}: files", ("table", "files", "median size", "total size"))
+    for name, count, median, total, _ in files:
+        table.add_row(name, f"{count:,}", decimal(round(median)), decimal(total))
+    console.print(table)
+    small = sum(row[-1] for row in files)
+    if small >= MANY_SMALL_FILES:
+        console.print(
+            f"{small:,} small files make queries slow: decaf compact {study} -w {root} folds them",
+            highlight=False,
+            soft_wrap=True,
+            markup=False,
+        )
 
 
 def _table(title: str | None, columns: tuple[str, ...], text_columns: int = 1) -> Table:

@@ -7,8 +7,8 @@ columns of that view alone. An error does not end the prompt, and Ctrl-C ends a 
 import os
 import re
 import readline
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
@@ -26,6 +26,7 @@ READY, GOING_ON = "decaf> ", "   ... "
 COMMANDS = {
     ".views": "the views with what they are for",
     ".describe NAME": "columns of a view, with an example",
+    ".reload": "see what was committed since",
     ".help": "this list",
     ".quit": "leave, as Ctrl-D does",
 }
@@ -83,40 +84,65 @@ def is_complete(text: str) -> bool:
 def converse(
     console: Console, complain: Callable[[str], None], root: Root, limit: int | None
 ) -> None:
-    """Answer queries until ``.quit`` or Ctrl-D; sees the commits of the moment it was opened."""
-    with connect(root) as connection:
+    """Answer queries until ``.quit`` or Ctrl-D.
+
+    A connection sees the commits of the moment it was opened; ``.reload`` opens another.
+    """
+    connection = connect(root)
+    try:
         _prepare(Completion.over(connection))
         console.print(Text(f"{root}: a query ends with ;  Tab completes, .help lists commands"))
-        try:
-            shown = ROWS_SHOWN if limit is None else limit
-            while _next(console, complain, connection, shown):
-                pass
-        finally:
-            _remember()
+        shown = ROWS_SHOWN if limit is None else limit
+        while (text := _asked(complain)) is not None:
+            with _said(complain):
+                if text == ".reload":
+                    connection = _reloaded(console, connection, root)
+                else:
+                    _answer(console, connection, text, shown)
+    finally:
+        connection.close()
+        _remember()
 
 
-def _next(
-    console: Console,
-    complain: Callable[[str], None],
-    connection: duckdb.DuckDBPyConnection,
-    limit: int,
-) -> bool:
-    """One query or command; whatever is wrong with it is said, and the prompt goes on."""
+def _asked(complain: Callable[[str], None]) -> str | None:
+    """What is typed next; nothing once the prompt is to end."""
+    while True:
+        with _said(complain):
+            text = _read()
+            return None if text == ".quit" else text
+
+
+@contextmanager
+def _said(complain: Callable[[str], None]) -> Iterator[None]:
+    """Say whatever is wrong, and let the prompt go on."""
     try:
-        text = _read()
-        if text is None or text == ".quit":
-            return False
-        if text.startswith("."):
-            _command(console, connection, text)
-        elif text.strip(" ;\n\t"):
-            interruptible(
-                connection, lambda: print_rows(console, stream_query(connection, text), limit)
-            )
+        yield
     except BadInput as error:
         complain(f"error: {error}")
     except KeyboardInterrupt:
         complain("\ncancelled")
-    return True
+
+
+def _answer(console: Console, connection: duckdb.DuckDBPyConnection, text: str, limit: int) -> None:
+    if text.startswith("."):
+        _command(console, connection, text)
+    elif text.strip(" ;\n\t"):
+        interruptible(
+            connection, lambda: print_rows(console, stream_query(connection, text), limit)
+        )
+
+
+def _reloaded(
+    console: Console, connection: duckdb.DuckDBPyConnection, root: Root
+) -> duckdb.DuckDBPyConnection:
+    """A new connection; the old one stays open when the warehouse cannot be read."""
+    opened = connect(root)
+    before, now = (
+        side.sql("SELECT count(*) FROM receipts").fetchall()[0][0] for side in (connection, opened)
+    )
+    connection.close()
+    console.print(Text(f"commits: {now:,}, {now - before:+,} since"))
+    return opened
 
 
 def _command(console: Console, connection: duckdb.DuckDBPyConnection, text: str) -> None:

@@ -1,6 +1,6 @@
 -- purpose: profiles of the current runs at the run's epsilon, with what their pair is
 -- grain: one row per study, model, pair, path and repetition
--- inputs: stg_profiles, core_shards, core_pairs
+-- inputs: stg_profiles, core_shards, core_pairs, role_of
 -- paper: section 3, equation 1
 CREATE OR REPLACE VIEW core_profiles AS
 SELECT
@@ -24,13 +24,7 @@ SELECT
     profile.sign_flip_frac, -- of the stage measure; NULL on endpoint-null pairs
     profile.opposed_mass,
     profile.is_endpoint_active,
-    -- The largest component; NULL without any response, evidence where it ties contradiction.
-    CASE
-        WHEN profile.abs_response = 0 THEN NULL
-        WHEN NOT profile.is_endpoint_active THEN 'fragility'
-        WHEN profile.evidence >= profile.contradiction THEN 'evidence'
-        ELSE 'contradiction'
-    END AS role,
+    role_of(abs_response, is_endpoint_active, evidence, contradiction) AS role,
     profile.profile_key,
     profile.shard_key
 FROM stg_profiles AS profile

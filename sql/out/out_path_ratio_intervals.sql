@@ -1,32 +1,48 @@
--- purpose: intervals of the path ratios, resampling models: 500 replicates, 90 and 95 %
--- grain: one row per study, pair type, two paths, metric and level
--- inputs: core_path_pairs, bootstrap
+-- purpose: intervals of the path ratios, resampling models and resampling sources, 500 replicates
+-- grain: one row per study, pair type, two paths, metric, what is resampled and level (90 and 95 %)
+-- inputs: out_path_ratios, core_model_metrics, path_ratio_replicates, percentile_limits
 -- paper: section 6.3 (response composition); appendix D.8
 CREATE OR REPLACE VIEW out_path_ratio_intervals AS
-WITH paired AS (
+WITH resampled_ratios AS MATERIALIZED (
+    SELECT {g: g, resampled: resampled} AS g, value FROM path_ratio_replicates(500, 91702)
+),
+limits AS MATERIALIZED (
+    SELECT unnest(g.g), g.resampled AS resampled, * EXCLUDE (g)
+    FROM percentile_limits('resampled_ratios', [0.9, 0.95])
+),
+sources AS (
+    SELECT study, pair_type, max(source_count) AS source_count
+    FROM core_model_metrics
+    GROUP BY study, pair_type
+),
+judged AS (
     SELECT
-        {
-            study: study, pair_type: pair_type, path_a: path_a, path_b: path_b, metric: metric
-        } AS g,
-        model_id AS cluster,
-        mean_b AS x,
-        mean_a AS y
-    FROM core_path_pairs
+        *,
+        CASE
+            WHEN ratio IS NULL THEN 'the mean on path_a is 0'
+            WHEN resampled = 'models' AND model_count = 1 THEN 'a single model'
+            WHEN resampled = 'sources' AND source_count = 1 THEN 'a single source'
+            WHEN replicate_count < 2 THEN 'fewer than two defined replicates'
+        END AS reason
+    FROM limits
+    JOIN out_path_ratios USING (study, pair_type, metric, path_a, path_b)
+    JOIN sources USING (study, pair_type)
 )
 SELECT
-    g.study,
-    g.pair_type,
-    g.path_a,
-    g.path_b,
-    g.metric,
+    study,
+    pair_type,
+    path_a,
+    path_b,
+    metric,
+    resampled, -- models, or sources
     level,
-    estimate AS ratio, -- mean over models on path_b, over that on path_a
-    standard_error,
-    lower_limit,
-    upper_limit,
-    cluster_count AS model_count,
-    replicate_count,
+    ratio, -- mean over models on path_b, over that on path_a
+    CASE WHEN reason IS NULL THEN standard_error END AS standard_error,
+    CASE WHEN reason IS NULL THEN lower_limit END AS lower_limit,
+    CASE WHEN reason IS NULL THEN upper_limit END AS upper_limit,
+    model_count,
+    source_count, -- of the model that has most
+    replicate_count, -- those in which the mean on path_a is not 0
     reason
-FROM bootstrap_by_group('paired', 500, 91702, [0.9, 0.95])
-WHERE statistic = 'ratio'
-ORDER BY g.study, g.pair_type, g.path_a, g.path_b, g.metric, level;
+FROM judged
+ORDER BY study, pair_type, path_a, path_b, metric, resampled, level;

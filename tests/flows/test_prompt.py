@@ -7,15 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from decaf.errors import UnknownName
 from flows.prompt import Completion, is_complete
 from warehouse.catalog import connect_empty, views
 from warehouse.descriptions import OWN_RELATION, described
-from warehouse.writer import open_root
+from warehouse.schemas import TABLES
+from warehouse.writer import commit, open_root
 
 DECAF = Path(sys.executable).parent / "decaf"
 SECONDS = 30
@@ -150,6 +153,46 @@ def test_ctrl_c_ends_the_query_and_not_the_prompt(terminal):
     at.shows("11")
     at.shows("decaf> ")
     at.type("\x04")
+    assert at.process.wait(SECONDS) == 0
+
+
+@pytest.mark.slow
+def test_reload_sees_what_was_committed_since(terminal, tmp_path):
+    root = tmp_path / "warehouse"
+    at = terminal()
+    counted = "SELECT 100 + count(*) AS n FROM stg_runs;\n"
+    at.type(counted)
+    at.shows("100")
+    at.shows("decaf> ")
+    started = datetime(2026, 3, 1, tzinfo=UTC)
+    run = {"run_id": "r", "started_at": started, "epsilon": 0.02, "pairs_digest": "p"}
+    run |= {"shard_count": 0, "score": "{}", "config": "{}", "software": "{}"}
+    commit(root, "runs", "s", "r", {"runs": pa.Table.from_pylist([run], TABLES["runs"].schema)})
+    at.type(counted)
+    at.shows("100")
+    at.shows("decaf> ")
+    at.type(".rel\t\n")
+    at.shows("commits: 1, +1 since")
+    at.shows("decaf> ")
+    at.type(counted)
+    at.shows("101")
+    at.shows("decaf> ")
+
+    # A warehouse that cannot be opened leaves the prompt with what it has.
+    version = root / "warehouse.json"
+    kept = version.read_text()
+    version.write_text('{"schema_version": 99}')
+    at.type(".reload\n")
+    at.shows("99")
+    at.shows("decaf> ")
+    at.type(counted)
+    at.shows("101")
+    at.shows("decaf> ")
+    version.write_text(kept)
+    at.type(".reload\n")
+    at.shows("+0 since")
+    at.shows("decaf> ")
+    at.type(".quit\n")
     assert at.process.wait(SECONDS) == 0
 
 

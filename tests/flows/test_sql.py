@@ -86,6 +86,28 @@ def test_json_is_read_by_any_reader(opened):
         assert {name: row[name] for name in expected} == expected
 
 
+@pytest.mark.parametrize(
+    ("span", "text"),
+    [
+        ("INTERVAL 1 DAY", "1 day"),
+        ("INTERVAL '14 months 3 days 4 hours 5.5 seconds'", "1 year 2 months 3 days 04:00:05.5"),
+        ("-INTERVAL 90 MINUTE", "-01:30:00"),
+        ("INTERVAL '-1 month -2 days 3 hours'", "-1 month -2 days 03:00:00"),
+        ("INTERVAL '-25 months 100 hours 0.000001 seconds'", "-2 years -1 month 100:00:00.000001"),
+        ("INTERVAL 0 DAY", "00:00:00"),
+    ],
+)
+def test_spans_are_written_as_duckdb_does(opened, span, text):
+    query = f"SELECT {span} AS span, ({span})::VARCHAR AS text, [{span}] AS list"
+    assert text in printed(stream_query(opened, query), 200)
+    assert "[0, " not in printed(stream_query(opened, query), 200)
+    row = json.loads(written(opened, query, "jsonl")[1])
+    assert row == {"span": text, "text": text, "list": [text]}
+    (values,) = csv.DictReader(io.StringIO(written(opened, query, "csv")[1].decode()))
+    assert (values["span"], values["text"]) == (text, text)
+    assert json.loads(values["list"]) == [text]
+
+
 def test_doubles_come_back_bit_by_bit(opened):
     query = "SELECT sin(range) AS x FROM range(25000) ORDER BY x"
     expected = stream_query(opened, query)

@@ -112,16 +112,40 @@ def means_on_paths(audit, row):
     ]
 
 
+def drawn_on_paths(means, row):
+    """Replicates of every model's mean on both paths, (2, models, replicates)."""
+    models = ["m0"] if row["pair_type"] == "solo" else MODELS
+    return np.array(
+        [
+            [means[model, row["pair_type"], row[side], row["metric"]][1] for model in models]
+            for side in ("path_a", "path_b")
+        ]
+    )
+
+
 def test_path_ratio_intervals(audit, catalogue):
     connection = catalogue(audit)
     rows = rows_of(connection.sql("FROM out_path_ratio_intervals"))
-    assert len(rows) == 2 * 3 * 3 * len(METRICS)
+    assert len(rows) == 2 * 2 * 3 * 3 * len(METRICS)
+    means = resampled_means(audit, source_draws(connection, 500, 91702))
     for row in rows:
         a, b = means_on_paths(audit, row)
-        reference = bootstrap_ratio(b, a, draws=model_draws(connection, len(a), 500, 91702))
+        if not any(a):
+            assert row["ratio"] is row["lower_limit"] is row["upper_limit"] is None
+            assert (row["replicate_count"], row["reason"]) == (0, "the mean on path_a is 0")
+            continue
+        if row["resampled"] == "models":
+            draws = model_draws(connection, len(a), 500, 91702)
+            reference = bootstrap_ratio(b, a, draws=draws)
+        else:
+            y, x = np.nanmean(drawn_on_paths(means, row), axis=1)
+            ratios = np.divide(x, y, out=np.full(x.shape, np.nan), where=y != 0)
+            reference = percentile_interval(np.mean(b) / np.mean(a), ratios, 9)
         assert row["ratio"] == near(reference.estimate)
         assert row["model_count"] == len(a)
+        assert (row["reason"] is None) == (len(a) > 1 or row["resampled"] == "sources")
         check_limits(row, reference)
+    assert {row["source_count"] for row in rows if row["pair_type"] == "rand"} == {9}
 
 
 def test_rank_transfer_intervals(audit, catalogue):
@@ -139,11 +163,8 @@ def test_rank_transfer_intervals(audit, catalogue):
             draws = model_draws(connection, sides.shape[1], 500, 91702)
             reference = bootstrap_statistic(weighted_spearman, sides, draws=draws)
         else:
-            drawn = [
-                [means[model, row["pair_type"], row[side], row["metric"]][1] for model in MODELS]
-                for side in ("path_a", "path_b")
-            ]
-            reference = percentile_interval(row["spearman"], _spearman(*np.round(drawn, 12)), 9)
+            drawn = np.round(drawn_on_paths(means, row), 12)
+            reference = percentile_interval(row["spearman"], _spearman(*drawn), 9)
         check_limits(row, reference)
 
 

@@ -1,6 +1,9 @@
-"""A study named as the demo, with its models, changes and paths, and four made-up scenes."""
+"""A study named as the demo, with its models, changes and paths, and four made-up scenes.
 
-from datetime import UTC, datetime
+An earlier run of it had a higher epsilon.
+"""
+
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +13,8 @@ from warehouse.schemas import TABLES
 from warehouse.writer import commit, open_root
 
 STUDY, EPSILON = "demo", 0.02
+EARLIER = 0.3
+"""Epsilon of the earlier run, which turns some pairs null."""
 GRID = [0.0, 0.25, 0.5, 1.0]
 MODELS = ("small_cnn.wall50", "small_cnn.wall99")
 SCENES = tuple(f"scene-{number}" for number in range(4))
@@ -19,35 +24,41 @@ STARTED = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def scenes_warehouse(root):
-    """Commit a finished run of it; some responses oppose their endpoint, one ends at the gate."""
+    """Commit its runs; some responses oppose their endpoint, one ends at the gate."""
     root = open_root(root)
     pairs = [_pair(scene, change) for scene in SCENES for change in CHANGES]
     _commit(root, "pairs", "pairs", {"pairs": pairs})
-    run = {"run_id": "r", "started_at": STARTED, "epsilon": EPSILON, "pairs_digest": "pairs"}
+    _commit_run(root, "earlier", EARLIER, STARTED - timedelta(days=1), len(pairs))
+    _commit_run(root, "r", EPSILON, STARTED, len(pairs))
+    for model in MODELS:
+        _commit_scores(root, model, pairs)
+    return root
+
+
+def _commit_run(root, run_id, epsilon, started, pair_count):
+    run = {"run_id": run_id, "started_at": started, "epsilon": epsilon, "pairs_digest": "pairs"}
     run |= {"shard_count": len(MODELS), "score": "{}", "config": "{}", "software": "{}"}
-    count = len(pairs) * len(PATHS)
+    count = pair_count * len(PATHS)
     shards = [
-        {"run_id": "r", "shard_key": f"{model}-scores", "profile_key": f"{model}-profiles"}
-        | {"model_id": model, "block": 0, "pair_count": len(pairs), "trajectory_count": count}
+        {"run_id": run_id, "shard_key": f"{model}-scores", "model_id": model, "block": 0}
+        | {"profile_key": f"{model}-at-{epsilon}"}
+        | {"pair_count": pair_count, "trajectory_count": count}
         for model in MODELS
     ]
     models = [
-        {"run_id": "r", "model_id": model, "position": position, "family": "small_cnn"}
+        {"run_id": run_id, "model_id": model, "position": position, "family": "small_cnn"}
         | {"architecture": "net", "weights_sha256": "0", "card": "{}", "training": None}
         for position, model in enumerate(MODELS)
     ]
     paths = [
-        {"run_id": "r", "path": path, "position": position, "kind": path, "identity": "{}"}
+        {"run_id": run_id, "path": path, "position": position, "kind": path, "identity": "{}"}
         | {"t": GRID, "repetition_count": 1, "has_common_start": True}
         for position, path in enumerate(PATHS)
     ]
     tables = {"runs": [run], "run_shards": shards, "models": models, "paths": paths}
-    _commit(root, "runs", "r", tables)
-    for model in MODELS:
-        _commit_scores(root, model, pairs)
-    outcome = {"run_id": "r", "finished_at": STARTED, "forward_rows": 9, "quarantined_count": 0}
-    _commit(root, "outcomes", "r", {"run_outcomes": [outcome]})
-    return root
+    _commit(root, "runs", run_id, tables)
+    outcome = {"run_id": run_id, "finished_at": started, "forward_rows": 9}
+    _commit(root, "outcomes", run_id, {"run_outcomes": [outcome | {"quarantined_count": 0}]})
 
 
 def _commit_scores(root, model, pairs):
@@ -77,13 +88,15 @@ def _commit_scores(root, model, pairs):
     tables = {"trajectories": trajectories, "predictions": predictions}
     tables["costs"] = [cost | {"started_at": STARTED}]
     _commit(root, "shards", f"{model}-scores", tables, model)
-    columns = profile(q[0] - q[1], GRID, EPSILON).columns()
-    columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
-    columns |= {name: [key[name] for key in keys] for name in keys[0]}
-    columns["profile_key"] = [f"{model}-profiles"] * len(keys)
-    columns["epsilon"] = [EPSILON] * len(keys)
-    profiles = {"profiles": pa.table(columns)}
-    commit(root, "profiles", STUDY, f"{model}-profiles", profiles, model_id=model)
+    for epsilon in (EARLIER, EPSILON):
+        profile_key = f"{model}-at-{epsilon}"
+        columns = profile(q[0] - q[1], GRID, epsilon).columns()
+        columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
+        columns |= {name: [key[name] for key in keys] for name in keys[0]}
+        columns["profile_key"] = [profile_key] * len(keys)
+        columns["epsilon"] = [epsilon] * len(keys)
+        profiles = {"profiles": pa.table(columns)}
+        commit(root, "profiles", STUDY, profile_key, profiles, model_id=model)
 
 
 def _pair(scene, change):

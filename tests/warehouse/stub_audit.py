@@ -12,19 +12,17 @@ import numpy as np
 import pyarrow as pa
 
 COLUMNS = {
-    "core_current_runs": "study VARCHAR, run_id VARCHAR, started_at TIMESTAMPTZ, epsilon DOUBLE,"
-    " pairs_digest VARCHAR, shard_count BIGINT, finished_at TIMESTAMPTZ, is_finished BOOLEAN",
-    "stg_runs": "study VARCHAR, run_id VARCHAR, started_at TIMESTAMPTZ, epsilon DOUBLE,"
-    " pairs_digest VARCHAR, shard_count BIGINT, score VARCHAR, config VARCHAR, software VARCHAR",
-    "stg_models": "study VARCHAR, run_id VARCHAR, model_id VARCHAR, position BIGINT,"
-    " family VARCHAR, architecture VARCHAR, weights_sha256 VARCHAR, card VARCHAR,"
-    " training VARCHAR",
+    "out_runs": "study VARCHAR, run_id VARCHAR, is_current BOOLEAN, started_at TIMESTAMPTZ,"
+    " finished_at TIMESTAMPTZ, is_finished BOOLEAN, epsilon DOUBLE, pairs_digest VARCHAR,"
+    " shard_count BIGINT, forward_rows BIGINT, quarantined_count BIGINT, score VARCHAR,"
+    " software VARCHAR",
+    "out_models": "study VARCHAR, model_id VARCHAR, position BIGINT, family VARCHAR,"
+    " architecture VARCHAR, weights_sha256 VARCHAR, card VARCHAR, training VARCHAR",
     "core_shards": "study VARCHAR, run_id VARCHAR, model_id VARCHAR, block BIGINT,"
     " shard_key VARCHAR, profile_key VARCHAR, pair_count BIGINT, trajectory_count BIGINT,"
     " is_scored BOOLEAN, is_routed BOOLEAN",
-    "core_pairs": "study VARCHAR, run_id VARCHAR, pair_id VARCHAR, source_id VARCHAR,"
-    " pair_type VARCHAR, class_id BIGINT, split VARCHAR, plus_image VARCHAR,"
-    " minus_image VARCHAR, plus_variant VARCHAR, minus_variant VARCHAR",
+    "out_pair_types": "study VARCHAR, pair_type VARCHAR, plus_variant VARCHAR,"
+    " minus_variant VARCHAR, pair_count BIGINT, source_count BIGINT",
     "out_model_profiles": "study VARCHAR, model_id VARCHAR, family VARCHAR, position BIGINT,"
     " pair_type VARCHAR, path VARCHAR, pair_count BIGINT, active_frac DOUBLE,"
     " endpoint_magnitude DOUBLE, evidence DOUBLE, contradiction DOUBLE, fragility DOUBLE,"
@@ -117,29 +115,22 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
     study, started = audit.study, "2026-11-20 08:15:00+00"
     finished = "2026-11-20 11:42:00+00" if audit.is_finished else None
     count = 4 * len(audit.models)
-    insert(
-        connection,
-        "core_current_runs",
-        [(study, RUN_ID, started, 0.02, "p" * 64, count, finished, audit.is_finished)],
-    )
     score = json.dumps(
         {"kind": "superclass_probability", "class_map": "in_to_in9.json", "classes": 9}
     )
-    insert(
-        connection,
-        "stg_runs",
-        [
-            (study, RUN_ID, started, 0.02, "p" * 64, count, score, "{}", "{}"),
-            (study, "older", "2026-11-01 08:15:00+00", 0.1, "p" * 64, count, "old", "{}", "{}"),
-        ],
-    )
+    ended = (finished, audit.is_finished)
+    older = ("2026-11-01 08:15:00+00", "2026-11-01 09:15:00+00", True, 0.1)
+    runs = [
+        (study, RUN_ID, True, started, *ended, 0.02, "p" * 64, count, None, None, score, "{}"),
+        (study, "older", False, *older, "p" * 64, count, 9, 0, "old", "{}"),
+    ]
+    insert(connection, "out_runs", runs)
     models = []
     for position, model in enumerate(audit.models):
         family = model.split("_")[0].split(".")[0]
         digest = f"{position:02x}" + "4be1c09d" * 7 + "a7b3d1"
-        models.append((study, RUN_ID, model, position, family, "timm/" + model, digest, "{}", None))
-    old = ("gone", 0, "none", "timm/gone", "f" * 64, "{}", None)
-    insert(connection, "stg_models", [*models, (study, "older", *old)])
+        models.append((study, model, position, family, "timm/" + model, digest, "{}", None))
+    insert(connection, "out_models", models)
     shards = [
         (study, RUN_ID, model, block, f"{model}-{block}", f"{model}-{block}-p", 10, 20, done, done)
         for model in audit.models
@@ -147,13 +138,8 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
         for done in [audit.is_finished or (audit.has_rows and block == 0)]
     ]
     insert(connection, "core_shards", shards)
-    pairs = []
-    for pair_type in audit.pair_types:
-        for index in range(20):
-            pair, source = f"{pair_type}-{index}", f"s{index // 2}"
-            images = ("train", f"{pair}+", f"{pair}-", "original", pair_type)
-            pairs.append((study, RUN_ID, pair, source, pair_type, index % 9, *images))
-    insert(connection, "core_pairs", pairs)
+    types = [(study, pair_type, "original", pair_type, 20, 10) for pair_type in audit.pair_types]
+    insert(connection, "out_pair_types", types)
 
 
 def _insert_results(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:

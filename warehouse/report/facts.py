@@ -26,10 +26,10 @@ class Run(NamedTuple):
     epsilon: float
     score: str
 
-    query = """SELECT run_id, r.started_at AT TIME ZONE 'UTC' AS started_at,
-       r.finished_at AT TIME ZONE 'UTC' AS finished_at, r.is_finished, r.epsilon, s.score
-FROM core_current_runs r JOIN stg_runs s USING (study, run_id)
-WHERE study = ?"""
+    query = """SELECT run_id, started_at AT TIME ZONE 'UTC' AS started_at,
+       finished_at AT TIME ZONE 'UTC' AS finished_at, is_finished, epsilon, score
+FROM out_runs
+WHERE study = ? AND is_current"""
 
 
 class Progress(NamedTuple):
@@ -52,11 +52,9 @@ class PairType(NamedTuple):
     pair_count: int
     source_count: int
 
-    query = """SELECT pair_type, plus_variant, minus_variant,
-       count(*) AS pair_count, count(DISTINCT source_id) AS source_count
-FROM core_pairs
+    query = """SELECT pair_type, plus_variant, minus_variant, pair_count, source_count
+FROM out_pair_types
 WHERE study = ?
-GROUP BY pair_type, plus_variant, minus_variant
 ORDER BY pair_type, plus_variant, minus_variant"""
 
 
@@ -69,7 +67,7 @@ class Model(NamedTuple):
     weights_sha256: str
 
     query = """SELECT model_id, family, architecture, weights_sha256
-FROM stg_models SEMI JOIN core_current_runs USING (study, run_id)
+FROM out_models
 WHERE study = ?
 ORDER BY position, model_id"""
 
@@ -281,7 +279,7 @@ def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
     """
     runs = rows_of(connection, Run, study)
     if not runs:
-        known = connection.sql("SELECT study FROM core_current_runs").fetchall()
+        known = connection.sql("SELECT DISTINCT study FROM out_runs").fetchall()
         raise UnknownName.among("study", study, (name for (name,) in known))
     return Facts(
         study=study,

@@ -1,0 +1,34 @@
+-- purpose: how far the means could move if every trajectory near a gate changed its side
+-- grain: one row per study, model, pair type and path
+-- inputs: gate_flips, core_profiles
+-- paper: appendix B.8 (threshold stability)
+-- gate and tolerance are those of gate_flips.
+-- FROM gate_bounds(0.02, 1e-6)
+CREATE OR REPLACE MACRO gate_bounds(gate, tolerance) AS TABLE
+WITH flips AS (
+    SELECT study, model_id, pair_type, path,
+        count(*) AS flip_count,
+        sum(greatest(fragility, other_fragility)) AS flipping_mass
+    FROM gate_flips(gate, tolerance)
+    GROUP BY study, model_id, pair_type, path
+),
+cells AS (
+    SELECT study, model_id, pair_type, path,
+        count(*) AS trajectory_count,
+        max(abs_response) AS largest_abs
+    FROM core_profiles
+    GROUP BY study, model_id, pair_type, path
+)
+SELECT
+    study,
+    model_id,
+    pair_type,
+    path,
+    trajectory_count,
+    coalesce(flip_count, 0) AS flip_count,
+    coalesce(flip_count, 0) / trajectory_count AS flip_frac,
+    -- No component mean moves further: Abs of the flips over all trajectories, score units.
+    coalesce(flipping_mass, 0) / trajectory_count AS largest_change,
+    largest_abs * coalesce(flip_count, 0) / trajectory_count AS bound -- of the paper
+FROM cells
+LEFT JOIN flips USING (study, model_id, pair_type, path);

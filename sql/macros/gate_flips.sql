@@ -1,0 +1,43 @@
+-- purpose: trajectories that end so near a gate that numerical noise may change their side
+-- grain: one row per study, model, pair, path and repetition
+-- inputs: core_profiles, core_current_runs, routing
+-- paper: appendix B.8 (threshold stability)
+-- Within tolerance of the gate, in score units, on either side. Without a gate, NULL, that of each
+-- study's run. Stored profiles suffice: Abs and the mass that opposes d are the same at every gate.
+-- FROM gate_flips(0.02, 1e-6)
+CREATE OR REPLACE MACRO gate_flips(gate, tolerance) AS TABLE
+WITH thresholds AS (
+    SELECT study, run_id, checked_epsilon(coalesce(gate::DOUBLE, epsilon)) AS threshold
+    FROM core_current_runs
+),
+gates AS (
+    SELECT
+        *,
+        CASE
+            WHEN tolerance >= 0 AND tolerance < threshold THEN tolerance::DOUBLE
+            ELSE error('gate_flips: tolerance is ' || coalesce(tolerance::VARCHAR, 'NULL')
+                || '; expected a number from 0 to below the gate, ' || threshold::VARCHAR)
+        END AS margin
+    FROM thresholds
+)
+SELECT
+    study,
+    model_id,
+    pair_id,
+    source_id,
+    pair_type,
+    path,
+    repetition,
+    threshold AS epsilon, -- score units, as all that follow
+    endpoint_delta,
+    endpoint_magnitude - threshold AS distance,
+    is_active_at(endpoint_delta, threshold) AS is_active,
+    if(is_active, abs_response - opposed_mass, 0) AS evidence,
+    if(is_active, opposed_mass, 0) AS contradiction,
+    if(is_active, 0, abs_response) AS fragility,
+    if(is_active, 0, abs_response - opposed_mass) AS other_evidence, -- on the other side
+    if(is_active, 0, opposed_mass) AS other_contradiction,
+    if(is_active, abs_response, 0) AS other_fragility
+FROM core_profiles
+JOIN gates USING (study, run_id)
+WHERE abs(endpoint_magnitude - threshold) <= margin;

@@ -1,0 +1,12 @@
+-- purpose: which component of a profile is its largest
+-- grain: scalar macro
+-- inputs: none
+-- paper: section 6.2
+-- NULL without any response; evidence where it ties contradiction.
+CREATE OR REPLACE MACRO role_of(abs_response, is_active, evidence, contradiction) AS
+    CASE
+        WHEN abs_response = 0 THEN NULL
+        WHEN NOT is_active THEN 'fragility'
+        WHEN evidence >= contradiction THEN 'evidence'
+        ELSE 'contradiction'
+    END;

@@ -1,0 +1,34 @@
+-- purpose: what two runs found on the trajectories that both have, side by side
+-- grain: one row per model, pair, path and repetition of both runs
+-- inputs: core_run_profiles, compared_runs
+-- paper: none
+-- Runs are named as in compared_runs. Those whose role changed: WHERE role_a IS DISTINCT FROM role_b.
+-- FROM run_diff_pairs('3f2a', '91bc')
+CREATE OR REPLACE MACRO run_diff_pairs(run_a, run_b) AS TABLE
+WITH sides AS MATERIALIZED (
+    FROM core_run_profiles JOIN compared_runs(run_a, run_b) USING (study, run_id)
+)
+SELECT
+    a.model_id,
+    a.pair_id,
+    a.source_id,
+    a.pair_type,
+    a.path,
+    a.repetition,
+    a.endpoint_delta AS endpoint_delta_a, -- score units, as all that follow
+    b.endpoint_delta AS endpoint_delta_b,
+    a.endpoint_magnitude AS endpoint_magnitude_a,
+    b.endpoint_magnitude AS endpoint_magnitude_b,
+    a.evidence AS evidence_a,
+    b.evidence AS evidence_b,
+    a.contradiction AS contradiction_a,
+    b.contradiction AS contradiction_b,
+    a.fragility AS fragility_a,
+    b.fragility AS fragility_b,
+    a.abs_response AS abs_response_a,
+    b.abs_response AS abs_response_b,
+    a.role AS role_a, -- NULL without any response
+    b.role AS role_b
+FROM (FROM sides WHERE side = 'a') AS a
+JOIN (FROM sides WHERE side = 'b') AS b
+    USING (model_id, pair_id, pair_type, path, repetition);

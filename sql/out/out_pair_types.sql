@@ -1,0 +1,15 @@
+-- purpose: what each pair type changes, and how many pairs and sources it has
+-- grain: one row per study, pair type and the two kinds of inputs
+-- inputs: core_pairs
+-- paper: section 2; appendix F.3
+CREATE OR REPLACE VIEW out_pair_types AS
+SELECT
+    study,
+    pair_type,
+    plus_variant, -- kind of the factual input
+    minus_variant,
+    count(*) AS pair_count,
+    count(DISTINCT source_id) AS source_count -- what intervals resample
+FROM core_pairs
+GROUP BY study, pair_type, plus_variant, minus_variant
+ORDER BY study, pair_type, plus_variant, minus_variant;

@@ -1,0 +1,23 @@
+-- purpose: runs of every study with their gate and score, the newest first
+-- grain: one row per study and run
+-- inputs: stg_runs, stg_run_outcomes, core_current_runs
+-- paper: none
+CREATE OR REPLACE VIEW out_runs AS
+SELECT
+    run.study,
+    run.run_id,
+    current_run.run_id IS NOT NULL AS is_current,
+    run.started_at,
+    outcome.finished_at, -- NULL while the run is not finished
+    outcome.finished_at IS NOT NULL AS is_finished,
+    run.epsilon, -- score units
+    run.pairs_digest,
+    run.shard_count,
+    outcome.forward_rows, -- of all its shards, those that it shares with others included
+    outcome.quarantined_count,
+    run.score, -- JSON
+    run.software -- JSON
+FROM stg_runs AS run
+LEFT JOIN stg_run_outcomes AS outcome USING (study, run_id)
+LEFT JOIN core_current_runs AS current_run USING (study, run_id)
+ORDER BY run.study, run.started_at DESC, run.run_id DESC;

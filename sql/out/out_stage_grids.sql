@@ -1,0 +1,51 @@
+-- purpose: mean components on every evenly thinned part of the stored stages
+-- grain: one row per study, model, pair type, path and number of stages
+-- inputs: core_trajectories, core_current_runs, routing
+-- paper: section 3; appendix C.1
+-- Of nine stages every second leaves five, every fourth three, every eighth the two ends. The gate
+-- stays what it is: d is the contrast at the last stage.
+CREATE OR REPLACE VIEW out_stage_grids AS
+WITH responses AS (
+    SELECT
+        study, model_id, pair_type, path, epsilon, t,
+        q_plus[-1] - q_minus[-1] AS endpoint_delta,
+        response_of(q_plus, q_minus) AS response,
+        unnest(list_filter(range(1, len(t)), lambda step: (len(t) - 1) % step = 0)) AS step
+    FROM core_trajectories
+    JOIN core_current_runs USING (study, run_id)
+),
+thinned AS (
+    SELECT
+        * EXCLUDE (t, response, step),
+        (len(t) - 1) // step + 1 AS stage_count,
+        list_slice(response, 1, len(t), step) AS response,
+        weights_of(list_slice(t, 1, len(t), step)) AS weights
+    FROM responses
+),
+masses AS (
+    SELECT
+        * EXCLUDE (response, weights),
+        rising_mass_of(response, weights) AS rising,
+        falling_mass_of(response, weights) AS falling
+    FROM thinned
+),
+means AS (
+    SELECT
+        study, model_id, pair_type, path, stage_count,
+        count(*) AS trajectory_count,
+        avg(evidence_at(endpoint_delta, rising, falling, epsilon)) AS evidence,
+        avg(contradiction_at(endpoint_delta, rising, falling, epsilon)) AS contradiction,
+        avg(fragility_at(endpoint_delta, rising, falling, epsilon)) AS fragility,
+        avg(rising + falling) AS abs_response
+    FROM masses
+    GROUP BY study, model_id, pair_type, path, stage_count
+)
+SELECT
+    *, -- score units
+    evidence - arg_max(evidence, stage_count) OVER grids AS evidence_change, -- from all stages
+    contradiction - arg_max(contradiction, stage_count) OVER grids AS contradiction_change,
+    fragility - arg_max(fragility, stage_count) OVER grids AS fragility_change,
+    abs_response - arg_max(abs_response, stage_count) OVER grids AS abs_response_change
+FROM means
+WINDOW grids AS (PARTITION BY study, model_id, pair_type, path)
+ORDER BY study, model_id, pair_type, path, stage_count;

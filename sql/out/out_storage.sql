@@ -1,0 +1,20 @@
+-- purpose: how many files each table has, and how large they are
+-- grain: one row per study and table
+-- inputs: receipt_files
+-- paper: none
+-- Files that readers use: of a compaction instead of those that it folds, which decaf gc deletes.
+CREATE OR REPLACE VIEW out_storage AS
+SELECT
+    study,
+    table_name,
+    count(*) AS file_count,
+    sum(row_count)::BIGINT AS row_count,
+    sum(byte_count)::BIGINT AS total_bytes,
+    median(byte_count)::DOUBLE AS median_bytes,
+    -- Below 1 MiB, and of the kinds of commits that decaf compact folds.
+    count(*) FILTER (kind IN ('shards', 'profiles', 'measurements') AND byte_count < 1048576)
+        AS small_file_count,
+    count(*) FILTER (NOT is_readable) AS lost_file_count -- missing or damaged
+FROM receipt_files
+GROUP BY study, table_name
+ORDER BY study, table_name;

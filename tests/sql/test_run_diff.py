@@ -1,0 +1,209 @@
+"""Two runs compared: by hand, and against the kernel's paired bootstrap from the same draws."""
+
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
+
+import duckdb
+import pytest
+from random_audit import MODELS, random_audit
+from test_comparisons import check_limits, model_draws, near
+from test_oracles import METRICS, rows_of
+
+from decaf.bootstrap import bootstrap_difference
+
+SHARED = ("m1", "m1 again")
+"""Models whose shards the second run took from the first."""
+
+
+def two_runs(study="s"):
+    """An audit, and a later run that scored some models again; in a study of its own, all."""
+    audit, later = random_audit(0), random_audit(1)
+    shared = SHARED if study == "s" else ()
+    for rows in later.values():
+        for row in rows:
+            row["study"] = study
+    later["stg_runs"][0] |= {"run_id": "later", "started_at": datetime(2026, 3, 2, tzinfo=UTC)}
+    for row in later["stg_run_shards"]:
+        row["run_id"] = "later"
+    for table in ("stg_trajectories", "stg_profiles", "stg_run_shards"):
+        for row in later[table]:
+            _rename(row, shared)
+    if study == "s":
+        later["stg_pairs"] = []
+        for table in ("stg_trajectories", "stg_profiles"):
+            later[table] = [row for row in later[table] if row["model_id"] not in shared]
+    return {table: audit[table] + later[table] for table in audit}
+
+
+def _rename(row, shared):
+    """Keys of a new shard; m2 is not there any more, and m3 is."""
+    if row["model_id"] not in shared:
+        row |= {key: f"later {row[key]}" for key in ("shard_key", "profile_key") if key in row}
+    if row["model_id"] == "m2":
+        row["model_id"] = "m3"
+
+
+def routed(audit, prefix):
+    """Profiles that one run sees, by trajectory."""
+    keys = {
+        (row["study"], row["profile_key"])
+        for row in audit["stg_run_shards"]
+        if row["run_id"] == prefix
+    }
+    return {
+        (row["model_id"], row["pair_id"], row["path"], row["repetition"]): row
+        for row in audit["stg_profiles"]
+        if (row["study"], row["profile_key"]) in keys
+    }
+
+
+def role(row):
+    if row["abs_response"] == 0:
+        return "none"
+    if not row["is_endpoint_active"]:
+        return "fragility"
+    return "evidence" if row["evidence"] >= row["contradiction"] else "contradiction"
+
+
+@pytest.mark.parametrize("study", ["s", "t"])
+def test_means_move(catalogue, study):
+    audit = two_runs(study)
+    connection = catalogue(audit)
+    a, b = routed(audit, "r"), routed(audit, "later")
+    pairs = {pair["pair_id"]: pair for pair in audit["stg_pairs"]}
+    cells = defaultdict(list)
+    for key in a.keys() & b.keys():
+        model, pair, path, _ = key
+        cells[model, pairs[pair]["pair_type"], path].append(key)
+    assert {model for model, _, _ in cells} == set(MODELS) - {"m2"}
+    rows = rows_of(connection.sql("FROM run_diff('r', 'lat', 100, 4, [0.9, 0.95])"))
+    metrics = ("endpoint_delta", *METRICS)
+    assert len(rows) == 2 * len(cells) * len(metrics)
+    for row in rows:
+        keys = cells[row["model_id"], row["pair_type"], row["path"]]
+        x, y = ([side[key][row["metric"]] for key in keys] for side in (b, a))
+        clusters = [pairs[key[1]]["source_id"] for key in keys]
+        count = len(set(clusters))
+        draws = model_draws(connection, count, 100, 4)
+        reference = bootstrap_difference(x, y, clusters=clusters, draws=draws)
+        assert row["change"] == near(reference.estimate)
+        assert row["mean_b"] - row["mean_a"] == near(reference.estimate)
+        assert (row["source_count"], row["trajectory_count"]) == (count, len(keys))
+        check_limits(row, reference)
+        if study == "s" and row["model_id"] in SHARED:
+            assert row["change"] == row["lower_limit"] == row["upper_limit"] == 0
+
+
+def test_roles_change(catalogue):
+    audit = two_runs()
+    connection = catalogue(audit)
+    a, b = routed(audit, "r"), routed(audit, "later")
+    pairs = {pair["pair_id"]: pair["pair_type"] for pair in audit["stg_pairs"]}
+    expected = Counter(
+        (model, pairs[pair], path, role(a[key]), role(b[key]))
+        for key in a.keys() & b.keys()
+        for model, pair, path, _ in [key]
+    )
+    rows = rows_of(connection.sql("FROM run_diff_roles('r', 'later')"))
+    names = ("model_id", "pair_type", "path", "role_a", "role_b")
+    assert {tuple(row[name] for name in names): row["trajectory_count"] for row in rows} == expected
+    assert all(row["is_changed"] == (row["role_a"] != row["role_b"]) for row in rows)
+    totals = defaultdict(float)
+    for row in rows:
+        totals[row["model_id"], row["pair_type"], row["path"]] += row["frac"]
+    assert [*totals.values()] == pytest.approx([1] * len(totals))
+    listed = connection.sql(
+        "SELECT count(*) FROM run_diff_pairs('r', 'later') WHERE role_a IS DISTINCT FROM role_b"
+    ).fetchall()
+    assert listed == [(sum(row["trajectory_count"] for row in rows if row["is_changed"]),)]
+
+
+def test_by_hand(catalogue):
+    """One pair turns from evidence to fragility, one is new; d falls from 0.4 to 0.01."""
+    run = {"study": "s", "pairs_digest": "d", "epsilon": 0.02}
+    names = ("endpoint_delta", "endpoint_magnitude", "evidence", "contradiction", "fragility")
+    rows = [
+        ("a", "p", 0.4, 0.4, 0.2, 0.1, 0.0),
+        ("b", "p", 0.01, 0.01, 0.0, 0.0, 0.05),
+        ("b", "q", 0.3, 0.3, 0.1, 0.1, 0.0),
+    ]
+    profiles = [
+        {"study": "s", "model_id": "m", "path": "blend", "repetition": 0, "shard_key": shard}
+        | {"profile_key": shard, "pair_id": pair, "abs_response": sum(values[2:])}
+        | {"is_endpoint_active": values[1] >= 0.02}
+        | dict(zip(names, values, strict=True))
+        for shard, pair, *values in rows
+    ]
+    pairs = [
+        {"study": "s", "pairs_digest": "d", "pair_id": p, "source_id": p, "pair_type": "rand"}
+        for p in "pq"
+    ]
+    connection = catalogue(
+        {
+            "stg_runs": [run | {"run_id": "x1"}, run | {"run_id": "x2"}],
+            "stg_run_shards": [
+                {"study": "s", "run_id": each, "model_id": "m", "shard_key": shard}
+                | {"profile_key": shard, "pair_count": count}
+                for each, shard, count in (("x1", "a", 1), ("x2", "b", 2))
+            ],
+            "stg_pairs": pairs,
+            "stg_profiles": profiles,
+        }
+    )
+    found = connection.sql(
+        "SELECT metric, mean_a, mean_b, change, lower_limit, reason FROM run_diff('x1', 'x2') "
+        "WHERE metric IN ('endpoint_delta', 'fragility') ORDER BY metric"
+    ).fetchall()
+    assert found == [
+        ("endpoint_delta", 0.4, 0.01, -0.39, None, "a single cluster"),
+        ("fragility", 0, 0.05, 0.05, None, "a single cluster"),
+    ]
+    assert connection.sql("FROM run_diff_roles('x1', 'x2')").fetchall() == [
+        ("m", "rand", "blend", "evidence", "fragility", 1, 1, True)
+    ]
+    shards = "SELECT shard_key, change, pair_count FROM run_diff_shards('x1', 'x2') ORDER BY ALL"
+    assert connection.sql(shards).fetchall() == [("a", "gone", 1), ("b", "new", 2)]
+
+
+def test_shards(catalogue):
+    audit = two_runs()
+    receipt = {"kind": "profiles", "study": "s", "key": "m1"}
+    for row in audit["stg_run_shards"]:
+        if row["model_id"] == "m1 again" and row["run_id"] == "later":
+            row["profile_key"] = "m1 again at another epsilon"
+    connection = catalogue(audit | {"receipts": [receipt]})
+    found = connection.sql(
+        "SELECT model_id, shard_key, change, is_routed_a, is_routed_b "
+        "FROM run_diff_shards('r', 'later') ORDER BY ALL"
+    ).fetchall()
+    assert found == [
+        ("m0", "later m0", "new", None, False),
+        ("m0", "m0", "gone", False, None),
+        ("m1", "m1", "shared", True, True),
+        ("m1 again", "m1 again", "rerouted", False, False),
+        ("m2", "m2", "gone", False, None),
+        ("m3", "later m2", "new", None, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("runs", "message"),
+    [
+        (("r", "nowhere"), "0 runs begin with nowhere"),
+        (("r", ""), "2 runs begin with "),
+        (("r", None), "0 runs begin with NULL"),
+    ],
+)
+@pytest.mark.parametrize("macro", ["run_diff", "run_diff_shards", "run_diff_roles"])
+def test_runs_must_be_one_each(catalogue, macro, runs, message):
+    connection = catalogue(two_runs())
+    with pytest.raises(duckdb.Error, match=message):
+        connection.sql(
+            f"FROM {macro}($a, $b)", params=dict(zip("ab", runs, strict=True))
+        ).fetchall()
+
+
+def test_a_run_against_itself(catalogue):
+    rows = rows_of(catalogue(two_runs()).sql("FROM run_diff('r', 'r')"))
+    assert rows
+    assert all(row["change"] == 0 for row in rows)

@@ -1,0 +1,236 @@
+"""Other stages, other measures and other sides of the gate, against the kernel."""
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from random_audit import EPSILON, GRIDS, random_audit
+from test_oracles import by_cell, cell_of, near, rows_of
+from view_tables import define
+
+from decaf.integrals import integrate
+from decaf.profiles import profile
+from decaf.quadrature import pushed_forward_weights
+from decaf.thresholds import sweep
+
+QUANTITIES = (
+    "endpoint_delta",
+    "endpoint_magnitude",
+    "evidence",
+    "contradiction",
+    "fragility",
+    "abs_response",
+    "net_response",
+    "opposed_mass",
+)
+BY_HAND = {
+    "pair": ["p", "q"],
+    "t": [[0, 0.25, 0.5, 0.75, 1.0]] * 2,
+    "q_plus": [[0, 0, 0.2, 0.4, 0.4], [0, 0, 0, 0, 0.01]],
+    "q_minus": [[0, 0.4, 0, 0, 0], [0, 0.8, 0, 0, 0.0]],
+}
+
+
+@pytest.fixture(params=[0, 1])
+def audit(request):
+    return random_audit(request.param)
+
+
+@pytest.fixture
+def by_hand():
+    with duckdb.connect() as connection:
+        connection.from_arrow(pa.table(BY_HAND)).create("mine")
+        define(connection, "profiles_on_stages")
+        define(connection, "profiles_under_measure")
+        yield connection
+
+
+def components(connection, call):
+    sql = f"SELECT evidence, contradiction, fragility FROM {call} ORDER BY pair"
+    return [near(row) for row in connection.sql(sql).fetchall()]
+
+
+def test_stages_by_hand(by_hand):
+    for stages, expected in (
+        ("[0, 0.25, 0.5, 0.75, 1]", [(0.2, 0.1, 0), (0, 0, 0.20125)]),
+        ("[0, 0.5, 1]", [(0.2, 0, 0), (0, 0, 0.0025)]),
+        ("[0, 0.25, 1]", [(0.15, 0.2, 0), (0, 0, 0.40375)]),
+        ("[0, 1]", [(0.2, 0, 0), (0, 0, 0.005)]),
+    ):
+        assert components(by_hand, f"profiles_on_stages('mine', {stages}, 0.02)") == expected
+
+
+def test_measures_by_hand(by_hand):
+    for measure, expected in (
+        ("[0, 1, 0, 0, 0]", [(0, 0.4, 0), (0, 0, 0.8)]),
+        ("[0, 0.5, 0, 0, 0.5]", [(0.2, 0.2, 0), (0, 0, 0.405)]),
+    ):
+        call = f"profiles_under_measure('mine', {measure}, 0.02)"
+        assert components(by_hand, call) == expected
+    (row, _) = rows_of(by_hand.sql(f"FROM {call} ORDER BY pair"))
+    assert row["sign_flip_frac"] == 0.5
+    assert list(row)[:1] == ["pair"]
+    assert not {"t", "q_plus", "q_minus", "response", "weights"} & row.keys()
+
+
+def compare(found, rows, **measured):
+    """Rows of SQL against profiles of the same trajectories, by model and pair."""
+    own = {(row["model_id"], row["pair_id"], row["repetition"]): row for row in found}
+    assert len(own) == len(found) == len(rows)
+    for row in rows:
+        here = own[row["model_id"], row["pair_id"], row["repetition"]]
+        response = np.subtract(row["q_plus"], row["q_minus"])
+        if "stages" in measured:
+            places = [row["t"].index(stage) for stage in measured["stages"]]
+            reference = profile(response[places], measured["stages"], EPSILON)
+        else:
+            reference = profile(response, None, EPSILON, measure=measured["measure"])
+        for name in QUANTITIES:
+            assert here[name] == near(getattr(reference, name).item()), name
+        assert here["is_endpoint_active"] == reference.is_endpoint_active.item()
+        flips = reference.sign_flip_frac.item()
+        assert here["sign_flip_frac"] == (None if np.isnan(flips) else near(flips))
+
+
+def test_stages_of_an_audit(audit, catalogue):
+    connection = catalogue(audit)
+    for path, stages in (
+        ("blend", [0.0, 0.5, 1.0]),
+        ("blend", [0.0, 0.125, 0.75, 1.0]),
+        ("blend", GRIDS["blend"]),
+        ("shuffle", [0.0, 1.0]),
+    ):
+        rows = [row for row in audit["stg_trajectories"] if row["path"] == path]
+        sql = (
+            f"WITH mine AS (FROM core_trajectories WHERE path = '{path}') "
+            f"FROM profiles_on_stages('mine', {stages}, {EPSILON})"
+        )
+        compare(rows_of(connection.sql(sql)), rows, stages=stages)
+
+
+def test_measures_of_an_audit(audit, catalogue):
+    connection = catalogue(audit)
+    rng = np.random.default_rng(2)
+    for path, grid in GRIDS.items():
+        rows = [row for row in audit["stg_trajectories"] if row["path"] == path]
+        warped = pushed_forward_weights(grid, lambda u: u**2)
+        for measure in (rng.dirichlet(np.ones(len(grid))), np.eye(len(grid))[1], warped):
+            sql = (
+                f"WITH mine AS (FROM core_trajectories WHERE path = '{path}') "
+                f"FROM profiles_under_measure('mine', {measure.tolist()}, {EPSILON})"
+            )
+            compare(rows_of(connection.sql(sql)), rows, measure=measure)
+        expected = f"weights_of(list_transform({grid}, lambda u: u ** 2))"
+        assert connection.sql(f"SELECT {expected}").fetchall() == [(near(warped.tolist()),)]
+
+
+def test_all_stages_are_the_stored_profiles(audit, catalogue):
+    connection = catalogue(audit)
+    grid = GRIDS["patch"]
+    sql = (
+        f"SELECT {', '.join(QUANTITIES)} FROM {{}} WHERE path = 'patch' "
+        "ORDER BY model_id, pair_id, repetition"
+    )
+    mine = "WITH mine AS (FROM core_trajectories WHERE path = 'patch') "
+    again = connection.sql(mine + sql.format(f"profiles_on_stages('mine', {grid}, {EPSILON})"))
+    stored = connection.sql(sql.format("core_profiles")).fetchall()
+    assert stored
+    assert [near(row) for row in again.fetchall()] == stored
+
+
+def test_thinned_grids(audit, catalogue):
+    rows = rows_of(catalogue(audit).sql("FROM out_stage_grids"))
+    cells = by_cell(audit, "stg_trajectories")
+    thinned = {path: {5: [5, 3, 2], 3: [3, 2]}[len(grid)] for path, grid in GRIDS.items()}
+    assert len(rows) == sum(len(thinned[path]) for _, _, path in cells)
+    for row in rows:
+        trajectories, grid = cells[cell_of(row)], GRIDS[row["path"]]
+        step = (len(grid) - 1) // (row["stage_count"] - 1)
+        r = np.array([np.subtract(each["q_plus"], each["q_minus"]) for each in trajectories])
+        few, full = profile(r[:, ::step], grid[::step], EPSILON), profile(r, grid, EPSILON)
+        assert row["trajectory_count"] == len(trajectories)
+        for name in ("evidence", "contradiction", "fragility", "abs_response"):
+            mean = getattr(few, name).mean()
+            assert row[name] == near(mean)
+            assert row[f"{name}_change"] == near(mean - getattr(full, name).mean())
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("profiles_on_stages('mine', [0, 0.3, 1], 0.02)", "some of the stored ones"),
+        ("profiles_on_stages('mine', [0, 0.5], 0.02)", "increasing from 0 to 1"),
+        ("profiles_on_stages('mine', [0.25, 1], 0.02)", "increasing from 0 to 1"),
+        ("profiles_on_stages('mine', [0, 0.5, 0.5, 1], 0.02)", "increasing from 0 to 1"),
+        ("profiles_on_stages('mine', [0, NULL, 1], 0.02)", "from 0 to 1|stored ones"),
+        ("profiles_on_stages('mine', [], 0.02)", "at least two"),
+        ("profiles_on_stages('mine', NULL, 0.02)", "at least two"),
+        ("profiles_on_stages('mine', [0, 1], 0)", "finite number above 0"),
+        ("profiles_on_stages('mine', [0, 1], NULL)", "finite number above 0"),
+        ("profiles_under_measure('mine', [0.5, 0.5], 0.02)", "2 weights for 5 stages"),
+        ("profiles_under_measure('mine', [1, 1, 0, 0, 0], 0.02)", "sum 1"),
+        ("profiles_under_measure('mine', [-0.5, 1.5, 0, 0, 0], 0.02)", "none below 0"),
+        ("profiles_under_measure('mine', [NULL, 1, 0, 0, 0], 0.02)", "none below 0"),
+        ("profiles_under_measure('mine', ['nan', '1', '0', '0', '0'], 0.02)", "none below 0"),
+        ("profiles_under_measure('mine', [], 0.02)", "sum 1"),
+        ("profiles_under_measure('mine', [0, 0, 0, 0, 1], 'inf')", "finite number above 0"),
+    ],
+)
+def test_refusals(by_hand, call, message):
+    with pytest.raises(duckdb.Error, match=message):
+        by_hand.sql(f"FROM {call}").fetchall()
+
+
+@pytest.mark.parametrize(("gate", "tolerance"), [(EPSILON, 1e-6), (0.3, 0.011), (0.05, 0.049)])
+def test_gate_flips(audit, catalogue, gate, tolerance):
+    """Every row near the gate, with its profile just below and just above its endpoint."""
+    found = rows_of(catalogue(audit).sql(f"FROM gate_flips({gate}, {tolerance})"))
+    near_gate = {
+        (row["model_id"], row["pair_id"], row["path"], row["repetition"]): row
+        for row in audit["stg_trajectories"]
+        if abs(abs(row["q_plus"][-1] - row["q_minus"][-1]) - gate) <= tolerance
+    }
+    assert len(found) == len(near_gate) > 0
+    for row in found:
+        own = near_gate[row["model_id"], row["pair_id"], row["path"], row["repetition"]]
+        response = np.subtract(own["q_plus"], own["q_minus"])
+        d = abs(response[-1])
+        open_gate, shut_gate = (profile(response, own["t"], e) for e in (d, d * 1.001))
+        here, other = (open_gate, shut_gate) if d >= gate else (shut_gate, open_gate)
+        assert row["is_active"] == (d >= gate)
+        assert row["distance"] == near(d - gate)
+        for name in ("evidence", "contradiction", "fragility"):
+            assert row[name] == near(getattr(here, name).item())
+            assert row[f"other_{name}"] == near(getattr(other, name).item())
+
+
+def test_gate_bounds(audit, catalogue):
+    """No mean moves further between the two ends of the tolerance, and the kernel agrees."""
+    gate, tolerance = 0.3, 0.0101
+    rows = rows_of(catalogue(audit).sql(f"FROM gate_bounds({gate}, {tolerance})"))
+    cells = by_cell(audit, "stg_trajectories")
+    assert len(rows) == len(cells)
+    assert any(row["flip_count"] for row in rows)
+    for row in rows:
+        own = cells[cell_of(row)]
+        responses = [np.subtract(each["q_plus"], each["q_minus"]) for each in own]
+        swept = sweep(integrate(responses, own[0]["t"]), [gate - tolerance, gate + tolerance])
+        (step,) = swept.steps
+        assert row["flip_frac"] == near(step.crossing_rate)
+        assert row["bound"] == near(step.bound)
+        assert row["largest_change"] == near(step.fragility_change)
+        assert row["largest_change"] <= row["bound"] + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("gate_flips(0.02, 0.02)", "below the gate"),
+        ("gate_flips(0.02, -1e-9)", "below the gate"),
+        ("gate_flips(0.02, NULL)", "below the gate"),
+        ("gate_bounds(0, 0)", "finite number above 0"),
+    ],
+)
+def test_gate_refusals(audit, catalogue, call, message):
+    with pytest.raises(duckdb.Error, match=message):
+        catalogue(audit).sql(f"FROM {call}").fetchall()

@@ -1,0 +1,117 @@
+"""What a warehouse holds on disk and what its scores cost, against the files themselves."""
+
+import io
+import shutil
+from statistics import median
+
+import pytest
+from rich.console import Console
+from scenes_warehouse import MODELS, scenes_warehouse
+from small_warehouse import commit_shard, small_warehouse
+
+from flows import display
+from warehouse.catalog import connect, views
+from warehouse.compaction import compact
+from warehouse.current import FOLDED_KINDS
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory):
+    return scenes_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
+
+
+@pytest.fixture
+def root(untouched, tmp_path):
+    return shutil.copytree(untouched, tmp_path / "warehouse")
+
+
+def storage(root):
+    with connect(root) as connection:
+        rows = connection.sql("FROM out_storage").to_arrow_table().to_pylist()
+    return {row["table_name"]: row for row in rows}
+
+
+def said(root, study=None):
+    text = io.StringIO()
+    display.status(Console(file=text, width=160), root, study)
+    return text.getvalue()
+
+
+def test_storage_is_what_lies_on_disk(root):
+    found = storage(root)
+    sizes = {}
+    for file in (root / "tables").rglob("*.parquet"):
+        table = file.relative_to(root / "tables").parts[0]
+        sizes.setdefault(table, []).append(file.stat().st_size)
+    assert found.keys() == sizes.keys()
+    for table, own in sizes.items():
+        row = found[table]
+        assert (row["file_count"], row["total_bytes"]) == (len(own), sum(own))
+        assert row["median_bytes"] == median(own)
+        is_foldable = table in ("trajectories", "predictions", "costs", "profiles")
+        assert row["small_file_count"] == (len(own) if is_foldable else 0)
+        assert row["lost_file_count"] == 0
+    assert found["profiles"]["file_count"] == 2 * len(MODELS)
+
+
+def test_storage_after_a_compaction_and_a_loss(tmp_path):
+    root = small_warehouse(tmp_path / "warehouse")
+    for model in ("m", "007"):
+        commit_shard(root, "s", model, 0.3)
+    before = storage(root)
+    assert (before["profiles"]["file_count"], before["profiles"]["small_file_count"]) == (4, 4)
+    compact(root, "s")
+    after = storage(root)
+    assert (after["profiles"]["file_count"], after["profiles"]["small_file_count"]) == (2, 0)
+    assert {t: row["row_count"] for t, row in after.items()} == {
+        t: row["row_count"] for t, row in before.items()
+    }
+    next((root / "tables" / "runs").rglob("*.parquet")).unlink()
+    assert storage(root)["runs"]["lost_file_count"] == 1
+
+
+def test_small_files_are_those_of_the_kinds_that_are_folded():
+    (view,) = (view for view in views() if view.name == "out_storage")
+    assert f"kind IN {FOLDED_KINDS}" in view.sql
+
+
+def test_scores_of_the_paths_are_the_naive_rows(root):
+    """Every pair on its own: each path stores what it would have to score."""
+    with connect(root) as connection:
+        rows = connection.sql(
+            "SELECT model_id, naive_rows, sum(score_count), sum(score_frac), sum(trajectory_count) "
+            "FROM out_costs JOIN out_path_costs USING (study, model_id) GROUP BY ALL"
+        ).fetchall()
+        stored = dict(
+            connection.sql(
+                "SELECT model_id, sum(2 * len(q_plus)) FROM core_trajectories GROUP BY ALL"
+            ).fetchall()
+        )
+    assert len(rows) == len(MODELS)
+    for model, naive, scores, share, trajectories in rows:
+        assert naive == scores == stored[model]
+        assert share == pytest.approx(1)
+        assert trajectories == 16
+
+
+def test_status_counts_files(root, monkeypatch):
+    text = said(root)
+    assert "demo: finished" in text
+    assert "demo: files" in text
+    assert "trajectories" in text
+    assert "decaf compact" not in text
+    small = sum(row["small_file_count"] for row in storage(root).values())
+    monkeypatch.setattr(display, "MANY_SMALL_FILES", small)
+    assert f"{small} small files make queries slow: decaf compact demo -w {root} folds" in (
+        said(root)
+    )
+    monkeypatch.setattr(display, "MANY_SMALL_FILES", small + 1)
+    assert "decaf compact" not in said(root)
+
+
+def test_status_keeps_studies_apart(root):
+    small_warehouse(root, study="s")
+    only = said(root, "s")
+    assert "s: files" in only
+    assert "demo" not in only
+    assert "demo: files" in said(root)
