@@ -34,14 +34,6 @@ CREATE OR REPLACE MACRO sign_measure_of(response, weights, side) AS
         weights
     );
 
--- A threshold that the kernel would take.
-CREATE OR REPLACE MACRO checked_epsilon(epsilon) AS
-    CASE
-        WHEN isfinite(epsilon::DOUBLE) AND epsilon > 0 THEN epsilon::DOUBLE
-        ELSE error('epsilon is ' || coalesce(epsilon::VARCHAR, 'NULL')
-            || '; expected a finite number above 0')
-    END;
-
 -- Gate: equality is active. The cast keeps a literal from being compared as DECIMAL.
 CREATE OR REPLACE MACRO is_active_at(d, epsilon) AS abs(d) >= epsilon::DOUBLE;
 

@@ -1,0 +1,10 @@
+-- purpose: a threshold that the kernel would take
+-- grain: scalar macro
+-- inputs: none
+-- paper: section 3
+CREATE OR REPLACE MACRO checked_epsilon(epsilon) AS
+    CASE
+        WHEN isfinite(epsilon::DOUBLE) AND epsilon > 0 THEN epsilon::DOUBLE
+        ELSE error('epsilon is ' || coalesce(epsilon::VARCHAR, 'NULL')
+            || '; expected a finite number above 0')
+    END;
