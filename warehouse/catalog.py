@@ -115,10 +115,11 @@ def connect(
         with ExitStack() as on_failure:
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             # A view opens the files it is bound to: seeds have the types, and are few.
-            provide(connection, store, [])
+            seeds = _seeds(store)
+            provide(connection, store, seeds, [])
             for view in in_order():
                 connection.execute(view.sql)
-            provide(connection, store, committed)
+            provide(connection, store, seeds, committed)
             _lock(connection, store)
             on_failure.pop_all()
     except duckdb.Error as error:
@@ -185,7 +186,10 @@ def stream_view(connection: duckdb.DuckDBPyConnection, name: str, study: str | N
 
 
 def provide(
-    connection: duckdb.DuckDBPyConnection, store: Storage, committed: list[Receipt]
+    connection: duckdb.DuckDBPyConnection,
+    store: Storage,
+    seeds: dict[str, Path],
+    committed: list[Receipt],
 ) -> None:
     """Set what the SQL files take as given: the variable ``files``, and the receipts."""
     read = resolve(committed).read
@@ -208,7 +212,7 @@ def provide(
         for receipt in read
         for file in receipt.files
     ]
-    by_table = _seeds(store)
+    by_table = {table: [str(path)] for table, path in seeds.items()}
     for table, path in dict.fromkeys(
         (file["table_name"], file["file_name"]) for file in files if file["is_readable"]
     ):
@@ -290,7 +294,7 @@ def _parse(path: Path) -> View:
     )
 
 
-def _seeds(store: Storage) -> dict[str, list[str]]:
+def _seeds(store: Storage) -> dict[str, Path]:
     """The first file of every table."""
     keys = {name: layout.seed(name) for name in TABLES}
     paths = store.bring(dict.fromkeys(keys.values()))
@@ -300,7 +304,7 @@ def _seeds(store: Storage) -> dict[str, list[str]]:
                 f"{store.place(key)} is missing; it belongs to the warehouse, and the next decaf "
                 "run writes it anew"
             )
-    return {name: [str(paths[key])] for name, key in keys.items()}
+    return {name: paths[key] for name, key in keys.items()}
 
 
 def _is_readable(path: Path, byte_count: int) -> bool:
