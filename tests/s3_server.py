@@ -83,8 +83,10 @@ class Gate:
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
         while self._joined:
+            joined = self._joined.pop()
             with suppress(OSError):
-                self._joined.pop().shutdown(socket.SHUT_RDWR)
+                joined.shutdown(socket.SHUT_RDWR)
+            joined.close()
 
     def _accept(self, listening):
         while True:
