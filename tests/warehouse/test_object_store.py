@@ -326,6 +326,34 @@ def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(memory,
     monkeypatch.undo()
 
 
+def test_receipts_are_read_again_only_when_they_have_changed(memory, monkeypatch):
+    asked = []
+    read = ObjectStore.read
+
+    def noted(store, key):
+        asked.append(key)
+        return read(store, key)
+
+    monkeypatch.setattr(ObjectStore, "read", noted)
+    all_receipts = list(receipts.read(memory))
+    assert list(receipts.read(memory)) == all_receipts
+    # They are new: a change of this very second could look the same.
+    assert len(asked) == 2 * len(all_receipts)
+    monkeypatch.setattr(copies, "SETTLED", timedelta(0))
+    assert list(receipts.read(memory)) == all_receipts
+    asked.clear()
+    assert list(receipts.read(memory)) == all_receipts
+    assert asked == []
+    commit_shard(memory, "s", "m", 0.02)
+    changed = [new for new in receipts.read(memory) if new not in all_receipts]
+    assert sorted(new.key for new in changed) == ["m-at-0.02", "m-scores"]
+    assert sorted(asked) == [
+        layout.receipt("profiles", "s", "m-at-0.02"),
+        layout.receipt("shards", "s", "m-scores"),
+    ]
+    monkeypatch.undo()
+
+
 def test_copies_that_cannot_be_kept(memory, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "file"))

@@ -66,6 +66,10 @@ class Storage(ABC):
     def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Objects in the sequence of their keys, without those that are not there."""
 
+    def read_listed(self, entries: Iterable[Entry]) -> Iterator[tuple[str, bytes]]:
+        """Objects of a listing, as :meth:`read_many`; what has not changed may be remembered."""
+        return self.read_many(entry.key for entry in entries)
+
     @abstractmethod
     def exists(self, key: str) -> bool:
         """Whether there is an object of this key."""

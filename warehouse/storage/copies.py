@@ -1,7 +1,8 @@
 """Local copies of the files of an object store: got once, checked, and shared by all readers.
 
 Files of a commit never change, so a copy is known by its digest and lies in a folder of that name;
-a copy that is there is whole. Every warehouse has a folder of its own below ``DECAF_CACHE``, or
+a copy that is there with its size is whole. Receipts may change, so theirs are known by when they
+did. Every warehouse has a folder of its own below ``DECAF_CACHE``, or
 else below ``decaf`` in the user's cache folder.
 """
 
@@ -10,15 +11,18 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 from decaf.errors import WarehouseError
-from decaf.files import replace_file
-from warehouse.storage.base import Content
+from warehouse.storage.base import Content, Entry
 
 UNUSED_SECONDS = 7 * 24 * 3600
 """A copy that no reader has asked for so long is deleted."""
 TOUCH_SECONDS = 3600
+SETTLED = timedelta(minutes=10)
+"""Age at which an object's moment of change tells it from every later one; more than clocks err."""
 
 
 def cache_folder() -> Path:
@@ -60,17 +64,31 @@ class Copies:
         digest = hashlib.sha256(found).hexdigest()
         if content is not None and digest != content.sha256:
             return None
-        path = self._path(digest, key)
-        try:
-            if content is not None or not path.exists():
-                replace_file(path, lambda target: target.write_bytes(found))
-        except OSError as error:
-            raise WarehouseError(
-                f"no copy of {key} can be kept in {self.folder}: {error.strerror}; free some "
-                "space, or set DECAF_CACHE to another folder"
-            ) from error
-        _touch(self.folder / digest)
-        return path
+        self._keep(digest, key, found)
+        return self._path(digest, key)
+
+    def remembered(self, entry: Entry, read: Callable[[], bytes]) -> bytes:
+        """Content of an object that may be replaced, as it was when it was listed or newer.
+
+        It is known by its size and the moment of its last change. Moments may be whole seconds, so
+        an object is kept only when the last change is long past.
+
+        Raises
+        ------
+        FileNotFoundError
+            When it is not there any more.
+        """
+        identity = f"{entry.key} {entry.byte_count} {entry.modified_at.isoformat()}"
+        digest = hashlib.sha256(identity.encode()).hexdigest()
+        path = self._path(digest, entry.key)
+        if path.exists() and path.stat().st_size == entry.byte_count:
+            _touch(self.folder / digest)
+            return path.read_bytes()
+        content = read()
+        is_settled = datetime.now(UTC) - entry.modified_at > SETTLED
+        if is_settled and len(content) == entry.byte_count:
+            self._keep(digest, entry.key, content)
+        return content
 
     def prune(self) -> int:
         """Delete copies that nobody has asked for in a week; returns how many."""
@@ -80,6 +98,22 @@ class Copies:
             # Another reader may be deleting it too.
             shutil.rmtree(path, ignore_errors=True)
         return len(unused)
+
+    def _keep(self, digest: str, key: str, content: bytes) -> None:
+        """Write a copy under its name when it is complete; other processes may do the same."""
+        path = self._path(digest, key)
+        temporary = path.with_name(f"{uuid4().hex}.tmp")
+        try:
+            if not (path.exists() and path.stat().st_size == len(content)):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                temporary.write_bytes(content)
+                temporary.replace(path)
+        except OSError as error:
+            raise WarehouseError(
+                f"no copy of {key} can be kept in {self.folder}: {error.strerror}; free some "
+                "space, or set DECAF_CACHE to another folder"
+            ) from error
+        _touch(self.folder / digest)
 
     def _path(self, digest: str, key: str) -> Path:
         return self.folder / digest / key

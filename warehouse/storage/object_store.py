@@ -86,22 +86,22 @@ class ObjectStore(Storage):
 
     def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Get several objects at once."""
+        return _at_once(keys, self.read)
 
-        def content(key: str) -> bytes | None:
-            with suppress(FileNotFoundError):
-                return self.read(key)
-            return None
-
-        keys = list(keys)
-        with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
-            for key, found in zip(keys, pool.map(content, keys), strict=True):
-                if found is not None:
-                    yield key, found
+    def read_listed(self, entries: Iterable[Entry]) -> Iterator[tuple[str, bytes]]:
+        """Get several objects at once, unless they are remembered as they were listed."""
+        listed = {entry.key: entry for entry in entries}
+        return _at_once(
+            listed, lambda key: self._copies.remembered(listed[key], lambda: self.read(key))
+        )
 
     def exists(self, key: str) -> bool:
         """Ask for one object."""
         with self._explained():
-            return self._files.get_file_info(self._path(key)).type == arrow.FileType.File
+            is_there = self._files.get_file_info(self._path(key)).type == arrow.FileType.File
+        if not is_there:
+            self._require_bucket()
+        return is_there
 
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
         """List what begins so, in as few requests as the store allows."""
@@ -167,3 +167,18 @@ class ObjectStore(Storage):
         except Exception as error:  # noqa: BLE001 - every package of fsspec raises its own types
             hint = next((hint for word, hint in HINTS.items() if word in str(error)), NO_HINT)
             raise OutOfReach(f"warehouse {self.address}: {error}; {hint}") from error
+
+
+def _at_once(keys: Iterable[str], read: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
+    """Read several objects in threads; those that are not there are passed over."""
+
+    def content(key: str) -> bytes | None:
+        with suppress(FileNotFoundError):
+            return read(key)
+        return None
+
+    keys = list(keys)
+    with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
+        for key, found in zip(keys, pool.map(content, keys), strict=True):
+            if found is not None:
+                yield key, found
