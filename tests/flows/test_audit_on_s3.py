@@ -52,9 +52,9 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
     study, write, decaf, prefect_server, server, environment, tmp_path
 ):
     url = server.url("audit")
+    study = {**study, "models": study["models"][:1]}
     config = write({**study, "warehouse": url}, "remote.yaml")
     everywhere = {**prefect_server, **environment}
-    assert "8 shards" not in succeeded(decaf("plan", config, **environment))
 
     # A run that is killed as soon as something is committed holds nothing up.
     with subprocess.Popen(
@@ -67,11 +67,11 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
             time.sleep(0.02)
         flow.send_signal(signal.SIGKILL)
     printed = succeeded(decaf("run", config, **everywhere))
-    assert "small_vit" in printed
+    assert "small_cnn" in printed
     assert f"decaf sql -w '{url}'" in printed
 
     again = succeeded(decaf("run", config, **environment, PREFECT_API_URL="http://127.0.0.1:9"))
-    assert "nothing to do: all 8 shards" in again
+    assert "nothing to do: all 4 shards" in again
     local = write({**study, "warehouse": str(tmp_path / "local")}, "local.yaml")
     succeeded(decaf("run", local, **prefect_server))
     with connect(tmp_path / "local") as one, connect(url) as other:
@@ -82,17 +82,15 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
             assert rows == other.sql(query).fetchall(), table
 
     ask = ("-w", url)
-    before = succeeded(decaf("sql", "SELECT count(*) FROM core_profiles", *ask, **environment))
-    assert "64" in before
     assert "finished" in succeeded(decaf("status", *ask, **environment))
     assert "pass" in succeeded(decaf("check", *ask, **environment))
     assert "before" in succeeded(decaf("compact", *ask, **environment))
     assert "delete" in succeeded(decaf("gc", "--older-than", 0, "--delete", *ask, **environment))
-    assert before == succeeded(
-        decaf("sql", "SELECT count(*) FROM core_profiles", *ask, **environment)
+    counted = decaf("sql", "SELECT count(*) FROM core_profiles", *ask, **environment)
+    assert "32" in succeeded(counted)
+    assert "profiles.parquet" in succeeded(
+        decaf("export", tmp_path / "copies", "profiles", *ask, **environment)
     )
-    succeeded(decaf("export", tmp_path / "copies", "profiles", *ask, **environment))
-    assert (tmp_path / "copies" / "profiles.parquet").exists()
     assert "nothing to explain" in succeeded(decaf("plan", config, "--explain", **environment))
     with study_lock(url, "small"):
         done = decaf("run", write({**study, "warehouse": url, "epsilon": 0.2}), **everywhere)
@@ -100,25 +98,15 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
         assert "is already being audited" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("place", "words"),
-    [
-        ("away", "check the address and whether its server runs"),
-        ("no bucket", "no such bucket; make the bucket first"),
-        ("s4://bucket/x", "unknown protocol 's4'"),
-        ("gs://bucket/x", "needs a package that is not installed here"),
-        ("s3://key:secret@bucket/x", "has credentials in it"),
-    ],
-)
-def test_a_warehouse_that_cannot_be_reached(
-    study, write, decaf, server, environment, tmp_path, place, words
-):
-    url = {
-        "away": server.url("x", port=free_port()),
-        "no bucket": server.url("x", bucket="another-bucket"),
-    }.get(place, place)
-    config = write({**study, "warehouse": url})
-    for command in (("run", config), ("plan", config), ("status", "-w", url), ("gc", "-w", url)):
+def test_a_warehouse_that_cannot_be_reached(study, write, decaf, server, environment):
+    away = server.url("x", port=free_port())
+    no_bucket = server.url("x", bucket="another-bucket")
+    for words, *command in (
+        ("whether its server runs", "run", write({**study, "warehouse": away})),
+        ("whether its server runs", "status", "-w", away),
+        ("no such bucket; make", "plan", write({**study, "warehouse": no_bucket})),
+        ("unknown protocol 's4'", "run", write({**study, "warehouse": "s4://bucket/x"})),
+    ):
         done = decaf(*command, **environment)
         assert done.returncode == 2, done.stdout + done.stderr
         assert words in done.stderr

@@ -1,5 +1,6 @@
 """Filesystems behind the URLs of warehouses: Arrow's own for S3, those of fsspec for the rest."""
 
+from datetime import datetime
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
@@ -8,11 +9,11 @@ import pyarrow.fs as arrow
 
 from decaf.errors import OutOfReach, WarehouseError, suggestion
 
-CONNECT_SECONDS, REQUEST_SECONDS, ATTEMPTS = 5, 60, 3
+CONNECT_SECONDS, REQUEST_SECONDS, ATTEMPTS = 5, 20, 3
 """A server that is away is known to be so within a quarter of a minute."""
 S3_PARAMETERS = ("endpoint_override", "region", "scheme")
 EXAMPLE = "s3://bucket/prefix?region=eu-central-1"
-MOMENTS = ("mtime", "LastModified", "last_modified", "updated", "created")
+MOMENTS = ("mtime", "LastModified", "last_modified", "created")
 """What the filesystems of fsspec call the moment of an object's last change."""
 
 
@@ -21,8 +22,8 @@ class _Handler(arrow.FSSpecHandler):
 
     @staticmethod
     def _create_file_info(path: str, info: dict[str, Any]) -> arrow.FileInfo:
-        known = [info[name] for name in MOMENTS if info.get(name) is not None]
-        moment = known[0] if known else None
+        known = (info.get(name) for name in MOMENTS)
+        moment = next((moment for moment in known if isinstance(moment, datetime)), None)
         return arrow.FSSpecHandler._create_file_info(path, {**info, "mtime": moment})
 
 

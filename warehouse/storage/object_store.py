@@ -72,8 +72,15 @@ class ObjectStore(Storage):
 
     def put(self, key: str, content: bytes) -> None:
         """Put an object; it is visible at the end of the last request."""
-        with self._explained(), self._files.open_output_stream(self._path(key)) as stream:
-            stream.write(content)
+        with self._explained():
+            stream = self._files.open_output_stream(self._path(key))
+            try:
+                stream.write(content)
+                stream.close()
+            finally:
+                # Arrow puts once more when it drops a stream that failed: let that be now, not
+                # when a traceback is forgotten and another process may have put the object.
+                del stream
 
     def read(self, key: str) -> bytes:
         """Get an object."""
