@@ -321,6 +321,7 @@ def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(memory,
     assert answers(memory) == before
     assert TRAJECTORIES in asked
     monkeypatch.setattr(copies, "UNUSED_SECONDS", -timedelta(hours=1).total_seconds())
+    storage.open(memory)._is_pruned = False
     storage.open(memory).bring({})
     assert not list(copies.cache_folder().rglob("*.parquet"))
     monkeypatch.undo()

@@ -86,7 +86,7 @@ class Storage(ABC):
     def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
         """Local files of objects for a reader, with keys as the ends of their paths.
 
-        What is missing, or is known not to be the content that is wanted, is left out. A content
+        What is found to be missing, or not to be the content that is wanted, is left out. A content
         of ``None`` is whatever is there.
         """
 

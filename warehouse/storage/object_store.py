@@ -49,6 +49,7 @@ class ObjectStore(Storage):
         self.address = url
         self._files, self._root, self._bucket = filesystem, root, bucket
         self._copies = Copies(url)
+        self._is_pruned = False
 
     def place(self, key: str) -> str:
         """Address of an object, the parameters of the root left out."""
@@ -137,7 +138,9 @@ class ObjectStore(Storage):
 
         with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
             paths = dict(zip(wanted, pool.map(copy, wanted), strict=True))
-        self._copies.prune()
+        if not self._is_pruned:
+            self._is_pruned = True
+            self._copies.prune()
         return {key: path for key, path in paths.items() if path is not None}
 
     @property
