@@ -61,37 +61,29 @@ def hold(store: "ObjectStore", key: str) -> Iterator[None]:
             store.delete(own)
 
 
-def claims(store: "ObjectStore", key: str) -> dict[str, bytes]:
-    """Claims of a lock that have not ended, by key."""
-    keys = [entry.key for entry in store.entries(key, (".json",))]
-    return {place: content for place, content in store.read_many(keys) if _is_live(content)}
+def is_held(store: "ObjectStore", key: str) -> bool:
+    """Whether there is a claim that has not ended."""
+    return any(map(_is_live, _claims(store, key).values()))
+
+
+def _claims(store: "ObjectStore", key: str) -> dict[str, bytes]:
+    """Claims of a lock by key, those of the dead too."""
+    return dict(store.read_many(entry.key for entry in store.entries(key, (".json",))))
 
 
 def _claim(store: "ObjectStore", key: str, own: str, holder: dict[str, str | int]) -> None:
-    others: dict[str, bytes] = {}
     for attempt in range(TRIES):
         if attempt:
             time.sleep(random.uniform(0, MOST_SECONDS_BETWEEN_TRIES))
         store.put(own, _content(holder))
-        try:
-            others = {k: content for k, content in claims(store, key).items() if k != own}
-        except OutOfReach:
-            with suppress(OutOfReach):
-                store.delete(own)
-            raise
-        if not others:
-            _clear(store, key, own)
+        others = {place: content for place, content in _claims(store, key).items() if place != own}
+        live = [content for content in others.values() if _is_live(content)]
+        if not live:
+            for place in others:
+                store.delete(place)
             return
         store.delete(own)
-    raise Held(described(next(iter(others.values()))))
-
-
-def _clear(store: "ObjectStore", key: str, own: str) -> None:
-    """Delete claims of the dead."""
-    for entry in store.entries(key, (".json",)):
-        for place, content in store.read_many([entry.key]):
-            if place != own and not _is_live(content):
-                store.delete(place)
+    raise Held(described(live[0]))
 
 
 def _renew(

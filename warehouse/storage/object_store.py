@@ -154,7 +154,7 @@ class ObjectStore(Storage):
 
     def is_held(self, key: str) -> bool:
         """Whether there is a lease that has not ended."""
-        return bool(lease.claims(self, key))
+        return lease.is_held(self, key)
 
     def _path(self, key: str) -> str:
         return f"{self._root}/{key}".rstrip("/")
