@@ -101,13 +101,14 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
 def test_a_warehouse_that_cannot_be_reached(study, write, decaf, server, environment):
     away = server.url("x", port=free_port())
     no_bucket = server.url("x", bucket="another-bucket")
-    for words, *command in (
-        ("whether its server runs", "run", write({**study, "warehouse": away})),
-        ("whether its server runs", "status", "-w", away),
-        ("no such bucket; make", "plan", write({**study, "warehouse": no_bucket})),
-        ("unknown protocol 's4'", "run", write({**study, "warehouse": "s4://bucket/x"})),
+    for words, command, url in (
+        ("whether its server runs", "run", away),
+        ("no such bucket; make", "plan", no_bucket),
+        ("unknown protocol 's4'", "run", "s4://bucket/x"),
+        ("whether its server runs", "status", away),
     ):
-        done = decaf(*command, **environment)
+        given = ("-w", url) if command == "status" else (write({**study, "warehouse": url}),)
+        done = decaf(command, *given, **environment)
         assert done.returncode == 2, done.stdout + done.stderr
         assert words in done.stderr
         assert "Traceback" not in done.stderr
