@@ -23,7 +23,8 @@ class _Handler(arrow.FSSpecHandler):
     @staticmethod
     def _create_file_info(path: str, info: dict[str, Any]) -> arrow.FileInfo:
         known = (info.get(name) for name in MOMENTS)
-        moment = next((moment for moment in known if isinstance(moment, datetime)), None)
+        # Arrow takes a date or seconds since 1970, and some of them are text.
+        moment = next((moment for moment in known if isinstance(moment, datetime | float)), None)
         return arrow.FSSpecHandler._create_file_info(path, {**info, "mtime": moment})
 
 
