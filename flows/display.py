@@ -1,6 +1,7 @@
 """What the commands print: tables of plans, progress and results."""
 
 from itertools import groupby
+from shlex import quote
 
 from rich.console import Console
 from rich.filesize import decimal
@@ -44,7 +45,7 @@ def results(console: Console, study: Study) -> None:
     console.print(table)
     console.print("Ask further, for example:", highlight=False)
     query = EXAMPLE.format(study=study.study)
-    place = "" if study.warehouse == "runs/warehouse" else f" -w {study.warehouse}"
+    place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
     console.print(f'  decaf sql{place} "{query}"', highlight=False, soft_wrap=True, markup=False)
     console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
 

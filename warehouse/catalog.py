@@ -116,10 +116,11 @@ def connect(
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             functions.register(connection)
             # A view opens the files it is bound to: seeds have the types, and are few.
-            provide(connection, store, [])
+            seeds = _seeds(store)
+            provide(connection, store, seeds, [])
             for view in in_order():
                 connection.execute(view.sql)
-            provide(connection, store, committed)
+            provide(connection, store, seeds, committed)
             _lock(connection, store)
             on_failure.pop_all()
     except duckdb.Error as error:
@@ -186,7 +187,10 @@ def stream_view(connection: duckdb.DuckDBPyConnection, name: str, study: str | N
 
 
 def provide(
-    connection: duckdb.DuckDBPyConnection, store: Storage, committed: list[Receipt]
+    connection: duckdb.DuckDBPyConnection,
+    store: Storage,
+    seeds: dict[str, Path],
+    committed: list[Receipt],
 ) -> None:
     """Set what the SQL files take as given: the variable ``files``, and the receipts."""
     read = resolve(committed).read
@@ -209,7 +213,7 @@ def provide(
         for receipt in read
         for file in receipt.files
     ]
-    by_table = _seeds(store)
+    by_table = {table: [str(path)] for table, path in seeds.items()}
     for table, path in dict.fromkeys(
         (file["table_name"], file["file_name"]) for file in files if file["is_readable"]
     ):
@@ -291,7 +295,7 @@ def _parse(path: Path) -> View:
     )
 
 
-def _seeds(store: Storage) -> dict[str, list[str]]:
+def _seeds(store: Storage) -> dict[str, Path]:
     """The first file of every table."""
     keys = {name: layout.seed(name) for name in TABLES}
     paths = store.bring(dict.fromkeys(keys.values()))
@@ -301,7 +305,7 @@ def _seeds(store: Storage) -> dict[str, list[str]]:
                 f"{store.place(key)} is missing; it belongs to the warehouse, and the next decaf "
                 "run writes it anew"
             )
-    return {name: [str(paths[key])] for name, key in keys.items()}
+    return {name: paths[key] for name, key in keys.items()}
 
 
 def _is_readable(path: Path, byte_count: int) -> bool:

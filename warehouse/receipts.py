@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from decaf.errors import WarehouseError
 from warehouse import layout, storage
-from warehouse.storage import Root, Storage
+from warehouse.storage import Entry, Root, Storage
 
 KINDS = ("shards", "profiles", "measurements", "pairs", "runs", "outcomes", "compactions")
 """Compactions come last: one that is read after its commits can only name what is there."""
@@ -88,12 +88,12 @@ def exists(root: Root, kind: str, study: str, key: str) -> bool:
 def keys(root: Root, kind: str, study: str) -> set[str]:
     """Keys that are committed, from the names of the receipts alone."""
     folder = layout.receipts_folder(kind, study)
-    return {layout.stem(key) for key in _listed(storage.open(root), folder)}
+    return {layout.stem(entry.key) for entry in _listed(storage.open(root), folder)}
 
 
 def studies(root: Root) -> list[str]:
     """Studies of which anything was ever committed, sorted."""
-    parts = (key.split("/") for key in _listed(storage.open(root), layout.RECEIPTS))
+    parts = (entry.key.split("/") for entry in _listed(storage.open(root), layout.RECEIPTS))
     return sorted({study for _, _, study, _ in (p for p in parts if len(p) == 4)})
 
 
@@ -110,11 +110,11 @@ def read(root: Root) -> Iterator[Receipt]:
         yield from _parse_all(store, _listed(store, f"{layout.RECEIPTS}/{kind}"))
 
 
-def _listed(store: Storage, folder: str) -> list[str]:
-    return [entry.key for entry in store.entries(folder, (".json",))]
+def _listed(store: Storage, folder: str) -> list[Entry]:
+    return store.entries(folder, (".json",))
 
 
-def _parse_all(store: Storage, keys: Iterable[str]) -> Iterator[Receipt]:
+def _parse_all(store: Storage, entries: Iterable[Entry]) -> Iterator[Receipt]:
     """Parse receipts; one that is withdrawn between its listing and its reading is not there."""
-    for key, content in store.read_many(keys):
+    for key, content in store.read_listed(entries):
         yield parse(content, store.place(key))

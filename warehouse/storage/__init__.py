@@ -10,10 +10,11 @@ from pathlib import Path
 from warehouse.storage.base import Content, Entry, Held, Storage
 from warehouse.storage.local import LocalStorage
 
-__all__ = ["Content", "Entry", "Held", "Root", "Storage", "is_url", "open", "resolved"]
+__all__ = ["Content", "Entry", "Held", "Root", "Storage", "open", "resolved"]
 
 Root = Path | str
 """Place of a warehouse as people give it."""
+LOCAL = "file://"
 
 
 def open(root: Root) -> Storage:  # noqa: A001 - read as storage.open
@@ -24,17 +25,16 @@ def open(root: Root) -> Storage:  # noqa: A001 - read as storage.open
     WarehouseError
         For an URL that cannot be used: its protocol, its parts, or a package that is missing.
     """
-    return _object_store(str(root)) if is_url(root) else LocalStorage(Path(root).absolute())
-
-
-def is_url(root: Root) -> bool:
-    """Whether a root is on an object store."""
-    return isinstance(root, str) and "://" in root
+    root = resolved(root)
+    return LocalStorage(root) if isinstance(root, Path) else _object_store(root)
 
 
 def resolved(root: Root) -> Root:
-    """Root that means the same in every process and folder."""
-    return root if is_url(root) else Path(root).absolute()
+    """Root that means the same in every process: an absolute path, or the URL of a store."""
+    text = str(root)
+    if isinstance(root, str) and "://" in text and not text.startswith(LOCAL):
+        return root
+    return Path(text.removeprefix(LOCAL)).absolute()
 
 
 @cache

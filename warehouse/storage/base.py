@@ -66,6 +66,10 @@ class Storage(ABC):
     def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Objects in the sequence of their keys, without those that are not there."""
 
+    def read_listed(self, entries: Iterable[Entry]) -> Iterator[tuple[str, bytes]]:
+        """Objects of a listing, as :meth:`read_many`; what has not changed may be remembered."""
+        return self.read_many(entry.key for entry in entries)
+
     @abstractmethod
     def exists(self, key: str) -> bool:
         """Whether there is an object of this key."""
@@ -82,7 +86,7 @@ class Storage(ABC):
     def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
         """Local files of objects for a reader, with keys as the ends of their paths.
 
-        What is missing, or is known not to be the content that is wanted, is left out. A content
+        What is found to be missing, or not to be the content that is wanted, is left out. A content
         of ``None`` is whatever is there.
         """
 

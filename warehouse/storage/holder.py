@@ -15,6 +15,19 @@ def this_process() -> dict[str, str | int]:
     }
 
 
+def is_gone(content: bytes) -> bool:
+    """Whether the holder was a process of this machine that has ended."""
+    try:
+        holder = json.loads(content)
+        if holder["host"] == socket.gethostname():
+            os.kill(holder["process"], 0)
+    except ProcessLookupError:
+        return True
+    except (ValueError, KeyError, TypeError, PermissionError):
+        return False
+    return False
+
+
 def described(content: bytes) -> str:
     """What others read of it."""
     try:

@@ -52,14 +52,18 @@ class LocalStorage(Storage):
 
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
         """Files below a folder."""
-        found = []
-        for path in (self.root / folder).rglob("*"):
-            if path.name.endswith(suffixes) and path.is_file():
-                with suppress(FileNotFoundError):
-                    status = path.stat()
-                    moment = datetime.fromtimestamp(status.st_mtime, UTC)
-                    key = path.relative_to(self.root).as_posix()
-                    found.append(Entry(key, status.st_size, moment))
+        found, folders = [], [folder]
+        while folders:
+            above = folders.pop()
+            # What is deleted between its listing and a look at it is not there.
+            with suppress(FileNotFoundError), os.scandir(self.root / above) as listing:
+                for item in listing:
+                    key = f"{above}/{item.name}" if above else item.name
+                    if item.is_dir():
+                        folders.append(key)
+                    elif item.name.endswith(suffixes):
+                        with suppress(FileNotFoundError):
+                            found.append(_entry(key, item.stat()))
         return sorted(found)
 
     def delete(self, key: str) -> None:
@@ -67,9 +71,9 @@ class LocalStorage(Storage):
         (self.root / key).unlink(missing_ok=True)
 
     def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
-        """The files themselves, without a look at their content."""
+        """The files themselves; whether one of known content is whole is for its reader to see."""
         paths = {key: self.root / key for key in wanted}
-        return {key: path for key, path in paths.items() if path.exists()}
+        return {key: path for key, path in paths.items() if wanted[key] or path.exists()}
 
     @property
     def readable_folders(self) -> tuple[Path, ...]:
@@ -102,3 +106,7 @@ class LocalStorage(Storage):
             except OSError:
                 return True
         return False
+
+
+def _entry(key: str, status: os.stat_result) -> Entry:
+    return Entry(key, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC))

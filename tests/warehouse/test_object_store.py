@@ -1,0 +1,380 @@
+"""The same warehouse on object stores: fsspec's in memory, and a real S3-compatible server."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+import duckdb
+import pyarrow.fs as arrow
+import pytest
+from s3_server import BUCKET, CREDENTIALS, Gate, free_port, running
+from small_warehouse import PAIRS, commit_shard, small_warehouse
+
+from decaf.errors import OutOfReach, QueryError, WarehouseError, WriteFailed
+from warehouse import layout, receipts, storage
+from warehouse.catalog import connect, in_order, run_query
+from warehouse.checks import run_checks
+from warehouse.compaction import compact
+from warehouse.garbage import GRACE, delete_garbage, find_garbage
+from warehouse.migrations import Migration, store_version, stored_version, upgrade
+from warehouse.storage import copies, lease
+from warehouse.storage.object_store import ObjectStore
+from warehouse.stored import read_commit
+from warehouse.writer import commit, open_root, sweep
+
+TRAJECTORIES = layout.table_file("trajectories", {"study": "s", "model_id": "m"}, "m-scores")
+STAMPED = {"stg_files", "stg_costs"}
+"""Views whose rows say when or where something was done."""
+
+
+@pytest.fixture(autouse=True)
+def environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture(scope="module")
+def server():
+    with running() as server:
+        server.make_bucket()
+        yield server
+
+
+@pytest.fixture(params=["memory", "s3"])
+def url(request):
+    """Address of a warehouse that is not there yet."""
+    name = uuid4().hex
+    if request.param == "memory":
+        return f"memory://{name}/warehouse"
+    return request.getfixturevalue("server").url(f"{name}/warehouse")
+
+
+@pytest.fixture
+def memory():
+    return small_warehouse(f"memory://{uuid4().hex}/warehouse")
+
+
+def answers(root):
+    """Rows of the views that others build on, and the checks that found something."""
+    with connect(root, threads=1) as connection:
+        rows = {
+            view.name: sorted(map(str, run_query(connection, f"FROM {view.name}").to_pylist()))
+            for view in in_order()
+            if (view.folder in ("staging", "core") and view.name not in STAMPED)
+            or view.name == "out_model_profiles"
+        }
+        return rows, [r.name for r in run_checks(connection) if r.offending_count]
+
+
+def counts(root):
+    with connect(root, threads=1) as connection:
+        tables = ("trajectories", "predictions", "profiles")
+        return tuple(run_query(connection, f"FROM stg_{name}").num_rows for name in tables)
+
+
+def found(root):
+    with connect(root, threads=1) as connection:
+        return {r.name: r.examples for r in run_checks(connection) if r.offending_count}
+
+
+def shard(root):
+    """Rows of one more shard."""
+    rows = read_commit(root, "shards", "s", "m-scores", "trajectories")
+    position = rows.schema.get_field_index("shard_key")
+    return {"trajectories": rows.set_column(position, "shard_key", [["late"] * rows.num_rows])}
+
+
+def test_a_warehouse_says_the_same_wherever_it_is(url, tmp_path):
+    root = small_warehouse(url)
+    assert root == url
+    assert answers(root) == answers(small_warehouse(tmp_path / "local"))
+    assert answers(root)[1] == []
+    # Opening it again writes nothing.
+    before = storage.open(root).entries("", ("",))
+    open_root(root)
+    assert storage.open(root).entries("", ("",)) == before
+
+
+def test_keys_and_content_are_those_of_a_folder(url, tmp_path):
+    remote, local = (storage.open(small_warehouse(root)) for root in (url, tmp_path / "local"))
+    keys = [entry.key for entry in remote.entries("", ("",))]
+    assert keys == [e.key for e in local.entries("", ("",)) if not e.key.startswith("locks")]
+    data = [key for key in keys if key.endswith(".parquet")]
+    assert len(data) > 20
+    assert list(remote.read_many(data)) == list(local.read_many(data))
+    assert [e.byte_count for e in remote.entries("tables", (".parquet",))] == [
+        e.byte_count for e in local.entries("tables", (".parquet",))
+    ]
+    age = datetime.now(UTC) - remote.entries("", ("warehouse.json",))[0].modified_at
+    assert timedelta(minutes=-1) < age < timedelta(minutes=5)
+
+
+def test_compaction_and_collection(url):
+    root = small_warehouse(url)
+    commit_shard(root, "s", "m", 0.3)
+    before = answers(root)
+    done = compact(root, "s")
+    assert done.after.file_count < done.before.file_count
+    assert answers(root) == before
+    assert find_garbage(root) == []
+    deleted = delete_garbage(root, -GRACE)
+    assert TRAJECTORIES in {garbage.path for garbage in deleted}
+    assert not storage.open(root).exists(TRAJECTORIES)
+    assert answers(root) == before
+    assert read_commit(root, "shards", "s", "m-scores", "trajectories").num_rows == len(PAIRS)
+    assert compact(root, "s").before == done.after
+
+
+def test_a_lost_and_a_damaged_object_are_left_out_and_reported(url):
+    root = small_warehouse(url)
+    store = storage.open(root)
+    content = store.read(TRAJECTORIES)
+    flipped = content[:40] + bytes([content[40] ^ 1]) + content[41:]
+    for damaged in (None, content[:-9], flipped):
+        store.delete(TRAJECTORIES) if damaged is None else store.put(TRAJECTORIES, damaged)
+        assert counts(root) == (len(PAIRS), 12, 6)
+        (offence,) = found(root)["check_rows_match_receipts"]
+        assert (offence.key, offence.found) == (TRAJECTORIES, "missing or damaged")
+    store.put(TRAJECTORIES, content)
+    assert found(root) == {}
+
+
+def test_data_without_a_receipt_is_not_there(url):
+    root = small_warehouse(url)
+    before = answers(root)
+    stray = TRAJECTORIES.replace("m-scores", "stray")
+    storage.open(root).put(stray, b"PAR1")
+    assert answers(root) == before
+    assert find_garbage(root) == []
+    assert [garbage.path for garbage in find_garbage(root, -GRACE)] == [stray]
+
+
+def test_objects_that_stand_for_folders_are_passed_over(server):
+    root = small_warehouse(server.url(uuid4().hex))
+    before = answers(root)
+    files, path = storage.open(root)._files, storage.open(root)._root
+    for folder in ("receipts/shards/s", "receipts/shards/empty", "tables", "locks"):
+        files.create_dir(f"{path}/{folder}")
+    assert files.get_file_info(f"{path}/receipts/shards/empty").type == arrow.FileType.Directory
+    assert receipts.studies(root) == ["s"]
+    assert answers(root) == before
+
+
+def every_request(monkeypatch, act):
+    """Call ``act(number)`` with each of its changes to the store the last before its death."""
+
+    class Killed(BaseException):
+        pass
+
+    for last in range(1000):
+        count = 0
+
+        def counted(original, *, limit=last):
+            def change(*arguments):
+                nonlocal count
+                if count == limit:
+                    raise Killed
+                count += 1
+                return original(*arguments)
+
+            return change
+
+        with monkeypatch.context() as patch:
+            for name in ("put", "delete"):
+                patch.setattr(ObjectStore, name, counted(getattr(ObjectStore, name)))
+            try:
+                act(last)
+            except Killed:
+                yield last
+            else:
+                return
+
+
+def test_a_writer_killed_at_any_request_is_repaired_by_the_next(monkeypatch):
+    root = f"memory://{uuid4().hex}/w"
+    # Each time a bit farther, over what the one before left.
+    assert len(list(every_request(monkeypatch, lambda _: small_warehouse(root)))) > 20
+    assert found(root) == {}
+    tables = shard(root)
+    states = set()
+    for last in every_request(
+        monkeypatch, lambda _: commit(root, "shards", "s", "late", tables, model_id="m")
+    ):
+        assert "late" not in receipts.keys(root, "shards", "s")
+        assert counts(root) == (6, 12, 6)
+        states.add(last)
+    assert states == {0, 1}
+    assert "late" in receipts.keys(root, "shards", "s")
+    assert counts(root) == (9, 12, 6)
+
+
+def test_a_compaction_killed_at_any_request_changes_no_row(monkeypatch, memory):
+    # The lease that a dead process leaves is another test's matter.
+    monkeypatch.setattr(lease, "is_gone", lambda content: True)
+    commit_shard(memory, "s", "m", 0.3)
+    before = answers(memory)
+    for _ in every_request(monkeypatch, lambda _: compact(memory, "s")):
+        assert counts(memory) == (6, 12, 9)
+    assert answers(memory) == before
+    for _ in every_request(monkeypatch, lambda _: delete_garbage(memory, -GRACE)):
+        assert counts(memory) == (6, 12, 9)
+    assert answers(memory) == before
+    assert not storage.open(memory).exists(TRAJECTORIES)
+
+
+def test_a_server_that_goes_away_in_a_commit(server, monkeypatch):
+    with Gate(server.port) as gate:
+        root = small_warehouse(server.url(uuid4().hex, port=gate.port))
+        before, tables = answers(root), shard(root)
+        put = ObjectStore.put
+
+        def put_and_close(store, key, content):
+            put(store, key, content)
+            gate.close()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ObjectStore, "put", put_and_close)
+            with pytest.raises(WriteFailed, match="check the address and whether its server runs"):
+                commit(root, "shards", "s", "late", tables, model_id="m")
+        with pytest.raises(OutOfReach, match="Could not connect"):
+            connect(root)
+        gate.open()
+        assert answers(root) == before
+        commit(root, "shards", "s", "late", tables, model_id="m")
+        assert counts(root) == (9, 12, 6)
+
+
+def test_an_absent_server_a_missing_bucket_and_wrong_credentials_are_told(server):
+    with pytest.raises(OutOfReach, match="check the address and whether its server runs"):
+        open_root(server.url("x", port=free_port()))
+    for use in (open_root, connect):
+        with pytest.raises(OutOfReach, match="no such bucket; make the bucket first"):
+            use(server.url("x", bucket="another-bucket"))
+    with pytest.raises(WarehouseError, match="is not a warehouse: it has no warehouse.json"):
+        connect(server.url("nothing"))
+    # This one checks signatures from the first request on.
+    with running(INITIAL_NO_AUTH_ACTION_COUNT="0") as strict:
+        for use in (open_root, connect):
+            with pytest.raises(OutOfReach, match="check the credentials in the environment"):
+                use(strict.url("x"))
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("s3://key:secret@bucket/x", "has credentials in it"),
+        ("s3://key@bucket/x", "has credentials in it"),
+        ("s3://bucket/x?secret_key=hidden", "unknown parameter 'secret_key'"),
+        ("s3://bucket/x?regoin=eu", "did you mean 'region'"),
+        ("s3://", "does not name a place"),
+        ("s4://bucket/x", "unknown protocol 's4' of s4://bucket/x; known: abfs"),
+        ("gs://bucket/x", "needs a package that is not installed here: .*gcsfs"),
+    ],
+)
+def test_an_url_that_cannot_be_used(url, message):
+    with pytest.raises(WarehouseError, match=message) as raised:
+        open_root(url)
+    assert "hidden" not in str(raised.value)
+    assert "key:secret" not in str(raised.value)
+
+
+def test_a_file_url_is_a_folder(tmp_path):
+    root = small_warehouse(f"file://{tmp_path}/warehouse")
+    assert root == tmp_path / "warehouse"
+    assert (root / TRAJECTORIES).exists()
+
+
+def test_queries_reach_no_file_but_copies_of_the_warehouse(memory, tmp_path):
+    other = small_warehouse(f"memory://{uuid4().hex}/other")
+    with connect(other) as connection:
+        copied = connection.sql("SELECT file_name FROM receipt_files LIMIT 1").fetchall()[0][0]
+    (tmp_path / "mine.csv").write_text("a\n1\n")
+    with connect(memory) as connection:
+        own = connection.sql("SELECT file_name FROM receipt_files LIMIT 1").fetchall()[0][0]
+        assert run_query(connection, f"FROM read_parquet('{own}')").num_rows
+        for file in (copied, tmp_path / "mine.csv", "/etc/hosts", "memory://x/y"):
+            with pytest.raises(QueryError, match="disabled by configuration"):
+                run_query(connection, f"FROM read_text('{file}')")
+        with pytest.raises(duckdb.Error, match="locked"):
+            connection.execute("SET enable_external_access = true")
+
+
+def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(memory, monkeypatch):
+    asked = []
+    read = ObjectStore.read
+
+    def noted(store, key):
+        asked.append(key)
+        return read(store, key)
+
+    monkeypatch.setattr(ObjectStore, "read", noted)
+    before = answers(memory)
+    assert TRAJECTORIES in asked
+    asked.clear()
+    assert answers(memory) == before
+    assert not [key for key in asked if key.startswith("tables/")]
+    # A copy that was cut short is got again.
+    (copy,) = Path(copies.cache_folder()).rglob(TRAJECTORIES)
+    copy.write_bytes(copy.read_bytes()[:-9])
+    assert answers(memory) == before
+    assert TRAJECTORIES in asked
+    monkeypatch.setattr(copies, "UNUSED_SECONDS", -timedelta(hours=1).total_seconds())
+    storage.open(memory)._is_pruned = False
+    storage.open(memory).bring({})
+    assert not list(copies.cache_folder().rglob("*.parquet"))
+    monkeypatch.undo()
+
+
+def test_receipts_are_read_again_only_when_they_have_changed(memory, monkeypatch):
+    asked = []
+    read = ObjectStore.read
+
+    def noted(store, key):
+        asked.append(key)
+        return read(store, key)
+
+    monkeypatch.setattr(ObjectStore, "read", noted)
+    all_receipts = list(receipts.read(memory))
+    assert list(receipts.read(memory)) == all_receipts
+    # They are new: a change of this very second could look the same.
+    assert len(asked) == 2 * len(all_receipts)
+    monkeypatch.setattr(copies, "SETTLED", timedelta(0))
+    assert list(receipts.read(memory)) == all_receipts
+    asked.clear()
+    assert list(receipts.read(memory)) == all_receipts
+    assert asked == []
+    commit_shard(memory, "s", "m", 0.02)
+    changed = [new for new in receipts.read(memory) if new not in all_receipts]
+    assert sorted(new.key for new in changed) == ["m-at-0.02", "m-scores"]
+    assert sorted(asked) == [
+        layout.receipt("profiles", "s", "m-at-0.02"),
+        layout.receipt("shards", "s", "m-scores"),
+    ]
+    monkeypatch.undo()
+
+
+def test_copies_that_cannot_be_kept(memory, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "file"))
+    with pytest.raises(WarehouseError, match="set DECAF_CACHE to another folder"):
+        connect(memory)
+
+
+def test_a_warehouse_on_a_store_is_upgraded(memory):
+    store_version(memory, 1)
+    step = Migration(1, "nothing changes", lambda root: None)
+    assert upgrade(memory, (step,)) == [step]
+    assert stored_version(memory) == 2
+
+
+def test_there_is_nothing_to_sweep(memory):
+    assert sweep(memory, "s") == 0
+    shutil.rmtree(copies.cache_folder(), ignore_errors=True)
+    assert counts(memory) == (6, 12, 6)
+
+
+def test_the_bucket_is_named_in_no_key(server):
+    root = small_warehouse(server.url(f"{uuid4().hex}/{BUCKET}"))
+    assert all(not e.key.startswith(BUCKET) for e in storage.open(root).entries("", ("",)))

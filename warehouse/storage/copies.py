@@ -1,0 +1,125 @@
+"""Local copies of the files of an object store: got once, checked, and shared by all readers.
+
+Files of a commit never change, so a copy is known by its digest and lies in a folder of that name;
+a copy that is there with its size is whole. Receipts may change, so theirs are known by when they
+did. Every warehouse has a folder of its own below ``DECAF_CACHE``, or
+else below ``decaf`` in the user's cache folder.
+"""
+
+import hashlib
+import os
+import shutil
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from decaf.errors import WarehouseError
+from warehouse.storage.base import Content, Entry
+
+UNUSED_SECONDS = 7 * 24 * 3600
+"""A copy that no reader has asked for so long is deleted."""
+TOUCH_SECONDS = 3600
+SETTLED = timedelta(minutes=10)
+"""Age at which an object's moment of change tells it from every later one; more than clocks err."""
+
+
+def cache_folder() -> Path:
+    """Folder of all copies on this machine."""
+    if chosen := os.environ.get("DECAF_CACHE"):
+        return Path(chosen).absolute()
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "decaf"
+
+
+class Copies:
+    """Copies of the files of one warehouse."""
+
+    def __init__(self, address: str) -> None:
+        self._name = hashlib.sha256(address.encode()).hexdigest()[:16]
+
+    @property
+    def folder(self) -> Path:
+        """Where they lie; nothing of another warehouse does."""
+        return cache_folder() / "warehouses" / self._name
+
+    def get(self, key: str, content: Content | None, read: Callable[[], bytes]) -> Path | None:
+        """Copy of one object, read now if it is not there; none when it is missing or another.
+
+        Parameters
+        ----------
+        content
+            What the object must hold; whatever it holds if that is not known.
+        """
+        if content is not None:
+            path = self._path(content.sha256, key)
+            if path.exists() and path.stat().st_size == content.byte_count:
+                _touch(self.folder / content.sha256)
+                return path
+        try:
+            found = read()
+        except FileNotFoundError:
+            return None
+        digest = hashlib.sha256(found).hexdigest()
+        if content is not None and digest != content.sha256:
+            return None
+        self._keep(digest, key, found)
+        return self._path(digest, key)
+
+    def remembered(self, entry: Entry, read: Callable[[], bytes]) -> bytes:
+        """Content of an object that may be replaced, as it was when it was listed or newer.
+
+        It is known by its size and the moment of its last change. Moments may be whole seconds, so
+        an object is kept only when the last change is long past.
+
+        Raises
+        ------
+        FileNotFoundError
+            When it is not there any more.
+        """
+        identity = f"{entry.key} {entry.byte_count} {entry.modified_at.isoformat()}"
+        digest = hashlib.sha256(identity.encode()).hexdigest()
+        path = self._path(digest, entry.key)
+        if path.exists() and path.stat().st_size == entry.byte_count:
+            _touch(self.folder / digest)
+            return path.read_bytes()
+        content = read()
+        is_settled = datetime.now(UTC) - entry.modified_at > SETTLED
+        if is_settled and len(content) == entry.byte_count:
+            self._keep(digest, entry.key, content)
+        return content
+
+    def prune(self) -> int:
+        """Delete copies that nobody has asked for in a week; returns how many."""
+        before = time.time() - UNUSED_SECONDS
+        unused = [path for path in self.folder.glob("*") if path.stat().st_mtime < before]
+        for path in unused:
+            # Another reader may be deleting it too.
+            shutil.rmtree(path, ignore_errors=True)
+        return len(unused)
+
+    def _keep(self, digest: str, key: str, content: bytes) -> None:
+        """Write a copy under its name when it is complete; other processes may do the same."""
+        path = self._path(digest, key)
+        temporary = path.with_name(f"{uuid4().hex}.tmp")
+        try:
+            if not (path.exists() and path.stat().st_size == len(content)):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                temporary.write_bytes(content)
+                temporary.replace(path)
+        except OSError as error:
+            raise WarehouseError(
+                f"no copy of {key} can be kept in {self.folder}: {error.strerror}; free some "
+                "space, or set DECAF_CACHE to another folder"
+            ) from error
+        _touch(self.folder / digest)
+
+    def _path(self, digest: str, key: str) -> Path:
+        return self.folder / digest / key
+
+
+def _touch(folder: Path) -> None:
+    """Note that a copy is in use, not more often than that matters."""
+    if folder.stat().st_mtime < time.time() - TOUCH_SECONDS:
+        os.utime(folder)

@@ -1,0 +1,194 @@
+"""A warehouse on an object store: no rename, no folders, every object put whole by one request.
+
+What is listed is there: S3 and its like are consistent. Objects that stand for folders are passed
+over. Readers get local copies (``warehouse.storage.copies``), and locks are leases
+(``warehouse.storage.lease``).
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow.fs as arrow
+
+from decaf.errors import OutOfReach
+from warehouse.storage import lease
+from warehouse.storage.base import Content, Entry, Storage
+from warehouse.storage.copies import Copies
+
+REQUESTS_AT_ONCE = 16
+HINTS = {
+    "NO_SUCH_BUCKET": "make the bucket first, or correct its name",
+    "ACCESS_DENIED": "check the credentials in the environment and what they may do",
+    "INVALID_ACCESS_KEY_ID": "check AWS_ACCESS_KEY_ID",
+    "SIGNATURE": "check AWS_SECRET_ACCESS_KEY",
+    "NETWORK_CONNECTION": "check the address and whether its server runs",
+    "HTTP status 301": "give the bucket's region: s3://bucket/prefix?region=…",
+}
+"""What to do, by a word in Arrow's message."""
+NO_HINT = "check the address, the credentials in the environment, and the server"
+
+
+class ObjectStore(Storage):
+    """Objects below a path of an Arrow filesystem.
+
+    Parameters
+    ----------
+    bucket
+        Bucket that must be there before anything can be put into it; none where that is not so.
+    """
+
+    def __init__(
+        self, url: str, filesystem: arrow.FileSystem, root: str, bucket: str | None
+    ) -> None:
+        self.address = url
+        self._files, self._root, self._bucket = filesystem, root, bucket
+        self._copies = Copies(url)
+        self._is_pruned = False
+
+    def place(self, key: str) -> str:
+        """Address of an object, the parameters of the root left out."""
+        return f"{self.address.split('?')[0].rstrip('/')}/{key}"
+
+    def prepare(self) -> None:
+        """Put an object and delete it."""
+        self._require_bucket()
+        probe = f".probe.{uuid4().hex}.tmp"
+        self.put(probe, b"writable\n")
+        self.delete(probe)
+
+    def publish(self, key: str, write: Callable[[Path], object]) -> Content:
+        """Write a local file, then put it."""
+        with tempfile.TemporaryDirectory(prefix="decaf-") as folder:
+            path = Path(folder) / "content"
+            write(path)
+            content = path.read_bytes()
+        self.put(key, content)
+        return Content(len(content), hashlib.sha256(content).hexdigest())
+
+    def put(self, key: str, content: bytes) -> None:
+        """Put an object; it is visible at the end of the last request."""
+        with self._explained():
+            stream = self._files.open_output_stream(self._path(key))
+            try:
+                stream.write(content)
+                stream.close()
+            finally:
+                # Arrow puts once more when it drops a stream that failed: let that be now, not
+                # when a traceback is forgotten and another process may have put the object.
+                del stream
+
+    def read(self, key: str) -> bytes:
+        """Get an object."""
+        try:
+            with self._explained(), self._files.open_input_file(self._path(key)) as stream:
+                return stream.readall()
+        except FileNotFoundError:
+            self._require_bucket()
+            raise
+
+    def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Get several objects at once."""
+        return _at_once(keys, self.read)
+
+    def read_listed(self, entries: Iterable[Entry]) -> Iterator[tuple[str, bytes]]:
+        """Get several objects at once, unless they are remembered as they were listed."""
+        listed = {entry.key: entry for entry in entries}
+        return _at_once(
+            listed, lambda key: self._copies.remembered(listed[key], lambda: self.read(key))
+        )
+
+    def exists(self, key: str) -> bool:
+        """Ask for one object."""
+        with self._explained():
+            is_there = self._files.get_file_info(self._path(key)).type == arrow.FileType.File
+        if not is_there:
+            self._require_bucket()
+        return is_there
+
+    def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
+        """List what begins so, in as few requests as the store allows."""
+        base = self._path(folder)
+        selector = arrow.FileSelector(base, allow_not_found=True, recursive=True)
+        with self._explained():
+            listed = self._files.get_file_info(selector)
+        # Some filesystems put a slash before all paths, some do not.
+        skipped = len(self._path("").strip("/")) + 1
+        return sorted(
+            Entry(info.path.strip("/")[skipped:], info.size, info.mtime or datetime.now(UTC))
+            for info in listed
+            if info.type == arrow.FileType.File and info.path.endswith(suffixes)
+        )
+
+    def delete(self, key: str) -> None:
+        """Delete one object."""
+        with self._explained(), suppress(FileNotFoundError):
+            self._files.delete_file(self._path(key))
+
+    def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
+        """Local copies, those that were missing got at once."""
+
+        def copy(key: str) -> Path | None:
+            return self._copies.get(key, wanted[key], lambda: self.read(key))
+
+        with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
+            paths = dict(zip(wanted, pool.map(copy, wanted), strict=True))
+        if not self._is_pruned:
+            self._is_pruned = True
+            self._copies.prune()
+        return {key: path for key, path in paths.items() if path is not None}
+
+    @property
+    def readable_folders(self) -> tuple[Path, ...]:
+        """Where the copies of this warehouse are."""
+        return (self._copies.folder,)
+
+    def hold(self, key: str) -> AbstractContextManager[None]:
+        """Hold a lease."""
+        return lease.hold(self, key)
+
+    def is_held(self, key: str) -> bool:
+        """Whether there is a lease that has not ended."""
+        return lease.is_held(self, key)
+
+    def _path(self, key: str) -> str:
+        return f"{self._root}/{key}".rstrip("/")
+
+    def _require_bucket(self) -> None:
+        """Tell a bucket that is not there from an object that is not there."""
+        if self._bucket is None:
+            return
+        with self._explained():
+            if self._files.get_file_info(self._bucket).type == arrow.FileType.NotFound:
+                raise OSError("NO_SUCH_BUCKET: there is no such bucket")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Tell every failure as an error of this warehouse, but for what is not there."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except Exception as error:  # noqa: BLE001 - every package of fsspec raises its own types
+            hint = next((hint for word, hint in HINTS.items() if word in str(error)), NO_HINT)
+            raise OutOfReach(f"warehouse {self.address}: {error}; {hint}") from error
+
+
+def _at_once(keys: Iterable[str], read: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
+    """Read several objects in threads; those that are not there are passed over."""
+
+    def content(key: str) -> bytes | None:
+        with suppress(FileNotFoundError):
+            return read(key)
+        return None
+
+    keys = list(keys)
+    with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
+        for key, found in zip(keys, pool.map(content, keys), strict=True):
+            if found is not None:
+                yield key, found
