@@ -5,8 +5,7 @@
 CREATE OR REPLACE VIEW out_training AS
 WITH trained AS (
     SELECT study, model_id, position, training -> '$.recipe' AS recipe,
-        CASE WHEN json_type(training, '$.outcome') <> 'NULL' THEN training -> '$.outcome' END
-            AS outcome -- JSON null is a checkpoint that no training of ours left
+        training -> '$.outcome' AS outcome
     FROM out_models
     WHERE training IS NOT NULL
 ),
@@ -29,7 +28,9 @@ SELECT
     (record ->> '$.validation_accuracy')::DOUBLE AS validation_accuracy,
     coalesce(record ->> '$.seconds', outcome ->> '$.seconds')::DOUBLE AS seconds,
     epoch = (outcome ->> '$.best_epoch')::BIGINT AS is_best, -- whose weights are audited
-    json_merge_patch(outcome, '{"epochs": null}')::VARCHAR AS outcome -- JSON: all but the epochs
+    CASE
+        WHEN json_type(outcome) = 'OBJECT' THEN json_merge_patch(outcome, '{"epochs": null}')
+    END::VARCHAR AS outcome -- JSON: all but the epochs; NULL where the checkpoint tells none
 FROM trained
 LEFT JOIN epochs USING (study, model_id)
 ORDER BY study, position, model_id, epoch;
