@@ -28,7 +28,7 @@ TYPES = {str: "text", SecretStr: "text", int: "whole number", float: "number", P
 FOLDERS = {
     "core": "Rows of the newest run of every study",
     "out": "Answers",
-    "paper": "Tables of the paper",
+    "paper": "The paper's numbers beside those of a study",
     "macros": "Macros",
     "staging": "All committed rows, every run",
     "checks": "Checks: each returns the offending rows",

@@ -15,8 +15,8 @@ from warehouse.report.cells import (
 from warehouse.report.facts import Facts
 from warehouse.report.paper import DataNote, PaperRow, PaperTable
 
-WHOLE = 1000
-"""Whole estimates from here on are counts."""
+WHOLE = 2
+"""Whole estimates from here on are counts; 0 and 1 are the ends of most scales."""
 
 COMPARABLE, INCOMPARABLE, UNKNOWN = "", "not comparable", "comparability unknown"
 
