@@ -1,0 +1,140 @@
+"""The paper's protocol tables against the kernel, on random audits and from the same draws."""
+
+import json
+
+import numpy as np
+import pytest
+from random_audit import random_audit
+from test_comparisons import means_on_paths, model_draws, near
+from test_oracles import by_cell, rows_of
+
+from decaf.bootstrap import bootstrap_ratio, bootstrap_statistic
+from decaf.profiles import profile
+from decaf.ranks import weighted_spearman
+
+KINDS = {
+    "shuffle": ("patches", {"ranking": "random"}),
+    "patch": ("patches", {"ranking": "energy"}),
+    "blend": ("blend", {}),
+}
+LIMITS = ("lower_90", "upper_90", "lower_95", "upper_95")
+
+
+@pytest.fixture(params=[0, 1])
+def audit(request):
+    """Random trajectories as those of ImageNet-9 on a blend, an order and a random order."""
+    rows = random_audit(request.param)
+    rows["stg_runs"][0]["config"] = json.dumps({"data": {"adapter": "imagenet9"}})
+    where = {"study": "s", "run_id": "r"}
+    rows["stg_paths"] = [
+        where | {"path": path, "position": position, "kind": kind, "identity": json.dumps(identity)}
+        for position, (path, (kind, identity)) in enumerate(KINDS.items())
+    ]
+    rows["stg_models"] = [where | {"model_id": row["model_id"]} for row in rows["stg_run_shards"]]
+    return rows
+
+
+def check(row, reference):
+    assert row["estimate"] == near(reference.estimate)
+    for name in LIMITS:
+        assert row[name] == near(getattr(reference, name)), (name, row)
+
+
+def test_protocol(audit, catalogue):
+    connection = catalogue(audit)
+    rows = rows_of(connection.sql("FROM paper_imagenet9_protocol"))
+    assert len(rows) == 3 * 2 * 5
+    for row in rows:
+        assert row["path_a"] == "blend"
+        blend, patch = means_on_paths(audit, row)
+        if not any(blend):
+            assert row["reason"] == "the mean on path_a is 0"
+        elif len(blend) == 1:
+            assert row["reason"] == "a single model"
+        else:
+            draws = model_draws(connection, len(blend), 500, 91702)
+            check(row, bootstrap_ratio(patch, blend, draws=draws))
+
+
+def test_rank_transfer(audit, catalogue):
+    connection = catalogue(audit)
+    rows = rows_of(connection.sql("FROM paper_imagenet9_rank_transfer"))
+    rows += [
+        row
+        for row in rows_of(connection.sql("FROM paper_imagenet9_order_stability"))
+        if row["statistic"] == "rank correlation"
+    ]
+    assert {row["path_a"] for row in rows} == {"blend", "patch"}
+    checked = 0
+    for row in rows:
+        if row["estimate"] is None:
+            assert row["reason"]
+            continue
+        sides = np.round(means_on_paths(audit, row), 12)
+        draws = model_draws(connection, sides.shape[1], 500, 91702)
+        check(row, bootstrap_statistic(weighted_spearman, sides, draws=draws))
+        checked += 1
+    assert checked > 10
+
+
+def test_order_stability(audit, catalogue):
+    rows = rows_of(catalogue(audit).sql("FROM paper_imagenet9_order_stability"))
+    for row in rows:
+        if row["metric"] is None:
+            assert row["estimate"] == 0
+            continue
+        a, b = np.array(means_on_paths(audit, row))
+        expected = {
+            "mean absolute difference": np.abs(b - a).mean(),
+            "largest absolute difference": np.abs(b - a).max(),
+        }
+        if row["statistic"] in expected:
+            assert row["estimate"] == near(expected[row["statistic"]])
+
+
+def test_thresholds(audit, catalogue):
+    rows = rows_of(catalogue(audit).sql("FROM paper_imagenet9_thresholds"))
+    cells = by_cell(audit, "stg_trajectories")
+    models = sorted({model for model, _, _ in cells})
+
+    def mean(pair_type, path, epsilon, metric):
+        means = []
+        for model in models:
+            inside = cells.get((model, pair_type, path))
+            if inside:
+                response = np.array([np.subtract(r["q_plus"], r["q_minus"]) for r in inside])
+                routed = profile(response, inside[0]["t"], epsilon)
+                name = "is_endpoint_active" if metric == "active_frac" else metric
+                means.append(np.mean(getattr(routed, name)))
+        return np.mean(means)
+
+    assert {row["epsilon"] for row in rows} == {"0.01", "0.02", "0.05"}
+    for row in rows[::7]:
+        where = row["pair_type"], row["path"], float(row["epsilon"]), row["metric"]
+        expected = mean(*where)
+        if row["statistic"] == "ratio to blend":
+            below = mean(where[0], "blend", *where[2:])
+            expected = expected / below if below else np.nan
+        assert row["estimate"] == near(expected), row
+
+
+@pytest.mark.parametrize(
+    ("foregrounds", "models", "is_official"), [(768, 32, True), (768, 31, False), (600, 32, False)]
+)
+def test_counts_tell_official_data(catalogue, foregrounds, models, is_official):
+    config = json.dumps({"data": {"adapter": "imagenet9", "split": "deep"}})
+    pairs = [
+        {"study": "s", "pairs_digest": "d", "pair_id": f"{k}{kind}", "source_id": str(k)}
+        | {"pair_type": kind, "class_id": k % 9}
+        for k in range(foregrounds)
+        for kind in ("same_rand", "same_next")
+    ]
+    run = {"study": "s", "run_id": "r", "pairs_digest": "d"}
+    given = {
+        "stg_runs": [run | {"config": config}],
+        "stg_pairs": pairs,
+        "stg_models": [{"study": "s", "run_id": "r", "model_id": str(k)} for k in range(models)],
+    }
+    (row,) = rows_of(catalogue(given).sql("FROM paper_data"))
+    assert (row["is_official"], row["foreground_count"]) == (is_official, foregrounds)
+    assert ("contents are not compared" in row["why"]) == is_official
