@@ -281,7 +281,7 @@ def _insert_paper(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
     for name, rows in tables.items():
         if rows:
             insert(connection, f"paper_imagenet9_{name}", rows)
-    why = "20 foregrounds, not 4050 to 4050"
+    why = "20 foregrounds, not 4050"
     insert(connection, "paper_data", [(study, "digest", "all", 20, 9, 2, 6, False, why)])
 
 

@@ -61,7 +61,7 @@ def test_estimates_stand_beside_published_values_that_are_said_not_to_compare(tm
     with open_stub(audit) as connection:
         reader = report_of(connection, audit, tmp_path)
     assert "paper" in reader.ids
-    label = "Not the official data: not comparable (20 foregrounds, not 4050 to 4050)."
+    label = "Not the official data: not comparable (20 foregrounds, not 4050)."
     assert label in reader.text
     row = ["mixed_rand", "abs_response", "blend", "patch_a", "1.740", "[1.700, 1.780]"]
     assert [*row, "[1.690, 1.790]", "1.737 not comparable"] in reader.rows
