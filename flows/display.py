@@ -83,6 +83,10 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
         f"were scored ({rows.naive / rows.planned:.2f} times as many)",
         highlight=False,
     )
+    for card in study.models if missing else ():
+        if card not in missing:
+            # What is missing should be known before anything is trained, not after.
+            card.weights_digest(study.workspace)
 
 
 def _print_shards(console: Console, planned: AuditPlan) -> None:

@@ -164,6 +164,13 @@ def test_the_plan_names_models_that_are_to_be_trained_first(imagenet9, photo_roo
     assert "1 models are to be trained first; then 2 shards" in done.stdout
     assert ["net", "imagenet9_fine_tune"] in plan
     assert ["occlusion", "2", "0", "45", "0"] in plan
+    imagenet9["models"].append(
+        {name: value for name, value in card.items() if name != "training"}
+        | {"id": "other", "weights": str(photo_root / "nowhere.safetensors")}
+    )
+    done = decaf("plan", write(imagenet9))
+    assert done.returncode == 2
+    assert "nowhere.safetensors" in done.stderr
 
 
 def test_another_method_is_measured_without_scoring_again(
