@@ -57,7 +57,7 @@ def test_every_configuration_of_the_project_can_be_read(monkeypatch, tmp_path):
     (tmp_path / "weights" / "architectures.py").write_text("")
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
-    for name in ("demo", "photos", "imagenet9"):
+    for name in ("demo", "photos", "photos_deep", "imagenet9", "imagenet9_deep"):
         assert load_study(ROOT / "configs" / f"{name}.yaml").study == name
 
 
@@ -72,7 +72,8 @@ def test_the_imagenet9_zoo_is_the_papers(monkeypatch, tmp_path):
         product(backbones, ("original", "mixed_rand", "mixed_next", "only_fg"), (7101, 7102))
     )
     assert all(model.training.epochs == 8 for model in tuned)
-    deep = models[:16] + models[24:40]
+    deep = load_study(ROOT / "configs" / "imagenet9_deep.yaml").models
+    assert deep == models[:16] + models[24:40]
     assert sum(model.training is None for model in deep) == 16
     assert {model.training.seed for model in deep if model.training} == {7101}
     assert len({model.family for model in deep}) == 8
