@@ -29,6 +29,7 @@ FEATURE_COUNT = 54
 COVER = "Cover_Type"
 COVER_TYPES = range(1, 8)
 OFFICIAL = ("covtype.data.gz", "covtype.data")
+SAMPLES = "covtype*.csv*"
 SCIKIT_LEARN_CACHE = ("covertype/samples_py3", "samples_py3")
 GZIP_START = b"\x1f\x8b"
 EXPECTED = "expected the official covtype.data(.gz), or a CSV file of its columns with a header"
@@ -44,7 +45,7 @@ class Table(NamedTuple):
 
 
 def find_table(place: Path) -> Path:
-    """The file that a path means: itself, or the official file in a folder.
+    """The file that a path means: itself, or in a folder the official file or the only CSV file.
 
     Raises
     ------
@@ -54,6 +55,9 @@ def find_table(place: Path) -> Path:
     for name in OFFICIAL:
         if (place / name).is_file():
             return place / name
+    samples = sorted(place.glob(SAMPLES))
+    if len(samples) == 1:
+        return samples[0]
     if any((place / name).exists() for name in SCIKIT_LEARN_CACHE):
         raise DataError(
             f"{place} is the cache of scikit-learn's fetch_covtype, a joblib pickle: opening it "
@@ -61,8 +65,8 @@ def find_table(place: Path) -> Path:
             "correct 'file:'"
         )
     if not place.is_file():
-        found = "has no Covertype table" if place.is_dir() else "does not exist"
-        raise DataError(f"{place} {found}; {EXPECTED}, or a folder that holds the former")
+        found = f"has {len(samples)} Covertype tables" if place.is_dir() else "does not exist"
+        raise DataError(f"{place} {found}; {EXPECTED}, or a folder that holds one of them")
     return place
 
 

@@ -60,6 +60,16 @@ def test_a_csv_file_has_a_header(tmp_path):
     np.testing.assert_array_equal(read_table(path).features, made_up(2)[:, :54])
 
 
+def test_the_only_csv_file_of_a_folder_is_its_table(tmp_path):
+    path = write(tmp_path / "covtype_some.csv.gz", made_up(2))
+    assert find_table(tmp_path) == path
+    write(tmp_path / "covtype_other.csv", made_up(2))
+    with pytest.raises(DataError, match="has 2 Covertype tables"):
+        find_table(tmp_path)
+    official = write(tmp_path / "covtype.data", made_up(2))
+    assert find_table(tmp_path) == official
+
+
 def test_a_header_of_other_columns_is_refused(tmp_path):
     path = write(tmp_path / "any.csv", made_up(2))
     path.write_text(f"{header().replace('Aspect,Slope', 'Slope,Aspect')}\n{path.read_text()}")
@@ -76,7 +86,7 @@ def test_the_cache_of_scikit_learn_is_not_unpickled(tmp_path):
 
 
 def test_a_place_without_a_table_is_an_error(tmp_path):
-    with pytest.raises(DataError, match="has no Covertype table"):
+    with pytest.raises(DataError, match="has 0 Covertype tables"):
         find_table(tmp_path)
     with pytest.raises(DataError, match="does not exist"):
         find_table(tmp_path / "none.csv")
