@@ -78,7 +78,7 @@ def test_a_damaged_photo(photos, write, decaf, prefect_server, photo_root, tmp_p
     path.write_bytes(path.read_bytes()[:-2000])
     done = decaf("run", write(photos), **prefect_server)
     assert refused(done, path.name, "cannot be decoded", "restore it")
-    assert list((tmp_path / "workspace" / "pixels").iterdir()) == []
+    assert list((tmp_path / "workspace" / "inputs").iterdir()) == []
     assert committed(tmp_path / "warehouse") == []
 
 
