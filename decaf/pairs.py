@@ -73,11 +73,15 @@ class Pair:
 
 @dataclass(frozen=True)
 class PairSet:
-    """All pairs of a study over one list of images, with the geometry of :class:`ImageSet`."""
+    """All pairs of a study over one list of images, with the geometry of :class:`ImageSet`.
+
+    ``remarks`` say what of the data is not used; they are no part of its identity.
+    """
 
     images: tuple[Image, ...]
     pairs: tuple[Pair, ...]
     geometry: str
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.pairs:

@@ -1,5 +1,6 @@
 """What the commands print: tables of plans, progress and results."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from shlex import quote
 
@@ -8,6 +9,10 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
+from decaf.corruptions import CORRUPTIONS
+from decaf.measurements import Measurement
+from decaf.models.card import ModelCard
+from decaf.pairs import PairSet
 from decaf.shards import untrained
 from decaf.study import Study
 from tasks.explain import explain
@@ -61,19 +66,17 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
         f"{', '.join(study.paths)}, {study.grid.size} stages",
         highlight=False,
     )
+    for remark in pairs.remarks:
+        console.print(remark, highlight=False, markup=False)
     missing = untrained(study)
-    if missing:
-        blocks = len(pairs.blocks(study.sources_per_shard))
-        console.print(
-            f"{len(missing)} models are to be trained first: "
-            f"{', '.join(card.id for card in missing)}; then {blocks * len(study.models)} shards",
-            highlight=False,
-        )
+    planned = None if missing else plan_audit(study, pairs)
+    if planned is None:
+        _print_untrained(console, study, pairs, missing)
     else:
-        planned = plan_audit(study, pairs)
         _print_shards(console, planned)
         if explained:
             _print_misses(console, planned)
+    _print_measurements(console, study, pairs, planned)
     rows = count_rows(study, pairs)
     console.print(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
@@ -93,6 +96,56 @@ def _print_shards(console: Console, planned: AuditPlan) -> None:
         cached = len(shards) - unscored - unrouted
         table.add_row(card.id, *(str(n) for n in (len(shards), cached, unrouted, unscored)))
     console.print(table)
+
+
+def _print_untrained(
+    console: Console, study: Study, pairs: PairSet, missing: Sequence[ModelCard]
+) -> None:
+    blocks = len(pairs.blocks(study.sources_per_shard))
+    console.print(
+        f"{len(missing)} models are to be trained first; then {blocks * len(study.models)} shards",
+        highlight=False,
+    )
+    table = _table(None, ("to be trained", "recipe"), 2)
+    for card in missing:
+        table.add_row(Text(card.id), card.training.recipe)
+    console.print(table)
+
+
+def _print_measurements(
+    console: Console, study: Study, pairs: PairSet, planned: AuditPlan | None
+) -> None:
+    """What is measured beside the trajectories, and how many rows that will send.
+
+    Before the models are trained, nothing can have been measured.
+    """
+    blocks = pairs.blocks(study.sources_per_shard)
+    total = len(blocks) * len(study.models)
+    names = ("measurement", "planned", "made", "forward rows left", "backward rows left")
+    table = _table("beside the trajectories", names)
+    if study.behaviours is not None:
+        left = _unmeasured(planned, "corruptions", "")
+        made = 0 if left is None else total - len(left)
+        rows = "0" if made == total else f"unknown until scored: {len(CORRUPTIONS)} a null pair"
+        table.add_row("behaviours", str(total), str(made), rows, "0")
+    images = [len({pairs.pairs[row].plus for row in rows}) for rows in blocks]
+    for name, method in study.attributions.items():
+        left = _unmeasured(planned, "attributions", name)
+        if left is None:
+            made, mapped = 0, sum(images) * len(study.models)
+        else:
+            made, mapped = total - len(left), sum(images[one.shard.block] for one in left)
+        rows = (mapped * calls for calls in (method.forward_calls, method.backward_calls))
+        table.add_row(Text(name), str(total), str(made), *(f"{count:,}" for count in rows))
+    if table.row_count:
+        console.print(table)
+
+
+def _unmeasured(planned: AuditPlan | None, kind: str, name: str) -> list[Measurement] | None:
+    """Measurements of one name that are left; None where nothing can be known yet."""
+    if planned is None:
+        return None
+    return [one for one in planned.unmeasured if (one.kind, one.name) == (kind, name)]
 
 
 def _print_misses(console: Console, planned: AuditPlan) -> None:
@@ -116,6 +169,15 @@ def status(console: Console, root: Root, study: str | None) -> None:
             "WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
+        measured = connection.sql(
+            "SELECT study, if(kind = 'corruptions', 'behaviours', name), "
+            "count(*) FILTER (is_made), count(*), coalesce(sum(forward_rows), 0), "
+            "coalesce(sum(backward_rows), 0) FROM core_measurements "
+            "LEFT JOIN stg_measurement_costs USING (study, model_id, measurement_key) "
+            "WHERE $study IS NULL OR study = $study GROUP BY study, kind, name "
+            "ORDER BY study, kind DESC, name",
+            params={"study": study},
+        ).fetchall()
         files = connection.sql(
             "SELECT study, table_name, file_count, median_bytes, total_bytes, small_file_count "
             "FROM out_storage WHERE $study IS NULL OR study = $study",
@@ -133,7 +195,20 @@ def status(console: Console, root: Root, study: str | None) -> None:
             means = ("" if value is None else f"{value:.4f}" for value in (e, c, f))
             table.add_row(model, f"{done}/{total}", f"{forwards:,}", left, *means)
         console.print(table)
+        _print_measured(console, name, [row[1:] for row in measured if row[0] == name])
         _print_files(console, root, name, [row[1:] for row in files if row[0] == name])
+
+
+def _print_measured(
+    console: Console, study: str, rows: list[tuple[str, int, int, int, int]]
+) -> None:
+    if not rows:
+        return
+    names = ("measurement", "made", "forward rows", "backward rows")
+    table = _table(f"{study}: beside the trajectories", names)
+    for name, made, planned, forwards, backwards in rows:
+        table.add_row(Text(name), f"{made}/{planned}", f"{forwards:,}", f"{backwards:,}")
+    console.print(table)
 
 
 def _print_files(

@@ -9,7 +9,7 @@ from warehouse.catalog import connect_empty
 from warehouse.catalog import views as catalog_views
 from warehouse.descriptions import described
 
-FOLDERS = ("core", "out", "macros")
+FOLDERS = ("core", "out", "paper", "macros")
 """What people ask; the rest is behind it."""
 
 

@@ -7,7 +7,7 @@ the file name's ``nXXXXXXXX_NNNNN`` before ``_bg_`` (paper, section 6 and append
 import hashlib
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,12 @@ UNREADABLE = (OSError, UnidentifiedImageError, SyntaxError, ValueError)
 RESIZE_SHORTER = 256
 
 
+class _VariantFiles(NamedTuple):
+    by_source: dict[str, Path]
+    surplus_count: int
+    """Files whose foreground has another one that comes first by name."""
+
+
 class ImageNet9(Settings):
     """Pairs of one foreground before a same-class and before another background."""
 
@@ -51,14 +57,22 @@ class ImageNet9(Settings):
     def pair_set(self) -> PairSet:
         """Join the variants by foreground; digest every file, decode none.
 
+        What is left out, because a variant lacks the foreground or has it twice, is told in the
+        remarks.
+
         Raises
         ------
         DataError
-            When a variant's folder is missing or holds no usable file.
+            When a variant's folder is missing or holds no usable file, no foreground is in every
+            variant, or the split has fewer foregrounds than are asked for.
         """
         variants = [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
-        files = {variant: variant_files(self.root, variant) for variant in variants}
-        shared = set.intersection(*(set(found) for found in files.values()))
+        found = {variant: _found_files(self.root, variant) for variant in variants}
+        files = {variant: one.by_source for variant, one in found.items()}
+        shared = set.intersection(*(set(by_source) for by_source in files.values()))
+        if not shared:
+            counts = ", ".join(f"{name} {len(by_source)}" for name, by_source in files.items())
+            raise DataError(f"{self.root}: no foreground is in every variant (files: {counts})")
         sources = self._chosen(shared)
         images, positions = [], {}
         for source in sources:
@@ -80,10 +94,8 @@ class ImageNet9(Settings):
             for source in sources
             for pair_type in self.pair_types
         ]
-        if not pairs:
-            counts = ", ".join(f"{name} {len(found)}" for name, found in files.items())
-            raise DataError(f"{self.root}: no foreground is in every variant (files: {counts})")
-        return PairSet(tuple(images), tuple(pairs), f"pillow bilinear {RESIZE_SHORTER} crop {CROP}")
+        geometry = f"pillow bilinear {RESIZE_SHORTER} crop {CROP}"
+        return PairSet(tuple(images), tuple(pairs), geometry, _remarks(found, shared))
 
     def foregrounds(self, pairs: PairSet) -> ImageSet:
         """Only-FG images of all sources, in the order of their names.
@@ -141,6 +153,13 @@ class ImageNet9(Settings):
 
     def _chosen(self, sources: set[str]) -> list[str]:
         kept = [s for s in sources if self.split is None or split_of(s) == self.split]
+        where = "" if self.split is None else f" in the split {self.split!r}"
+        if len(kept) < (self.sources or 1):
+            raise DataError(
+                f"{self.root}: {len(kept)} of {len(sources)} foregrounds are there{where}, and the "
+                f"study asks for {self.sources or 'at least 1'}; add photos, or change 'split:' or "
+                "'sources:'"
+            )
         if self.sources is not None:
             kept = sorted(kept, key=lambda s: _hash(f"{SPLIT_SEED}|sources|{s}"))[: self.sources]
         return sorted(kept)
@@ -148,6 +167,8 @@ class ImageNet9(Settings):
 
 def variant_files(root: Path, variant: str, part: str = "val") -> dict[str, Path]:
     """Files of one variant by foreground, ``NN/nXXXXXXXX_NNNNN``, in the order of their names.
+
+    Of several files of one foreground the first by name counts.
 
     Parameters
     ----------
@@ -161,6 +182,10 @@ def variant_files(root: Path, variant: str, part: str = "val") -> dict[str, Path
     DataError
         When the folder is missing, is empty, or holds a file that is not named as in the archive.
     """
+    return _found_files(root, variant, part).by_source
+
+
+def _found_files(root: Path, variant: str, part: str = "val") -> _VariantFiles:
     below = root / "bg_challenge"
     folder = (below if below.is_dir() else root) / variant / part
     if not folder.is_dir():
@@ -169,6 +194,7 @@ def variant_files(root: Path, variant: str, part: str = "val") -> dict[str, Path
             f"{root}/bg_challenge/<variant>/{part}/<NN_class>/*.JPEG"
         )
     found: dict[str, Path] = {}
+    file_count = 0
     for path in sorted(folder.glob("*/[!.]*")):
         class_folder = CLASS_FOLDER.fullmatch(path.parent.name)
         name = FILE_NAME.fullmatch(path.stem)
@@ -178,9 +204,29 @@ def variant_files(root: Path, variant: str, part: str = "val") -> dict[str, Path
                 "00_dog/fg_n02085620_00001_bg_n02085936_00001.JPEG"
             )
         found.setdefault(f"0{class_folder['class_id']}/{name['foreground']}", path)
+        file_count += 1
     if not found:
         raise DataError(f"{folder} holds no image; expected <NN_class>/*.JPEG below it")
-    return found
+    return _VariantFiles(found, file_count - len(found))
+
+
+def _remarks(found: dict[str, _VariantFiles], shared: set[str]) -> tuple[str, ...]:
+    """What of the files is not used, in words."""
+    remarks = [
+        f"{one.surplus_count} files of {variant} are left out: another file of their foreground "
+        "comes first by name"
+        for variant, one in found.items()
+        if one.surplus_count
+    ]
+    known = set().union(*(one.by_source for one in found.values()))
+    if known != shared:
+        example = min(known - shared)
+        lacking = [variant for variant, one in found.items() if example not in one.by_source]
+        remarks.append(
+            f"{len(known - shared)} of {len(known)} foregrounds are left out: they are not in "
+            f"every variant ({example}, for example, is not in {' and '.join(lacking)})"
+        )
+    return tuple(remarks)
 
 
 def _size(image: Image) -> tuple[int, int]:

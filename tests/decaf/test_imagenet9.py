@@ -38,6 +38,55 @@ def test_a_foreground_without_one_variant_is_left_out(photo_root):
     assert len(adapter(photo_root, pair_types=["same_rand"]).pair_set().pairs) == 9
 
 
+def test_what_is_left_out_is_told(photo_root):
+    assert adapter(photo_root).pair_set().remarks == ()
+    first_file(photo_root, "mixed_next").unlink()
+    remark = (
+        "1 of 9 foregrounds are left out: they are not in every variant (00/n00000000_00001, for "
+        "example, is not in mixed_next)"
+    )
+    assert adapter(photo_root).pair_set().remarks == (remark,)
+    assert adapter(photo_root, pair_types=["same_rand"]).pair_set().remarks == ()
+
+
+def test_of_two_files_of_a_foreground_the_first_by_name_counts(photo_root):
+    first = first_file(photo_root, "mixed_rand")
+    before = adapter(photo_root).pair_set()
+    first.with_name("fg_n00000000_00001_bg_n99999999_00001.JPEG").write_bytes(first.read_bytes())
+    after = adapter(photo_root).pair_set()
+    assert (after.images, after.pairs) == (before.images, before.pairs)
+    assert after.digest == before.digest
+    assert after.remarks == (
+        "1 files of mixed_rand are left out: another file of their foreground comes first by name",
+    )
+
+
+def test_variants_that_share_no_foreground_are_an_error(photo_root):
+    for path in (photo_root / "bg_challenge" / "mixed_next" / "val").glob("*/*"):
+        path.rename(path.with_name(path.name.replace("_00001_bg", "_00007_bg")))
+    with pytest.raises(DataError, match=r"no foreground is in every variant \(files: mixed_same 9"):
+        adapter(photo_root).pair_set()
+
+
+def test_a_split_that_is_too_small_is_an_error(photo_root):
+    with pytest.raises(DataError, match="9 of 9 foregrounds are there, and the study asks for 10"):
+        adapter(photo_root, sources=10).pair_set()
+    splits = [split_of(f"0{k}/n0000000{k}_00001") for k in range(9)]
+    held = splits.count("deep")
+    words = f"{held} of 9 foregrounds are there in the split 'deep', and the study asks for 9"
+    with pytest.raises(DataError, match=words):
+        adapter(photo_root, split="deep", sources=9).pair_set()
+
+
+def test_an_empty_split_is_an_error(photo_root):
+    for variant in ("mixed_same", "mixed_rand", "mixed_next"):
+        for path in sorted((photo_root / "bg_challenge" / variant / "val").glob("*/*")):
+            if split_of(f"{path.parent.name[:2]}/{path.name[3:18]}") == "deep":
+                path.unlink()
+    with pytest.raises(DataError, match="0 of . foregrounds are there in the split 'deep'.*at lea"):
+        adapter(photo_root, split="deep").pair_set()
+
+
 def test_content_is_part_of_the_digest_and_place_is_not(photo_root, tmp_path):
     before = adapter(photo_root).pair_set()
     moved = photo_root.rename(tmp_path / "elsewhere")

@@ -123,6 +123,47 @@ def test_behaviours_and_attributions_are_those_of_the_library(
     again = decaf("run", write(imagenet9), **prefect_server)
     assert again.returncode == 0, again.stderr
     assert "nothing to do" in again.stdout
+    plan = _cells(decaf("plan", write(imagenet9)).stdout)
+    assert ["behaviours", "2", "2", "0", "0"] in plan
+    assert ["occlusion", "2", "2", "0", "0"] in plan
+    status = _cells(decaf("status", "-w", imagenet9["warehouse"]).stdout)
+    assert ["behaviours", "2/2", str(10 * null), "0"] in status
+    assert ["gradient", "2/2", "9", "9"] in status
+    assert ["occlusion", "2/2", "45", "0"] in status
+
+
+def _cells(text):
+    """Cells of every row of the printed tables."""
+    return [[cell.strip() for cell in line.strip("│┃ ").split("│")] for line in text.splitlines()]
+
+
+def test_the_plan_says_what_will_be_measured_and_sent(imagenet9, photo_root, write, decaf):
+    done = decaf("plan", write(imagenet9))
+    assert done.returncode == 0, done.stderr
+    plan = _cells(done.stdout)
+    # Nine factual images in two blocks; occlusion scores each and its four cells.
+    assert ["gradient", "2", "0", "9", "9"] in plan
+    assert ["occlusion", "2", "0", "45", "0"] in plan
+    assert ["behaviours", "2", "0", "unknown until scored: 10 a null pair", "0"] in plan
+    assert "left out" not in done.stdout
+    first = next(iter((photo_root / "bg_challenge" / "mixed_next").rglob("*.JPEG")))
+    first.unlink()
+    done = decaf("plan", write(imagenet9))
+    assert "1 of 9 foregrounds are left out: they are not in every variant" in done.stdout
+    assert ["occlusion", "2", "0", "40", "0"] in _cells(done.stdout)
+
+
+def test_the_plan_names_models_that_are_to_be_trained_first(imagenet9, photo_root, write, decaf):
+    card = imagenet9["models"][0]
+    del card["weights"]
+    card["training"] = {"recipe": "imagenet9_fine_tune", "root": str(photo_root), "seed": 1}
+    card["training"] |= {"regime": "original", "pretrained": "any"}
+    done = decaf("plan", write(imagenet9))
+    assert done.returncode == 0, done.stderr
+    plan = _cells(done.stdout)
+    assert "1 models are to be trained first; then 2 shards" in done.stdout
+    assert ["net", "imagenet9_fine_tune"] in plan
+    assert ["occlusion", "2", "0", "45", "0"] in plan
 
 
 def test_another_method_is_measured_without_scoring_again(

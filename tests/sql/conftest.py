@@ -24,7 +24,10 @@ def columns():
         }
         named = {
             name: connection.table(name) if name in staged else connection.view(name)
-            for name in [*staged, *(v.name for v in VIEWS.values() if v.folder in ("core", "out"))]
+            for name in [
+                *staged,
+                *(v.name for v in VIEWS.values() if v.folder in ("core", "out", "paper")),
+            ]
         }
         return {name: columns_of(relation) for name, relation in (named | checks).items()}
 

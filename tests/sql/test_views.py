@@ -18,7 +18,7 @@ from warehouse.catalog import CHECKS, SQL_FOLDER
 CASES = sorted(
     folder for folder in Path(__file__).parent.iterdir() if (folder / "expect.csv").exists()
 )
-TESTED = {"core", "out", CHECKS}
+TESTED = {"core", "out", "paper", CHECKS}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -6,10 +6,13 @@ no column that the views lack.
 
 import json
 from dataclasses import dataclass
+from functools import cache
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+
+from warehouse.catalog import connect_empty, views
 
 COLUMNS = {
     "out_runs": "study VARCHAR, run_id VARCHAR, is_current BOOLEAN, started_at TIMESTAMPTZ,"
@@ -68,6 +71,20 @@ class Audit:
     is_finished: bool = True
     has_predictions: bool = True
     has_warnings: bool = False
+    has_paper: bool = False
+
+
+@cache
+def paper_columns() -> dict[str, str]:
+    """Columns of every table of the paper, as the real views have them."""
+    with connect_empty() as connection:
+        found = {v.name: connection.view(v.name) for v in views() if v.folder == "paper"}
+        return {
+            name: ", ".join(
+                f'"{column}" {kind}' for column, kind in zip(view.columns, view.types, strict=True)
+            )
+            for name, view in found.items()
+        }
 
 
 def six_models() -> Audit:
@@ -80,7 +97,7 @@ def six_models() -> Audit:
         "swin_small_patch4_window7_224.ms_in22k_ft_in1k",
         "efficientnet_b0.ra_in1k",
     )
-    return Audit(models=models, study="imagenet9-backgrounds", has_warnings=True)
+    return Audit(models=models, study="imagenet9-backgrounds", has_warnings=True, has_paper=True)
 
 
 def many_models(count: int, paths: tuple[str, ...] = ("blend", "patch_a", "patch_b")) -> Audit:
@@ -88,17 +105,19 @@ def many_models(count: int, paths: tuple[str, ...] = ("blend", "patch_a", "patch
     models = tuple(
         f"{FAMILIES[index % 6]}_variant_{index:03d}.fb_in22k_ft_in1k" for index in range(count)
     )
-    return Audit(models=models, paths=paths, study="registry")
+    return Audit(models=models, paths=paths, study="registry", has_paper=True)
 
 
 def open_stub(audit: Audit) -> duckdb.DuckDBPyConnection:
     """Open an in-memory DuckDB with every table of the contract, filled for one audit."""
     connection = duckdb.connect()
-    for name, columns in COLUMNS.items():
+    for name, columns in (COLUMNS | paper_columns()).items():
         connection.execute(f"CREATE TABLE {name} ({columns})")
     _insert_run(connection, audit)
     if audit.has_rows:
         _insert_results(connection, audit)
+    if audit.has_paper:
+        _insert_paper(connection, audit)
     return connection
 
 
@@ -224,6 +243,46 @@ def _insert_comparisons(connection: duckdb.DuckDBPyConnection, audit: Audit) -> 
     if ratios:
         insert(connection, "out_path_ratios", ratios)
         insert(connection, "out_rank_transfer", ranks)
+
+
+def _insert_paper(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
+    """Tables of the protocol audit, with and without intervals and published values."""
+    study, (blend, *orders) = audit.study, audit.paths
+    numbers, missing = (1.74, 1.7, 1.78, 1.69, 1.79), (None,) * 5
+    measured = [(study, pair_type, name) for pair_type in audit.pair_types for name in METRICS]
+    tables = {
+        "protocol": [
+            (*where, blend, order, *numbers, 1.737 if where[2] == "abs_response" else None, None)
+            for where in measured
+            for order in orders
+        ],
+        "rank_transfer": [
+            (*where, blend, order, *missing, None, "all values of one side are equal")
+            for where in measured
+            for order in orders
+        ],
+        "order_stability": [
+            (*where[:2], orders[0], order, "rank correlation", where[2], *numbers, None, None)
+            for where in measured
+            for order in orders[1:]
+        ],
+        "thresholds": [
+            (study, pair_type, epsilon, path, name, "mean", value, *numbers[1:], None, None)
+            for pair_type in audit.pair_types
+            for epsilon in ("0.01", "0.02", "0.05")
+            for path in audit.paths
+            for name, value in zip(("active_frac", *METRICS[1:]), (0.5, 2, 1, 1, 4), strict=True)
+        ],
+        "accuracy": [
+            (study, "accuracy", "mixed_same", model, 0.95, *[None] * 6)
+            for model in (None, *audit.models)
+        ],
+    }
+    for name, rows in tables.items():
+        if rows:
+            insert(connection, f"paper_imagenet9_{name}", rows)
+    why = "20 foregrounds, not 4050 to 4050"
+    insert(connection, "paper_data", [(study, "digest", "all", 20, 9, 2, 6, False, why)])
 
 
 def _insert_costs(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:

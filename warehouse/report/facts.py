@@ -11,6 +11,7 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import UnknownName
+from warehouse.report.paper import Paper, read_paper
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 """Integrated responses with an interval, in the order of the report's columns."""
@@ -257,6 +258,7 @@ class Facts:
     sweep: tuple[SweepPoint, ...]
     costs: tuple[Cost, ...]
     warnings: tuple[Warned, ...]
+    paper: Paper
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -296,6 +298,7 @@ def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
         sweep=rows_of(connection, SweepPoint, study),
         costs=rows_of(connection, Cost, study),
         warnings=rows_of(connection, Warned, study),
+        paper=read_paper(connection, study),
     )
 
 

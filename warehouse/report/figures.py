@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from warehouse.report.facts import PathRatio, Profile, StageMean
-from warehouse.report.svg import INK, MUTED, PAPER, colour, svg_element
+from warehouse.report.svg import INK, MUTED, PAPER, colour, colour_scale, header, svg_element
 
 NAMES = {
     "evidence": "Evidence",
@@ -72,7 +72,7 @@ def profile_bars(
             x=alt.X(
                 "value:Q", scale=domain, title=RESPONSE, stack="zero", axis=alt.Axis(tickCount=5)
             ),
-            color=_colours("part:N", {part: part for part in COMPONENTS}),
+            color=colour_scale("part:N", {part: part for part in COMPONENTS}),
             order=alt.Order("place:Q"),
         )
     )
@@ -85,7 +85,7 @@ def profile_bars(
     chart = (
         alt.layer(bars, totals, data=alt.InlineData(values=values))
         .properties(width=width, height=alt.Step(step))
-        .facet(column=alt.Column("path:N", sort=list(paths), title=None, header=_header()))
+        .facet(column=alt.Column("path:N", sort=list(paths), title=None, header=header()))
         .properties(spacing=24)
     )
     return svg_element(
@@ -124,7 +124,7 @@ def path_slopes(
         axis=alt.Axis(labelAngle=-35 if slanted else 0, labelLimit=140, ticks=False),
     )
     domain = alt.Scale(domain=[0, largest * 1.05 or 1.0], nice=False)
-    shade = _colours("metric:N", {NAMES[metric]: metric for metric in NAMES})
+    shade = colour_scale("metric:N", {NAMES[metric]: metric for metric in NAMES})
     # Many thin lines are a background; a few are read one by one.
     opacity = min(0.5, max(0.12, 4 * len(paths) / (1 + len(rows))))
     thin = (
@@ -141,7 +141,7 @@ def path_slopes(
     mean = alt.Chart().transform_filter("isValid(datum.mean)").encode(x=x, y="mean:Q", color=shade)
     written = mean.mark_text(dy=-13, fontSize=11, fontWeight=600, stroke=PAPER, strokeWidth=3)
     text = alt.Text("mean:Q", format=f".{decimals}f")
-    column = alt.Column("metric:N", sort=list(NAMES.values()), title=None, header=_header())
+    column = alt.Column("metric:N", sort=list(NAMES.values()), title=None, header=header())
     chart = (
         alt.layer(
             thin,
@@ -234,21 +234,6 @@ def _model_axis(step: float, room: float) -> alt.Axis:
         ticks=False,
         domain=False,
         labelPadding=6,
-    )
-
-
-def _header() -> alt.Header:
-    return alt.Header(
-        labelFontSize=12, labelFontWeight=600, labelColor=INK, labelLimit=240, labelPadding=6
-    )
-
-
-def _colours(field: str, metrics: dict[str, str]) -> alt.Color:
-    """Colour scale from the values of a field to the metrics that they stand for."""
-    return alt.Color(
-        field,
-        legend=None,
-        scale=alt.Scale(domain=list(metrics), range=[colour(name) for name in metrics.values()]),
     )
 
 

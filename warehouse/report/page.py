@@ -5,7 +5,6 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import duckdb
 import jinja2
@@ -13,10 +12,11 @@ import jinja2
 from decaf.errors import WriteFailed
 from decaf.files import replace_file
 from decaf.plots import COLOURS
-from warehouse.report import comparisons, figures, tables
+from warehouse.report import comparisons, figures, paper_figures, paper_tables, tables
 from warehouse.report.columns import decimals_of
 from warehouse.report.costs import cost_table
 from warehouse.report.facts import Facts, Profile, StageMean, read_facts
+from warehouse.report.svg import Picture
 
 MAX_BYTES = 2_000_000
 """Size of the largest report that is written; models are left out until it fits."""
@@ -26,14 +26,6 @@ MAX_PANELS = 12
 
 MAX_SETTING = 60
 """Characters of the longest setting of a score that is shown (a class map is longer)."""
-
-
-class Picture(NamedTuple):
-    """An inline SVG with what is seen in it."""
-
-    title: str
-    svg: str
-    note: str = ""
 
 
 def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path) -> Path:
@@ -112,6 +104,11 @@ def render(facts: Facts, shown_count: int) -> bytes:
         bars=bar_pictures(shown),
         slopes=slope_pictures(shown),
         stages=stage_pictures(shown),
+        paper=paper_tables.paper_tables(shown),
+        data_note=paper_tables.data_note(facts.paper.data),
+        protocol=paper_figures.protocol_pictures(facts),
+        orders=paper_figures.order_pictures(shown),
+        thresholds=paper_figures.threshold_pictures(facts),
     )
     return text.encode()
 
@@ -123,7 +120,8 @@ def first_models(facts: Facts, count: int) -> Facts:
         name: tuple(row for row in getattr(facts, name) if row.model_id in kept)
         for name in ("models", "accuracies", "profiles", "intervals", "stage_means", "costs")
     }
-    return dataclasses.replace(facts, **cut)
+    left_out = {row.model_id for row in facts.models[count:]}
+    return dataclasses.replace(facts, **cut, paper=facts.paper.without_models(left_out))
 
 
 def score_definition(text: str) -> str:

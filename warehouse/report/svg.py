@@ -5,6 +5,7 @@ mode and can still be copied out of the report.
 """
 
 import re
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import altair as alt
@@ -26,9 +27,33 @@ DEFAULTS = frozenset({("opacity", "1"), ("stroke-width", "1"), ("transform", "tr
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(e-?\d+)?")
 
 
+class Picture(NamedTuple):
+    """An inline SVG with what is seen in it."""
+
+    title: str
+    svg: str
+    note: str = ""
+
+
 def colour(metric: str) -> str:
     """CSS colour of a metric."""
     return f"var(--{metric}, {COLOURS[metric]})"
+
+
+def colour_scale(field: str, metrics: dict[str, str]) -> alt.Color:
+    """Colour scale from the values of a field to the metrics that they stand for."""
+    return alt.Color(
+        field,
+        legend=None,
+        scale=alt.Scale(domain=list(metrics), range=[colour(name) for name in metrics.values()]),
+    )
+
+
+def header() -> alt.Header:
+    """Titles of panels."""
+    return alt.Header(
+        labelFontSize=12, labelFontWeight=600, labelColor=INK, labelLimit=240, labelPadding=6
+    )
 
 
 def svg_element(chart: alt.TopLevelMixin, label: str) -> str:

@@ -1,0 +1,19 @@
+-- purpose: which reveal paths are the blend and the patch orders that the paper compares
+-- grain: one row per study and path of either kind
+-- inputs: core_paths
+-- paper: section 6.3; appendix F
+-- Kind and position in the configuration decide, not names: the first blend is the paper's blend,
+-- the first patches ranked by energy its order A, the second its order B; patches in random order
+-- are a control of ours.
+CREATE OR REPLACE VIEW core_protocol_paths AS
+SELECT
+    study,
+    path,
+    CASE
+        WHEN kind = 'blend' THEN 'blend'
+        WHEN identity ->> '$.ranking' = 'random' THEN 'random'
+        ELSE 'patch'
+    END AS protocol,
+    row_number() OVER (PARTITION BY study, protocol ORDER BY position) AS place -- from 1
+FROM core_paths
+WHERE kind IN ('blend', 'patches');

@@ -1,0 +1,45 @@
+-- purpose: what the endpoint threshold decides: means at three epsilons, and ratios patch to blend
+-- grain: one row per study of ImageNet-9, pair type, epsilon, path, statistic and metric
+-- inputs: core_protocol_paths, paper_data, epsilon_sweep, bootstrap
+-- paper: appendix G, figure 11b (threshold sensitivity)
+-- Intervals resample models. The paper prints no number of this figure; its ratios at 0.02 stand in
+-- paper_imagenet9_protocol.
+CREATE OR REPLACE VIEW paper_imagenet9_thresholds AS
+WITH swept AS (FROM epsilon_sweep([0.01, 0.02, 0.05])),
+levels AS MATERIALIZED (
+    SELECT study, protocol, place, model_id, pair_type, path, epsilon, metric, mean
+    FROM swept
+    UNPIVOT (mean FOR metric IN (
+        active_frac, evidence, contradiction, fragility, abs_response
+    ))
+    JOIN core_protocol_paths USING (study, path)
+    SEMI JOIN paper_data USING (study)
+),
+blend AS (FROM levels WHERE protocol = 'blend' AND place = 1),
+entries AS MATERIALIZED (
+    SELECT
+        {
+            study: study, pair_type: pair_type, epsilon: levels.epsilon::VARCHAR,
+            path: levels.path, metric: metric
+        } AS g,
+        model_id AS cluster,
+        levels.mean AS x,
+        CASE WHEN levels.protocol <> 'blend' THEN blend.mean END AS y
+    FROM levels
+    LEFT JOIN blend USING (study, model_id, pair_type, epsilon, metric)
+)
+SELECT
+    unnest(g),
+    CASE statistic WHEN 'ratio' THEN 'ratio to blend' ELSE statistic END AS statistic,
+    any_value(estimate) AS estimate, -- share of pairs for active_frac, else score units, or a ratio
+    any_value(lower_limit) FILTER (level = 0.9) AS lower_90,
+    any_value(upper_limit) FILTER (level = 0.9) AS upper_90,
+    any_value(lower_limit) FILTER (level = 0.95) AS lower_95,
+    any_value(upper_limit) FILTER (level = 0.95) AS upper_95,
+    NULL::DOUBLE AS published,
+    CASE any_value(reason) WHEN 'the mean of y is 0' THEN 'the mean on the blend is 0'
+        WHEN 'a single cluster' THEN 'a single model' ELSE any_value(reason) END AS reason
+FROM bootstrap_by_group('entries', 500, 91702, [0.9, 0.95])
+WHERE statistic IN ('mean', 'ratio')
+GROUP BY g, statistic
+ORDER BY g.study, g.pair_type, g.epsilon, g.path, statistic, g.metric;

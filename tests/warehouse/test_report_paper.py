@@ -1,0 +1,144 @@
+"""The report's tables and pictures of the paper, for views that it knows and for any other."""
+
+import pytest
+from report_reader import Reader
+from stub_audit import Audit, insert, many_models, open_stub, six_models
+
+from warehouse.catalog import View
+from warehouse.report import page, paper, paper_figures, paper_tables
+from warehouse.report.facts import read_facts
+from warehouse.report.page import write_report
+from warehouse.report.paper import DataNote
+
+NUMBERS = ", ".join(f"{name} DOUBLE" for name in paper.NUMBERS[:-1]) + ", reason VARCHAR"
+
+
+def report_of(connection, audit, folder):
+    return Reader(write_report(connection, audit.study, folder / "r.html").read_text())
+
+
+@pytest.fixture
+def any_view(monkeypatch):
+    """Add a table of the paper that the report has never heard of: any_view(columns, rows)."""
+
+    def added(connection, columns, rows, name="paper_strange"):
+        view = View(name, "paper", "how strange: <b>very</b>", "one row", (), "section 99", "")
+        monkeypatch.setattr(paper, "views", lambda: [view])
+        connection.execute(f"CREATE TABLE {name} (study VARCHAR, {columns}, {NUMBERS})")
+        insert(connection, name, rows)
+
+    return added
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("blend", "blend"),
+        (None, "–"),
+        (True, "yes"),
+        (3, "3"),
+        (8289.0, "8,289"),
+        (1.0, "1.000"),
+        (0.00031234, "0.000312"),
+        (-0.5, "-0.500"),
+    ],
+)
+def test_whatever_a_row_is_of_can_be_written(value, text):
+    assert paper_tables.written(value) == text
+
+
+def test_a_study_without_such_rows_has_no_section(tmp_path):
+    audit = Audit()
+    with open_stub(audit) as connection:
+        reader = report_of(connection, audit, tmp_path)
+    assert "paper" not in reader.ids
+    assert "Tables of the paper" not in reader.text
+
+
+def test_estimates_stand_beside_published_values_that_are_said_not_to_compare(tmp_path):
+    audit = six_models()
+    with open_stub(audit) as connection:
+        reader = report_of(connection, audit, tmp_path)
+    assert "paper" in reader.ids
+    label = "Not the official data: not comparable (20 foregrounds, not 4050 to 4050)."
+    assert label in reader.text
+    row = ["mixed_rand", "abs_response", "blend", "patch_a", "1.740", "[1.700, 1.780]"]
+    assert [*row, "[1.690, 1.790]", "1.737 not comparable"] in reader.rows
+    row[1] = "evidence"
+    assert [*row, "[1.690, 1.790]", "–"] in reader.rows
+    reason = "– all values of one side are equal"
+    assert ["mixed_rand", "evidence", "blend", "patch_a", reason] in reader.rows
+    assert ["accuracy", "mixed_same", "–", "0.950"] in reader.rows
+    assert "Paper: section 6.3, figure 4a" in reader.text
+
+
+@pytest.mark.parametrize(
+    ("note", "words"),
+    [
+        (None, "comparability unknown"),
+        (DataNote(True, "counts are right"), "Published values stand beside ours: counts are"),
+        (DataNote(False, "3 models, not 72"), "not comparable (3 models, not 72)"),
+    ],
+)
+def test_what_is_known_of_the_data_is_said(note, words):
+    assert words in paper_tables.data_note(note)
+
+
+def test_official_data_carry_no_label(tmp_path):
+    audit = six_models()
+    with open_stub(audit) as connection:
+        connection.execute("UPDATE paper_data SET is_official = true, why = 'counts are right'")
+        reader = report_of(connection, audit, tmp_path)
+    assert "not comparable" not in reader.text
+    assert any(row[-1] == "1.737" for row in reader.rows)
+
+
+def test_a_view_that_nobody_foresaw_becomes_a_table(tmp_path, any_view):
+    audit = Audit()
+    with open_stub(audit) as connection:
+        values = (0.5, None, None, 0.25, 0.75, 0.875, None)
+        rows = [("demo", "decaf", 3, *values), ("demo", None, 4, *[None] * 6, "no pairs")]
+        any_view(connection, "method VARCHAR, bin INTEGER", [*rows, ("other", "x", 1, *values)])
+        reader = report_of(connection, audit, tmp_path)
+    assert ["decaf", "3", "0.500", "[0.250, 0.750]", "0.875 comparability unknown"] in reader.rows
+    assert ["–", "4", "– no pairs", "–", "–"] in reader.rows
+    assert not any(row and row[0] == "x" for row in reader.rows)
+    assert "How strange: <b>very</b>" in reader.text
+    query = next(query for query in reader.queries if "paper_strange" in query)
+    assert query == "SELECT *\nFROM paper_strange\nWHERE study = 'demo'"
+
+
+def test_a_view_without_estimates_is_no_table(tmp_path, monkeypatch):
+    audit = six_models()
+    with open_stub(audit) as connection:
+        names = {table.name for table in read_facts(connection, audit.study).paper.tables}
+    assert "paper_imagenet9_protocol" in names
+    assert "paper_data" not in names
+
+
+def test_models_that_are_left_out_are_left_out_of_the_tables():
+    audit = six_models()
+    with open_stub(audit) as connection:
+        shown = page.first_models(read_facts(connection, audit.study), 2).paper
+    rows = shown.table("paper_imagenet9_accuracy")
+    assert [row.of["model_id"] for row in rows] == [None, *audit.models[:2]]
+    assert len(shown.table("paper_imagenet9_protocol")) == 2 * 5
+
+
+def test_pictures_show_every_order_component_and_epsilon():
+    audit = many_models(3)
+    with open_stub(audit) as connection:
+        facts = read_facts(connection, audit.study)
+    protocol = paper_figures.protocol_pictures(facts)
+    # Rank transfer is undefined here, so that there is nothing to draw.
+    assert [picture.title.partition(":")[0] for picture in protocol] == ["mixed_same", "mixed_rand"]
+    for name in ("patch_a", "patch_b", "Evidence", "Fragility", ">1.74<"):
+        assert name in protocol[0].svg
+    orders = paper_figures.order_pictures(facts)
+    assert len(orders) == 2
+    for metric in ("evidence", "contradiction", "fragility", "abs_response"):
+        assert orders[0].svg.count(f'fill="var(--{metric},') == 3
+    thresholds = paper_figures.threshold_pictures(facts)
+    assert len(thresholds) == 2
+    for name in ("0.01", "0.05", "50% active"):
+        assert name in thresholds[0].svg

@@ -1,0 +1,214 @@
+"""The report's pictures of the paper's protocol audit: paths, patch orders and thresholds."""
+
+from collections.abc import Iterable, Sequence
+
+import altair as alt
+
+from warehouse.report.facts import Facts
+from warehouse.report.figures import COMPONENTS, NAMES, PAGE_WIDTH
+from warehouse.report.paper import PaperRow
+from warehouse.report.svg import INK, MUTED, Picture, colour_scale, header, svg_element
+
+PROTOCOL = "paper_imagenet9_protocol"
+RANK_TRANSFER = "paper_imagenet9_rank_transfer"
+ORDER_STABILITY = "paper_imagenet9_order_stability"
+THRESHOLDS = "paper_imagenet9_thresholds"
+SCATTER_SIDE = 190
+
+
+def protocol_pictures(facts: Facts) -> list[Picture]:
+    """Ratios patch to blend and rank transfer: one picture per pair type, a panel per order."""
+    panels = (
+        (PROTOCOL, "mean on the patch path / mean on the blend", 1.0),
+        (RANK_TRANSFER, "rank correlation with the blend", 0.0),
+    )
+    pictures = []
+    for name, title, reference in panels:
+        rows = [row for row in facts.paper.table(name) if row.of["metric"] in NAMES]
+        for pair_type in _distinct(row.of["pair_type"] for row in rows):
+            own = [row for row in rows if row.of["pair_type"] == pair_type]
+            if any(row.estimate is not None for row in own):
+                svg = metric_bars(own, title, reference)
+                note = "Lines are 95% intervals that resample models."
+                pictures.append(Picture(f"{pair_type}: {title}", svg, note))
+    return pictures
+
+
+def order_pictures(facts: Facts) -> list[Picture]:
+    """Model means on order A against another order, a panel per component."""
+    compared = _distinct(
+        (row.of["pair_type"], row.of["path_a"], row.of["path_b"])
+        for row in facts.paper.table(ORDER_STABILITY)
+    )
+    pictures = []
+    for pair_type, path_a, path_b in compared:
+        a, b = (
+            {row.model_id: row for row in facts.profiles if (row.pair_type, row.path) == where}
+            for where in ((pair_type, path_a), (pair_type, path_b))
+        )
+        values = [
+            {
+                "metric": name,
+                "x": getattr(a[model], metric),
+                "y": getattr(b[model], metric),
+            }
+            for model in a
+            if model in b
+            for metric, name in NAMES.items()
+        ]
+        if values:
+            svg = order_scatter(values, path_a, path_b)
+            title = f"{pair_type}: {path_b} against {path_a}, a point per model"
+            note = "On the line both orders of the patches give the same mean."
+            pictures.append(Picture(title, svg, note))
+    return pictures
+
+
+def threshold_pictures(facts: Facts) -> list[Picture]:
+    """Shares of E, C and F at every epsilon, one picture per pair type, a panel per path."""
+    rows = [row for row in facts.paper.table(THRESHOLDS) if row.of["statistic"] == "mean"]
+    pictures = []
+    for pair_type in _distinct(row.of["pair_type"] for row in rows):
+        own = [row for row in rows if row.of["pair_type"] == pair_type]
+        svg = threshold_bars(own)
+        title = f"{pair_type}: shares of Abs, and of active pairs, at every epsilon"
+        pictures.append(Picture(title, svg, "Means over models."))
+    return pictures
+
+
+def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
+    """One bar with its interval per component, a panel per patch order.
+
+    Parameters
+    ----------
+    rows
+        Of one pair type.
+    title
+        Of the axis.
+    reference
+        Value with a dashed line: what no change looks like.
+    """
+    paths = _distinct(row.of["path_b"] for row in rows)
+    values = [
+        {
+            "path": row.of["path_b"],
+            "metric": NAMES[row.of["metric"]],
+            "value": row.estimate,
+            "low": row.lower_95,
+            "high": row.upper_95,
+        }
+        for row in rows
+        if row.estimate is not None
+    ]
+    width = min(300, (PAGE_WIDTH - 60) / len(paths) - 24)
+    x = alt.X(
+        "metric:N", sort=list(NAMES.values()), title=None, axis=alt.Axis(labelAngle=0, ticks=False)
+    )
+    base = alt.Chart().encode(x=x)
+    y = alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5))
+    bars = base.mark_bar(size=26).encode(
+        y=y, color=colour_scale("metric:N", {name: metric for metric, name in NAMES.items()})
+    )
+    limits = (
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(color=INK, strokeWidth=1.5)
+        .encode(y="low:Q", y2="high:Q")
+    )
+    written = base.mark_text(align="left", dx=6, dy=-4, fontSize=10.5, color=INK).encode(
+        y="value:Q", text=alt.Text("value:Q", format=".2f")
+    )
+    line = (
+        alt.Chart()
+        .mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
+        .encode(y=alt.datum(reference))
+    )
+    chart = (
+        alt.layer(bars, limits, line, written, data=alt.InlineData(values=values))
+        .properties(width=width, height=200)
+        .facet(column=alt.Column("path:N", sort=paths, title=None, header=header()))
+        .properties(spacing=24)
+    )
+    return svg_element(chart, f"Bars of evidence, contradiction, fragility and Abs: {title}")
+
+
+def order_scatter(values: list[dict], path_a: str, path_b: str) -> str:
+    """Model means on two paths, a panel per component with its own scale, score units."""
+    # Panels side by side share one scale of colours, so each needs all of them.
+    colours = colour_scale("metric:N", {name: metric for metric, name in NAMES.items()})
+    panels = []
+    for name in NAMES.values():
+        own = [value for value in values if value["metric"] == name and None not in value.values()]
+        top = max((max(value["x"], value["y"]) for value in own), default=0.0) * 1.05 or 1.0
+        scale = alt.Scale(domain=[0, top], nice=False)
+        axis = alt.Axis(tickCount=3)
+        points = (
+            alt.Chart(alt.InlineData(values=own))
+            .mark_point(filled=True, size=34, opacity=0.8)
+            .encode(
+                x=alt.X("x:Q", title=path_a, scale=scale, axis=axis),
+                y=alt.Y("y:Q", title=path_b, scale=scale, axis=axis),
+                color=colours,
+            )
+        )
+        line = (
+            alt.Chart(alt.InlineData(values=[{"x": 0, "y": 0}, {"x": top, "y": top}]))
+            .mark_line(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
+            .encode(x="x:Q", y="y:Q")
+        )
+        panels.append(
+            alt.layer(line, points).properties(width=SCATTER_SIDE, height=SCATTER_SIDE, title=name)
+        )
+    chart = alt.concat(*panels, columns=len(NAMES), spacing=16)
+    return svg_element(chart, f"Mean responses of every model on {path_b} against {path_a}")
+
+
+def threshold_bars(rows: Sequence[PaperRow]) -> str:
+    """Stacked shares of E, C and F in Abs, a bar per epsilon and a panel per path."""
+    means = {(row.of["path"], row.of["epsilon"], row.of["metric"]): row.estimate for row in rows}
+    paths = _distinct(row.of["path"] for row in rows)
+    values = []
+    for path, epsilon in _distinct((row.of["path"], row.of["epsilon"]) for row in rows):
+        total = means.get((path, epsilon, "abs_response"))
+        active = means.get((path, epsilon, "active_frac"))
+        for place, part in enumerate(COMPONENTS):
+            share = (means.get((path, epsilon, part)) or 0.0) / total if total else 0.0
+            values.append(
+                {
+                    "path": path,
+                    "epsilon": epsilon,
+                    "part": part,
+                    "place": place,
+                    "share": share,
+                    "active": "" if active is None else f"{100 * active:.0f}% active",
+                }
+            )
+    width = (PAGE_WIDTH - 60) / len(paths) - 24
+    y = alt.Y("epsilon:N", title="ε", axis=alt.Axis(ticks=False, domain=False))
+    base = alt.Chart().encode(y=y)
+    bars = base.mark_bar(height=18).encode(
+        x=alt.X(
+            "share:Q",
+            title="share of Abs",
+            stack="zero",
+            scale=alt.Scale(domain=[0, 1.45]),
+            axis=alt.Axis(values=[0, 0.5, 1], format="%"),
+        ),
+        color=colour_scale("part:N", {part: part for part in COMPONENTS}),
+        order=alt.Order("place:Q"),
+    )
+    written = (
+        base.transform_filter("datum.place == 0")
+        .mark_text(align="left", dx=4, fontSize=10, color=MUTED)
+        .encode(x=alt.datum(1), text="active:N")
+    )
+    chart = (
+        alt.layer(bars, written, data=alt.InlineData(values=values))
+        .properties(width=width, height=alt.Step(26))
+        .facet(column=alt.Column("path:N", sort=paths, title=None, header=header()))
+        .properties(spacing=24)
+    )
+    return svg_element(chart, "Shares of evidence, contradiction and fragility at every epsilon")
+
+
+def _distinct(values: Iterable) -> list:
+    return list(dict.fromkeys(values))
