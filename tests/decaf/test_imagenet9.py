@@ -1,7 +1,10 @@
+import hashlib
+
 import numpy as np
 import pytest
 from PIL import Image
 
+from decaf.data import imagenet9
 from decaf.data.imagenet9 import ImageNet9, split_of
 from decaf.data.input_store import open_inputs, store_inputs
 from decaf.errors import DataError, WriteFailed
@@ -159,6 +162,16 @@ def test_splits_are_disjoint_and_near_their_sizes():
     assert sum(counts.values()) == 4050
     assert counts["score"] == pytest.approx(1620, abs=100)
     assert counts["deep"] == pytest.approx(810, abs=80)
+
+
+def test_the_draw_inside_a_split_is_named_after_it(monkeypatch, photo_root):
+    monkeypatch.setattr(imagenet9, "split_of", lambda source: "deep")
+    drawn = [
+        pair.source_id for pair in adapter(photo_root, split="deep", sources=4).pair_set().pairs
+    ]
+    sources = {pair.source_id for pair in adapter(photo_root).pair_set().pairs}
+    order = sorted(sources, key=lambda s: hashlib.sha256(f"91701|deep|{s}".encode()).hexdigest())
+    assert set(drawn) == set(order[:4])
 
 
 def test_a_number_of_sources_is_a_fixed_draw(photo_root):
