@@ -3,7 +3,7 @@
 Both sides run the same network on the same number of rows in batches of the same size; the bare
 loop is given normalised tensors that lie on the device already, and fetches its outputs like the
 scorer does. Networks are untrained and images random: neither changes the work. Rounds alternate;
-the best of each side counts. The profile says how the scorer's own time divides.
+the best of each side counts. Peak memory is the device's, or the process's on a CPU.
 Run: python benchmarks/scoring.py [--device cuda] [network …]
 """
 
@@ -28,10 +28,11 @@ from decaf.scoring import BlockScores, score_block
 from decaf.sources.network import NetworkCard
 from decaf.states import StateBuilder, on_device
 from tasks.cluster import WORKER_MEMORY
+from tasks.worker import peak_memory, watch_memory
 
 PATHS = {"blend": Blend(), "patch_a": Patches(order="A"), "patch_b": Patches(order="B")}
 GRID = np.linspace(0, 1, 9)
-NETWORKS = {"cpu": ["resnet18"], "cuda": ["resnet50", "vit_b_16"]}
+NETWORKS = {"cpu": ["resnet18"], "cuda": ["resnet50", "convnext_tiny", "swin_t", "vit_b_16"]}
 SOURCES = {"cpu": 4, "cuda": 64}
 BATCH = {"cpu": 61, "cuda": 488}
 ROUNDS = 5
@@ -111,7 +112,9 @@ def compare(name: str, device: torch.device) -> str:
     network, model = networks_of(name, device)
     block, inputs = foregrounds(SOURCES[device.type])
     batch = BATCH[device.type]
+    watch_memory(device)
     _, plan, _ = planned(model, block, inputs, batch)
+    peak = peak_memory(device)
     batches = ready_batches(plan, batch, device)
     bare(network, batches)
     runs = [(planned(model, block, inputs, batch), bare(network, batches)) for _ in range(ROUNDS)]
@@ -119,7 +122,8 @@ def compare(name: str, device: torch.device) -> str:
     rows = plan.state_count
     return (
         f"| {name} | {rows} | {batch} | {rows / alone:.1f} | {rows / seconds:.1f} "
-        f"| {alone / seconds:.3f} | {scores.build_seconds / seconds:.3f} |"
+        f"| {alone / seconds:.3f} | {scores.build_seconds / seconds:.3f} "
+        f"| {SOURCES[device.type] / seconds:.2f} | {peak / 1e6:,.0f} |"
     )
 
 
@@ -136,8 +140,11 @@ def main() -> None:
     print(
         f"{name or 'CPU'}, torch {torch.__version__}, Python {platform.python_version()}, float32"
     )
-    print("| network | rows | batch | bare, rows/s | planned, rows/s | ratio | building, share |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        "| network | rows | batch | bare, rows/s | planned, rows/s | ratio | building, share "
+        "| foregrounds/s | peak, MB |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|")
     for network in given.networks or NETWORKS[given.device]:
         print(compare(network, device), flush=True)
 

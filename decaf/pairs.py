@@ -25,13 +25,13 @@ class Image:
 
 @dataclass(frozen=True)
 class ImageSet:
-    """Clean inputs and how they become pixels.
+    """Clean inputs and how they are made.
 
     Parameters
     ----------
     geometry
-        How pixels are made from what the digests identify (resize, crop, renderer): two sets with
-        equal digests and equal geometry have equal pixels.
+        How inputs are made from what the digests identify (resize, crop, renderer): two sets with
+        equal digests and equal geometry have equal inputs.
     """
 
     images: tuple[Image, ...]
@@ -39,7 +39,7 @@ class ImageSet:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the pixels."""
+        """Digest of the inputs."""
         return json_sha256([self.geometry, [image.digest for image in self.images]])
 
 
@@ -158,7 +158,7 @@ class PairBlock:
     """A block of pairs as arrays: what a worker scores at once.
 
     ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``image_positions`` are the
-    positions of these images in the pixel store, ``source`` numbers the sources from 0.
+    positions of these images in the input store, ``source`` numbers the sources from 0.
     ``feature`` (n_pairs,) is the removed feature, 0 for none, and ``context`` (n_pairs, 2) both
     inputs under the swapped context, or None where some pair has none. ``regions`` (n_images, …)
     are the feature numbers of every pixel or column, 0 for none, where the data have features.

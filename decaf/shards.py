@@ -47,7 +47,7 @@ def fitted_paths(study: Study, pairs: PairSet) -> dict[str, RevealPath]:
 
 
 def untrained(study: Study) -> list[ModelCard]:
-    """Models whose recipe has not made its checkpoint yet."""
+    """Models whose recipe has not made its file yet."""
     return [card for card in study.models if card.is_untrained(study.workspace)]
 
 

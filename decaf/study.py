@@ -74,7 +74,7 @@ class Study(Settings):
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
     cluster: Cluster = Field(LocalWorkers(), description="where shards run")
     workspace: Path = Field(
-        Path("runs/workspace"), description="folder for pixels and trained checkpoints"
+        Path("runs/workspace"), description="folder for clean inputs and trained checkpoints"
     )
     warehouse: str = Field(
         "runs/warehouse",

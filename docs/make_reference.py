@@ -18,10 +18,11 @@ from warehouse.schemas import SCHEMA_VERSION, TABLES
 FOLDER = Path(__file__).parent
 NOTICE = "<!-- Written by docs/make_reference.py; change the descriptions in the code instead. -->"
 SECTIONS = {
-    "data": "decaf.data",
-    "score": "decaf.scores",
-    "paths": "decaf.reveal",
-    "training": "decaf.training",
+    "`data:`": "decaf.data",
+    "`score:`": "decaf.scores",
+    "`paths:`": "decaf.reveal",
+    "`training:` of a network": "decaf.training",
+    "`training:` of an estimator": "decaf.fitting",
 }
 TAGS = ("adapter", "kind", "recipe", "source")
 TYPES = {str: "text", SecretStr: "text", int: "whole number", float: "number", Path: "path"}
@@ -63,7 +64,7 @@ def configuration() -> str:
         *_variants([LocalWorkers, CudaWorkers, SchedulerAddress]),
     ]
     for key, package in SECTIONS.items():
-        parts += [f"## `{key}:` – one module of `{package}` each", *_variants(members(package))]
+        parts += [f"## {key} – one module of `{package}` each", *_variants(members(package))]
     return "\n\n".join(parts) + "\n"
 
 

@@ -15,7 +15,7 @@ from warehouse.writer import open_root, sweep
 def audit(config: Path) -> None:
     """Carry out what is left of a study; the same call again resumes it.
 
-    Reads the data and the models; writes the pixel file, checkpoints, the warehouse and the
+    Reads the data and the models; writes the input file, checkpoints, the warehouse and the
     report. What has a receipt is not done again.
     """
     study = load_study(config)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from distributed import Client
 
-from decaf.data.pixels import store_pixels
+from decaf.data.input_store import store_inputs
 from decaf.measurements import Measurement
 from decaf.study import Study
 from tasks.drive import drive
@@ -27,8 +27,7 @@ def store_foregrounds(plan: AuditPlan) -> Path | None:
     if plan.foregrounds is None:
         return None
     study: Study = plan.study
-    folder = study.workspace / "pixels"
-    return store_pixels(folder, plan.foregrounds, study.data.read_image).absolute()
+    return store_inputs(study.workspace, plan.foregrounds, study.data.read_image).absolute()
 
 
 def make_measurements(

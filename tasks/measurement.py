@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from decaf.attributions import AttributionMethod, attribution_inside
 from decaf.behaviours import needs_corruptions
 from decaf.corruptions import CORRUPTIONS, corrupt_background
-from decaf.data.pixels import open_pixels
+from decaf.data.input_store import channels_first, open_inputs
+from decaf.errors import DataError
 from decaf.image_masks import background_mask, difference_region
 from decaf.image_scores import score_of
 from decaf.memory import halved, is_out_of_memory
@@ -211,4 +212,10 @@ def _values(
 
 
 def _images(file: Path, positions: NDArray[np.int64], device: torch.device) -> torch.Tensor:
-    return on_device(open_pixels(file)[positions].transpose(0, 3, 1, 2), device)
+    stored = open_inputs(file)[positions]
+    if stored.ndim != 4:
+        raise DataError(
+            "'attributions:' and 'behaviours:' are measured on images; the data set has rows of "
+            "features: leave both out"
+        )
+    return on_device(channels_first(stored), device)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from decaf.data.pixels import open_pixels, pixel_file
+from decaf.data.input_store import channels_first, input_file, open_inputs
 from decaf.digests import json_sha256, short
 from decaf.measurements import Measurement, foregrounds, plan_measurements
 from decaf.pairs import ImageSet, PairSet
@@ -99,7 +99,7 @@ def by_model(plan: AuditPlan) -> list[ModelWork]:
 
 
 def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
-    """Compare the study's shards with the receipts; reads no pixel, writes nothing, needs no torch.
+    """Compare the study's shards with the receipts; reads no input, writes nothing, needs no torch.
 
     Raises
     ------
@@ -140,25 +140,25 @@ class RowCount(NamedTuple):
 
 
 def count_rows(study: Study, pairs: PairSet) -> RowCount:
-    """Count the states of every block exactly; decodes pixels that no run has stored yet.
+    """Count the states of every block exactly; reads inputs that no run has stored yet.
 
     Raises
     ------
     DataError
-        When an image cannot be decoded.
+        When an input cannot be read.
     """
     paths = fitted_paths(study, pairs)
-    path = pixel_file(study.workspace / "pixels", pairs.image_set)
+    path = input_file(study.workspace, pairs.image_set)
     planned = naive = 0
     with ThreadPoolExecutor() as pool:
         for rows in pairs.blocks(study.sources_per_shard):
             block = pairs.block(rows)
             if path.exists():
-                images = open_pixels(path)[block.image_positions]
+                inputs = open_inputs(path)[block.image_positions]
             else:
                 used = [pairs.images[position] for position in block.image_positions]
-                images = np.stack(list(pool.map(study.data.read_image, used)))
-            states = plan_states(block, images.transpose(0, 3, 1, 2), paths, study.grid)
+                inputs = np.stack(list(pool.map(study.data.read_image, used)))
+            states = plan_states(block, channels_first(inputs), paths, study.grid)
             planned += states.state_count
             naive += states.naive_count
     return RowCount(planned, naive)

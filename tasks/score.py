@@ -5,7 +5,7 @@ from pathlib import Path
 
 from distributed import Client
 
-from decaf.data.pixels import pixel_file, store_pixels
+from decaf.data.input_store import input_file, store_inputs
 from decaf.pairs import PairSet
 from decaf.shards import Shard, fitted_paths
 from decaf.study import Study
@@ -17,21 +17,20 @@ from tasks.worker import ModelOrder
 
 
 def store_pairs(study: Study, pairs: PairSet) -> Path:
-    """Check that the pairs can be paired and decode their pixels once; returns the pixel file.
+    """Check that the pairs can be paired and store their clean inputs once; returns the file.
 
     Raises
     ------
     DataError
-        Naming the images that cannot be used.
+        Naming the inputs that cannot be used.
     """
-    folder = study.workspace / "pixels"
-    if not pixel_file(folder, pairs.image_set).exists():
-        announce(f"checking and decoding {len(pairs.images)} images")
+    if not input_file(study.workspace, pairs.image_set).exists():
+        announce(f"checking and storing {len(pairs.images)} inputs")
         study.data.verify(pairs)
-    return store_pixels(folder, pairs.image_set, study.data.read_image).absolute()
+    return store_inputs(study.workspace, pairs.image_set, study.data.read_image).absolute()
 
 
-def examine_models(client: Client, plan: AuditPlan, pixels: Path) -> None:
+def examine_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
     """Load every model that has work on a worker, before anything is scored.
 
     Raises
@@ -44,7 +43,7 @@ def examine_models(client: Client, plan: AuditPlan, pixels: Path) -> None:
     first = {shard.model.id: shard for shard in reversed(plan.unscored)}
     if first:
         announce(f"{len(plan.pending)} shards to do; loading each of {len(first)} models once")
-    orders = [shard_order(plan, shard, pixels) for shard in first.values()]
+    orders = [shard_order(plan, shard, inputs) for shard in first.values()]
     drive(client, examine_model, orders, list(first), lambda _: None)
 
 
@@ -52,7 +51,7 @@ def score_shards(
     client: Client,
     plan: AuditPlan,
     shards: Sequence[Shard],
-    pixels: Path,
+    inputs: Path,
     progress: WorkProgress,
 ) -> None:
     """Score and route the shards of one model; each is committed by the worker that did it.
@@ -66,13 +65,13 @@ def score_shards(
     drive(
         client,
         run_shard,
-        [shard_order(plan, shard, pixels) for shard in shards],
+        [shard_order(plan, shard, inputs) for shard in shards],
         [f"{shard.model.id}-{shard.block:05d}" for shard in shards],
         report,
     )
 
 
-def shard_order(plan: AuditPlan, shard: Shard, pixels: Path) -> ShardOrder:
+def shard_order(plan: AuditPlan, shard: Shard, inputs: Path) -> ShardOrder:
     """What a worker needs to know of a shard."""
     study = plan.study
     return ShardOrder(
@@ -84,7 +83,7 @@ def shard_order(plan: AuditPlan, shard: Shard, pixels: Path) -> ShardOrder:
         grid=study.grid,
         epsilon=study.epsilon,
         batch_size=study.batch_size,
-        pixels=pixels,
+        inputs=inputs,
         block=plan.pairs.block(shard.rows),
         keys=shard.keys,
         software=software(),

@@ -11,7 +11,7 @@ import pyarrow as pa
 import torch
 from numpy.typing import NDArray
 
-from decaf.data.pixels import open_pixels
+from decaf.data.input_store import channels_first, open_inputs
 from decaf.pairs import PairBlock
 from decaf.planner import plan_states
 from decaf.scoring import score_block
@@ -36,7 +36,7 @@ from warehouse.writer import commit
 
 @dataclass(frozen=True)
 class ShardOrder:
-    """What a worker is told: keys, paths and names, no pixels and no weights."""
+    """What a worker is told: keys, paths and names, no inputs and no weights."""
 
     root: Root
     study: str
@@ -46,7 +46,8 @@ class ShardOrder:
     grid: NDArray[np.float64]
     epsilon: float
     batch_size: int
-    pixels: Path
+    inputs: Path
+    """File of the clean inputs."""
     block: PairBlock
     keys: ShardKeys
     software: dict[str, str]
@@ -63,7 +64,7 @@ class ShardReport(NamedTuple):
 def run_shard(order: ShardOrder) -> ShardReport:
     """Score and route one shard, as far as it has not been done.
 
-    Reads pixels and weights, or the shard's trajectories when only its profiles are missing;
+    Reads clean inputs and weights, or the shard's trajectories when only its profiles are missing;
     writes both commits. Returns at once when both receipts are there.
     """
     rows = 0
@@ -77,8 +78,8 @@ def run_shard(order: ShardOrder) -> ShardReport:
 def examine_model(order: ShardOrder) -> str:
     """Load a model and score one clean input: what does not fit shows before any work."""
     model, _ = loaded_model(order.model)
-    image = open_pixels(order.pixels)[order.block.image_positions[:1]]
-    inputs = torch.from_numpy(image).to(model.device).permute(0, 3, 1, 2) / 255
+    first = open_inputs(order.inputs)[order.block.image_positions[:1]]
+    inputs = on_device(channels_first(first), model.device)
     order.score.values(model.outputs(inputs), model.output)
     order.score.columns(order.block.class_id)
     return order.model.card.id
@@ -95,14 +96,14 @@ def _score(order: ShardOrder) -> int:
     watch_memory(device)
     block = order.block
     planning = time.perf_counter()
-    inputs = open_pixels(order.pixels)[block.image_positions].transpose(0, 3, 1, 2)
+    inputs = channels_first(open_inputs(order.inputs)[block.image_positions])
     plan = plan_states(block, inputs, order.paths, order.grid)
     builder = StateBuilder(plan, on_device(inputs, device))
     plan_seconds = time.perf_counter() - planning
 
-    def scorer(pixels: torch.Tensor) -> torch.Tensor:
+    def scorer(states: torch.Tensor) -> torch.Tensor:
         with torch.inference_mode():
-            return order.score.values(model.outputs(pixels), model.output)
+            return order.score.values(model.outputs(states), model.output)
 
     columns = order.score.columns(block.class_id)
     scores = score_block(plan, builder, scorer, columns, order.batch_size, sign=order.score.sign)

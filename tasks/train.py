@@ -5,9 +5,8 @@ from pathlib import Path
 
 from distributed import Client
 
-from decaf.models.training import train_network
+from decaf.models.trainable import TrainableCard
 from decaf.shards import untrained
-from decaf.sources.network import NetworkCard
 from decaf.study import Study, import_from
 from tasks.drive import drive
 from tasks.progress import progress_of
@@ -16,26 +15,26 @@ from tasks.worker import choose_device
 
 @dataclass(frozen=True)
 class TrainingOrder:
-    """What a worker is told to train, and in which folder the checkpoint goes."""
+    """What a worker is told to train, and in which folder its file goes."""
 
-    model: NetworkCard
+    model: TrainableCard
     workspace: Path
     device: str
     python_path: tuple[Path, ...]
 
 
 def run_training(order: TrainingOrder) -> str:
-    """Train one model on a worker; returns at once when its checkpoint is there."""
+    """Train one model on a worker; returns at once when its file is there."""
     import_from(order.python_path)
-    train_network(order.model, order.workspace, choose_device(order.device))
+    order.model.train(order.workspace, choose_device(order.device))
     return order.model.id
 
 
 def train_models(client: Client, study: Study) -> None:
     """Train what is missing, one model per worker at a time.
 
-    Reads recipes; writes one checkpoint per model under the workspace. A checkpoint that is there
-    is not trained again.
+    Reads recipes; writes one file per model under the workspace. What is there is not trained
+    again.
     """
     missing = untrained(study)
     if not missing:

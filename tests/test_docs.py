@@ -9,6 +9,7 @@ from typing import get_args
 
 import pytest
 
+from decaf.covertype.classifiers import Family
 from decaf.discovery import members
 from decaf.study import Study, load_study
 from flows.cli import app
@@ -57,8 +58,8 @@ def test_every_configuration_of_the_project_can_be_read(monkeypatch, tmp_path):
     (tmp_path / "weights" / "architectures.py").write_text("")
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
-    for name in ("demo", "photos", "imagenet9"):
-        assert load_study(ROOT / "configs" / f"{name}.yaml").study == name
+    for path in sorted((ROOT / "configs").glob("*.yaml")):
+        assert load_study(path).study == path.stem
 
 
 def test_the_imagenet9_zoo_is_the_papers(monkeypatch, tmp_path):
@@ -72,10 +73,38 @@ def test_the_imagenet9_zoo_is_the_papers(monkeypatch, tmp_path):
         product(backbones, ("original", "mixed_rand", "mixed_next", "only_fg"), (7101, 7102))
     )
     assert all(model.training.epochs == 8 for model in tuned)
-    deep = models[:16] + models[24:40]
+    deep = load_study(ROOT / "configs" / "imagenet9_deep.yaml").models
+    assert deep == models[:16] + models[24:40]
     assert sum(model.training is None for model in deep) == 16
     assert {model.training.seed for model in deep if model.training} == {7101}
     assert len({model.family for model in deep}) == 8
+
+
+def test_the_covertype_zoo_is_the_papers(monkeypatch, tmp_path):
+    monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
+    study = load_study(ROOT / "configs" / "covertype.yaml")
+    recipes = [model.training for model in study.models]
+    assert len(recipes) == 135
+    families = get_args(Family)
+    assert len(families) == 5
+    seeds = (7701, 7702, 7703)
+    expected = [
+        *product(families, ("direct", "gate", "invert"), (0.75, 0.95), seeds),
+        *product(families, ("robust", "mild", "fragile"), (None,), seeds),
+    ]
+    assert {(r.classifier, r.mechanism, r.strength, r.seed) for r in recipes} == set(expected)
+    # Other rows would be audited than were held out.
+    assert {recipe.table for recipe in recipes} == {study.data.table}
+    assert study.data.table.drawn_per_class == 120_000
+    assert (
+        {recipe.fitted_per_class for recipe in recipes} == {study.data.audited_per_class} == {None}
+    )
+    for model in study.models:
+        made = model.training
+        strength = "" if made.strength is None else f"_p{made.strength * 100:.0f}"
+        assert model.id == f"{made.classifier}_{made.mechanism}{strength}_s{made.seed}"
+        assert (model.family, model.method) == (made.classifier, "predict_proba")
+    assert (study.grid.size, study.epsilon) == (11, 0.02)
 
 
 def yaml_examples(page):

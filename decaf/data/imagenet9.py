@@ -161,7 +161,8 @@ class ImageNet9(Settings):
                 "'sources:'"
             )
         if self.sources is not None:
-            kept = sorted(kept, key=lambda s: _hash(f"{SPLIT_SEED}|sources|{s}"))[: self.sources]
+            purpose = self.split or "sources"
+            kept = sorted(kept, key=lambda s: _hash(f"{SPLIT_SEED}|{purpose}|{s}"))[: self.sources]
         return sorted(kept)
 
 

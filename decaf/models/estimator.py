@@ -3,6 +3,7 @@
 import json
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -44,7 +45,7 @@ class Opened(NamedTuple):
         return found[:, self.order]
 
 
-def open_skops(card: "EstimatorCard") -> Opened:
+def open_skops(card: "EstimatorCard", path: Path) -> Opened:
     """Open a scikit-learn estimator, if all types in its file are trusted.
 
     Raises
@@ -52,7 +53,7 @@ def open_skops(card: "EstimatorCard") -> Opened:
     ModelError
         Naming the types that are not, the methods that there are, or the classes.
     """
-    estimator = _load_skops(card)
+    estimator = _load_skops(card, path)
     if not hasattr(estimator, card.method):
         usable = [name for name in get_args(Method) if hasattr(estimator, name)]
         raise ModelError(
@@ -69,7 +70,7 @@ def open_skops(card: "EstimatorCard") -> Opened:
     return Opened(answer, "value", None)
 
 
-def open_xgboost(card: "EstimatorCard") -> Opened:
+def open_xgboost(card: "EstimatorCard", path: Path) -> Opened:
     """Open an XGBoost model; it predicts with its best iteration, as XGBoost's own classes do.
 
     Raises
@@ -80,15 +81,15 @@ def open_xgboost(card: "EstimatorCard") -> Opened:
     import xgboost
 
     try:
-        booster = xgboost.Booster(model_file=card.file)
+        booster = xgboost.Booster(model_file=path)
         learner = json.loads(booster.save_config())["learner"]
         objective = learner["objective"]["name"]
     except (ValueError, KeyError) as error:
         raise ModelError(
-            f"model {card.id}: {card.file} is no XGBoost model ({str(error).splitlines()[0]}); "
+            f"model {card.id}: {path} is no XGBoost model ({str(error).splitlines()[0]}); "
             "save it again with save_model"
         ) from error
-    _check_objective(card, objective)
+    _check_objective(card, path, objective)
     best = booster.attr("best_iteration")
     rounds = (0, 0 if best is None else int(best) + 1)
     kind = "margin" if card.method == "decision_function" else "value"
@@ -105,25 +106,25 @@ def open_xgboost(card: "EstimatorCard") -> Opened:
     return Opened(answer, output, _order(card, list(range(class_count))))
 
 
-def _load_skops(card: "EstimatorCard") -> Any:
+def _load_skops(card: "EstimatorCard", path: Path) -> Any:
     import skops.io
 
     try:
-        untrusted = set(skops.io.get_untrusted_types(file=card.file)) - set(card.trusted)
+        untrusted = set(skops.io.get_untrusted_types(file=path)) - set(card.known_types)
         if untrusted:
             names = ", ".join(sorted(untrusted))
             raise ModelError(
-                f"model {card.id}: {card.file} holds types that skops does not know to be "
+                f"model {card.id}: {path} holds types that skops does not know to be "
                 f"harmless: {names}. If you trust them, list them: 'trusted: [{names}]'"
             )
-        return skops.io.load(card.file, trusted=list(card.trusted))
+        return skops.io.load(path, trusted=list(card.known_types))
     # What a damaged file, another version or a missing module leads to is not skops' to say.
     except (
         *(OSError, LookupError, ValueError, TypeError, AttributeError, ImportError),
         zipfile.BadZipFile,
     ) as error:
         raise ModelError(
-            f"model {card.id}: {card.file} cannot be opened: {type(error).__name__}: {error}; save "
+            f"model {card.id}: {path} cannot be opened: {type(error).__name__}: {error}; save "
             "it again with skops.io.dump, and with the versions that are installed here"
         ) from error
 
@@ -139,14 +140,14 @@ def _order(card: "EstimatorCard", names: list[Any]) -> list[int]:
     return [names.index(name) for name in wanted]
 
 
-def _check_objective(card: "EstimatorCard", objective: str) -> None:
+def _check_objective(card: "EstimatorCard", path: Path, objective: str) -> None:
     if card.method == "predict_proba" and objective not in (BINARY, MULTICLASS):
         raise ModelError(
-            f"model {card.id}: {card.file} was trained for {objective}, which has no "
+            f"model {card.id}: {path} was trained for {objective}, which has no "
             "probabilities: use 'method: predict' or 'method: decision_function'"
         )
     if card.method == "predict" and objective.startswith(("binary:", "multi:")):
         raise ModelError(
-            f"model {card.id}: {card.file} was trained for {objective}, which predicts classes: "
+            f"model {card.id}: {path} was trained for {objective}, which predicts classes: "
             "use 'method: predict_proba' or 'method: decision_function'"
         )

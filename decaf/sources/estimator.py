@@ -2,34 +2,42 @@
 
 import zipfile
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from decaf.digests import json_sha256
+from decaf.discovery import one_of
 from decaf.errors import ModelError
 from decaf.models.array_model import ArrayModel
-from decaf.models.card import Model, ModelCard
+from decaf.models.card import Model
 from decaf.models.estimator import Method, open_skops, open_xgboost
+from decaf.models.fitting import SKOPS, fit_estimator, read_outcome
+from decaf.models.trainable import TrainableCard
 from decaf.settings import PlacedPath
 
-SKOPS, XGBOOST = ".skops", (".json", ".ubj")
+Fitting = one_of("decaf.fitting", "recipe")
+XGBOOST = (".json", ".ubj")
 SKOPS_SCHEMA = "schema.json"
 LONGEST_END = 16
 """Bytes in which a file must end, white space included."""
 
 
-class EstimatorCard(ModelCard):
+class EstimatorCard(TrainableCard):
     """A scikit-learn estimator saved by skops, or an XGBoost model in its own format.
 
     It is given rows of float32 numbers; images are flattened channel by channel, row by row.
     """
 
     source: Literal["estimator"]
-    file: PlacedPath = Field(
-        description="`.skops` file (scikit-learn), or `.json` or `.ubj` file (XGBoost)"
+    file: PlacedPath | None = Field(
+        None, description="`.skops` file (scikit-learn), or `.json` or `.ubj` file (XGBoost)"
+    )
+    training: Fitting | None = Field(
+        None, description="recipe that makes the estimator when there is no file"
     )
     sha256: str | None = Field(None, description="expected digest of the file")
     method: Method = Field(
@@ -46,10 +54,23 @@ class EstimatorCard(ModelCard):
         (), description="types in a skops file that are trusted beyond those that skops knows"
     )
 
+    @model_validator(mode="after")
+    def _one_source(self) -> "EstimatorCard":
+        if (self.file is None) == (self.training is None):
+            raise PydanticCustomError(
+                "file", "give exactly one of 'file' and 'training' (a recipe)"
+            )
+        return self
+
     @property
     def origin(self) -> str:
-        """Name of the file."""
-        return f"estimator:{self.file.name}"
+        """Name of the file, or of the recipe and what it fits."""
+        return f"estimator:{self.training.origin if self.training else self.file.name}"
+
+    @property
+    def known_types(self) -> tuple[str, ...]:
+        """Types that may be in a skops file: those of the card, and those that its recipe makes."""
+        return (*self.trusted, *(self.training.trusted if self.training else ()))
 
     @property
     def feeding_digest(self) -> str:
@@ -58,18 +79,41 @@ class EstimatorCard(ModelCard):
 
     def weights_digest(self, workspace: Path) -> str:
         """Digest of the file, whose kind is checked."""
-        _check_header(self.file)
-        return self._file_digest(self.file, self.sha256)
+        path = self._path(workspace)
+        _check_header(path)
+        return self._file_digest(path, self.sha256)
 
     def load(self, workspace: Path, device: str) -> Model:
         """Open the file; estimators run on the CPU, whatever the device."""
-        _check_header(self.file)
-        opened = open_skops(self) if self.file.suffix == SKOPS else open_xgboost(self)
+        path = self._path(workspace)
+        _check_header(path)
+        opened = (open_skops if path.suffix == SKOPS else open_xgboost)(self, path)
 
         def answer(inputs: NDArray[np.float32]) -> NDArray:
             return opened.in_order(opened.answer(inputs.reshape(len(inputs), -1)))
 
-        return ArrayModel(answer, opened.output, f"model {self.id}, {self.method} of {self.file}")
+        return ArrayModel(answer, opened.output, f"model {self.id}, {self.method} of {path}")
+
+    @property
+    def recipe_digest(self) -> str:
+        """Digest of the recipe."""
+        return json_sha256(self.training.model_dump(mode="json"))
+
+    @property
+    def trained_suffix(self) -> str:
+        """As the recipe says."""
+        return self.training.suffix
+
+    def train(self, workspace: Path, device: str) -> None:
+        """Fit by the recipe, on the CPU whatever the device; the outcome lies beside the file."""
+        fit_estimator(self.training, self.trained_file(workspace))
+
+    def training_outcome(self, path: Path) -> dict[str, Any] | None:
+        """From the file beside the estimator's."""
+        return read_outcome(path)
+
+    def _path(self, workspace: Path) -> Path:
+        return self.trained_file(workspace) if self.file is None else self.file
 
 
 def _check_header(path: Path) -> None:

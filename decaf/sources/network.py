@@ -1,6 +1,5 @@
 """A torch network: an architecture, weights and preprocessing."""
 
-import json
 from pathlib import Path
 from typing import Any, Literal
 
@@ -8,11 +7,12 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from decaf import architectures
-from decaf.digests import json_sha256, short
+from decaf.digests import json_sha256
 from decaf.discovery import one_of
-from decaf.models.card import Model, ModelCard, Output
+from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
 from decaf.models.precision import Precision
+from decaf.models.trainable import TrainableCard
 from decaf.settings import PlacedPath
 
 Training = one_of("decaf.training", "recipe")
@@ -20,7 +20,7 @@ FED = {"input_size", "mean", "std", "memory_format", "precision", "output", "ent
 """Fields that change outputs, beside the architecture and the file."""
 
 
-class NetworkCard(ModelCard):
+class NetworkCard(TrainableCard):
     """A torch network with weights from a file, a library's cache, or a training recipe."""
 
     source: Literal["network"] = "network"
@@ -126,8 +126,7 @@ class NetworkCard(ModelCard):
         if self.weights is not None:
             return self.weights
         if self.training is not None:
-            name = f"{self.id}-{short(self.recipe_digest)}{SAFETENSORS}"
-            return workspace / "checkpoints" / name
+            return self.trained_file(workspace)
         return self._published().file
 
     def weights_digest(self, workspace: Path) -> str:
@@ -150,19 +149,22 @@ class NetworkCard(ModelCard):
         load_into(network, path, self.entry, self.prefix or "", rename)
         return NetworkModel(network, self, torch.device(device))
 
-    def is_untrained(self, workspace: Path) -> bool:
-        """Whether the recipe has not made its checkpoint yet."""
-        return self.training is not None and not self.weights_file(workspace).exists()
+    @property
+    def trained_suffix(self) -> str:
+        """Checkpoints are safetensors."""
+        return SAFETENSORS
 
-    def training_record(self, workspace: Path) -> str | None:
-        """Recipe and outcome as JSON."""
-        if self.training is None:
-            return None
+    def train(self, workspace: Path, device: str) -> None:
+        """Train by the recipe; the checkpoint carries the outcome in its header."""
+        from decaf.models.training import train_network
+
+        train_network(self, workspace, device)
+
+    def training_outcome(self, path: Path) -> dict[str, Any] | None:
+        """From the checkpoint's header."""
         from decaf.models.training import read_outcome
 
-        outcome = read_outcome(self.weights_file(workspace))
-        recipe = self.training.model_dump(mode="json")
-        return json.dumps({"recipe": recipe, "outcome": outcome})
+        return read_outcome(path)
 
     def _published(self) -> architectures.Pretrained:
         return architectures.pretrained(self.architecture, self.pretrained, self.checkpoints)

@@ -1,4 +1,4 @@
-"""Training recipes: how the weights of a model are made. One settings class per module.
+"""Training recipes: how the weights of a network are made. One settings class per module.
 
 A recipe has a ``seed`` and ``train(network, site)``, which trains a network in place and returns a
 NamedTuple of what came out; the site says on which device, how inputs are fed, and where a long

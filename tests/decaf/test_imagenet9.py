@@ -1,9 +1,12 @@
+import hashlib
+
 import numpy as np
 import pytest
 from PIL import Image
 
+from decaf.data import imagenet9
 from decaf.data.imagenet9 import ImageNet9, split_of
-from decaf.data.pixels import open_pixels, store_pixels
+from decaf.data.input_store import open_inputs, store_inputs
 from decaf.errors import DataError, WriteFailed
 
 
@@ -104,25 +107,22 @@ def test_images_are_resized_and_cropped(photo_root):
     np.testing.assert_array_equal(adapter(photo_root).read_image(pairs.images[0]), expected)
 
 
-def test_pixels_are_stored_once(photo_root, tmp_path):
+def test_images_are_stored_once(photo_root, tmp_path):
     data = adapter(photo_root)
     pairs = data.pair_set()
-    path = store_pixels(tmp_path / "pixels", pairs.image_set, data.read_image)
-    stored = open_pixels(path)
+    path = store_inputs(tmp_path, pairs.image_set, data.read_image)
+    stored = open_inputs(path)
     assert stored.shape == (27, 224, 224, 3)
     np.testing.assert_array_equal(stored[5], data.read_image(pairs.images[5]))
-    assert (
-        store_pixels(tmp_path / "pixels", pairs.image_set, lambda image: pytest.fail("decoded"))
-        == path
-    )
+    assert store_inputs(tmp_path, pairs.image_set, lambda image: pytest.fail("decoded")) == path
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 def test_a_full_disk_is_an_error_and_not_a_crash(photo_root, small_disk):
     data = adapter(photo_root)
     with pytest.raises(WriteFailed, match="No space left on device"):
-        store_pixels(small_disk / "pixels", data.pair_set().image_set, data.read_image)
-    assert list((small_disk / "pixels").iterdir()) == []
+        store_inputs(small_disk, data.pair_set().image_set, data.read_image)
+    assert list((small_disk / "inputs").iterdir()) == []
 
 
 def test_a_missing_variant_says_which_layout_is_expected(photo_root):
@@ -144,9 +144,9 @@ def test_damaged_images_are_named_and_nothing_is_left(photo_root, tmp_path):
     path = first_file(photo_root, "mixed_rand")
     path.write_bytes(path.read_bytes()[:400])
     data = adapter(photo_root)
-    with pytest.raises(DataError, match=rf"1 of 27 images.*\n.*{path.name}"):
-        store_pixels(tmp_path / "pixels", data.pair_set().image_set, data.read_image)
-    assert list((tmp_path / "pixels").iterdir()) == []
+    with pytest.raises(DataError, match=rf"1 of 27 inputs.*\n.*{path.name}"):
+        store_inputs(tmp_path, data.pair_set().image_set, data.read_image)
+    assert list((tmp_path / "inputs").iterdir()) == []
 
 
 def test_a_pair_of_two_sizes_is_an_error(photo_root):
@@ -162,6 +162,16 @@ def test_splits_are_disjoint_and_near_their_sizes():
     assert sum(counts.values()) == 4050
     assert counts["score"] == pytest.approx(1620, abs=100)
     assert counts["deep"] == pytest.approx(810, abs=80)
+
+
+def test_the_draw_inside_a_split_is_named_after_it(monkeypatch, photo_root):
+    monkeypatch.setattr(imagenet9, "split_of", lambda source: "deep")
+    drawn = [
+        pair.source_id for pair in adapter(photo_root, split="deep", sources=4).pair_set().pairs
+    ]
+    sources = {pair.source_id for pair in adapter(photo_root).pair_set().pairs}
+    order = sorted(sources, key=lambda s: hashlib.sha256(f"91701|deep|{s}".encode()).hexdigest())
+    assert set(drawn) == set(order[:4])
 
 
 def test_a_number_of_sources_is_a_fixed_draw(photo_root):

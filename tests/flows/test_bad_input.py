@@ -78,7 +78,7 @@ def test_a_damaged_photo(photos, write, decaf, prefect_server, photo_root, tmp_p
     path.write_bytes(path.read_bytes()[:-2000])
     done = decaf("run", write(photos), **prefect_server)
     assert refused(done, path.name, "cannot be decoded", "restore it")
-    assert list((tmp_path / "workspace" / "pixels").iterdir()) == []
+    assert list((tmp_path / "workspace" / "inputs").iterdir()) == []
     assert committed(tmp_path / "warehouse") == []
 
 
@@ -143,9 +143,9 @@ def test_an_output_folder_that_cannot_be_written(study, write, decaf, tmp_path):
 
 def test_a_warehouse_of_a_newer_version(study, write, decaf, tmp_path):
     root = open_root(tmp_path / "warehouse")
-    (root / "warehouse.json").write_text('{"schema_version": 2}')
+    (root / "warehouse.json").write_text('{"schema_version": 99}')
     for command in (["run", write(study)], ["plan", write(study)], ["sql", "-w", root, "SELECT 1"]):
-        assert refused(decaf(*command), "schema version 2", "upgrade decaf")
+        assert refused(decaf(*command), "schema version 99", "upgrade decaf")
 
 
 def test_a_run_that_is_already_going_on(study, write, decaf, prefect_server, tmp_path):

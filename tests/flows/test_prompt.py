@@ -21,7 +21,7 @@ from warehouse.schemas import TABLES
 from warehouse.writer import commit, open_root
 
 DECAF = Path(sys.executable).parent / "decaf"
-SECONDS = 30
+SECONDS = 90
 
 
 class Terminal:
@@ -58,7 +58,7 @@ class Terminal:
         while text.encode() not in self._shown:
             assert time.monotonic() < stop, f"{text!r} did not come"
             self.process.send_signal(signal.SIGINT)
-            if select.select([self._side], [], [], 0.5)[0]:
+            if select.select([self._side], [], [], 2.0)[0]:
                 self._shown += os.read(self._side, 65536)
         self.shows(text)
 

@@ -1,0 +1,111 @@
+"""Clean inputs, read once per data set into a memory-mapped file that all workers share."""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.digests import short
+from decaf.errors import DataError, WriteFailed
+from decaf.files import replace_file
+from decaf.pairs import Image, ImageSet
+
+INPUTS_AT_ONCE = 256
+REPORTED_FAILURES = 5
+FOLDER = "inputs"
+"""Of the workspace."""
+
+
+def input_file(workspace: Path, inputs: ImageSet) -> Path:
+    """Where the clean inputs of a set lie: a pure function of their content."""
+    return workspace / FOLDER / f"{short(inputs.digest)}.npy"
+
+
+def open_inputs(path: Path) -> NDArray[Any]:
+    """Open stored inputs as their data set gave them, memory-mapped, read-only.
+
+    (n, height, width, 3) uint8 images, or (n, features) float32 or float64 rows.
+    """
+    return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
+    """Stored inputs in the order of axes that paths and models take; no copy is made.
+
+    (n, height, width, 3) becomes (n, 3, height, width), (n, features) stays. The step to [0, 1]
+    is that of :func:`decaf.arrays.as_taken`, made where the inputs are used.
+    """
+    return stored.transpose(0, 3, 1, 2) if stored.ndim == 4 else stored
+
+
+def store_inputs(workspace: Path, inputs: ImageSet, read: Callable[[Image], NDArray[Any]]) -> Path:
+    """Read every input of the set into one file, unless it has been done before.
+
+    Raises
+    ------
+    DataError
+        When inputs cannot be read (the first few are named), differ in shape or type, or are
+        neither images nor rows.
+    WriteFailed
+        When the workspace takes no more data. Nothing is left behind in either case.
+    """
+    target = input_file(workspace, inputs)
+    if target.exists():
+        return target
+    try:
+        replace_file(target, lambda temporary: _read_all(temporary, inputs.images, read))
+    except OSError as error:
+        raise WriteFailed(
+            f"inputs cannot be stored in {target.parent}: {error.strerror}; free some space "
+            "there, or set 'workspace:' to another folder"
+        ) from error
+    return target
+
+
+def _read_all(path: Path, images: tuple[Image, ...], read: Callable[[Image], NDArray[Any]]) -> None:
+    first = read(images[0])
+    _check_kind(images[0], first)
+    shape = (len(images), *first.shape)
+    store = np.lib.format.open_memmap(path, mode="w+", dtype=first.dtype, shape=shape)
+    with path.open("r+b") as file:
+        # A full disk is an error here; found while writing to the map, it would be a SIGBUS.
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    failures: list[str] = []
+
+    def copy(position: int) -> None:
+        image = images[position]
+        try:
+            found = read(image)
+        except DataError as error:
+            failures.append(str(error))
+            return
+        if (found.shape, found.dtype) != (first.shape, first.dtype):
+            failures.append(
+                f"{image.image_id} is {found.dtype} {found.shape}; expected {first.dtype} "
+                f"{first.shape} as the others"
+            )
+            return
+        store[position] = found
+
+    with ThreadPoolExecutor() as pool:
+        for start in range(0, len(images), INPUTS_AT_ONCE):
+            stop = min(start + INPUTS_AT_ONCE, len(images))
+            list(pool.map(copy, range(start, stop)))
+    if failures:
+        shown = "\n  ".join(sorted(failures)[:REPORTED_FAILURES])
+        raise DataError(f"{len(failures)} of {len(images)} inputs cannot be used:\n  {shown}")
+    store.flush()
+
+
+def _check_kind(image: Image, found: NDArray[Any]) -> None:
+    is_image = found.dtype == np.uint8 and found.ndim == 3 and found.shape[2] == 3
+    is_row = found.dtype in (np.float32, np.float64) and found.ndim == 1
+    if not (is_image or is_row):
+        raise DataError(
+            f"{image.image_id} is {found.dtype} {found.shape}; expected an image, uint8 (height, "
+            "width, 3), or a row of features, float32 or float64 (features,)"
+        )
