@@ -28,6 +28,7 @@ TYPES = {str: "text", SecretStr: "text", int: "whole number", float: "number", P
 FOLDERS = {
     "core": "Rows of the newest run of every study",
     "out": "Answers",
+    "paper": "The paper's numbers beside those of a study",
     "macros": "Macros",
     "staging": "All committed rows, every run",
     "checks": "Checks: each returns the offending rows",
@@ -84,7 +85,7 @@ def warehouse() -> str:
         ]
         header = ["| name | purpose | grain | paper |", "|---|---|---|---|"]
         parts += [f"## {title}", "\n".join(header + rows)]
-        if folder in ("core", "out"):
+        if folder in ("core", "out", "paper"):
             lists = [
                 f"- `{view.name}`: {', '.join(f'`{name}`' for name, _ in columns[view.name])}"
                 for view in views()

@@ -16,7 +16,7 @@ from warehouse.formats import write_file, write_rows
 from warehouse.schemas import TABLES
 
 MANIFEST = "manifest.json"
-READABLE = ("core", "out", "staging")
+READABLE = ("core", "out", "paper", "staging")
 """Folders of ``sql/`` with views to copy."""
 
 

@@ -8,6 +8,8 @@ from view_tables import VIEWS, above_staging, columns_of, staged_schemas
 from warehouse import functions
 from warehouse.catalog import CHECKS
 
+READABLE = ("core", "out", "paper")
+
 
 @pytest.fixture(scope="session")
 def columns():
@@ -24,7 +26,7 @@ def columns():
         }
         named = {
             name: connection.table(name) if name in staged else connection.view(name)
-            for name in [*staged, *(v.name for v in VIEWS.values() if v.folder in ("core", "out"))]
+            for name in [*staged, *(v.name for v in VIEWS.values() if v.folder in READABLE)]
         }
         return {name: columns_of(relation) for name, relation in (named | checks).items()}
 
