@@ -36,12 +36,12 @@ replicates AS MATERIALIZED (
 ),
 published (method, statistic, published) AS (
     VALUES ('DECAF', 'role_accuracy', 0.9639884183858124), ('Abs', 'role_accuracy',
-        0.3501829734185867), ('', 'pairs', 8289), ('', 'shown_behaviours', 17416)
+        0.3501829734185867), ('all', 'pairs', 8289), ('all', 'shown_behaviours', 17416)
 ),
 estimates AS (
     FROM comparisons_with_decaf('replicates')
     UNION ALL BY NAME
-    SELECT study, '' AS method, unnest(['pairs', 'shown_behaviours']) AS statistic,
+    SELECT study, 'all' AS method, unnest(['pairs', 'shown_behaviours']) AS statistic,
         unnest([pair_count, label_count])::DOUBLE AS estimate
     FROM counts
     WHERE method = 'DECAF'
