@@ -51,6 +51,7 @@ def discrimination_of_clusters(
     """
     y, s = (np.asarray(side, dtype=np.float64) for side in (labels, scores))
     cluster, drawn = np.asarray(clusters), np.asarray(counts, dtype=np.float64)
+    cluster = cluster if cluster.size else cluster.astype(np.int64)
     if not y.shape == s.shape == cluster.shape or y.ndim != 1 or drawn.ndim != 2:
         raise ResponseError(
             f"labels, scores and clusters have shapes {y.shape}, {s.shape} and {cluster.shape}, "
