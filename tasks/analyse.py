@@ -50,18 +50,18 @@ def make_analyses(plan: AuditPlan) -> None:
 def _units(connection: duckdb.DuckDBPyConnection, plan: AuditPlan) -> dict[str, NDArray]:
     """Columns of the units, those of the spatial methods by name; sorted by model and pair."""
     study = plan.study.study
-    columns = connection.execute(
+    columns = connection.sql(
         "SELECT * FROM core_units WHERE study = $study AND reason IS NULL "
         "ORDER BY model_id, pair_id",
-        {"study": study},
+        params={"study": study},
     ).to_arrow_table()
     units = {name: columns[name].to_numpy() for name in columns.column_names}
     for method in plan.study.attributions:
-        scores = connection.execute(
+        scores = connection.sql(
             "SELECT region_score FROM core_units JOIN core_attributions "
             "USING (study, model_id, pair_id) WHERE study = $study AND method = $method "
             "AND reason IS NULL ORDER BY model_id, pair_id",
-            {"study": study, "method": method},
+            params={"study": study, "method": method},
         ).to_arrow_table()
         units[method] = scores["region_score"].to_numpy()
     units["labels"] = np.stack([units[f"y_{label}"] for label in LABELS], axis=1).astype(bool)

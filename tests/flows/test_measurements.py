@@ -1,5 +1,7 @@
 """Behaviours and attributions through the real command line, against the library by hand."""
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 import torch
@@ -17,6 +19,8 @@ from decaf.image_scores import CountedScore
 from decaf.matching import match_units
 from decaf.models.checkpoint import load_into, save
 from warehouse.catalog import connect
+from warehouse.compaction import compact
+from warehouse.garbage import find_garbage
 
 ARCHITECTURE = "factory:decaf.networks.small_cnn:build"
 EPSILON = 0.02
@@ -122,6 +126,10 @@ def test_behaviours_and_attributions_are_those_of_the_library(
         ("attributions", "occlusion", 9, 9 * 5, 0),
         ("corruptions", "", null, 10 * null, 0),
     ]
+    _check_benchmark(tmp_path / "warehouse")
+    compact(tmp_path / "warehouse", "nine")
+    left = {one.reason.split()[0] for one in find_garbage(tmp_path / "warehouse", timedelta(0))}
+    assert left == {"compacted"}
     _check_benchmark(tmp_path / "warehouse")
     again = decaf("run", write(imagenet9), **prefect_server)
     assert again.returncode == 0, again.stderr

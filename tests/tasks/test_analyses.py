@@ -10,6 +10,8 @@ from decaf.errors import DataError
 from decaf.matching import match_units
 from decaf.probes import PROBES, leave_one_group_out
 from tasks import analyse
+from warehouse import layout, receipts
+from warehouse.writer import open_root
 
 LABELS = ("evidence", "contradiction", "fragility")
 PROBE = "logistic_regression"
@@ -120,3 +122,22 @@ def test_without_a_behaviour_there_is_no_pair(units):
     units["labels"][:] = False
     analysis = Analysis("matched_pairs", "k", {"tolerance": 0.05})
     assert list(analyse._matched_pairs(units, analysis)) == []
+
+
+def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
+    root = open_root(tmp_path)
+    plan = SimpleNamespace(
+        root=root,
+        run_id="run",
+        study=SimpleNamespace(study="s", attributions={}),
+        analyses=plan_analyses(study(), "run"),
+    )
+    analyse.make_analyses(plan)
+    pairs, probes = (one.key for one in plan.analyses)
+    made = receipts.read_one(root, "analyses", "s", probes)
+    assert made.inputs["kind"] == "probe_scores"
+    assert made.files == (), "there is no unit"
+    (tmp_path / layout.receipt("analyses", "s", pairs)).unlink()
+    analyse.make_analyses(plan)
+    assert receipts.keys(root, "analyses", "s") == {pairs, probes}
+    assert receipts.read_one(root, "analyses", "s", probes) == made
