@@ -56,14 +56,14 @@ def _units(connection: duckdb.DuckDBPyConnection, plan: AuditPlan) -> dict[str, 
         params={"study": study},
     ).to_arrow_table()
     units = {name: columns[name].to_numpy() for name in columns.column_names}
-    for method in plan.study.attributions:
-        scores = connection.sql(
-            "SELECT region_score FROM core_units JOIN core_attributions "
-            "USING (study, model_id, pair_id) WHERE study = $study AND method = $method "
-            "AND reason IS NULL ORDER BY model_id, pair_id",
-            params={"study": study, "method": method},
-        ).to_arrow_table()
-        units[method] = scores["region_score"].to_numpy()
+    units |= {method: np.empty(0) for method in plan.study.attributions}
+    attributed = connection.sql(
+        "SELECT method, list(region_score ORDER BY model_id, pair_id) FROM core_units "
+        "JOIN core_attributions USING (study, model_id, pair_id) "
+        "WHERE study = $study AND reason IS NULL GROUP BY method",
+        params={"study": study},
+    ).fetchall()
+    units |= {method: np.array(scores) for method, scores in attributed}
     units["labels"] = np.stack([units[f"y_{label}"] for label in LABELS], axis=1).astype(bool)
     # The active flag tells this 0 from that of a pair whose stages all agree.
     units["sign_flip_frac"] = np.nan_to_num(units["sign_flip_frac"].astype(np.float64), nan=0.0)

@@ -9,7 +9,7 @@ from view_tables import define
 from decaf.bins import common_support, quantile_bins, valid_bin_macro, within_bins
 from decaf.discrimination import one_vs_rest, weighted_auprc, weighted_auroc
 from decaf.draws import multiplicities
-from decaf.matching import match_units, matched_agreement
+from decaf.matching import match_units, matched_agreement, role_credit
 from warehouse import functions
 
 LABELS = ["evidence", "contradiction", "fragility"]
@@ -197,5 +197,9 @@ def test_roles(units):
     assert found["Abs", "role_accuracy_difference"][3] == pytest.approx(
         found["DECAF", "role_accuracy"][3] - found["Abs", "role_accuracy"][3]
     )
-    lower, upper = found["DECAF", "role_accuracy"][6:8]
-    assert lower < found["DECAF", "role_accuracy"][3] < upper
+    # A pair is drawn with the model of its left unit.
+    credit = role_credit(units.scores["DECAF"], units.labels)[pairs].mean(axis=1)
+    assert set(units.model[left]) == set(range(MODELS))
+    weights = units.counts()[:, units.model[left]]
+    limits = np.quantile(weights @ credit / weights.sum(axis=1), [0.05, 0.95, 0.025, 0.975])
+    assert found["DECAF", "role_accuracy"][4:8] == pytest.approx(limits.tolist())
