@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from decaf.discovery import one_of
@@ -94,6 +94,21 @@ class Study(Settings):
         if twice:
             raise PydanticCustomError("twice", "model ids occur twice: {ids}", {"ids": str(twice)})
         return models
+
+    @model_validator(mode="after")
+    def _rows_held_out(self) -> "Study":
+        """Refuse recipes that split another table, or another draw of it, than is audited."""
+        audited = getattr(self.data, "table", None)
+        for card in self.models:
+            fitted = getattr(getattr(card, "training", None), "table", audited)
+            if audited is not None and fitted != audited:
+                raise PydanticCustomError(
+                    "held_out",
+                    "model {name} is trained on another 'table:' than 'data:' audits, so rows of "
+                    "its training may be audited; give both the same",
+                    {"name": card.id},
+                )
+        return self
 
     @field_validator("stages")
     @classmethod

@@ -1,4 +1,4 @@
-"""Audit a study: pair → fit and train → plan → examine → score, route, measure → check → report."""
+"""Audit a study: pair → fit, train → plan → examine → score, measure, analyse → check → report."""
 
 from pathlib import Path
 
@@ -34,5 +34,6 @@ def audit(config: Path) -> None:
         for state in states:
             state.result()
         sweep(root, study.study)  # a worker may have died in the middle of a commit
+        steps.analyse(plan)
         steps.check(plan)
         steps.report(plan)

@@ -14,6 +14,7 @@ from warehouse.schemas import (
     MODELS,
     PAIRS,
     PATHS,
+    RUN_ANALYSES,
     RUN_MEASUREMENTS,
     RUN_OUTCOMES,
     RUN_SHARDS,
@@ -68,10 +69,20 @@ def commit_run(plan: AuditPlan) -> None:
         }
         for one in plan.measurements
     ]
+    analyses = [
+        {
+            "run_id": plan.run_id,
+            "analysis_key": one.key,
+            "kind": one.kind,
+            "definition": one.text,
+        }
+        for one in plan.analyses
+    ]
     tables = {
         "runs": _table(RUNS, [run]),
         "run_shards": _table(RUN_SHARDS, shards),
         "run_measurements": _table(RUN_MEASUREMENTS, measurements),
+        "run_analyses": _table(RUN_ANALYSES, analyses),
         "models": _model_rows(plan),
         "paths": _path_rows(plan),
     }

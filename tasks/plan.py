@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from decaf.analyses import Analysis, definitions, plan_analyses
 from decaf.data.input_store import channels_first, input_file, open_inputs
 from decaf.digests import json_sha256, short
 from decaf.measurements import Measurement, foregrounds, plan_measurements
@@ -59,6 +60,11 @@ class AuditPlan:
     def run_id(self) -> str:
         """Digest of the plan: the same plan is the same run, started again or resumed."""
         return run_id_of(self.study, self.shards, self.measurements)
+
+    @property
+    def analyses(self) -> list[Analysis]:
+        """What is computed over all models once they have been measured."""
+        return plan_analyses(self.study, self.run_id)
 
     @property
     def pending(self) -> list[Shard]:
@@ -170,6 +176,8 @@ def run_id_of(
     """Digest of everything that the run will hold."""
     keys = [[shard.model.id, shard.keys.profile_key] for shard in shards]
     beside = [[one.key for one in measurements]] if measurements else []
+    if defined := definitions(study):
+        beside.append(defined)
     return short(json_sha256([study.study, study.epsilon, keys, *beside]))
 
 

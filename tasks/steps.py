@@ -16,6 +16,7 @@ from decaf.measurements import Measurement
 from decaf.pairs import PairSet
 from decaf.shards import Shard
 from decaf.study import Study
+from tasks.analyse import make_analyses
 from tasks.fit import fit_paths
 from tasks.manifest import commit_run
 from tasks.measure import make_measurements, store_foregrounds
@@ -115,6 +116,12 @@ def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]
                     measure(*given, measurements, pixels, alone, progress, return_state=True)
                 )
     return states
+
+
+@task(cache_policy=NO_CACHE)
+def analyse(plan: AuditPlan) -> None:
+    """Match units and fit probes where the study has behaviours; what is committed stays."""
+    make_analyses(plan)
 
 
 @task(cache_policy=NO_CACHE)

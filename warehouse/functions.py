@@ -1,7 +1,7 @@
 """Functions of SQL that are made of numpy: the products and rankings of the bootstrap.
 
-Resampled sums are one matrix product for all groups and columns, and ranks are sorted many lists
-at once; both are many times faster than the same in SQL. They are pure, and see no file.
+Resampled sums and discrimination are matrix products for all replicates at once, and ranks are
+sorted many lists at once: many times faster than the same in SQL. All are pure, and see no file.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from decaf.cluster_discrimination import discrimination_of_clusters
 from decaf.draws import multiplicities
 from decaf.errors import ResponseError
 
@@ -86,6 +87,50 @@ def resampled_sums(
     return _lists(by_column, [result.shape[0] for result in results])
 
 
+def resampled_discrimination(
+    draws: pa.ChunkedArray,
+    positions: pa.ChunkedArray,
+    labels: pa.ChunkedArray,
+    scores: pa.ChunkedArray,
+) -> pa.Array:
+    """Judge scores of any groups on the clusters that every bootstrap replicate drew.
+
+    Parameters
+    ----------
+    draws
+        ``INTEGER[][]``: positions of the clusters, from 0, that each replicate drew.
+    positions
+        ``INTEGER[][]``: by group, the cluster of every unit.
+    labels
+        ``DOUBLE[][]``: by group, 0 or 1 for every unit.
+    scores
+        ``DOUBLE[][]``: by group, the score of every unit. A unit whose label or score is NULL or
+        NaN is left out.
+
+    Returns
+    -------
+    pa.Array
+        ``DOUBLE[][][]``, by group: AUROC, then AUPRC, each by replicate. The first of every list
+        is the sample itself. NULL is undefined: fewer than two classes were drawn.
+
+    Raises
+    ------
+    ResponseError
+        For replicates of different sizes, or groups whose lists have different lengths.
+    """
+    results = [
+        _judged_layout(*(argument[row].values for argument in (draws, positions, labels, scores)))
+        for row in range(len(draws))
+    ]
+    values = np.concatenate([np.empty(0), *(result.ravel() for result in results)])
+    by_measure = _lists(
+        pa.array(values, from_pandas=True),
+        [result.shape[2] for result in results for _ in range(2 * result.shape[0])],
+    )
+    by_group = _lists(by_measure, [2 for result in results for _ in range(result.shape[0])])
+    return _lists(by_group, [result.shape[0] for result in results])
+
+
 def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
     """Spearman correlation of two lists; ties share their average rank (paper, section 6.3).
 
@@ -131,6 +176,13 @@ FUNCTIONS = (
         "DOUBLE[][][]",
         "default",
     ),
+    Function(
+        "resampled_discrimination",
+        resampled_discrimination,
+        ["INTEGER[][]", "INTEGER[][]", "DOUBLE[][]", "DOUBLE[][]"],
+        "DOUBLE[][][]",
+        "default",
+    ),
     Function("rank_correlation", rank_correlation, ["DOUBLE[]", "DOUBLE[]"], "DOUBLE", "special"),
 )
 
@@ -139,12 +191,7 @@ def _sums_of_layout(
     draws: pa.ListArray, positions: pa.ListArray, columns: pa.ListArray
 ) -> NDArray[np.float64]:
     """Sums of the groups of one layout, (n_groups, n_columns, 1 + n_replicates)."""
-    drawn, clusters = _positions(draws.flatten()), _positions(positions.flatten())
-    draw_counts = np.unique(pc.list_value_length(draws))
-    if draw_counts.size != 1:
-        raise ResponseError(
-            f"resampled_sums: found replicates of {draw_counts} draws; expected one size"
-        )
+    clusters = _positions(positions.flatten())
     rows = pc.list_value_length(positions).to_numpy()
     widths, lists = np.unique(pc.list_value_length(columns)), columns.flatten()
     width = int(widths[0]) if widths.size else 0
@@ -155,9 +202,8 @@ def _sums_of_layout(
             "equally many columns in every group, each with one number for every row"
         )
     values = _numbers(lists.flatten())
-    cluster_count = 1 + int(max(drawn.max(initial=0), clusters.max(initial=0)))
-    counts = np.ones((1 + len(draws), cluster_count))
-    counts[1:] = multiplicities(drawn.reshape(len(draws), -1), cluster_count)
+    counts = _counts(draws, clusters)
+    cluster_count = counts.shape[1]
     starts = np.concatenate([[0], np.cumsum(rows)])
     sums = np.empty((len(rows), width, len(counts)))
     step = max(1, CELLS_AT_ONCE // max(1, width * cluster_count))
@@ -173,11 +219,46 @@ def _sums_of_layout(
     return sums
 
 
+def _judged_layout(
+    draws: pa.ListArray, positions: pa.ListArray, labels: pa.ListArray, scores: pa.ListArray
+) -> NDArray[np.float64]:
+    """AUROC and AUPRC of the groups of one layout, (n_groups, 2, 1 + n_replicates)."""
+    clusters = _positions(positions.flatten())
+    counts = _counts(draws, clusters)
+    lengths = [pc.list_value_length(side).to_numpy() for side in (positions, labels, scores)]
+    if not all(np.array_equal(lengths[0], other) for other in lengths[1:]):
+        raise ResponseError(
+            "resampled_discrimination: found groups whose positions, labels and scores are not of "
+            "one length; expected one of each for every unit"
+        )
+    columns = [_numbers(side.flatten()) for side in (labels, scores)]
+    ends = np.cumsum(lengths[0])
+    found = np.empty((len(positions), 2, len(counts)))
+    for group, (end, length) in enumerate(zip(ends, lengths[0], strict=True)):
+        inside = slice(end - length, end)
+        found[group] = discrimination_of_clusters(
+            *(column[inside] for column in columns), clusters[inside], counts
+        )
+    return found
+
+
+def _counts(draws: pa.ListArray, clusters: NDArray[np.int32]) -> NDArray[np.float64]:
+    """How often every replicate drew each cluster, (1 + n_replicates, n_clusters): sample first."""
+    drawn = _positions(draws.flatten())
+    sizes = np.unique(pc.list_value_length(draws))
+    if sizes.size != 1:
+        raise ResponseError(f"bootstrap: found replicates of {sizes} draws; expected one size")
+    cluster_count = 1 + int(max(drawn.max(initial=0), clusters.max(initial=0)))
+    counts = np.ones((1 + len(draws), cluster_count))
+    counts[1:] = multiplicities(drawn.reshape(len(draws), -1), cluster_count)
+    return counts
+
+
 def _positions(places: pa.Array) -> NDArray[np.int32]:
     """Positions of clusters as they are, none of them missing or negative."""
     if places.null_count or (len(places) and pc.min(places).as_py() < 0):
         raise ResponseError(
-            "resampled_sums: found a position that is NULL or negative; expected the places of "
+            "bootstrap: found a position that is NULL or negative; expected the places of "
             "clusters, from 0"
         )
     return places.to_numpy()

@@ -138,7 +138,9 @@ def _planned_keys(root: Root, study: str) -> set[str]:
     with connect(root) as connection:
         rows = connection.sql(
             "SELECT unnest([run_id, shard_key, profile_key]) FROM stg_run_shards "
-            "WHERE study = $study",
+            "WHERE study = $study UNION ALL "
+            "SELECT measurement_key FROM stg_run_measurements WHERE study = $study UNION ALL "
+            "SELECT analysis_key FROM stg_run_analyses WHERE study = $study",
             params={"study": study},
         ).fetchall()
     return {key for (key,) in rows}

@@ -27,7 +27,7 @@ class Migration(NamedTuple):
 
 
 MIGRATIONS: tuple[Migration, ...] = (
-    Migration(1, "tables for behaviours and attributions", write_missing_seeds),
+    Migration(1, "tables for behaviours, attributions and their analyses", write_missing_seeds),
 )
 """All steps, from version 1 on without a gap."""
 

@@ -12,7 +12,16 @@ from decaf.errors import WarehouseError
 from warehouse import layout, storage
 from warehouse.storage import Entry, Root, Storage
 
-KINDS = ("shards", "profiles", "measurements", "pairs", "runs", "outcomes", "compactions")
+KINDS = (
+    "shards",
+    "profiles",
+    "measurements",
+    "pairs",
+    "runs",
+    "analyses",
+    "outcomes",
+    "compactions",
+)
 """Compactions come last: one that is read after its commits can only name what is there."""
 
 

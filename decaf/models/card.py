@@ -27,8 +27,8 @@ class Model(Protocol):
     def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
         """Answer a batch.
 
-        (n, channels, height, width) float32 in [0, 1], or (n, features) float32 → (n, outputs)
-        float; no gradient.
+        (n, channels, height, width) float32 in [0, 1], or (n, features) float32 or float64 →
+        (n, outputs) float; no gradient.
         """
         ...
 

@@ -35,7 +35,7 @@ class Feeding:
         self._std = torch.tensor(card.std, device=device)
 
     def __call__(self, inputs: "torch.Tensor") -> "torch.Tensor":
-        """(n, channels, height, width) or (n, features) float32 → the same, normalised.
+        """(n, channels, height, width) or (n, features) floats → the same in float32, normalised.
 
         Raises
         ------
@@ -49,6 +49,7 @@ class Feeding:
                 f"model {self._card.id}: the inputs have {inputs.shape[1]} channels or features, "
                 f"'mean:' has {self._mean.numel()} numbers; give one for each, or one for all"
             )
+        inputs = inputs.float()  # rows of a data set may be float64
         if inputs.ndim == 2:
             return (inputs - self._mean) / self._std
         side = self._card.input_size

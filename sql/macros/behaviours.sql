@@ -24,9 +24,10 @@ WITH corrupted AS (
 rand AS (
     SELECT
         *,
-        abs(plus_score - minus_score) >= gate AS is_active,
+        plus_score - minus_score AS endpoint_delta,
+        abs(endpoint_delta) >= gate AS is_active,
         is_plus_correct
-        AND (minus_class <> plus_class OR plus_score - minus_score >= change) AS y_evidence
+        AND (minus_class <> plus_class OR endpoint_delta >= change) AS y_evidence
     FROM core_pair_predictions
     WHERE pair_type = 'same_rand'
 ),
@@ -40,6 +41,7 @@ SELECT
     rand.model_id,
     rand.source_id,
     rand.class_id,
+    endpoint_delta, -- of the pair with the random background, score units
     is_active, -- of the pair with the random background, at the gate
     y_evidence,
     y_contradiction, -- NULL without a pair with the next class

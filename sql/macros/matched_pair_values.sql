@@ -25,13 +25,7 @@ sides AS (
                 || 'units of its group', unit_a::VARCHAR, unit_b::VARCHAR))
         END AS credit_a,
         b.credit AS credit_b,
-        -- Of the labels that differ, whether the unit that has one scores higher on it.
-        list_transform(a.labels, lambda label, place: CASE
-            WHEN label = b.labels[place] OR isnan(a.scores[place]) OR isnan(b.scores[place])
-                THEN NULL
-            WHEN label = 1 THEN 0.5 + 0.5 * sign(a.scores[place] - b.scores[place])
-            ELSE 0.5 - 0.5 * sign(a.scores[place] - b.scores[place])
-        END) AS wins
+        label_wins(a.labels, a.scores, b.labels, b.scores) AS wins
     FROM matched
     LEFT JOIN judged AS a ON a.g IS NOT DISTINCT FROM matched.g AND a.unit = unit_a
     LEFT JOIN judged AS b ON b.g IS NOT DISTINCT FROM matched.g AND b.unit = unit_b

@@ -1,4 +1,4 @@
--- purpose: how well the largest scores of a unit name the behaviours that it shows
+-- purpose: how well scores name the behaviours that a unit shows, or that two units differ in
 -- grain: scalar macros
 -- inputs: none
 -- paper: appendix F (magnitude-matched pairs)
@@ -29,3 +29,12 @@ CREATE OR REPLACE MACRO role_credit(scores, labels) AS
             END
         )) / len(list_filter(scores, lambda score: score = list_max(scores)))
     END;
+
+-- Of the labels that differ between two units, whether the one that has a label scores higher on
+-- it: 1, 0, or 0.5 for a tie; NULL where the labels are equal or a score is missing.
+CREATE OR REPLACE MACRO label_wins(labels_a, scores_a, labels_b, scores_b) AS
+    list_transform(labels_a, lambda label, place: CASE
+        WHEN label = labels_b[place] OR isnan(scores_a[place]) OR isnan(scores_b[place]) THEN NULL
+        WHEN label = 1 THEN 0.5 + 0.5 * sign(scores_a[place] - scores_b[place])
+        ELSE 0.5 - 0.5 * sign(scores_a[place] - scores_b[place])
+    END);

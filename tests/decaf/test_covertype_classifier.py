@@ -15,6 +15,7 @@ from decaf.covertype.classifiers import Family, unfitted
 from decaf.errors import WriteFailed
 from decaf.fitting.covertype_classifier import CovertypeClassifier
 from decaf.sources.estimator import EstimatorCard
+from decaf.study import Study
 
 FAMILIES = get_args(Family)
 
@@ -160,6 +161,21 @@ def test_an_estimator_has_a_file_or_a_recipe(recipe, given):
     given = {name: recipe if value is ... else value for name, value in given.items()}
     with pytest.raises(ValidationError, match="exactly one of 'file' and 'training'"):
         EstimatorCard(id="one", family="any", source="estimator", **given)
+
+
+def test_a_study_audits_no_row_that_its_models_were_trained_on(recipe):
+    def study(table):
+        return Study(
+            study="held_out",
+            data={"adapter": "covertype", "table": table},
+            models=[{"id": "one", "family": "any", "source": "estimator", "training": recipe}],
+            score={"kind": "class_probability", "classes": 2, "target": 1},
+            paths={"context": {"kind": "context"}},
+        )
+
+    assert study(recipe["table"]).data.table == study(recipe["table"]).models[0].training.table
+    with pytest.raises(ValidationError, match="model one is trained on another 'table:'"):
+        study(recipe["table"] | {"drawn_per_class": 39})
 
 
 def test_a_full_disk_leaves_no_estimator(recipe, small_disk):

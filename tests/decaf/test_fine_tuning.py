@@ -337,7 +337,7 @@ def test_a_model_is_fine_tuned_from_another_head_and_keeps_its_best_epoch(archiv
     )
     workspace = archive / "workspace"
     assert card.is_untrained(workspace)
-    train_network(card, workspace, "cpu")
+    card.train(workspace, "cpu")
     assert not card.is_untrained(workspace)
     target = card.weights_file(workspace)
     outcome = read_outcome(target)

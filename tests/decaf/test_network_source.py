@@ -68,6 +68,12 @@ def test_rows_of_features_are_normalised_too():
         fed.outputs(torch.zeros(1, 3))
 
 
+def test_rows_in_float64_are_taken_in_float32():
+    fed = NetworkModel(nn.Linear(2, 1), card(mean=[0.0], std=[1.0]), CPU)
+    row = torch.tensor([[0.1, -7.0]], dtype=torch.float64)
+    torch.testing.assert_close(fed.outputs(row), fed.outputs(row.float()), rtol=0, atol=0)
+
+
 def test_a_network_that_returns_no_tensor_is_refused():
     class Two(nn.Module):
         def forward(self, x):

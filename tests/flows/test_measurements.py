@@ -1,5 +1,7 @@
 """Behaviours and attributions through the real command line, against the library by hand."""
 
+from datetime import timedelta
+
 import numpy as np
 import pytest
 import torch
@@ -11,10 +13,14 @@ from decaf.attributions.input_x_gradient import InputXGradient
 from decaf.behaviours import shows_contradiction, shows_evidence, shows_fragility
 from decaf.corruptions import CORRUPTIONS, corrupt_background
 from decaf.data.imagenet9 import ImageNet9
+from decaf.discrimination import auroc
 from decaf.image_masks import background_mask, difference_region
 from decaf.image_scores import CountedScore
+from decaf.matching import match_units
 from decaf.models.checkpoint import load_into, save
 from warehouse.catalog import connect
+from warehouse.compaction import compact
+from warehouse.garbage import find_garbage
 
 ARCHITECTURE = "factory:decaf.networks.small_cnn:build"
 EPSILON = 0.02
@@ -120,6 +126,11 @@ def test_behaviours_and_attributions_are_those_of_the_library(
         ("attributions", "occlusion", 9, 9 * 5, 0),
         ("corruptions", "", null, 10 * null, 0),
     ]
+    _check_benchmark(tmp_path / "warehouse")
+    compact(tmp_path / "warehouse", "nine")
+    left = {one.reason.split()[0] for one in find_garbage(tmp_path / "warehouse", timedelta(0))}
+    assert left == {"compacted"}
+    _check_benchmark(tmp_path / "warehouse")
     again = decaf("run", write(imagenet9), **prefect_server)
     assert again.returncode == 0, again.stderr
     assert "nothing to do" in again.stdout
@@ -171,6 +182,70 @@ def test_the_plan_names_models_that_are_to_be_trained_first(imagenet9, photo_roo
     done = decaf("plan", write(imagenet9))
     assert done.returncode == 2
     assert "nowhere.safetensors" in done.stderr
+
+
+def _check_benchmark(root):
+    """Nine units of one model: what has no second model or family says so."""
+    with connect(root) as connection:
+        units = (
+            connection.sql("FROM core_units SELECT * ORDER BY model_id, pair_id")
+            .to_arrow_table()
+            .to_pylist()
+        )
+        labels = connection.execute(
+            "SELECT y_evidence, y_contradiction, y_fragility FROM behaviours($epsilon, 0.2) "
+            "ORDER BY source_id",
+            {"epsilon": EPSILON},
+        ).fetchall()
+        pairs = connection.sql(
+            "SELECT left_source_id, right_source_id FROM core_matched_pairs ORDER BY position"
+        ).fetchall()
+        probed = connection.sql(
+            "SELECT representation, probe, count(*), any_value(test_count), any_value(reason) "
+            "FROM core_probe_scores WHERE auroc IS NULL GROUP BY ALL"
+        ).fetchall()
+        calls = connection.sql(
+            "SELECT method, statistic, estimate FROM paper_imagenet9_calls WHERE estimate > 0"
+        ).fetchall()
+        told = connection.sql(
+            "SELECT label, estimate, lower_90, reason FROM paper_imagenet9_semantics "
+            "WHERE method = 'DECAF' AND statistic = 'auroc' AND label <> 'macro'"
+        ).fetchall()
+        bins = connection.sql("FROM paper_imagenet9_bins").fetchall()
+        roles = connection.sql(
+            "SELECT estimate FROM paper_imagenet9_roles WHERE statistic = 'pairs'"
+        ).fetchall()
+        analyses = connection.sql("SELECT kind, is_made FROM core_analyses ORDER BY ALL").fetchall()
+    assert [unit["reason"] for unit in units] == [None] * 9
+    shown = [
+        [unit[f"y_{label}"] for label in ("evidence", "contradiction", "fragility")]
+        for unit in units
+    ]
+    assert [tuple(row) for row in shown] == labels
+    matched = match_units(
+        [unit["abs_response"] for unit in units], shown, [[unit["pair_id"] for unit in units]]
+    )
+    names = [unit["source_id"] for unit in units]
+    assert pairs == [(names[a], names[b]) for a, b in matched]
+    assert roles == ([(len(pairs),)] if pairs else [])
+    assert len(probed) == 10
+    assert {row[2:] for row in probed} == {(3, 9, "no other family")}
+    assert set(calls) == {
+        ("DECAF", "forward_per_image", 6),
+        ("DECAF", "planned_per_pair", dict((row[1], row[2]) for row in calls)["planned_per_pair"]),
+        ("corruptions", "forward_per_image", 10),
+        ("gradient", "forward_per_image", 1),
+        ("gradient", "backward_per_image", 1),
+        ("occlusion", "forward_per_image", 5),
+    }
+    for label, estimate, lower, reason in told:
+        column = [unit[f"y_{label}"] for unit in units]
+        expected = auroc(column, [unit[label] for unit in units])
+        assert estimate is None if np.isnan(expected) else estimate == pytest.approx(expected)
+        assert lower is None
+        assert reason
+    assert bins
+    assert analyses == [("matched_pairs", True), ("probe_scores", True)]
 
 
 def test_another_method_is_measured_without_scoring_again(

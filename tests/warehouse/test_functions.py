@@ -131,3 +131,30 @@ def test_opening_loads_no_statistics():
     """Importing scipy.stats would take longer than to open a warehouse."""
     code = "import sys, warehouse.functions; sys.exit('scipy.stats' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_resampled_discrimination_by_hand(connection):
+    """Two groups of one layout: AUROC, then AUPRC; the sample first, then clusters 1 and 1."""
+    found = ask(
+        connection,
+        "resampled_discrimination([[1, 1]], [[0, 0, 1, 1], [0, 1]], "
+        "[[1.0, 0.0, 1.0, 0.0], [0.0, 0.0]], [[3.0, 1.0, 2.0, 2.0], [1.0, NULL]])",
+    )
+    assert found == [
+        [[3.5 / 4, 0.5], [pytest.approx(5 / 6), 0.5]],
+        [[None, None], [None, None]],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("[[0]], [[0, 0]], [[1.0, 0.0]], [[1.0]]", "of one length"),
+        ("[[0], [0, 0]], [[0]], [[1.0]], [[1.0]]", "one size"),
+        ("[[0]], [[-1]], [[1.0]], [[1.0]]", "NULL or negative"),
+        ("[[0]], [[0]], [[0.5]], [[1.0]]", "other values than 0, 1"),
+    ],
+)
+def test_bad_discrimination(connection, arguments, message):
+    with pytest.raises(duckdb.Error, match=message):
+        ask(connection, f"resampled_discrimination({arguments})")

@@ -1,0 +1,88 @@
+"""What a study computes over all its models at the end: matched pairs, and probes of behaviours.
+
+Each is one unit of work and of commit, known by the run and by its own parameters.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from decaf.digests import json_sha256, short
+from decaf.errors import DataError
+
+if TYPE_CHECKING:
+    from decaf.study import Study
+
+ANALYSIS_VERSION = 1
+"""Raised whenever the same units would give other matched pairs or probe scores."""
+
+DECAF = ("endpoint_magnitude", "evidence", "contradiction", "fragility")
+RESPONSE = ("endpoint_magnitude", "abs_response", "net_response", "sign_flip_frac", "is_active")
+METHODS = ("DECAF", "Abs", "M", "Net", "SignFlip")
+"""Methods that every benchmark has; spatial ones have the names that the study gives them."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One analysis of a run."""
+
+    kind: str
+    """Table that it fills."""
+    key: str
+    definition: dict
+    """Its parameters."""
+
+    @property
+    def text(self) -> str:
+        """The parameters as JSON."""
+        return json.dumps(self.definition, sort_keys=True)
+
+
+def definitions(study: "Study") -> dict[str, dict]:
+    """Parameters of the analyses of a study by kind; none without behaviours.
+
+    The representations are those of the paper (appendix F, cross-architecture comparison). The
+    share of stages that oppose the endpoint is undefined on endpoint-null pairs and is 0 there:
+    the active flag, which every representation with that share has, tells such a 0 from a real one.
+
+    Raises
+    ------
+    DataError
+        When an attribution method has the name of another method of the benchmark.
+    """
+    if study.behaviours is None:
+        return {}
+    # They load scipy.stats, and most studies have no analyses.
+    from decaf.matching import DEFAULT_TOLERANCE
+    from decaf.probes import PROBES, SEED
+
+    spatial = tuple(sorted(study.attributions))
+    if taken := set(spatial) & {*METHODS, *DECAF, *RESPONSE}:
+        raise DataError(
+            f"'attributions:' names {', '.join(sorted(taken))}, which the benchmark of behaviours "
+            "has itself; call the method something else"
+        )
+    features = {
+        "decaf": DECAF,
+        "response": RESPONSE,
+        "spatial": spatial,
+        "decaf_spatial": DECAF + spatial,
+        "full": RESPONSE + spatial,
+    }
+    return {
+        "matched_pairs": {"tolerance": DEFAULT_TOLERANCE, "version": ANALYSIS_VERSION},
+        "probe_scores": {
+            "features": {name: list(columns) for name, columns in features.items()},
+            "probes": list(PROBES),
+            "seed": SEED,
+            "version": ANALYSIS_VERSION,
+        },
+    }
+
+
+def plan_analyses(study: "Study", run_id: str) -> list[Analysis]:
+    """All analyses of a run, whether or not they have been made."""
+    return [
+        Analysis(kind, short(json_sha256([run_id, kind, definition])), definition)
+        for kind, definition in definitions(study).items()
+    ]

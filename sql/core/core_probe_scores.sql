@@ -1,0 +1,20 @@
+-- purpose: probes of the current runs, each judged on a held-out family of models
+-- grain: one row per study, representation, probe, family and label
+-- inputs: stg_probe_scores, core_analyses
+-- paper: section 6.2; appendix F (cross-architecture comparison)
+CREATE OR REPLACE VIEW core_probe_scores AS
+SELECT
+    study,
+    run_id,
+    representation,
+    probe,
+    family, -- held out
+    label,
+    auroc,
+    train_count,
+    train_positives,
+    test_count,
+    test_positives,
+    reason -- why auroc is NULL
+FROM stg_probe_scores
+JOIN core_analyses USING (study, run_id, analysis_key);

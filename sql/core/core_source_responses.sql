@@ -1,0 +1,30 @@
+-- purpose: responses of every source of ImageNet-9 on the study's first path of kind blend
+-- grain: one row per study, model and source with a profile of its same_rand pair
+-- inputs: core_paths, core_profiles
+-- paper: section 6.1; appendix E
+-- Contradiction is that of the same_next pair, all else that of the same_rand pair.
+CREATE OR REPLACE VIEW core_source_responses AS
+WITH blends AS (
+    SELECT study, arg_min(path, position) AS path FROM core_paths WHERE kind = 'blend' GROUP BY study
+),
+profiles AS (
+    SELECT * FROM core_profiles SEMI JOIN blends USING (study, path) WHERE repetition = 0
+),
+next AS (
+    SELECT study, model_id, source_id, contradiction FROM profiles WHERE pair_type = 'same_next'
+)
+SELECT
+    study,
+    model_id,
+    source_id,
+    path,
+    rand.endpoint_magnitude, -- score units, as all that follow
+    rand.evidence,
+    next.contradiction, -- NULL without a profile of the same_next pair
+    rand.fragility,
+    rand.abs_response,
+    rand.net_response,
+    rand.sign_flip_frac -- of the stage measure; NULL on endpoint-null pairs
+FROM profiles AS rand
+LEFT JOIN next USING (study, model_id, source_id)
+WHERE rand.pair_type = 'same_rand';

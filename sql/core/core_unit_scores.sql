@@ -1,0 +1,43 @@
+-- purpose: scores of every method for every behaviour of a unit
+-- grain: one row per study, model, source, method and label
+-- inputs: core_units, core_attributions, core_measurements
+-- paper: section 6.1; appendix E
+-- DECAF scores evidence by E, contradiction by C and fragility by F; the score of any other method
+-- is one number, the same for the three labels. Spatial methods have the study's names for them.
+CREATE OR REPLACE VIEW core_unit_scores AS
+WITH spatial AS (
+    SELECT DISTINCT study, model_id, name AS method FROM core_measurements WHERE kind = 'attributions'
+),
+responses AS (
+    SELECT
+        *,
+        unnest([
+            {method: 'DECAF', scores: [evidence, contradiction, fragility]},
+            {method: 'Abs', scores: [abs_response, abs_response, abs_response]},
+            {method: 'M', scores: [endpoint_magnitude, endpoint_magnitude, endpoint_magnitude]},
+            {method: 'Net', scores: [net_response, net_response, net_response]},
+            {method: 'SignFlip', scores: [sign_flip_frac, sign_flip_frac, sign_flip_frac]}
+        ], recursive := true)
+    FROM core_units
+    UNION ALL
+    SELECT unit.*, method, [region_score, region_score, region_score]
+    FROM core_units AS unit
+    JOIN spatial USING (study, model_id)
+    LEFT JOIN core_attributions USING (study, model_id, pair_id, method)
+)
+SELECT
+    study,
+    model_id,
+    family,
+    source_id,
+    method,
+    unnest(['evidence', 'contradiction', 'fragility']) AS label,
+    unnest([y_evidence, y_contradiction, y_fragility]) AS is_shown, -- NULL where it is not known
+    unnest(scores) AS score, -- score units; SignFlip is a fraction
+    abs_response, -- score units
+    reason IS NULL AS is_complete, -- the unit takes part in the benchmark
+    CASE
+        WHEN reason IS NOT NULL THEN reason
+        WHEN score IS NULL THEN 'undefined on an endpoint-null pair'
+    END AS reason -- why the score, or the unit, takes no part
+FROM responses;

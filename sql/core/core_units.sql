@@ -1,0 +1,53 @@
+-- purpose: units of the benchmark of ImageNet-9: what a model does on a source, and how it responds
+-- grain: one row per study that measures behaviours, planned model and source
+-- inputs: core_measurements, core_current_runs, core_pairs, core_source_responses,
+--   core_attributions, stg_models, behaviours
+-- paper: section 6.1; appendix E
+-- Behaviours are told at the run's epsilon and a change of 0.20. A unit takes part in the benchmark
+-- where nothing that was planned for it is missing.
+CREATE OR REPLACE VIEW core_units AS
+WITH models AS (
+    SELECT study, run_id, model_id, count(DISTINCT name) FILTER (kind = 'attributions') AS methods
+    FROM core_measurements
+    GROUP BY study, run_id, model_id
+    HAVING bool_or(kind = 'corruptions')
+),
+pairs AS (SELECT study, source_id, class_id, pair_id FROM core_pairs WHERE pair_type = 'same_rand'),
+-- At an infinite gate every unit is judged by its corruptions.
+shown AS (
+    SELECT study, model_id, source_id, endpoint_delta, y_evidence, y_contradiction, y_fragility
+    FROM behaviours('infinity'::DOUBLE, 0.2)
+),
+attributed AS (
+    SELECT study, model_id, pair_id, count(DISTINCT method) AS methods
+    FROM core_attributions
+    GROUP BY study, model_id, pair_id
+)
+SELECT
+    study, run_id, model_id, family, source_id, class_id, pair_id, path,
+    abs(endpoint_delta) >= epsilon AS is_active, -- at the run's epsilon
+    y_evidence,
+    y_contradiction,
+    CASE WHEN is_active THEN FALSE ELSE shown.y_fragility END AS y_fragility,
+    endpoint_magnitude, -- score units, as all that follow
+    evidence,
+    contradiction, -- of the same_next pair, all else of the same_rand pair
+    fragility,
+    abs_response,
+    net_response,
+    sign_flip_frac, -- of the stage measure; NULL on endpoint-null pairs, which is no gap
+    CASE
+        WHEN y_evidence IS NULL THEN 'no prediction of the same_rand pair'
+        WHEN y_contradiction IS NULL THEN 'no prediction of the same_next pair'
+        WHEN evidence IS NULL THEN 'no profile of the same_rand pair on a blend path'
+        WHEN contradiction IS NULL THEN 'no profile of the same_next pair on a blend path'
+        WHEN NOT is_active AND shown.y_fragility IS NULL THEN 'no corruption has been scored'
+        WHEN coalesce(attributed.methods, 0) < models.methods THEN 'an attribution is missing'
+    END AS reason -- why the unit takes no part; NULL where it does
+FROM models
+JOIN core_current_runs USING (study, run_id)
+JOIN stg_models USING (study, run_id, model_id)
+JOIN pairs USING (study)
+LEFT JOIN core_source_responses USING (study, model_id, source_id)
+LEFT JOIN attributed USING (study, model_id, pair_id)
+LEFT JOIN shown USING (study, model_id, source_id);

@@ -1,0 +1,55 @@
+-- purpose: estimates of every method and what DECAF has more, with intervals of shared replicates
+-- grain: one row per study, method, part and statistic
+-- inputs: two_level_limits
+-- paper: section 6.1; appendix F (statistical reporting)
+-- rel names a relation with columns study, method, part (such as a label), statistic, replicate
+-- (NULL for the sample itself), value, unit_count, cluster_count and undefined (why the sample's
+-- value is NULL). A difference is DECAF minus the method, replicate by replicate; it is undefined
+-- where the method was judged on fewer units.
+CREATE OR REPLACE MACRO comparisons_with_decaf(rel) AS TABLE
+WITH single AS MATERIALIZED (FROM query_table(rel)),
+entries AS MATERIALIZED (
+    FROM single
+    UNION ALL BY NAME
+    SELECT
+        study,
+        other.method,
+        part,
+        statistic || '_difference' AS statistic,
+        other.replicate,
+        CASE WHEN other.unit_count = decaf.unit_count THEN decaf.value - other.value END AS value,
+        other.unit_count,
+        least(other.cluster_count, decaf.cluster_count) AS cluster_count,
+        CASE
+            WHEN other.unit_count <> decaf.unit_count THEN 'judged on other units than DECAF'
+            ELSE coalesce(other.undefined, decaf.undefined)
+        END AS undefined
+    FROM single AS other
+    JOIN (FROM single WHERE method = 'DECAF') AS decaf USING (study, part, statistic)
+    WHERE other.method <> 'DECAF' AND other.replicate IS NOT DISTINCT FROM decaf.replicate
+),
+values_by_group AS (
+    SELECT
+        {study: study, method: method, part: part, statistic: statistic} AS g, replicate, value
+    FROM entries
+)
+SELECT
+    study,
+    method,
+    part,
+    statistic,
+    estimate,
+    CASE WHEN cluster_count > 1 THEN lower_90 END AS lower_90,
+    CASE WHEN cluster_count > 1 THEN upper_90 END AS upper_90,
+    CASE WHEN cluster_count > 1 THEN lower_95 END AS lower_95,
+    CASE WHEN cluster_count > 1 THEN upper_95 END AS upper_95,
+    CASE
+        WHEN estimate IS NULL THEN coalesce(undefined, 'undefined')
+        WHEN cluster_count = 1 THEN 'a single model has no interval'
+    END AS reason
+FROM two_level_limits('values_by_group') AS limits
+JOIN (FROM entries WHERE replicate IS NULL) AS sample
+    ON sample.study = limits.g.study
+    AND sample.method = limits.g.method
+    AND sample.part = limits.g.part
+    AND sample.statistic = limits.g.statistic;

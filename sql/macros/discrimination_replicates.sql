@@ -1,0 +1,56 @@
+-- purpose: AUROC and AUPRC in every bootstrap replicate, by group
+-- grain: one row per layout, group g and replicate; replicate NULL is the sample itself
+-- inputs: bootstrap_draws
+-- paper: appendix F (statistical reporting); appendix D.8
+-- rel names a relation with columns layout (groups of a layout share their draws), g (any type),
+-- cluster, label (0 or 1, or BOOLEAN) and score, one row per unit. Whole clusters are drawn, all of
+-- a layout's, whatever group they lie in. A unit whose label or score is NULL is left out.
+-- FROM discrimination_replicates('my_units', 500, 91702)
+CREATE OR REPLACE MACRO discrimination_replicates(rel, replicates, seed) AS TABLE
+WITH units AS MATERIALIZED (
+    SELECT layout, g, cluster, label::DOUBLE AS label, score::DOUBLE AS score
+    FROM query_table(rel)
+),
+places AS MATERIALIZED (
+    SELECT
+        layout,
+        cluster,
+        row_number() OVER (PARTITION BY layout ORDER BY cluster) - 1 AS position,
+        0 AS stratum
+    FROM (SELECT DISTINCT layout, cluster FROM units)
+),
+draws AS (
+    SELECT layout, list(positions ORDER BY replicate) AS draws
+    FROM bootstrap_draws('places', replicates, seed)
+    GROUP BY layout
+),
+-- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+groups AS (
+    SELECT
+        layout, g, list(position::INTEGER) AS positions, list(label) AS labels, list(score) AS scores
+    FROM units
+    JOIN places USING (layout, cluster)
+    GROUP BY layout, g
+),
+layouts AS (
+    SELECT
+        layout, list(g) AS gs, list(positions) AS positions, list(labels) AS labels,
+        list(scores) AS scores
+    FROM groups
+    GROUP BY layout
+),
+judged AS (
+    SELECT
+        layout,
+        unnest(gs) AS g,
+        unnest(resampled_discrimination(draws, positions, labels, scores)) AS found
+    FROM layouts
+    JOIN draws USING (layout)
+)
+SELECT
+    layout,
+    g,
+    nullif(generate_subscripts(found[1], 1), 1) - 2 AS replicate,
+    unnest(found[1]) AS auroc, -- NULL with fewer than two classes among the drawn units
+    unnest(found[2]) AS auprc
+FROM judged;

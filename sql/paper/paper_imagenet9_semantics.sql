@@ -1,0 +1,55 @@
+-- purpose: fixed semantics: how well each method's score tells each behaviour, over all units
+-- grain: one row per study, method, label (or macro) and statistic
+-- inputs: core_unit_scores, label_discrimination, comparisons_with_decaf
+-- paper: section 6.1 (figure 3a); appendix E
+-- Intervals resample models. The macro is the mean over the three labels, undefined unless all are.
+CREATE OR REPLACE VIEW paper_imagenet9_semantics AS
+WITH units AS (SELECT *, 0 AS bin FROM core_unit_scores WHERE is_complete),
+by_label AS MATERIALIZED (FROM label_discrimination('units', 500, 91702)),
+published (method, part, statistic, published) AS (
+    VALUES
+        ('DECAF', 'evidence', 'auroc', 0.930),
+        ('Abs', 'evidence', 'auroc', 0.900),
+        ('M', 'evidence', 'auroc', 0.960),
+        ('DECAF', 'fragility', 'auroc', 0.878),
+        ('Abs', 'fragility', 'auroc', 0.433),
+        ('M', 'fragility', 'auroc', 0.316),
+        ('smooth_grad', 'fragility', 'auroc', 0.635)
+),
+parts AS (
+    SELECT
+        study, method, label AS part, replicate, auroc, auprc,
+        positive_count + negative_count AS unit_count, model_count, reason
+    FROM by_label
+    UNION ALL
+    SELECT
+        study, method, 'macro', replicate,
+        CASE WHEN count(auroc) = 3 THEN avg(auroc) END,
+        CASE WHEN count(auprc) = 3 THEN avg(auprc) END,
+        max(positive_count + negative_count), max(model_count), max(label || ': ' || reason)
+    FROM by_label
+    GROUP BY study, method, replicate
+),
+entries AS MATERIALIZED (
+    SELECT
+        study, method, part, replicate, unit_count, model_count AS cluster_count,
+        reason AS undefined,
+        unnest([{statistic: 'auroc', value: auroc}, {statistic: 'auprc', value: auprc}],
+            recursive := true)
+    FROM parts
+)
+SELECT
+    study,
+    method,
+    part AS label,
+    statistic,
+    estimate, -- 0 to 1; a difference is DECAF minus the method
+    lower_90,
+    upper_90,
+    lower_95,
+    upper_95,
+    published.published::DOUBLE AS published, -- NULL where the paper has none
+    reason -- why the estimate, or its interval, is NULL
+FROM comparisons_with_decaf('entries')
+LEFT JOIN published USING (method, part, statistic)
+ORDER BY study, statistic, label, method;

@@ -1,0 +1,146 @@
+"""Classifiers of a table, trained and audited in one run, against predict_proba by hand."""
+
+import json
+
+import numpy as np
+import pytest
+import skops.io
+import xgboost
+from covertype_table import made_up, write
+
+from decaf.covertype.splits import CovertypeTable
+from warehouse.catalog import connect
+
+pytestmark = pytest.mark.slow
+
+STAGES = np.linspace(0, 1, 11)
+EPSILON = 0.02
+TEST_ROWS = 100
+
+
+def model(name, family, recipe):
+    return {
+        "id": name,
+        "family": family,
+        "source": "estimator",
+        "training": recipe | {"recipe": "covertype_classifier", "classifier": family, "seed": 7701},
+    }
+
+
+@pytest.fixture
+def config(study, tmp_path):
+    """A study of three classifiers of a made-up table; its YAML is written by the test."""
+    table = {
+        "file": str(write(tmp_path / "covtype.data.gz", made_up(250))),
+        "drawn_per_class": 250,
+    }
+    linear, trees = "logistic_regression", "xgboost"
+    return study | {
+        "data": {"adapter": "covertype", "table": table},
+        "models": [
+            model("direct", linear, {"table": table, "mechanism": "direct", "strength": 0.95}),
+            model("invert", trees, {"table": table, "mechanism": "invert", "strength": 0.95}),
+            model("fragile", trees, {"table": table, "mechanism": "fragile"}),
+        ],
+        "score": {"kind": "class_probability", "classes": 2, "target": 1},
+        "paths": {"context": {"kind": "context"}},
+        "stages": 11,
+        "epsilon": EPSILON,
+        "sources_per_shard": 60,
+    }
+
+
+def probability(workspace, name, rows):
+    """P(y = 1) from the file that training left, opened by its own library."""
+    (path,) = (p for p in (workspace / "checkpoints").glob(f"{name}-*") if p.suffix != ".json")
+    if path.suffix == ".skops":
+        estimator = skops.io.load(path)
+    else:
+        estimator = xgboost.XGBClassifier()
+        estimator.load_model(path)
+    return estimator.predict_proba(rows)[:, 1].astype(np.float64)
+
+
+def four_scores(config, workspace, name):
+    """By context, then factor, +1 first: (n,) scores of all test rows, and their positions."""
+    part = CovertypeTable(**config["data"]["table"]).part("test")
+    scores = {
+        (context, factor): probability(
+            workspace,
+            name,
+            np.column_stack(
+                [part.features, np.full((TEST_ROWS, 2), [context, factor], np.float32)]
+            ),
+        )
+        for context in (1, -1)
+        for factor in (1, -1)
+    }
+    return scores, part
+
+
+def integral(values):
+    return sum((a + b) / 2 * 0.1 for a, b in zip(values, values[1:], strict=False))
+
+
+def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect_server, tmp_path):
+    file = write(config)
+    planned = decaf("plan", file, **prefect_server)
+    assert "3 models are to be trained first" in planned.stdout, planned.stderr
+    assert f"forward rows per model: {4 * TEST_ROWS} planned" in planned.stdout
+    done = decaf("run", file, **prefect_server)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+    with connect(tmp_path / "warehouse") as connection:
+        stored = connection.sql(
+            "SELECT t.model_id, t.source_id, t.q_plus, t.q_minus, "
+            "p.evidence, p.contradiction, p.fragility FROM core_trajectories t "
+            "JOIN core_profiles p USING (study, model_id, pair_id, path)"
+        ).fetchall()
+        costs = connection.sql("SELECT model_id, forward_rows FROM out_costs").fetchall()
+        trained = connection.sql("SELECT model_id, architecture, training FROM stg_models")
+        trained = {
+            name: (origin, json.loads(record)) for name, origin, record in trained.fetchall()
+        }
+    assert sorted(costs) == [(name, 4 * TEST_ROWS) for name in ("direct", "fragile", "invert")]
+    assert len(stored) == 3 * TEST_ROWS
+    masses = {name: np.zeros(3) for name in trained}
+    for name in trained:
+        scores, part = four_scores(config, tmp_path / "workspace", name)
+        place = {f"row-{row:06d}": n for n, row in enumerate(part.row)}
+        for _, source, q_plus, q_minus, *profile in (row for row in stored if row[0] == name):
+            n = place[source]
+            for factor, found in ((1, q_plus), (-1, q_minus)):
+                mixed = (1 - STAGES) * scores[-1, factor][n] + STAGES * scores[1, factor][n]
+                np.testing.assert_allclose(found, mixed, rtol=0, atol=1e-6)
+            response = np.array(q_plus) - np.array(q_minus)
+            d = response[-1]
+            toward = np.sign(d) * response
+            expected = (
+                [integral(np.maximum(toward, 0)), integral(np.maximum(-toward, 0)), 0]
+                if abs(d) >= EPSILON
+                else [0, 0, integral(np.abs(response))]
+            )
+            np.testing.assert_allclose(profile, expected, atol=1e-12)
+            masses[name] += expected
+    # Strong treatments of models that can follow them; a linear model cannot reverse an effect.
+    assert masses["direct"][0] > 10 * masses["direct"][1]
+    assert masses["invert"][1] > masses["direct"][1]
+    assert masses["fragile"][2] > masses["direct"][2]
+
+    origin, record = trained["invert"]
+    assert origin == "estimator:covertype_classifier:xgboost"
+    assert record["recipe"]["mechanism"] == "invert"
+    assert record["outcome"]["training_rows"] == 300
+
+    again = decaf("run", file, **prefect_server)
+    assert "nothing to do: all 6 shards" in again.stdout, again.stderr
+
+
+def test_images_are_needed_where_images_are_measured(config, write, decaf, prefect_server):
+    asked = config | {
+        "models": config["models"][:1],
+        "attributions": {"rise": {"kind": "rise"}},
+    }
+    done = decaf("run", write(asked), **prefect_server)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "are measured on images; the data set has rows of features" in done.stderr

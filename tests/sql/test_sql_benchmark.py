@@ -1,0 +1,201 @@
+"""The benchmark of ImageNet-9 in SQL against the library, on units with ties and gaps."""
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from view_tables import define
+
+from decaf.bins import common_support, quantile_bins, valid_bin_macro, within_bins
+from decaf.discrimination import one_vs_rest, weighted_auprc, weighted_auroc
+from decaf.draws import multiplicities
+from decaf.matching import match_units, matched_agreement
+from warehouse import functions
+
+LABELS = ["evidence", "contradiction", "fragility"]
+MODELS, SOURCES = 6, 40
+
+
+class Units:
+    """Units of six models, and a connection over their scores."""
+
+    def __init__(self, seed):
+        rng = np.random.default_rng(seed)
+        count = MODELS * SOURCES
+        self.model = np.repeat(np.arange(MODELS), SOURCES)
+        self.source = np.tile(np.arange(SOURCES), MODELS)
+        self.labels = rng.random((count, 3)) < [0.4, 0.2, 0.15]
+        self.magnitude = rng.integers(1, 60, count) / 20
+        ranks = rng.integers(0, 8, (count, 3)) / 8
+        self.scores = {
+            "DECAF": ranks + 0.25 * self.labels,
+            "Abs": np.repeat(self.magnitude[:, None], 3, axis=1),
+            "SignFlip": np.repeat(
+                np.where(rng.random(count) < 0.3, np.nan, ranks[:, 0])[:, None], 3, axis=1
+            ),
+        }
+        rows = [
+            {
+                "study": "s",
+                "model_id": f"m{self.model[unit]}",
+                "source_id": f"{self.source[unit]:02d}",
+                "method": method,
+                "label": name,
+                "is_shown": bool(self.labels[unit, place]),
+                "score": None if np.isnan(scores[unit, place]) else float(scores[unit, place]),
+                "abs_response": float(self.magnitude[unit]),
+                "is_complete": True,
+            }
+            for method, scores in self.scores.items()
+            for unit in range(count)
+            for place, name in enumerate(LABELS)
+        ]
+        self.connection = duckdb.connect(config={"threads": 2})
+        functions.register(self.connection)
+        self.connection.from_arrow(pa.Table.from_pylist(rows)).create("core_unit_scores")
+        self.connection.execute(
+            "CREATE TABLE core_units AS SELECT study, model_id, source_id, abs_response, "
+            "NULL AS reason FROM core_unit_scores WHERE method = 'Abs' AND label = 'evidence'"
+        )
+
+    def view(self, name):
+        """Rows of a paper view by method, part and statistic."""
+        define(self.connection, name)
+        names = ("estimate", "l90", "u90", "l95", "u95", "published", "reason")
+        return {
+            row[1:4]: dict(zip(names, row[4:], strict=True))
+            for row in self.connection.view(name).fetchall()
+        }
+
+    def counts(self):
+        """How often each replicate of the views draws every model."""
+        self.connection.execute(
+            "CREATE OR REPLACE TABLE places AS SELECT 's' AS layout, range AS position, "
+            f"0 AS stratum FROM range({MODELS})"
+        )
+        define(self.connection, "bootstrap_draws")
+        draws = self.connection.sql(
+            "SELECT positions FROM bootstrap_draws('places', 500, 91702) ORDER BY replicate"
+        ).fetchall()
+        return multiplicities(np.array([row[0] for row in draws]), MODELS)
+
+
+@pytest.fixture(params=[0, 1])
+def units(request):
+    made = Units(request.param)
+    yield made
+    made.connection.close()
+
+
+def test_semantics(units):
+    found = units.view("paper_imagenet9_semantics")
+    for method, scores in units.scores.items():
+        expected = one_vs_rest(units.labels, scores)
+        for statistic in ("auroc", "auprc"):
+            values = getattr(expected, statistic)
+            estimates = [found[method, label, statistic]["estimate"] for label in LABELS]
+            assert estimates == pytest.approx(values.tolist())
+            macro = found[method, "macro", statistic]["estimate"]
+            assert macro == pytest.approx(values.mean())
+    difference = found["Abs", "macro", "auroc_difference"]["estimate"]
+    parts = [found[method, "macro", "auroc"]["estimate"] for method in ("DECAF", "Abs")]
+    assert difference == pytest.approx(parts[0] - parts[1])
+    missing = found["SignFlip", "evidence", "auroc_difference"]
+    assert (missing["estimate"], missing["reason"]) == (None, "judged on other units than DECAF")
+
+
+def test_intervals_draw_models(units):
+    """Whole models are drawn, the same for every method: the differences are paired."""
+    found = units.view("paper_imagenet9_semantics")
+    weights, labels = units.counts()[:, units.model], units.labels[:, 2]
+    for measure, name in ((weighted_auroc, "auroc"), (weighted_auprc, "auprc")):
+        decaf, magnitude = (
+            measure(labels, units.scores[method][:, 2], weights) for method in ("DECAF", "Abs")
+        )
+        for key, replicates in (
+            (("DECAF", "fragility", name), decaf),
+            (("Abs", "fragility", f"{name}_difference"), decaf - magnitude),
+        ):
+            for level, low, high in ((0.9, "l90", "u90"), (0.95, "l95", "u95")):
+                expected = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2])
+                assert [found[key][low], found[key][high]] == pytest.approx(expected.tolist())
+
+
+def test_bins(units):
+    define(units.connection, "core_unit_bins")
+    found = units.view("paper_imagenet9_bins")
+    bins = quantile_bins(units.magnitude, 20)
+    is_common = common_support(units.labels, bins)
+    macros = {}
+    for method in ("DECAF", "Abs"):
+        by_bin = within_bins(units.labels, units.scores[method], bins)
+        macros[method] = by_bin.auroc.mean(axis=1)
+        valid = found[method, "valid bins", "auroc"]["estimate"]
+        assert valid == pytest.approx(valid_bin_macro(by_bin.auroc))
+        common = found[method, "common support", "auroc"]["estimate"]
+        assert common == pytest.approx(macros[method][is_common].mean())
+        for number in range(bins.bin_count):
+            estimate = found[method, f"bin {number:02d}", "auroc"]["estimate"]
+            expected = macros[method][number] if is_common[number] else None
+            assert estimate == (expected and pytest.approx(expected))
+    assert found["DECAF", "common support", "bins"]["estimate"] == is_common.sum()
+    wins = (macros["DECAF"] > macros["Abs"])[is_common].sum()
+    assert found["Abs", "common support", "bins_won"]["estimate"] == wins
+    assert 0 < is_common.sum() < bins.bin_count
+
+
+def test_every_bin_and_label(units):
+    define(units.connection, "core_unit_bins")
+    define(units.connection, "out_unit_bins")
+    bins = quantile_bins(units.magnitude, 20)
+    for method, scores in units.scores.items():
+        expected = within_bins(units.labels, scores, bins)
+        rows = units.connection.execute(
+            "SELECT bin, label, auroc, auprc, positive_count FROM out_unit_bins WHERE method = ?",
+            [method],
+        ).fetchall()
+        assert len(rows) == 3 * bins.bin_count
+        for number, label, auroc, auprc, positives in rows:
+            place = number, LABELS.index(label)
+            assert np.allclose(
+                np.array([auroc, auprc], float),
+                [expected.auroc[place], expected.auprc[place]],
+                equal_nan=True,
+            )
+            assert positives == expected.positive_count[place]
+
+
+def test_roles(units):
+    pairs = match_units(units.magnitude, units.labels, [units.model, units.source])
+    left, right = pairs.T
+    table = pa.table(
+        {
+            "study": ["s"] * len(pairs),
+            "run_id": ["r"] * len(pairs),
+            "position": np.arange(len(pairs)),
+            "left_model_id": [f"m{units.model[unit]}" for unit in left],
+            "left_source_id": [f"{units.source[unit]:02d}" for unit in left],
+            "left_abs_response": units.magnitude[left],
+            "right_model_id": [f"m{units.model[unit]}" for unit in right],
+            "right_source_id": [f"{units.source[unit]:02d}" for unit in right],
+            "right_abs_response": units.magnitude[right],
+        }
+    )
+    units.connection.from_arrow(table).create("core_matched_pairs")
+    define(units.connection, "core_pair_roles")
+    define(units.connection, "paper_imagenet9_roles")
+    found = {row[1:3]: row for row in units.connection.view("paper_imagenet9_roles").fetchall()}
+    for method, scores in units.scores.items():
+        expected = matched_agreement(scores, units.labels, pairs)
+        assert found[method, "role_accuracy"][3] == pytest.approx(expected.accuracy)
+        assert found[method, "ranking_accuracy"][3] == pytest.approx(expected.ranking_accuracy)
+    shown = units.labels[pairs].sum()
+    assert found["all", "pairs"][3] == len(pairs)
+    assert found["all", "shown_behaviours"][3] == shown
+    # One number for three labels earns the share of shown behaviours: 17,416 / (16,578 x 3).
+    assert found["Abs", "role_accuracy"][3] == pytest.approx(shown / (2 * len(pairs) * 3))
+    assert found["Abs", "role_accuracy_difference"][3] == pytest.approx(
+        found["DECAF", "role_accuracy"][3] - found["Abs", "role_accuracy"][3]
+    )
+    lower, upper = found["DECAF", "role_accuracy"][6:8]
+    assert lower < found["DECAF", "role_accuracy"][3] < upper
