@@ -125,6 +125,18 @@ def test_every_source_of_models_has_an_example_that_can_be_read(monkeypatch, tmp
     assert {card.source for card in models} == set(sources)
 
 
+def test_the_sample_benchmark_of_the_page_can_be_read(monkeypatch, tmp_path):
+    monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
+    (text,) = yaml_examples("imagenet9.md")
+    path = tmp_path / "deep.yaml"
+    path.write_text(text.replace("!file models", f"!file {ROOT / 'configs' / 'models'}"))
+    study = load_study(path)
+    assert (len(study.models), study.data.sources, len(study.attributions)) == (32, 768, 6)
+    methods = study.attributions.values()
+    assert sum(method.forward_calls for method in methods) == 351
+    assert sum(method.backward_calls for method in methods) == 45
+
+
 def test_every_source_and_score_is_on_the_page_of_models():
     page = (ROOT / "docs" / "models.md").read_text()
     for package, tag in ((SOURCES, "source"), ("decaf.scores", "kind")):
