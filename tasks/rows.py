@@ -78,7 +78,7 @@ def corruption_rows(
 ) -> pa.Table:
     """Class scores (n_images, n_corruptions, classes), where they are finite; rows by image."""
     images, names = np.repeat(image_ids, len(corruptions)), np.tile(corruptions, len(image_ids))
-    values = scored.reshape(len(images), -1)
+    values = scored.reshape(len(images), scored.shape[-1])
     finite = np.isfinite(values).all(axis=1)
     values = values[finite]
     columns = {
