@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from prefect import flow
+from prefect.utilities.annotations import opaque
 
 from decaf.study import load_study
 from tasks import steps
@@ -22,14 +23,15 @@ def audit(config: Path) -> None:
     root = open_root(study.warehouse)
     with study_lock(root, study.study):
         sweep(root, study.study)
-        pairs = steps.pair(study)
+        # Prefect looks through all that a task is given, for futures: pairs and plans hold none.
+        pairs = opaque(steps.pair(study))
         pixels = steps.store(study, pairs)
         steps.fit(study, pairs, pixels)
         with connect(study.cluster) as client:
             steps.train(client, study)
-            plan = steps.plan(study, pairs)
+            plan = opaque(steps.plan(study, pairs))
             steps.examine(client, plan, pixels)
-            states = steps.model_by_model(client, plan, pixels)
+            states = steps.model_by_model(client, plan.unwrap(), pixels)
         # A model that cannot be scored stops no other model; its error is raised in the end.
         for state in states:
             state.result()

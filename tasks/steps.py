@@ -11,6 +11,7 @@ from distributed import Client
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.states import State
+from prefect.utilities.annotations import opaque
 
 from decaf.measurements import Measurement
 from decaf.pairs import PairSet
@@ -104,17 +105,18 @@ def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]
 
     A model whose task fails stops no other.
     """
-    alone = store_alone(plan)
+    known = opaque(plan)  # nothing for Prefect to look through
+    alone = store_alone(known)
     unit = "shards and measurements" if plan.measurements else "shards"
     states = []
     with progress_of(len(plan.pending) + len(plan.unmeasured), unit) as progress:
         for model_id, shards, measurements in by_model(plan):
-            given = (client, plan, model_id)
-            states.append(score(*given, shards, pixels, progress, return_state=True))
+            given = (client, known, model_id)
+            left = opaque(shards)
+            states.append(score(*given, left, pixels, progress, return_state=True))
             if measurements and states[-1].is_completed():
-                states.append(
-                    measure(*given, measurements, pixels, alone, progress, return_state=True)
-                )
+                left = opaque(measurements)
+                states.append(measure(*given, left, pixels, alone, progress, return_state=True))
     return states
 
 
