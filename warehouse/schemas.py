@@ -52,6 +52,12 @@ PAIR_ID = Column("pair_id", TEXT, "the pair, unique in its study")
 RUN_ID = Column("run_id", TEXT, "the run: digest of the plan that it carries out")
 PATH = Column("path", TEXT, "name of the reveal path in the study")
 REPETITION = Column("repetition", COUNT, "repetition of a random path, from 0")
+LOAD_SECONDS = Column("load_seconds", REAL, "loading the model, 0 when the worker held it, s")
+PEAK_MEMORY = Column(
+    "peak_memory_bytes", COUNT, "CUDA peak allocation, or the worker's peak RSS, bytes"
+)
+DEVICE = Column("device", TEXT, "device name")
+WORKER = Column("worker", TEXT, "host and process")
 
 TRAJECTORIES = Table(
     "trajectories",
@@ -135,13 +141,13 @@ COSTS = Table(
         Column("naive_rows", COUNT, "rows that scoring every stage and branch would send"),
         Column("batch_size", COUNT, "rows in the largest batch that was used"),
         Column("requested_batch_size", COUNT, "batch size of the configuration"),
-        Column("load_seconds", REAL, "loading the model, 0 when the worker held it, s"),
+        LOAD_SECONDS,
         Column("build_seconds", REAL, "planning and building states, s"),
         Column("forward_seconds", REAL, "forward passes, s"),
         Column("wall_seconds", REAL, "the shard until its commit, s"),
-        Column("peak_memory_bytes", COUNT, "CUDA peak allocation, or the worker's peak RSS, bytes"),
-        Column("device", TEXT, "device name"),
-        Column("worker", TEXT, "host and process"),
+        PEAK_MEMORY,
+        DEVICE,
+        WORKER,
         Column("started_at", TIME, "when the shard began"),
     ),
 )
@@ -189,11 +195,11 @@ MEASUREMENT_COSTS = Table(
         Column("forward_rows", COUNT, "rows sent through the model"),
         Column("backward_rows", COUNT, "rows whose gradient was taken"),
         Column("batch_size", COUNT, "rows at once, at most"),
-        Column("load_seconds", REAL, "loading the model, 0 when the worker held it, s"),
+        LOAD_SECONDS,
         Column("wall_seconds", REAL, "the measurement until its commit, s"),
-        Column("peak_memory_bytes", COUNT, "CUDA peak allocation, or the worker's peak RSS, bytes"),
-        Column("device", TEXT, "device name"),
-        Column("worker", TEXT, "host and process"),
+        PEAK_MEMORY,
+        DEVICE,
+        WORKER,
         Column("started_at", TIME, "when the measurement began"),
     ),
 )
