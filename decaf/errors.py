@@ -9,11 +9,14 @@
     │   ├── DataError           a data set, an image, a pair
     │   ├── ModelError          a checkpoint, an architecture, a model card
     │   ├── ResponseError       an array handed to the routing kernel
+    │   ├── RegistryError       a registry that cannot be reached, or lists what it should not
     │   ├── QueryError          SQL that does not run
     │   ├── WarehouseError      a warehouse that cannot be opened, read or written
     │   │   └── OutOfReach      its object store does not answer, or refuses
     │   └── AlreadyRunning      another run holds the study
     ├── ChecksFailed            exit code 1: results are there and a check found offending ones
+    ├── GatesFailed             exit code 1: the re-audit is done, and a gate or an entry failed
+    ├── AlertFailed             somebody should have been told, and was not
     ├── ScoringFailed           shards that could not be scored
     └── WriteFailed             a commit that the disk refused
 
@@ -62,6 +65,10 @@ class ResponseError(BadInput):
     """An array or threshold handed to the routing kernel is not a response."""
 
 
+class RegistryError(BadInput):
+    """A registry of models that cannot be reached, refuses, or lists what it should not."""
+
+
 class QueryError(BadInput):
     """SQL that does not run."""
 
@@ -82,6 +89,16 @@ class ChecksFailed(DecafError):
     """Results are there, and a check of them (profiles, the warehouse) found offending ones."""
 
     exit_code = 1
+
+
+class GatesFailed(DecafError):
+    """A re-audit is done, and a gate failed or an entry could not be audited."""
+
+    exit_code = 1
+
+
+class AlertFailed(DecafError):
+    """Somebody should have been told of a re-audit, and was not."""
 
 
 class ScoringFailed(DecafError):

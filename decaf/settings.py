@@ -4,12 +4,27 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from decaf.errors import BadInput, suggestion
 
-PlacedPath = Annotated[Path, AfterValidator(Path.absolute)]
+
+def _placed(path: Path, info: ValidationInfo) -> Path:
+    folder = (info.context or {}).get(FOLDER)
+    if folder is None:
+        return path.absolute()
+    placed = (folder / path).resolve()
+    if not placed.is_relative_to(folder.resolve()):
+        raise PydanticCustomError(
+            "outside", "{path} lies outside of the folder of its card", {"path": str(path)}
+        )
+    return placed
+
+
+FOLDER = "folder"
+"""Key of the validation context: what relative paths start from and no path leaves."""
+PlacedPath = Annotated[Path, AfterValidator(_placed)]
 """A path that means the same in every process, whatever folder it was started in."""
 
 

@@ -2,15 +2,17 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from decaf.alerts import Alerts
 from decaf.discovery import one_of
-from decaf.errors import ResponseError
+from decaf.errors import ResponseError, suggestion
+from decaf.gates import METRICS, Gate
 from decaf.measurements import Behaviours
 from decaf.reveal.path import stage_grid
 from decaf.routing import DEFAULT_EPSILON
@@ -19,6 +21,7 @@ from decaf.yaml_source import load
 
 Data = one_of("decaf.data", "adapter")
 Card = one_of("decaf.sources", "source", default="network")
+Registry = one_of("decaf.registries", "kind")
 Score = one_of("decaf.scores", "kind")
 RevealPath = one_of("decaf.reveal", "kind")
 Attribution = one_of("decaf.attributions", "kind")
@@ -54,7 +57,16 @@ class Study(Settings):
 
     study: Name = Field(description="name of the study: its rows and folders carry it")
     data: Data = Field(description="data set that gives the pairs")
-    models: tuple[Card, ...] = Field(min_length=1, description="models to audit")
+    models: tuple[Card, ...] = Field(
+        (), description="models to audit; at least one where there is no `registry`"
+    )
+    registry: Registry | None = Field(
+        None, description="registry whose models `decaf reaudit` audits, beside `models`"
+    )
+    gates: dict[str, Gate] = Field(
+        {}, description="limits by column, for the models of the registry that changed"
+    )
+    alerts: Alerts = Field(Alerts(), description="who is told when a gate or a model fails")
     score: Score = Field(description="what q is")
     paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
     behaviours: Behaviours | None = Field(
@@ -94,6 +106,29 @@ class Study(Settings):
         if twice:
             raise PydanticCustomError("twice", "model ids occur twice: {ids}", {"ids": str(twice)})
         return models
+
+    @field_validator("gates", mode="before")
+    @classmethod
+    def _gates_on_columns(cls, gates: Any) -> Any:
+        for name in gates if isinstance(gates, dict) else ():
+            if name not in METRICS:
+                raise PydanticCustomError(
+                    "unknown_column",
+                    "there is no column '{key}' to have a gate{hint}",
+                    {"key": str(name), "hint": suggestion(str(name), METRICS)},
+                )
+        return gates
+
+    @model_validator(mode="after")
+    def _has_models(self) -> "Study":
+        if not self.models and self.registry is None:
+            raise PydanticCustomError(
+                "no_models", "give 'models' (a list), 'registry' (where they are), or both"
+            )
+        for key in ("gates", "alerts"):
+            if key in self.model_fields_set and self.registry is None:
+                raise PydanticCustomError("no_registry", "'{key}' need a 'registry'", {"key": key})
+        return self
 
     @model_validator(mode="after")
     def _rows_held_out(self) -> "Study":

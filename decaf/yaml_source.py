@@ -36,10 +36,7 @@ def load(path: Path, model: type[Model]) -> Model:
         each with file, line and key.
     """
     node = _compose(path, depth=0)
-    try:
-        given = yaml.constructor.SafeConstructor().construct_document(node)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not plain YAML: {error}") from error
+    given = _constructed(node, path)
     try:
         return model.model_validate(given)
     except ValidationError as error:
@@ -47,9 +44,30 @@ def load(path: Path, model: type[Model]) -> Model:
         raise ConfigError("\n".join(dict.fromkeys(problems))) from None
 
 
+def plain_mapping(path: Path) -> dict[str, Any]:
+    """Read a YAML file that others wrote: keys and values as they stand.
+
+    Nothing is included and no environment variable is filled in, so that a file from elsewhere
+    cannot learn what is on this machine.
+
+    Raises
+    ------
+    ConfigError
+        When the file is missing, is not plain YAML, or holds something else than keys and values.
+    """
+    given = _constructed(_parsed(path), path)
+    if not isinstance(given, dict):
+        raise ConfigError(f"{path} holds {type(given).__name__}; expected keys and values")
+    return given
+
+
 def _compose(path: Path, depth: int) -> yaml.Node:
     if depth > DEEPEST_INCLUSION:
         raise ConfigError(f"{path}: files include each other more than {DEEPEST_INCLUSION} deep")
+    return _resolve(_parsed(path), path, depth)
+
+
+def _parsed(path: Path) -> yaml.Node:
     try:
         with path.open(encoding="utf-8") as file:
             node = yaml.compose(file, Loader=yaml.SafeLoader)
@@ -61,7 +79,14 @@ def _compose(path: Path, depth: int) -> yaml.Node:
         raise ConfigError(f"{path} is not YAML: {error}") from error
     if node is None:
         raise ConfigError(f"{path} is empty; expected keys and values")
-    return _resolve(node, path, depth)
+    return node
+
+
+def _constructed(node: yaml.Node, path: Path) -> Any:
+    try:
+        return yaml.constructor.SafeConstructor().construct_document(node)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not plain YAML: {error}") from error
 
 
 def _resolve(node: yaml.Node, path: Path, depth: int) -> yaml.Node:

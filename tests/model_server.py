@@ -58,7 +58,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
-        self.body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.requests.append(Request(self.body, dict(self.headers)))
         self.server.connections.add(self.client_address)
         status, text, headers = self.server.behave(self, len(self.server.requests))
@@ -68,6 +68,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(content)
+
+    do_GET = do_POST  # noqa: N815 (http.server's name)
 
     def log_message(self, *_):
         pass

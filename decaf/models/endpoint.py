@@ -7,7 +7,7 @@ import time
 import weakref
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import numpy as np
@@ -15,11 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError, ScoringFailed
+from decaf.sources.endpoint import VERSION_HEADER, EndpointCard
 
-if TYPE_CHECKING:
-    from decaf.sources.endpoint import EndpointCard
-
-VERSION_HEADER = "X-Model-Version"
 TOO_MANY_REQUESTS, FIRST_SERVER_ERROR = 429, 500
 MOST_DOUBLINGS = 60
 SHOWN = 300
@@ -32,7 +29,7 @@ class EndpointModel:
     Proxies and certificates of the environment are honoured, as by every HTTP client.
     """
 
-    def __init__(self, card: "EndpointCard") -> None:
+    def __init__(self, card: EndpointCard) -> None:
         self.output = card.output
         self.device = torch.device("cpu")
         self._card = card

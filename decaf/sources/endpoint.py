@@ -2,20 +2,23 @@
 
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_core import PydanticCustomError
 
+from decaf.addresses import Address
 from decaf.digests import json_sha256
 from decaf.models.card import Model, ModelCard, Output
+
+VERSION_HEADER = "X-Model-Version"
+"""Header in which an endpoint states the version of its model."""
 
 
 class EndpointCard(ModelCard):
     """An HTTP endpoint that answers `POST {"inputs": …}` with `{"outputs": [[…], …]}`."""
 
     source: Literal["endpoint"]
-    url: str = Field(description="`http://` or `https://` address, without credentials")
+    url: Address = Field(description="`http://` or `https://` address, without credentials")
     version: str = Field(
         min_length=1,
         description="version of the model behind the address, raised whenever its outputs change: "
@@ -42,19 +45,6 @@ class EndpointCard(ModelCard):
         description="sent with every request, as `Authorization: Bearer ${TOKEN}`; never shown, "
         "never stored",
     )
-
-    @field_validator("url")
-    @classmethod
-    def _usable_address(cls, url: str) -> str:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise PydanticCustomError("url", "expected an http:// or https:// address")
-        _ = parts.port  # ValueError, which pydantic reports, when it is no number
-        if parts.username or parts.password:
-            raise PydanticCustomError(
-                "url", "an address is stored and shown: put credentials into 'headers'"
-            )
-        return url
 
     @field_validator("headers")
     @classmethod
