@@ -50,9 +50,14 @@ def listed(registry: Registry) -> list[Entry]:
     Raises
     ------
     RegistryError
-        When it cannot be reached, or two entries have one name.
+        When it cannot be reached, lists nothing, or has two entries with one name.
     """
     entries = registry.entries()
+    if not entries:
+        raise RegistryError(
+            "the registry lists no model that is followed; correct the place of the registry, or "
+            "'follow:'"
+        )
     places: dict[str, str] = {}
     for entry in entries:
         if entry.label in places:

@@ -59,13 +59,7 @@ def plan_shards(study: Study, pairs: PairSet) -> list[Shard]:
     BadInput
         When a file of a model cannot be used.
     """
-    inputs, paths = pairs.image_set.digest, study.paths.items()
-    shared = {
-        "score": json_sha256(study.score.identity()),
-        "paths": json_sha256({name: path.identity(inputs) for name, path in paths}),
-        "grid": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
-        "numerics": str(NUMERICS_VERSION),
-    }
+    shared = shared_inputs(study, pairs)
     trajectories = sum(path.repetitions for path in study.paths.values())
     blocks = [(rows, pairs.block_digest(rows)) for rows in pairs.blocks(study.sources_per_shard)]
     shards = []
@@ -79,6 +73,17 @@ def plan_shards(study: Study, pairs: PairSet) -> list[Shard]:
             keys = shard_keys({"pairs": digest, **model, **shared}, study.epsilon)
             shards.append(Shard(card, number, rows, keys, len(rows) * trajectories))
     return shards
+
+
+def shared_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
+    """The named fields behind the keys of all shards, whatever their model and pairs."""
+    inputs, paths = pairs.image_set.digest, study.paths.items()
+    return {
+        "score": json_sha256(study.score.identity()),
+        "paths": json_sha256({name: path.identity(inputs) for name, path in paths}),
+        "grid": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
+        "numerics": str(NUMERICS_VERSION),
+    }
 
 
 def shard_keys(inputs: dict[str, str], epsilon: float) -> ShardKeys:

@@ -47,11 +47,13 @@ def run(config: Config) -> None:
     from decaf.shards import untrained
     from decaf.study import load_study
     from flows import display
+    from flows.reaudits import refuse_registry
     from tasks.plan import plan_audit
     from tasks.publish import show_again
     from warehouse.writer import open_root
 
     study = load_study(config)
+    refuse_registry(study, "run")
     open_root(study.warehouse)
     if not untrained(study):
         plan = plan_audit(study, study.data.pair_set())
@@ -84,8 +86,40 @@ def plan(
     """Say what a run would do: models, pairs, shards, forward rows, what is cached."""
     from decaf.study import load_study
     from flows import display
+    from flows.reaudits import refuse_registry
 
-    display.plan(console, load_study(config), explained=explain)
+    study = load_study(config)
+    refuse_registry(study, "plan")
+    display.plan(console, study, explained=explain)
+
+
+@app.command()
+def reaudit(
+    config: Config,
+    plan_only: Annotated[
+        bool,
+        typer.Option("--plan", help="say what changed and what would be scored; audit nothing"),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+) -> None:
+    """Audit what changed in a registry, compare it with the version before, judge it, tell."""
+    from flows import reaudits
+
+    reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json)
+
+
+@app.command()
+def history(
+    model: Annotated[
+        str | None, typer.Argument(help="name of the model in its registry", metavar="MODEL")
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+) -> None:
+    """Show E, C and F of a model of a registry over its versions and dates, with intervals."""
+    from flows import reaudits
+
+    reaudits.history(console, warehouse, model, study)
 
 
 @app.command()
@@ -228,7 +262,8 @@ def gc(
 def main() -> None:
     """Run a command; turn every error into a message and an exit code.
 
-    0 fine, 1 a check found offending rows, 2 what was given cannot be used, 3 something broke.
+    0 fine, 1 a check found offending rows, or a gate or entry of a re-audit failed, 2 what was
+    given cannot be used, 3 something broke.
     """
     debug = "--debug" in sys.argv[1:]
     try:

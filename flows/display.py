@@ -41,7 +41,7 @@ def results(console: Console, study: Study) -> None:
             params={"study": study.study},
         ).fetchall()
     names = ("model", "n", "active", "E", "C", "F", "Abs")
-    table = _table(f"Study {study.study}, epsilon {study.epsilon:g}", names)
+    table = table_of(f"Study {study.study}, epsilon {study.epsilon:g}", names)
     for (pair_type, path), own in groupby(rows, lambda row: row[1:3]):
         table.add_section()
         table.add_row(f"[bold]{pair_type}, {path}[/bold]")
@@ -90,7 +90,7 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
 
 
 def _print_shards(console: Console, planned: AuditPlan) -> None:
-    table = _table(
+    table = table_of(
         f"run {planned.run_id[:12]}", ("model", "shards", "cached", "to route", "to score")
     )
     for card in planned.study.models:
@@ -110,7 +110,7 @@ def _print_untrained(
         f"{len(missing)} models are to be trained first; then {blocks * len(study.models)} shards",
         highlight=False,
     )
-    table = _table(None, ("to be trained", "recipe"), 2)
+    table = table_of(None, ("to be trained", "recipe"), 2)
     for card in missing:
         table.add_row(Text(card.id), card.training.recipe)
     console.print(table)
@@ -126,7 +126,7 @@ def _print_measurements(
     blocks = pairs.blocks(study.sources_per_shard)
     total = len(blocks) * len(study.models)
     names = ("measurement", "planned", "made", "forward rows left", "backward rows left")
-    table = _table("beside the trajectories", names)
+    table = table_of("beside the trajectories", names)
     if study.behaviours is not None:
         left = _unmeasured(planned, "corruptions", "")
         made = 0 if left is None else total - len(left)
@@ -157,7 +157,7 @@ def _print_misses(console: Console, planned: AuditPlan) -> None:
     if not misses:
         console.print("every shard is committed: there is nothing to explain")
         return
-    table = _table("compared with the nearest committed shard", ("model", "to", "shards", "why"))
+    table = table_of("compared with the nearest committed shard", ("model", "to", "shards", "why"))
     for miss in misses:
         table.add_row(Text(miss.model_id), miss.step, str(miss.shard_count), Text(miss.reason))
     table.columns[-1].justify, table.columns[-1].no_wrap = "left", False
@@ -193,7 +193,7 @@ def status(console: Console, root: Root, study: str | None) -> None:
         own = [row[1:] for row in rows if row[0] == name]
         state = "finished" if own[0][-1] else "running" if is_held(root, name) else "stopped"
         names = ("model", "shards", "rows", "work left", "E", "C", "F")
-        table = _table(f"{name}: {state}", names)
+        table = table_of(f"{name}: {state}", names)
         for model, done, total, forwards, seconds, e, c, f, _ in own:
             left = clock(seconds * (total - done)) if seconds is not None else ""
             means = ("" if value is None else f"{value:.4f}" for value in (e, c, f))
@@ -209,7 +209,7 @@ def _print_measured(
     if not rows:
         return
     names = ("measurement", "made", "forward rows", "backward rows")
-    table = _table(f"{study}: beside the trajectories", names)
+    table = table_of(f"{study}: beside the trajectories", names)
     for name, made, planned, forwards, backwards in rows:
         table.add_row(Text(name), f"{made}/{planned}", f"{forwards:,}", f"{backwards:,}")
     console.print(table)
@@ -218,7 +218,7 @@ def _print_measured(
 def _print_files(
     console: Console, root: Root, study: str, files: list[tuple[str, int, float, int, int]]
 ) -> None:
-    table = _table(f"{study}: files", ("table", "files", "median size", "total size"))
+    table = table_of(f"{study}: files", ("table", "files", "median size", "total size"))
     for name, count, median, total, _ in files:
         table.add_row(name, f"{count:,}", decimal(round(median)), decimal(total))
     console.print(table)
@@ -232,7 +232,8 @@ def _print_files(
         )
 
 
-def _table(title: str | None, columns: tuple[str, ...], text_columns: int = 1) -> Table:
+def table_of(title: str | None, columns: tuple[str, ...], text_columns: int = 1) -> Table:
+    """An empty table: columns of text on the left, numbers to the right of them."""
     table = Table(title=title, title_justify="left")
     for position, name in enumerate(columns):
         is_text = position < text_columns

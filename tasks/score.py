@@ -6,6 +6,7 @@ from pathlib import Path
 from distributed import Client
 
 from decaf.data.input_store import input_file, store_inputs
+from decaf.errors import DecafError
 from decaf.pairs import PairSet
 from decaf.shards import Shard, fitted_paths
 from decaf.study import Study
@@ -45,6 +46,18 @@ def examine_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
         announce(f"{len(plan.pending)} shards to do; loading each of {len(first)} models once")
     orders = [shard_order(plan, shard, inputs) for shard in first.values()]
     drive(client, examine_model, orders, list(first), lambda _: None)
+
+
+def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, str]:
+    """Load every model that has work; those that cannot be loaded or scored, and why."""
+    problems = {}
+    for shard in {shard.model.id: shard for shard in reversed(plan.unscored)}.values():
+        order = shard_order(plan, shard, inputs)
+        try:
+            drive(client, examine_model, [order], [shard.model.id], lambda _: None)
+        except DecafError as error:
+            problems[shard.model.id] = str(error)
+    return problems
 
 
 def score_shards(

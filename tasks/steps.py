@@ -101,7 +101,7 @@ def measure(
 
 
 def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]:
-    """Score, then measure, one model after another; how each of these tasks ended.
+    """Score, then measure, one model after another; how the last task of each of them ended.
 
     A model whose task fails stops no other.
     """
@@ -113,10 +113,11 @@ def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]
         for model_id, shards, measurements in by_model(plan):
             given = (client, known, model_id)
             left = opaque(shards)
-            states.append(score(*given, left, pixels, progress, return_state=True))
-            if measurements and states[-1].is_completed():
+            state = score(*given, left, pixels, progress, return_state=True)
+            if measurements and state.is_completed():
                 left = opaque(measurements)
-                states.append(measure(*given, left, pixels, alone, progress, return_state=True))
+                state = measure(*given, left, pixels, alone, progress, return_state=True)
+            states.append(state)
     return states
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import torch
 
-from decaf.errors import BadInput
+from decaf.errors import BadInput, ModelError
 from decaf.models.card import Model, ModelCard
 from decaf.models.precision import exact_float32
 from decaf.study import import_from
@@ -43,7 +43,13 @@ _held: list[tuple[ModelOrder, Model]] = []
 
 
 def loaded_model(order: ModelOrder) -> Loaded:
-    """The model of an order; the worker holds one at a time."""
+    """The model of an order; the worker holds one at a time.
+
+    Raises
+    ------
+    ModelError
+        When the model is not the one that was planned any more.
+    """
     import_from(order.python_path)
     exact_float32()
     if _held and _held[0][0] == order:
@@ -51,6 +57,12 @@ def loaded_model(order: ModelOrder) -> Loaded:
     _held.clear()
     started = time.perf_counter()
     model = order.card.load(order.workspace, choose_device(order.device))
+    # Asked after loading: what changed before or meanwhile is noticed.
+    if order.card.weights_digest(order.workspace) != order.weights:
+        raise ModelError(
+            f"model {order.card.id} moved while it was being audited: what was loaded is not what "
+            "was planned; run the same command again"
+        )
     _held.append((order, model))
     return Loaded(model, time.perf_counter() - started)
 

@@ -20,6 +20,9 @@ KINDS = (
     "runs",
     "analyses",
     "outcomes",
+    "reaudits",
+    "verdicts",
+    "alerts",
     "compactions",
 )
 """Compactions come last: one that is read after its commits can only name what is there."""

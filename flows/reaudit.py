@@ -1,0 +1,40 @@
+"""Re-audit a registry: resolve → pair → examine → score, measure → check → judge → report, tell."""
+
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.utilities.annotations import opaque
+
+from decaf.study import load_study
+from tasks import reaudit_steps, steps
+from warehouse.lock import study_lock
+from warehouse.writer import open_root, sweep
+
+
+@flow(name="reaudit", flow_run_name="reaudit-{config.stem}")
+def reaudit(config: Path) -> dict[str, Any]:
+    """Audit what changed in the registry of a study, and say what it found.
+
+    Reads the registry, the data and the models; writes downloads, the input file, the warehouse
+    and the report; sends alerts. What has a receipt is not done again.
+    """
+    study = load_study(config)
+    root = open_root(study.warehouse)
+    with study_lock(root, study.study):
+        sweep(root, study.study)
+        found = reaudit_steps.resolve(study, root)
+        if found.is_changed:
+            pairs = opaque(steps.pair(study))
+            pixels = steps.store(study, pairs)
+            steps.fit(study, pairs, pixels)
+            found, plan = reaudit_steps.audit(found, pairs.unwrap(), pixels)
+            sweep(root, study.study)
+            if plan is not None:
+                steps.analyse(opaque(plan))
+                steps.check(opaque(plan))
+            if found.is_changed:
+                reaudit_steps.record(opaque(found), opaque(plan))
+        reaudit_steps.judge(root, study)
+        reaudit_steps.report(root, study)
+        return reaudit_steps.tell(root, study)

@@ -1,0 +1,38 @@
+-- purpose: audited entries of a registry, each with the version of it that was audited before
+-- grain: one row per study, re-audit and audited entry
+-- inputs: stg_registry_entries, stg_runs
+-- paper: none
+-- Versions are compared where all but the model is the same; reason says why they are not.
+CREATE OR REPLACE VIEW core_entry_versions AS
+SELECT
+    entry.study,
+    entry.reaudit_id,
+    entry.resolved_at,
+    entry.resolved_at = max(entry.resolved_at) OVER (PARTITION BY entry.study) AS is_newest,
+    entry.entry,
+    entry.name,
+    entry.alias,
+    entry.version,
+    entry.change,
+    entry.change NOT IN ('none', 'version') AS is_changed, -- not the same content under a new name
+    entry.run_id,
+    entry.model_id,
+    previous.reaudit_id AS reaudit_before, -- NULL of the first version
+    previous.version AS version_before,
+    previous.run_id AS run_before,
+    previous.model_id AS model_before,
+    CASE
+        WHEN run_before.run_id IS NULL THEN 'there is no version before it'
+        WHEN run.score <> run_before.score THEN 'the score is another'
+        WHEN run.epsilon <> run_before.epsilon THEN 'epsilon is another'
+        WHEN run.pairs_digest <> run_before.pairs_digest THEN 'the pairs are others'
+    END AS reason
+FROM stg_registry_entries AS entry
+LEFT JOIN stg_registry_entries AS previous
+    ON previous.study = entry.study
+    AND previous.reaudit_id = entry.previous_reaudit_id
+    AND previous.entry = entry.entry
+JOIN stg_runs AS run ON run.study = entry.study AND run.run_id = entry.run_id
+LEFT JOIN stg_runs AS run_before
+    ON run_before.study = previous.study AND run_before.run_id = previous.run_id
+WHERE entry.state = 'audited';

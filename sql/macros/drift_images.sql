@@ -1,0 +1,54 @@
+-- purpose: what two versions of an entry predict on the same clean images, side by side
+-- grain: one row per entry of rel and clean image
+-- inputs: stg_runs, stg_run_shards, stg_predictions, stg_pairs
+-- paper: appendix F.2
+-- rel is as for drift_pairs. Images without a predicted class are not there.
+CREATE OR REPLACE MACRO drift_images(rel) AS TABLE
+WITH versions AS MATERIALIZED (FROM query_table(rel)),
+sides AS (
+    SELECT study, pairs_digest, plus_image AS image_id, plus_variant AS variant, class_id, source_id
+    FROM stg_pairs
+    UNION ALL
+    SELECT study, pairs_digest, minus_image, minus_variant, class_id, source_id
+    FROM stg_pairs
+),
+-- An image of several pairs counts once, with the source that is first by name.
+images AS (
+    SELECT study, pairs_digest, image_id, min({s: source_id, v: variant, c: class_id}) AS first
+    FROM sides
+    GROUP BY study, pairs_digest, image_id
+),
+predicted AS MATERIALIZED (
+    SELECT
+        study, run_id, model_id, image_id,
+        arg_min(prediction.predicted_class, shard_key) AS predicted_class
+    FROM stg_predictions AS prediction
+    JOIN stg_run_shards USING (study, model_id, shard_key)
+    GROUP BY study, run_id, model_id, image_id
+),
+after AS (
+    SELECT version.*, run.pairs_digest, image_id, predicted_class
+    FROM predicted
+    JOIN versions AS version USING (study, run_id, model_id)
+    JOIN stg_runs AS run USING (study, run_id)
+    WHERE predicted_class IS NOT NULL
+)
+SELECT
+    after.study,
+    after.reaudit_id,
+    after.entry,
+    after.image_id,
+    images.first.s AS source_id,
+    images.first.v AS variant,
+    (after.predicted_class = images.first.c)::DOUBLE AS is_correct,
+    CASE
+        WHEN after.reason IS NULL THEN (before.predicted_class = images.first.c)::DOUBLE
+    END AS was_correct -- NULL without a comparison
+FROM after
+JOIN images USING (study, pairs_digest, image_id)
+LEFT JOIN predicted AS before
+    ON before.study = after.study
+    AND before.run_id = after.run_before
+    AND before.model_id = after.model_before
+    AND before.image_id = after.image_id
+WHERE after.reason IS NOT NULL OR before.predicted_class IS NOT NULL;

@@ -1,0 +1,53 @@
+-- purpose: what two versions of an entry found on the same trajectories, side by side
+-- grain: one row per entry of rel, pair, path and repetition
+-- inputs: core_run_profiles, stg_paths
+-- paper: section 6.2
+-- rel names a relation with the columns of core_entry_versions, such as some of its rows. Where
+-- there is nothing to compare with, the columns of the version before are NULL; where there is,
+-- trajectories that it lacks are left out. A path is compared where its definition is the same.
+-- WITH asked AS (FROM core_entry_versions WHERE is_newest AND is_changed) FROM drift_pairs('asked')
+CREATE OR REPLACE MACRO drift_pairs(rel) AS TABLE
+WITH versions AS MATERIALIZED (FROM query_table(rel)),
+same_paths AS (
+    SELECT version.study, version.reaudit_id, version.entry, a.path
+    FROM versions AS version
+    JOIN stg_paths AS a ON a.study = version.study AND a.run_id = version.run_before
+    JOIN stg_paths AS b ON b.study = version.study AND b.run_id = version.run_id
+    WHERE a.path = b.path AND a.identity = b.identity AND a.t = b.t AND reason IS NULL
+),
+before AS MATERIALIZED (
+    SELECT version.reaudit_id, version.entry, profile.*
+    FROM core_run_profiles AS profile
+    JOIN versions AS version
+        ON version.study = profile.study
+        AND version.run_before = profile.run_id
+        AND version.model_before = profile.model_id
+    SEMI JOIN same_paths
+        ON same_paths.study = profile.study
+        AND same_paths.reaudit_id = version.reaudit_id
+        AND same_paths.entry = version.entry
+        AND same_paths.path = profile.path
+),
+after AS MATERIALIZED (
+    SELECT version.reaudit_id, version.entry, profile.*
+    FROM core_run_profiles AS profile
+    JOIN versions AS version USING (study, run_id, model_id)
+)
+SELECT
+    after.study, after.reaudit_id, after.entry, after.pair_id, after.source_id, after.pair_type,
+    after.path, after.repetition,
+    before.pair_id IS NOT NULL AS is_compared,
+    before.endpoint_delta AS endpoint_delta_before, -- score units, as all that follow
+    after.endpoint_delta,
+    [after.endpoint_magnitude, before.endpoint_magnitude] AS endpoint_magnitude, -- now, before
+    [after.evidence, before.evidence] AS evidence,
+    [after.contradiction, before.contradiction] AS contradiction,
+    [after.fragility, before.fragility] AS fragility,
+    [after.abs_response, before.abs_response] AS abs_response,
+    [after.is_endpoint_active::DOUBLE, before.is_endpoint_active::DOUBLE] AS is_endpoint_active,
+    before.role AS role_before, -- NULL without any response, or without a comparison
+    after.role
+FROM after
+LEFT JOIN before USING (study, reaudit_id, entry, pair_id, pair_type, path, repetition)
+QUALIFY before.pair_id IS NOT NULL OR count(before.pair_id)
+    OVER (PARTITION BY after.study, after.reaudit_id, after.entry, after.pair_type, after.path) = 0;

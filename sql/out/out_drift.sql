@@ -1,0 +1,31 @@
+-- purpose: how far what changed in a registry moved from the version before, at the newest re-audit
+-- grain: one row per study, changed entry, what it is measured on, and metric
+-- inputs: core_entry_versions, drift_of
+-- paper: appendix D.8 (statistical summaries)
+-- 2,000 replicates, level 0.95; other choices, and other re-audits: drift_of.
+CREATE OR REPLACE VIEW out_drift AS
+WITH changed AS (FROM core_entry_versions WHERE is_newest AND is_changed)
+SELECT
+    drift.g.study AS study,
+    drift.g.entry AS entry,
+    version.version_before,
+    version.version,
+    drift.g.pair_type AS pair_type, -- NULL of accuracy, as the path
+    drift.g.path AS path,
+    drift.g.variant AS variant, -- kind of clean image; NULL unless accuracy
+    drift.g.metric AS metric,
+    drift.value_before, -- over what both versions have, as all that follow
+    drift.value,
+    drift.change,
+    drift.change_lower,
+    drift.change_upper,
+    drift.p_value,
+    drift.p_adjusted, -- below 0.05: a change, with 5 % of such rows expected to be none
+    drift.source_count,
+    version.reason -- why there is no change
+FROM drift_of('changed', 2000, 91702, [0.95]) AS drift
+JOIN changed AS version
+    ON version.study = drift.g.study
+    AND version.reaudit_id = drift.g.reaudit_id
+    AND version.entry = drift.g.entry
+ORDER BY study, drift.g.entry, metric, pair_type, path, variant;
