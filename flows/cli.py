@@ -98,7 +98,7 @@ def reaudit(
     config: Config,
     plan_only: Annotated[
         bool,
-        typer.Option("--plan", help="say what changed and what would be scored; audit nothing"),
+        typer.Option("--plan", help="say what changed and would be scored, audit nothing"),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
 ) -> None:

@@ -23,7 +23,7 @@ SHOWN_PAIRS = 20
 MOVED = """
 WITH asked AS (FROM core_entry_versions WHERE study = $study AND is_newest AND is_changed)
 SELECT drift.g.entry, drift.g.pair_type, drift.g.path, drift.g.variant, drift.g.metric, level,
-    value_before, value, lower_limit, upper_limit, change, change_lower, change_upper,
+    value_before, value, lower_limit, upper_limit, drift.change, change_lower, change_upper,
     p_value, p_adjusted,
     coalesce(reason, CASE WHEN source_count = 1 THEN 'a single source' END)
 FROM drift_of('asked', $replicates, $seed, $levels) AS drift

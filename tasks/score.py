@@ -56,7 +56,7 @@ def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, 
         try:
             drive(client, examine_model, [order], [shard.model.id], lambda _: None)
         except DecafError as error:
-            problems[shard.model.id] = str(error)
+            problems[shard.model.id] = str(error.__cause__ or error)
     return problems
 
 

@@ -1,0 +1,162 @@
+"""A week of a registry through the command line: what changes is audited, judged and told."""
+
+import hashlib
+import hmac
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from model_server import serving
+from registry_folder import put_monday, put_tuesday
+
+from warehouse.catalog import connect
+
+pytestmark = pytest.mark.slow
+SECRET = "webhook s3cret"
+
+
+@pytest.fixture
+def registered(study, tmp_path):
+    """Settings of the small study over a registry, and an environment to run it in."""
+    settings = {**study, "models": [], "paths": {"blend": {"kind": "blend", "sigma": 1.15}}}
+    settings["registry"] = {
+        "kind": "folder",
+        "root": str(tmp_path / "zoo"),
+        "follow": ["latest", "champion"],
+        "trusted": ["leaning"],
+    }
+    settings["gates"] = {
+        "evidence": {"increase": 0.02, "pair_type": "wall_hue"},
+        "accuracy": {"at_least": 0.0},
+    }
+    return settings
+
+
+def rows(settings, query):
+    with connect(settings["warehouse"]) as connection:
+        return connection.sql(query).fetchall()
+
+
+def scored(settings):
+    """Models that have shards, and how many."""
+    return dict(rows(settings, "SELECT model_id, count(*) FROM stg_costs GROUP BY ALL"))
+
+
+def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path):
+    environment = {**prefect_server, "DECAF_WEBHOOK_SECRET": SECRET, "NO_PROXY": "127.0.0.1"}
+    put_monday(tmp_path / "zoo")
+    statuses = [503, 200]
+
+    def behave(request, number):
+        return statuses.pop(0) if statuses else 200, "", {}
+
+    with serving(behave) as server:
+        hook = {"url": server.url, "backoff_seconds": 0.01}
+        registered["alerts"] = {"webhook": hook, "file": str(tmp_path / "alerts.jsonl")}
+        config = write(registered)
+
+        monday = decaf("reaudit", config, **environment)
+        assert monday.returncode == 0, monday.stdout + monday.stderr
+        before = scored(registered)
+        assert len(before) == 6
+        assert server.requests == []
+
+        put_tuesday(tmp_path / "zoo")
+        tuesday = decaf("reaudit", config, "--json", **environment)
+        assert tuesday.returncode == 1, tuesday.stdout + tuesday.stderr
+        assert "Traceback" not in tuesday.stderr
+        sent = list(server.requests)
+    check_found(registered, json.loads(tuesday.stdout), before)
+    check_told(sent, tmp_path / "alerts.jsonl", json.loads(tuesday.stdout))
+    assert "worse 2: evidence on wall_hue, blend: found +" in tuesday.stderr
+
+    # The broken version is withdrawn: nothing is left to score, and nobody is told again.
+    shutil.rmtree(tmp_path / "zoo" / "broken" / "2")
+    wednesday = decaf("reaudit", config, **environment)
+    assert wednesday.returncode == 0, wednesday.stdout + wednesday.stderr
+    assert len(scored(registered)) == 7
+    assert rows(registered, "SELECT DISTINCT change FROM out_entries") == [("none",)]
+
+    done = without_torch(config, tmp_path)
+    assert done.stdout.splitlines()[-1] == "0 []", done.stdout + done.stderr
+    assert "nothing changed: 6 entries" in done.stdout
+
+    shown = decaf("history", "worse", "-w", registered["warehouse"])
+    assert [line for line in shown.stdout.splitlines() if "weights" in line], shown.stdout
+    unknown = decaf("history", "wrose", "-w", registered["warehouse"])
+    assert (unknown.returncode, "did you mean 'worse'" in unknown.stderr) == (2, True)
+
+
+def check_found(settings, content, before):
+    """One model was scored and one is worse, by an interval above the gate."""
+    after = scored(settings)
+    (new,) = after.keys() - before.keys()
+    assert new.startswith("worse-")
+    assert {name: after[name] for name in before} == before
+    found = {row["entry"]: (row["state"], row["change"]) for row in content["entries"]}
+    assert found == {
+        "worse": ("audited", "weights"),
+        "again": ("audited", "version"),
+        "gone": ("gone", "gone"),
+        "broken": ("failed", "failed"),
+        "moved": ("audited", "none"),
+        "moved@champion": ("audited", "weights"),
+    }
+    failed = [row for row in content["entries"] if row["verdict"] == "fail"]
+    assert [row["entry"] for row in failed] == ["worse"]
+    (row,) = [
+        row
+        for row in content["drift"]
+        if (row["entry"], row["metric"], row["pair_type"]) == ("worse", "evidence", "wall_hue")
+    ]
+    assert 0.02 < row["change_lower"] < row["change"] < row["change_upper"]
+    assert row["p_adjusted"] <= 0.05
+    stored = dict(
+        rows(
+            settings,
+            "SELECT model_id, avg(evidence) FROM stg_profiles JOIN stg_pairs USING (pair_id) "
+            "WHERE pair_type = 'wall_hue' AND starts_with(model_id, 'worse') GROUP BY ALL",
+        )
+    )
+    old = stored.pop(next(name for name in before if name.startswith("worse")))
+    assert row["change"] == pytest.approx(stored[new] - old, abs=1e-12)
+
+
+def check_told(requests, file, content):
+    """Two alerts, once in the file, and signed at the webhook, which refused the first attempt."""
+    kinds = {(alert["kind"], alert["entry"]) for alert in content["alerts"]}
+    assert kinds == {("gate.failed", "worse"), ("entry.failed", "broken")}
+    assert len(requests) == 2
+    for request in requests:
+        signed = request.headers["X-Decaf-Timestamp"].encode() + b"." + request.body
+        expected = hmac.new(SECRET.encode(), signed, hashlib.sha256).hexdigest()
+        assert request.headers["X-Decaf-Signature"] == f"sha256={expected}"
+        assert json.loads(request.body)["alerts"] == content["alerts"]
+    assert [json.loads(line)["alerts"] for line in file.read_text().splitlines()] == [
+        content["alerts"]
+    ]
+
+
+def without_torch(config, tmp_path):
+    """Run the command in a process that says which heavy packages it has imported."""
+    code = (
+        "import sys\n"
+        f"sys.argv = ['decaf', 'reaudit', {str(config)!r}]\n"
+        "from flows.cli import main\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit as end:\n"
+        "    heavy = ('torch', 'timm', 'prefect', 'distributed')\n"
+        "    print(end.code, [name for name in heavy if name in sys.modules])\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "DECAF_WEBHOOK_SECRET": SECRET},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
