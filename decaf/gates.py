@@ -163,15 +163,14 @@ def _judged(row: Moved, gate: Gate, name: str, rule: _Rule, limit: float) -> Jud
         found = (row.change, row.change_lower, row.change_upper)
     else:
         found = (row.value, row.lower_limit, row.upper_limit)
-    reason = row.reason
-    if None in found[1:]:
-        verdict: Verdict = "not enough evidence"
-        reason = reason or "there is no version before it"
-    else:
+    verdict: Verdict = "not enough evidence"
+    reason = row.reason or "it has no interval"
+    if None not in found[1:]:
+        reason = None
         # Limits of a change are distances, in either direction; limits of a value are values.
         allowed = limit if rule.is_change else rule.sign * limit
         near, far = sorted(rule.sign * bound for bound in found[1:])
-        verdict = "fail" if near > allowed else "pass" if far <= allowed else VERDICTS[1]
+        verdict = "fail" if near > allowed else "pass" if far <= allowed else verdict
     return Judged(
         row.entry,
         row.metric,

@@ -20,12 +20,13 @@ limits AS MATERIALIZED (FROM percentile_limits('sided', levels)),
 tested AS (
     SELECT
         g,
-        least(1, 2 * (1 + least(count(*) FILTER (change <= 0), count(*) FILTER (change >= 0)))
-            / (1 + count(change))) AS p_value
-    FROM resampled
+        least(1, 2 * (1 + least(count(*) FILTER (step <= 0), count(*) FILTER (step >= 0)))
+            / (1 + count(step))) AS p_value
+    -- Sums in another order differ in their last digits: that is no change.
+    FROM (SELECT g, replicate, source_count, round(change, 12) AS step FROM resampled)
     WHERE replicate IS NOT NULL AND source_count > 1
     GROUP BY g
-    HAVING count(change) > 1
+    HAVING count(step) > 1
 ),
 ranked AS (
     SELECT g, p_value, p_value * count(*) OVER (PARTITION BY g.study, g.reaudit_id) / count(*)
