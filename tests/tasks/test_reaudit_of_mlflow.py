@@ -1,0 +1,110 @@
+"""Two days of a real MLflow registry: what is new is seen, brought here, and nothing else."""
+
+import sys
+
+import pytest
+import torch
+import yaml
+from mlflow_server import mlflow_server
+
+from decaf import architectures
+from decaf.models.checkpoint import save
+from decaf.registries import mlflow
+from decaf.resolution import listed
+from decaf.study import load_study
+from tasks.plan import plan_audit
+from tasks.reaudit import commit_reaudit, is_unchanged, look
+from warehouse.writer import open_root
+
+pytestmark = pytest.mark.slow
+CARD = {
+    "architecture": "factory:decaf.networks.small_cnn:build",
+    "weights": "data/net.safetensors",
+    "input_size": 32,
+    "mean": [0.5, 0.5, 0.5],
+    "std": [0.5, 0.5, 0.5],
+}
+
+
+def model(folder, seed):
+    """Files of one version: a card, weights, and a pickle that nobody asked for."""
+    (folder / "data").mkdir(parents=True)
+    torch.manual_seed(seed)
+    save(architectures.build(CARD["architecture"], {}), folder / CARD["weights"], {})
+    (folder / "decaf.yaml").write_text(yaml.safe_dump(CARD))
+    (folder / "python_model.pkl").write_bytes(b"\x80\x04.")
+    return folder
+
+
+@pytest.fixture
+def study(tmp_path):
+    def of(uri):
+        path = tmp_path / "study.yaml"
+        registry = {"kind": "mlflow", "uri": uri, "follow": ["latest", "champion"]}
+        settings = {
+            "study": "try",
+            "data": {"adapter": "scenes", "sources": 2},
+            "registry": registry,
+            "score": {"kind": "class_probability", "classes": 2},
+            "paths": {"blend": {"kind": "blend"}},
+            "workspace": str(tmp_path / "workspace"),
+            "warehouse": str(tmp_path / "warehouse"),
+        }
+        path.write_text(yaml.safe_dump(settings))
+        return load_study(path)
+
+    return of
+
+
+def test_two_days(study, tmp_path, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    names = ["worse", "again", "gone", "no card", "moved"]
+    files = {name: model(tmp_path / "made" / name, seed) for seed, name in enumerate(names)}
+    with mlflow_server(tmp_path) as registered:
+        for name, folder in files.items():
+            registered.add(name, folder)
+        registered.add("moved", model(tmp_path / "made" / "moved 2", 9))
+        registered.alias("moved", "champion", "1")
+        opened = study(registered.uri)
+        root = open_root(opened.warehouse)
+
+        monday = look(opened, root)
+        assert {one.problem for one in monday.resolved} == {None}
+        assert set(monday.changes().values()) == {"new"}
+        assert len(monday.audited.models) == 6
+        commit_reaudit(monday, "monday")
+        kept = [path for path in (tmp_path / "workspace").rglob("*") if path.is_file()]
+        assert {path.name for path in kept} == {"decaf.yaml", "net.safetensors"}
+
+        registered.add("worse", model(tmp_path / "made" / "worse 2", 10))
+        registered.add("again", files["again"])
+        registered.delete("gone")
+        registered.add("no card", files["no card"], files=["python_model.pkl"])
+        registered.alias("moved", "champion", "2")
+
+        tuesday = look(opened, root)
+        assert tuesday.changes() == {
+            "worse": "weights",
+            "again": "version",
+            "no card": "failed",
+            "moved": "none",
+            "moved@champion": "weights",
+        }
+        assert [row["entry"] for row in tuesday.gone()] == ["gone"]
+        (problem,) = [one.problem for one in tuesday.resolved if one.problem]
+        assert "version 2 of no card has no card: expected decaf.yaml among the files" in problem
+        known = {one.model_id for one in monday.resolved}
+        planned = plan_audit(tuesday.audited, opened.data.pair_set())
+        (new,) = {shard.model.id for shard in planned.shards} - known
+        assert new.startswith("worse-")
+        commit_reaudit(tuesday, "tuesday")
+
+        # What failed is tried again; without it, nothing would be left to do.
+        assert not is_unchanged(opened, root, listed(opened.registry))
+        assert not look(opened, root).is_changed
+
+        # A version that is downloaded is not asked for again.
+        worse = next(one for one in tuesday.resolved if one.entry.label == "worse")
+        monkeypatch.setattr(mlflow.Mlflow, "_download", None)
+        assert opened.registry.offer(worse.entry, opened.workspace).folder.exists()
+    assert "mlflow" not in sys.modules
