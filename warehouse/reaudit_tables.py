@@ -2,9 +2,7 @@
 
 from warehouse.columns import COUNT, REAL, TEXT, TIME, Column, Table
 
-REAUDIT_ID = Column(
-    "reaudit_id", TEXT, "the re-audit: digest of what was listed, and when"
-)
+REAUDIT_ID = Column("reaudit_id", TEXT, "the re-audit: digest of what was listed, and when")
 ENTRY = Column("entry", TEXT, "entry of the registry: its name, or name@alias")
 
 REGISTRY_ENTRIES = Table(

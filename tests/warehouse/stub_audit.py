@@ -53,6 +53,7 @@ COLUMNS = {
     "out_warnings": "study VARCHAR, model_id VARCHAR, warning VARCHAR, affected_count BIGINT,"
     " detail VARCHAR",
 }
+REGISTRY = ("out_entries", "out_verdicts", "out_drift", "out_role_changes", "out_history")
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 RUN_ID = "7fa3c1d2e5b84960"
 FAMILIES = ("resnet", "convnext", "vit", "swin", "efficientnet", "regnet")
@@ -75,16 +76,20 @@ class Audit:
 
 
 @cache
-def paper_columns() -> dict[str, str]:
-    """Columns of every table of the paper, as the real views have them."""
+def real_columns() -> dict[str, str]:
+    """Columns of every table of the paper and of a registry, as the real views have them."""
     with connect_empty() as connection:
-        found = {v.name: connection.view(v.name) for v in views() if v.folder == "paper"}
+        found = {v.name: connection.view(v.name) for v in views() if _is_as_it_is(v)}
         return {
             name: ", ".join(
                 f'"{column}" {kind}' for column, kind in zip(view.columns, view.types, strict=True)
             )
             for name, view in found.items()
         }
+
+
+def _is_as_it_is(view) -> bool:
+    return view.folder == "paper" or view.name in REGISTRY
 
 
 def six_models() -> Audit:
@@ -111,7 +116,7 @@ def many_models(count: int, paths: tuple[str, ...] = ("blend", "patch_a", "patch
 def open_stub(audit: Audit) -> duckdb.DuckDBPyConnection:
     """Open an in-memory DuckDB with every table of the contract, filled for one audit."""
     connection = duckdb.connect()
-    for name, columns in (COLUMNS | paper_columns()).items():
+    for name, columns in (COLUMNS | real_columns()).items():
         connection.execute(f"CREATE TABLE {name} ({columns})")
     _insert_run(connection, audit)
     if audit.has_rows:

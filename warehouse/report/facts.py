@@ -12,6 +12,7 @@ import duckdb
 
 from decaf.errors import UnknownName
 from warehouse.report.paper import Paper, read_paper
+from warehouse.report.registry import RegistryFacts, read_registry
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 """Integrated responses with an interval, in the order of the report's columns."""
@@ -259,6 +260,7 @@ class Facts:
     costs: tuple[Cost, ...]
     warnings: tuple[Warned, ...]
     paper: Paper
+    registry: RegistryFacts
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -299,6 +301,7 @@ def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
         costs=rows_of(connection, Cost, study),
         warnings=rows_of(connection, Warned, study),
         paper=read_paper(connection, study),
+        registry=read_registry(connection, study),
     )
 
 

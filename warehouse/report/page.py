@@ -16,6 +16,7 @@ from warehouse.report import comparisons, figures, paper_figures, paper_tables, 
 from warehouse.report.columns import decimals_of
 from warehouse.report.costs import cost_table
 from warehouse.report.facts import Facts, Profile, StageMean, read_facts
+from warehouse.report.registry_tables import history_pictures, registry_tables
 from warehouse.report.svg import Picture
 
 MAX_BYTES = 2_000_000
@@ -104,6 +105,8 @@ def render(facts: Facts, shown_count: int) -> bytes:
         bars=bar_pictures(shown),
         slopes=slope_pictures(shown),
         stages=stage_pictures(shown),
+        registry=registry_tables(facts.registry, facts.study),
+        history=history_pictures(facts.registry),
         paper=paper_tables.paper_tables(shown),
         data_note=paper_tables.data_note(facts.paper.data),
         protocol=paper_figures.protocol_pictures(facts),

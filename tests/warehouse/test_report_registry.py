@@ -1,0 +1,95 @@
+"""The section of a registry: what changed, what its gates said, and how every model came here."""
+
+from datetime import UTC, datetime
+
+import pytest
+from stub_audit import Audit, open_stub
+
+from warehouse.report import registry
+from warehouse.report.page import write_report
+
+DAYS = (datetime(2026, 3, 1, 8, tzinfo=UTC), datetime(2026, 3, 2, 8, tzinfo=UTC))
+VERSION = {"entry": "net", "version_before": "1", "version": "2"}
+PLACE = {"pair_type": "mixed_rand", "path": "blend"}
+ROWS = {
+    "out_entries": [
+        VERSION | {"state": "audited", "change": "weights", "verdict": "fail"},
+        {"entry": "<b>", "version": "7", "state": "failed", "change": "failed", "problem": "cut"},
+    ],
+    "out_verdicts": [
+        VERSION
+        | PLACE
+        | {"verdict": "fail", "metric": "contradiction", "rule": "at_most", "gate_limit": 0.02}
+        | {"found": 0.0712, "lower_limit": 0.0512, "upper_limit": 0.0912, "level": 0.95},
+        VERSION | PLACE | {"verdict": "pass", "metric": "evidence", "rule": "increase"},
+    ],
+    "out_drift": [
+        VERSION
+        | PLACE
+        | {"metric": "contradiction", "value_before": 0.0212, "value": 0.0712, "change": 0.05}
+        | {"change_lower": 0.0312, "change_upper": 0.0687, "p_adjusted": 0.004},
+        VERSION | PLACE | {"metric": "fragility", "change": 0.001, "p_adjusted": 0.4},
+    ],
+    "out_role_changes": [
+        VERSION
+        | PLACE
+        | {"role_before": "evidence", "role_now": "contradiction", "trajectory_count": 3}
+        | {"frac": 0.15, "pair_ids": [f"pair {number}" for number in range(7)]}
+    ],
+    "out_history": [
+        VERSION
+        | PLACE
+        | {"resolved_at": day, "version": str(number + 1), "change": "weights", "metric": metric}
+        | {"value": value, "lower_limit": value - 0.01, "upper_limit": value + 0.01}
+        for number, day in enumerate(DAYS)
+        for metric, value in (("evidence", 0.4321), ("contradiction", 0.02), ("fragility", 0.01))
+    ],
+}
+
+
+def fill(connection, study="demo"):
+    for view, rows in ROWS.items():
+        for row in rows:
+            given = {"study": study, "resolved_at": DAYS[1]} | row
+            columns = [name for name in given if name in connection.table(view).columns]
+            marks = ", ".join(f"${name}" for name in columns)
+            connection.execute(
+                f"INSERT INTO {view} ({', '.join(columns)}) VALUES ({marks})",
+                {name: given[name] for name in columns},
+            )
+
+
+def test_a_study_with_a_registry_shows_its_versions(tmp_path):
+    with open_stub(Audit()) as connection:
+        fill(connection)
+        text = write_report(connection, "demo", tmp_path / "r.html").read_text()
+    section = text[text.index('<section id="registry">') :]
+    section = section[: section.index("</section>")]
+    assert "#registry" in text
+    for words in (
+        "2026-03-02 08:00 UTC",
+        "&lt;b&gt;",
+        "[0.051, 0.091]",
+        "1 → 2",
+        "0.004",
+        "pair 4",
+        "15.0%",
+        "0.432",
+        "2026-03-01 08:00",
+        "<svg",
+    ):
+        assert words in section, words
+    assert "pair 5" not in section
+    assert "0.400" not in section, "no discovery"
+
+
+def test_a_study_without_a_registry_has_no_such_section(tmp_path):
+    with open_stub(Audit()) as connection:
+        text = write_report(connection, "demo", tmp_path / "r.html").read_text()
+    assert "registry" not in text
+
+
+@pytest.mark.parametrize("part", registry.PARTS)
+def test_queries_have_the_columns_of_their_rows(part):
+    with open_stub(Audit()) as connection:
+        assert tuple(connection.sql(part.query, params=["none"]).columns) == part._fields
