@@ -8,7 +8,9 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_
 
 from pydantic import SecretStr
 
+from decaf.alerts import Alerts, Webhook
 from decaf.discovery import members
+from decaf.gates import METRICS, Gate
 from decaf.settings import Settings
 from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
 from warehouse.catalog import connect_empty, views
@@ -61,6 +63,16 @@ def configuration() -> str:
         "## `models:` – one card per model, from one of the modules of `decaf.sources`",
         "A card without `source:` is a `network`. [Examples of each](models.md).",
         *_variants(members("decaf.sources")),
+        "## `registry:` – one module of `decaf.registries` each",
+        "[How a registry is audited](reaudit.md).",
+        *_variants(members("decaf.registries")),
+        "## `gates:` – one section for each column",
+        f"A column is one of {', '.join(f'`{name}`' for name in METRICS)}.",
+        _keys(Gate),
+        "## `alerts:`",
+        _keys(Alerts),
+        "### `webhook:`",
+        _keys(Webhook),
         "## `cluster:`",
         *_variants([LocalWorkers, CudaWorkers, SchedulerAddress]),
     ]

@@ -6,8 +6,7 @@
 -- share of replicates on one side of no change, the sample counted in. p_adjusted is the rate of
 -- false discoveries (Benjamini and Hochberg) at which the row would be one, over all rows of its
 -- re-audit that have a p-value: models, pair types, paths and metrics together.
--- WITH asked AS (FROM core_entry_versions WHERE is_newest AND is_changed)
--- FROM drift_of('asked', 2000, 91702, [0.95])
+-- FROM drift_of('core_entry_versions', 2000, 91702, [0.95])
 CREATE OR REPLACE MACRO drift_of(rel, replicates, seed, levels) AS TABLE
 WITH resampled AS MATERIALIZED (FROM drift_replicates(rel, replicates, seed)),
 sample AS (FROM resampled WHERE replicate IS NULL),

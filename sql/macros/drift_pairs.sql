@@ -5,7 +5,7 @@
 -- rel names a relation with the columns of core_entry_versions, such as some of its rows. Where
 -- there is nothing to compare with, the columns of the version before are NULL; where there is,
 -- trajectories that it lacks are left out. A path is compared where its definition is the same.
--- WITH asked AS (FROM core_entry_versions WHERE is_newest AND is_changed) FROM drift_pairs('asked')
+-- FROM drift_pairs('core_entry_versions')
 CREATE OR REPLACE MACRO drift_pairs(rel) AS TABLE
 WITH versions AS MATERIALIZED (FROM query_table(rel)),
 same_paths AS (
