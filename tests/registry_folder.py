@@ -10,7 +10,7 @@ import yaml
 from decaf import architectures
 from decaf.models.checkpoint import save
 
-NETWORKS = Path(__file__).parent / "networks"
+NETWORKS = Path(__file__).parent / "flows" / "networks"
 CARD = {
     "architecture": "factory:leaning:build",
     "weights": "leaning.safetensors",

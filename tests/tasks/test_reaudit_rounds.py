@@ -1,0 +1,192 @@
+"""What a re-audit finds against the one before it, without scoring anything."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+import yaml
+from model_server import serving
+from registry_folder import NETWORKS, alias, put
+from rich.console import Console
+
+from decaf.errors import ConfigError, ModelError, RegistryError
+from decaf.resolution import listed
+from decaf.study import load_study
+from flows.reaudits import reaudit, refuse_registry
+from tasks.plan import plan_audit
+from tasks.reaudit import ALERTS, commit_reaudit, is_unchanged, look, newest
+from tasks.score import shard_order
+from tasks.worker import loaded_model
+from warehouse.catalog import connect
+from warehouse.writer import commit, open_root
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return {
+        "study": "try",
+        "data": {"adapter": "scenes", "sources": 2},
+        "registry": {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["leaning"]},
+        "score": {"kind": "class_probability", "classes": 2},
+        "paths": {"blend": {"kind": "blend"}},
+        "python_path": [str(NETWORKS)],
+        "workspace": str(tmp_path / "workspace"),
+        "warehouse": str(tmp_path / "warehouse"),
+    }
+
+
+@pytest.fixture
+def config(settings, tmp_path):
+    """Write settings, changed, and give the path: config(epsilon=0.1)."""
+
+    def write(**changed):
+        path = tmp_path / "study.yaml"
+        path.write_text(yaml.safe_dump(settings | changed))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def opened(config):
+    """Read the study, changed: opened(epsilon=0.1) gives study and root."""
+
+    def of(**changed):
+        study = load_study(config(**changed))
+        return study, open_root(study.warehouse)
+
+    return of
+
+
+def recorded(study, root):
+    """Record what is found now, as if it had been audited, judged and told."""
+    found = look(study, root)
+    key = commit_reaudit(found, "run")
+    commit(root, ALERTS, study.study, key, {})
+    return found
+
+
+def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_path):
+    zoo = tmp_path / "zoo"
+    put(zoo / "net" / "1", seed=1)
+    put(zoo / "other", seed=2)
+    study, root = opened()
+    assert not is_unchanged(study, root, listed(study.registry))
+    first = recorded(study, root)
+    assert first.changes() == {"net": "new", "other": "new"}
+    assert is_unchanged(study, root, listed(study.registry))
+    assert not look(study, root).is_changed
+
+    (zoo / "net" / "2").mkdir()
+    failed = recorded(study, root)
+    assert failed.changes() == {"net": "failed", "other": "none"}
+    # The same failure is no news, but it is tried again.
+    assert look(study, root).changes()["net"] == "none"
+    assert not is_unchanged(study, root, listed(study.registry))
+
+    shutil.copytree(zoo / "net" / "1", zoo / "net" / "2", dirs_exist_ok=True)
+    shutil.rmtree(zoo / "other")
+    mended = recorded(study, root)
+    assert mended.changes() == {"net": "version"}
+    assert [row["entry"] for row in mended.gone()] == ["other"]
+    with connect(root) as connection:
+        query = "SELECT entry, version_before, state FROM out_entries ORDER BY entry"
+        rows = connection.sql(query).fetchall()
+    assert rows == [("net", "1", "audited"), ("other", None, "gone")]
+
+    put(zoo / "other", seed=3)
+    again = look(study, root)
+    assert (again.changes()["other"], again.gone()) == ("new", [])
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"epsilon": 0.1}, "epsilon"),
+        ({"stages": 5}, "grid"),
+        ({"paths": {"blend": {"kind": "blend", "sigma": 2.0}}}, "paths"),
+        ({"data": {"adapter": "scenes", "sources": 3}}, "pairs"),
+        ({"score": {"kind": "class_probability", "classes": 2, "target": 1}}, "score"),
+    ],
+)
+def test_what_changes_of_the_study_is_said(opened, tmp_path, changed, words):
+    put(tmp_path / "zoo" / "net", seed=1)
+    recorded(*opened())
+    study, root = opened(**changed)
+    assert not is_unchanged(study, root, listed(study.registry))
+    reason = look(study, root).changes()["net"]
+    assert words in reason.split(", ")
+
+
+def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_path):
+    put(tmp_path / "zoo" / "net", seed=1)
+    study, root = opened()
+    commit_reaudit(look(study, root), None)
+    assert not newest(root, study.study).is_settled
+    assert not is_unchanged(study, root, listed(study.registry))
+
+
+def test_what_moves_meanwhile_is_noted(opened, settings, tmp_path):
+    settings["registry"]["follow"] = ["champion"]
+    zoo = tmp_path / "zoo"
+    for version in ("1", "2"):
+        put(zoo / "net" / version, seed=int(version))
+    alias(zoo / "net", champion=1)
+    study, root = opened()
+    found = look(study, root)
+    alias(zoo / "net", champion=2)
+    commit_reaudit(found, "run")
+    (row,) = newest(root, study.study).rows.values()
+    assert "moved to version 2 while version 1 was being audited" in row["problem"]
+    assert look(study, root).changes() == {"net@champion": "weights"}
+
+
+def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
+    folder = put(tmp_path / "zoo" / "net", seed=1)
+    study, root = opened()
+    found = look(study, root)
+    plan = plan_audit(found.audited, study.data.pair_set())
+    order = shard_order(plan, plan.shards[0], tmp_path / "pixels").model
+    loaded_model(order)
+    shutil.rmtree(folder)
+    put(folder, seed=2)
+    with pytest.raises(ModelError, match="moved while it was being audited"):
+        loaded_model(replace(order, device="auto"))  # not the one that the worker holds
+
+
+def test_a_registry_out_of_reach_is_told(config, tmp_path, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("DECAF_WEBHOOK_SECRET", "s")
+    with serving(lambda *_: (200, "", {})) as server:
+        path = config(alerts={"webhook": {"url": server.url}})
+        with pytest.raises(RegistryError, match="cannot be read"):
+            reaudit(Console(), path, is_plan=False, is_json=False)
+    assert b"registry.failed" in server.requests[0].body
+
+
+def test_a_missing_secret_is_missed_before_anything_is_scored(config, tmp_path, monkeypatch):
+    monkeypatch.delenv("DECAF_WEBHOOK_SECRET", raising=False)
+    put(tmp_path / "zoo" / "net", seed=1)
+    path = config(alerts={"webhook": {"url": "http://127.0.0.1:9/"}})
+    with pytest.raises(ConfigError, match="DECAF_WEBHOOK_SECRET is not set"):
+        reaudit(Console(), path, is_plan=False, is_json=False)
+
+
+def test_a_registry_is_not_for_run_and_models_are_not_for_reaudit(opened, config, settings):
+    study, _ = opened()
+    with pytest.raises(ConfigError, match="decaf run does not ask; expected decaf reaudit"):
+        refuse_registry(study, "run")
+    card = {"id": "one", "family": "any", "architecture": "timm:resnet18", "weights": "a.pt"}
+    card |= {"input_size": 32, "mean": [0.5], "std": [0.5]}
+    with pytest.raises(ConfigError, match="has no 'registry:'; expected one"):
+        reaudit(Console(), config(registry=None, models=[card]), is_plan=False, is_json=False)
+
+
+def test_a_plan_says_what_would_be_scored_and_writes_nothing(config, tmp_path, capsys):
+    put(tmp_path / "zoo" / "net", seed=1)
+    (tmp_path / "zoo" / "bad").mkdir()
+    reaudit(Console(width=200), config(), is_plan=True, is_json=False)
+    shown = capsys.readouterr().out
+    assert "net" in shown
+    assert "bad has no card" in shown
+    assert not (tmp_path / "warehouse").exists()
