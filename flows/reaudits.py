@@ -22,18 +22,21 @@ from warehouse.storage import Root
 from warehouse.writer import open_root
 
 HISTORY = """
-SELECT study, entry, pair_type, path, resolved_at::DATE, version, change, model_id,
+WITH asked AS (
+    FROM core_entry_versions
+    WHERE change <> 'none' AND ($study IS NULL OR study = $study)
+        AND ($model IS NULL OR $model IN (entry, name))
+)
+SELECT study, entry, pair_type, path, resolved_at::DATE, version, change,
     max(value) FILTER (metric = 'evidence'),
     max([lower_limit, upper_limit]) FILTER (metric = 'evidence'),
     max(value) FILTER (metric = 'contradiction'),
     max([lower_limit, upper_limit]) FILTER (metric = 'contradiction'),
     max(value) FILTER (metric = 'fragility'),
     max([lower_limit, upper_limit]) FILTER (metric = 'fragility')
-FROM out_history
-JOIN (SELECT DISTINCT study, entry, name FROM stg_registry_entries) USING (study, entry)
-WHERE pair_type IS NOT NULL AND ($study IS NULL OR study = $study)
-    AND ($model IS NULL OR $model IN (entry, name))
-GROUP BY study, entry, pair_type, path, resolved_at, version, change, model_id
+FROM history_of('asked')
+WHERE pair_type IS NOT NULL
+GROUP BY study, entry, pair_type, path, resolved_at, version, change
 ORDER BY study, entry, pair_type, path, resolved_at
 """
 
@@ -94,7 +97,7 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
     content = flow(config)
     if is_json:
-        _print_json(console, content | {"changed": True})
+        _print_json(console, content)
     else:
         _show(console, study, content)
     _raise_on_failure(content)
@@ -122,7 +125,7 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
         for (pair_type, path), points in groupby(of_entry, lambda row: row[2:4]):
             table.add_section()
             table.add_row(f"[bold]{pair_type}, {path}[/bold]")
-            for _, _, _, _, day, version, change, _, *values in points:
+            for _, _, _, _, day, version, change, *values in points:
                 cells = (_value(*values[at : at + 2]) for at in (0, 2, 4))
                 table.add_row(str(day), Text(version), change, *cells)
         console.print(table)

@@ -18,7 +18,7 @@ from warehouse.writer import commit
 
 
 def tell(root: Root, study: Study) -> dict[str, Any]:
-    """Deliver the alerts of the newest re-audit on every channel, unless that is done.
+    """Deliver the alerts of the newest re-audit on every channel; none where that is done.
 
     A channel that fails keeps none of the others from being used; the next call uses all of them
     again, so a receiver may be told twice and is never told not at all.
@@ -30,14 +30,14 @@ def tell(root: Root, study: Study) -> dict[str, Any]:
     """
     content = summary(root, study.study)
     if receipts.exists(root, ALERTS, study.study, content["reaudit_id"]):
-        return content
+        return content | {"changed": False, "alerts": []}
     if content["alerts"]:
         _deliver(study, content["reaudit_id"], content)
         if study.alerts.events:
             for alert in content["alerts"]:
                 _emit(study.study, content["reaudit_id"], alert)
     commit(root, ALERTS, study.study, content["reaudit_id"], {})
-    return content
+    return content | {"changed": True}
 
 
 def tell_unreachable(study: Study, problem: str) -> None:

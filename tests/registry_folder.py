@@ -18,6 +18,21 @@ CARD = {
     "mean": [0.5, 0.5, 0.5],
     "std": [0.5, 0.5, 0.5],
 }
+SMALL_CNN = CARD | {
+    "architecture": "factory:decaf.networks.small_cnn:build",
+    "weights": "net.safetensors",
+}
+
+
+def put_small_cnn(folder, seed=0, **changed):
+    """Write an untrained network and its card, changed, into a folder that may be there."""
+    card = SMALL_CNN | changed
+    weights = folder / SMALL_CNN["weights"]
+    weights.parent.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(seed)
+    save(architectures.build(SMALL_CNN["architecture"], {}), weights, {})
+    (folder / "decaf.yaml").write_text(yaml.safe_dump(card))
+    return folder
 
 
 def put(folder, seed, lean=0.5):

@@ -5,19 +5,15 @@
 -- rel is as for drift_pairs. Whole sources are drawn; entries and metrics with as many sources
 -- share their draws, and so do both versions. replicate NULL is the sample itself.
 CREATE OR REPLACE MACRO drift_replicates(rel, replicates, seed) AS TABLE
-WITH placed AS MATERIALIZED (
-    SELECT g, dense_rank() OVER (PARTITION BY g ORDER BY source_id) - 1 AS position, term
-    FROM drift_terms(rel)
-),
-drift_groups AS MATERIALIZED (
+WITH drift_groups AS MATERIALIZED (
     SELECT
-        {of: g, source_count: max(position) + 1} AS g,
+        {of: terms.g, source_count: max(position) + 1} AS g,
         max(position) + 1 AS layout,
         list(position::INTEGER) AS positions,
         -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
         [list(term[1]), list(term[2]), list(term[3]), list(term[4])] AS columns
-    FROM placed
-    GROUP BY placed.g
+    FROM drift_terms(rel) AS terms
+    GROUP BY terms.g
 ),
 drift_layouts AS (
     SELECT layout, unnest(range(layout)) AS position, NULL::VARCHAR AS stratum

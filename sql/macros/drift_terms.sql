@@ -3,12 +3,16 @@
 -- inputs: drift_pairs, drift_images
 -- paper: section 6.3 (ratios of means)
 -- rel is as for drift_pairs. A metric is a ratio of two sums, now and before: [over, under, over
--- before, under before]. The sums of a mean are those of values and of ones.
+-- before, under before]. The sums of a mean are those of values and of ones. position is the place
+-- of the source among those of the same kind.
 CREATE OR REPLACE MACRO drift_terms(rel) AS TABLE
 WITH trajectories AS MATERIALIZED (FROM drift_pairs(rel)),
 terms AS (
     SELECT
-        study, reaudit_id, entry, pair_type, path, source_id,
+        study, reaudit_id, entry, pair_type, path,
+        dense_rank() OVER (
+            PARTITION BY study, reaudit_id, entry, pair_type, path ORDER BY source_id
+        ) - 1 AS position,
         [endpoint_magnitude[1], 1, endpoint_magnitude[2], 1] AS endpoint_magnitude,
         [evidence[1], 1, evidence[2], 1] AS evidence,
         [contradiction[1], 1, contradiction[2], 1] AS contradiction,
@@ -26,7 +30,7 @@ SELECT
         study: study, reaudit_id: reaudit_id, entry: entry, pair_type: pair_type, path: path,
         variant: NULL::VARCHAR, metric: metric
     } AS g,
-    source_id,
+    position,
     term
 FROM terms
 UNPIVOT (term FOR metric IN (
@@ -39,6 +43,6 @@ SELECT
         study: study, reaudit_id: reaudit_id, entry: entry, pair_type: NULL::VARCHAR,
         path: NULL::VARCHAR, variant: variant, metric: 'accuracy'
     },
-    source_id,
+    dense_rank() OVER (PARTITION BY study, reaudit_id, entry, variant ORDER BY source_id) - 1,
     [is_correct, 1, was_correct, 1]
 FROM drift_images(rel);

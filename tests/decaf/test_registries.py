@@ -4,36 +4,18 @@ import json
 import re
 
 import pytest
-import torch
 import yaml
 from model_server import serving
+from registry_folder import put_small_cnn as put
 
-from decaf import architectures
 from decaf.discovery import members
 from decaf.errors import ConfigError, RegistryError
-from decaf.models.checkpoint import save
 from decaf.registry import CARD_FILE, Entry, version_order
 from decaf.resolution import listed, models_of, resolve
 from decaf.study import load_study
 
-CARD = {
-    "architecture": "factory:decaf.networks.small_cnn:build",
-    "weights": "net.safetensors",
-    "input_size": 32,
-    "mean": [0.5, 0.5, 0.5],
-    "std": [0.5, 0.5, 0.5],
-}
 RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1}
 TOKEN = "t0p-s3cret"
-
-
-def put(folder, seed=0, **changed):
-    """One entry in a folder of its own."""
-    folder.mkdir(parents=True, exist_ok=True)
-    torch.manual_seed(seed)
-    save(architectures.build(CARD["architecture"], {}), folder / "net.safetensors", {})
-    (folder / CARD_FILE).write_text(yaml.safe_dump(CARD | changed))
-    return folder
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+import time
 
+import httpx
 import pytest
 from model_server import serving
 from registry_folder import put_monday, put_tuesday
@@ -73,6 +75,10 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
         sent = list(server.requests)
     check_found(registered, json.loads(tuesday.stdout), before)
     check_told(sent, tmp_path / "alerts.jsonl", json.loads(tuesday.stdout))
+    assert emitted(prefect_server["PREFECT_API_URL"]) == {
+        ("decaf.gate.failed", "decaf.entry.small.worse"),
+        ("decaf.entry.failed", "decaf.entry.small.broken"),
+    }
     assert "worse 2: evidence on wall_hue, blend: found +" in tuesday.stderr
 
     shown = decaf("history", "worse", "-w", registered["warehouse"])
@@ -129,6 +135,18 @@ def check_told(requests, file, content):
     assert [json.loads(line)["alerts"] for line in file.read_text().splitlines()] == [
         content["alerts"]
     ]
+
+
+def emitted(api):
+    """Our events and their resources, once Prefect has stored as many as there should be."""
+    asked = {"filter": {"event": {"prefix": ["decaf."]}}}
+    for _ in range(60):
+        answer = httpx.post(f"{api}/events/filter", json=asked, trust_env=False).json()
+        found = {(e["event"], e["resource"]["prefect.resource.id"]) for e in answer["events"]}
+        if len(found) >= 2:
+            break
+        time.sleep(0.5)
+    return found
 
 
 def without_torch(config, tmp_path):

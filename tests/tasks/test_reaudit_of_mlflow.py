@@ -3,12 +3,10 @@
 import sys
 
 import pytest
-import torch
 import yaml
 from mlflow_server import mlflow_server
+from registry_folder import put_small_cnn
 
-from decaf import architectures
-from decaf.models.checkpoint import save
 from decaf.registries import mlflow
 from decaf.resolution import listed
 from decaf.study import load_study
@@ -17,21 +15,13 @@ from tasks.reaudit import commit_reaudit, is_unchanged, look
 from warehouse.writer import open_root
 
 pytestmark = pytest.mark.slow
-CARD = {
-    "architecture": "factory:decaf.networks.small_cnn:build",
-    "weights": "data/net.safetensors",
-    "input_size": 32,
-    "mean": [0.5, 0.5, 0.5],
-    "std": [0.5, 0.5, 0.5],
-}
 
 
 def model(folder, seed):
     """Files of one version: a card, weights, and a pickle that nobody asked for."""
-    (folder / "data").mkdir(parents=True)
-    torch.manual_seed(seed)
-    save(architectures.build(CARD["architecture"], {}), folder / CARD["weights"], {})
-    (folder / "decaf.yaml").write_text(yaml.safe_dump(CARD))
+    put_small_cnn(folder, seed, weights="data/net.safetensors")
+    (folder / "data").mkdir()
+    (folder / "net.safetensors").rename(folder / "data" / "net.safetensors")
     (folder / "python_model.pkl").write_bytes(b"\x80\x04.")
     return folder
 

@@ -53,7 +53,14 @@ COLUMNS = {
     "out_warnings": "study VARCHAR, model_id VARCHAR, warning VARCHAR, affected_count BIGINT,"
     " detail VARCHAR",
 }
-REGISTRY = ("out_entries", "out_verdicts", "out_drift", "out_role_changes", "out_history")
+REGISTRY = (
+    "core_entry_versions",
+    "out_entries",
+    "out_verdicts",
+    "out_drift",
+    "out_role_changes",
+    "out_history",
+)
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 RUN_ID = "7fa3c1d2e5b84960"
 FAMILIES = ("resnet", "convnext", "vit", "swin", "efficientnet", "regnet")
@@ -118,6 +125,7 @@ def open_stub(audit: Audit) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     for name, columns in (COLUMNS | real_columns()).items():
         connection.execute(f"CREATE TABLE {name} ({columns})")
+    connection.execute("CREATE MACRO history_of(rel) AS TABLE FROM out_history")
     _insert_run(connection, audit)
     if audit.has_rows:
         _insert_results(connection, audit)

@@ -94,7 +94,7 @@ WHERE study = ?"""
 
 
 class HistoryPoint(NamedTuple):
-    """One of E, C and F of an entry when it became another."""
+    """One of E, C and F of an entry that changed now, at one of its last versions."""
 
     entry: str
     resolved_at: datetime
@@ -107,10 +107,20 @@ class HistoryPoint(NamedTuple):
     lower_limit: float | None
     upper_limit: float | None
 
-    query = """SELECT entry, resolved_at AT TIME ZONE 'UTC' AS resolved_at, version, change,
+    query = """WITH changed AS (
+    SELECT entry FROM core_entry_versions WHERE study = ? AND is_newest AND change <> 'none'
+),
+points AS (
+    SELECT *
+    FROM core_entry_versions
+    SEMI JOIN changed USING (entry)
+    WHERE study = ? AND change <> 'none'
+    QUALIFY row_number() OVER (PARTITION BY entry ORDER BY resolved_at DESC) <= 20
+)
+SELECT entry, resolved_at AT TIME ZONE 'UTC' AS resolved_at, version, change,
        pair_type, path, metric, value, lower_limit, upper_limit
-FROM out_history
-WHERE study = ? AND metric IN ('evidence', 'contradiction', 'fragility')
+FROM history_of('points')
+WHERE metric IN ('evidence', 'contradiction', 'fragility')
 ORDER BY entry, pair_type, path, resolved_at, metric"""
 
 
@@ -133,6 +143,6 @@ def read_registry(connection: duckdb.DuckDBPyConnection, study: str) -> Registry
     for part in PARTS:
         if facts and not facts[0]:
             break
-        rows = connection.sql(part.query, params=[study]).fetchall()
+        rows = connection.sql(part.query, params=[study] * part.query.count("?")).fetchall()
         facts.append(tuple(part(*row) for row in rows))
     return RegistryFacts(*facts)

@@ -1,0 +1,32 @@
+-- purpose: E, C, F and the other columns of models of a registry over their versions and dates
+-- grain: one row per re-audit and entry of rel, what it is measured on, and metric
+-- inputs: drift_of
+-- paper: appendix D.8 (statistical summaries)
+-- rel names a relation with the columns of core_entry_versions: each of its rows is a point in time.
+-- 500 replicates, level 0.95; sources are drawn, the same ones for every version.
+-- FROM history_of('core_entry_versions')
+CREATE OR REPLACE MACRO history_of(rel) AS TABLE
+WITH points AS (FROM query_table(rel))
+SELECT
+    drift.g.study AS study,
+    drift.g.entry AS entry,
+    point.resolved_at,
+    point.version,
+    point.change,
+    point.model_id,
+    drift.g.pair_type AS pair_type, -- NULL of accuracy, as the path
+    drift.g.path AS path,
+    drift.g.variant AS variant, -- kind of clean image; NULL unless accuracy
+    drift.g.metric AS metric,
+    drift.value, -- score units, or a share
+    drift.lower_limit,
+    drift.upper_limit,
+    drift.change AS since_before, -- paired; NULL without a comparison, as its limits
+    drift.change_lower,
+    drift.change_upper,
+    drift.source_count
+FROM drift_of(rel, 500, 91702, [0.95]) AS drift
+JOIN points AS point
+    ON point.study = drift.g.study
+    AND point.reaudit_id = drift.g.reaudit_id
+    AND point.entry = drift.g.entry;
