@@ -1,11 +1,12 @@
 """Gates: what a changed model may not do, and what the evidence says of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from decaf.errors import ConfigError, suggestion
 from decaf.settings import Settings
 
 METRICS = (
@@ -22,8 +23,9 @@ METRICS = (
 )
 """Columns that a gate may be on, as the drift between two versions has them."""
 Verdict = Literal["pass", "not enough evidence", "fail"]
+NOTHING = "nothing was measured of it"
 VERDICTS: tuple[Verdict, ...] = ("pass", "not enough evidence", "fail")
-"""From the best to the worst: that of many rows is their worst."""
+"""From the best to the worst."""
 
 
 class Gate(Settings):
@@ -115,7 +117,8 @@ def judge(gates: Mapping[str, Gate], rows: Iterable[Moved]) -> list[Judged]:
     """Hold every row against the gates of its column.
 
     A rule fails where the whole interval lies beyond its limit, passes where none of it does, and
-    has not enough evidence otherwise, or where there is no interval.
+    has not enough evidence otherwise, or where there is no interval. So has a gate of which an
+    entry has no row at all.
 
     Examples
     --------
@@ -124,41 +127,66 @@ def judge(gates: Mapping[str, Gate], rows: Iterable[Moved]) -> list[Judged]:
     >>> [judge({"contradiction": Gate(increase=x)}, [row])[0].verdict for x in (0.02, 0.1, 0.2)]
     ['fail', 'not enough evidence', 'pass']
     """
-    judged = []
+    by_entry: dict[str, list[Moved]] = {}
     for row in rows:
-        gate = gates.get(row.metric)
-        if gate is None or not _concerns(gate, row):
-            continue
-        for name, rule in RULES.items():
-            limit = getattr(gate, name)
-            if limit is not None:
-                judged.append(_judged(row, gate, name, rule, limit))
-    return judged
+        by_entry.setdefault(row.entry, []).append(row)
+    return [
+        _judged(row, gate, name)
+        for entry, own in by_entry.items()
+        for metric, gate in gates.items()
+        for row in _concerned(entry, metric, gate, own)
+        for name in RULES
+        if getattr(gate, name) is not None
+    ]
 
 
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Verdict over many rows; of none it is ``pass``."""
-    return max(verdicts, key=VERDICTS.index, default="pass")
+def check_places(gates: Mapping[str, Gate], **known: Collection[str]) -> None:
+    """Check that pair types, paths and variants of gates are there: ``pair_type=…, path=…``.
+
+    Raises
+    ------
+    ConfigError
+        Naming the gate, and the nearest name that there is.
+    """
+    for metric, gate in gates.items():
+        for key, names in known.items():
+            asked = getattr(gate, key)
+            if asked is not None and asked not in names:
+                raise ConfigError(
+                    f"'gates.{metric}.{key}': there is no {asked!r}{suggestion(asked, names)}"
+                )
 
 
-def deciding(judged: Sequence[Judged]) -> list[Judged]:
-    """The rows that decided: those whose verdict is the worst; all of them where all pass."""
-    verdict = worst(row.verdict for row in judged)
-    return [row for row in judged if row.verdict == verdict]
-
-
-def _concerns(gate: Gate, row: Moved) -> bool:
-    return row.level == gate.confidence and all(
-        wanted is None or wanted == found
-        for wanted, found in (
-            (gate.pair_type, row.pair_type),
-            (gate.path, row.path),
-            (gate.variant, row.variant),
+def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[Moved]) -> list[Moved]:
+    """Rows that a gate is about; an empty one where nothing of it was measured."""
+    found = [
+        row
+        for row in rows
+        if (row.metric, row.level) == (metric, gate.confidence)
+        and all(
+            wanted is None or wanted == of
+            for wanted, of in (
+                (gate.pair_type, row.pair_type),
+                (gate.path, row.path),
+                (gate.variant, row.variant),
+            )
         )
+    ]
+    nothing = Moved(
+        entry,
+        gate.pair_type,
+        gate.path,
+        gate.variant,
+        metric,
+        gate.confidence,
+        *[None] * 9,
+        NOTHING,
     )
+    return found or [nothing]
 
 
-def _judged(row: Moved, gate: Gate, name: str, rule: _Rule, limit: float) -> Judged:
+def _judged(row: Moved, gate: Gate, name: str) -> Judged:
+    rule, limit = RULES[name], getattr(gate, name)
     if rule.is_change:
         found = (row.change, row.change_lower, row.change_upper)
     else:
@@ -171,16 +199,5 @@ def _judged(row: Moved, gate: Gate, name: str, rule: _Rule, limit: float) -> Jud
         allowed = limit if rule.is_change else rule.sign * limit
         near, far = sorted(rule.sign * bound for bound in found[1:])
         verdict = "fail" if near > allowed else "pass" if far <= allowed else verdict
-    return Judged(
-        row.entry,
-        row.metric,
-        name,
-        row.pair_type,
-        row.path,
-        row.variant,
-        limit,
-        gate.confidence,
-        *found,
-        verdict,
-        reason,
-    )
+    place = (row.entry, row.metric, name, row.pair_type, row.path, row.variant)
+    return Judged(*place, limit, gate.confidence, *found, verdict, reason)

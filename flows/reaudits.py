@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.errors import ConfigError, GatesFailed, RegistryError, UnknownName
+from decaf.gates import check_places
 from decaf.registry import Entry
 from decaf.resolution import listed
 from decaf.study import Study, load_study
@@ -62,7 +63,8 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
     Raises
     ------
     ConfigError
-        When the study has no registry, or a secret of its alerts is not there.
+        When the study has no registry, a gate is on what its pairs do not have, or a secret of
+        its alerts is not there.
     RegistryError
         When the registry cannot be asked; the alerts say so, too.
     GatesFailed
@@ -71,6 +73,13 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
     study = load_study(config)
     if study.registry is None:
         raise ConfigError(f"{config} has no 'registry:'; expected one, or use decaf run {config}")
+    pairs = study.data.pair_set()
+    check_places(
+        study.gates,
+        pair_type={pair.pair_type for pair in pairs.pairs},
+        path=set(study.paths),
+        variant={image.variant for image in pairs.images},
+    )
     if is_plan:
         _show_plan(console, study)
         return
@@ -78,7 +87,7 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
         _ = study.alerts.webhook.secret  # missed now, not after hours of scoring
     root = open_root(study.warehouse)
     entries = _asked(study)
-    if is_unchanged(study, root, entries):
+    if is_unchanged(study, root, entries, pairs):
         past = newest(root, study.study)
         if is_json:
             _print_json(console, {"study": study.study, "changed": False})

@@ -115,7 +115,7 @@ class Round:
         return ", ".join(words) or unchanged
 
 
-def is_unchanged(study: Study, root: Root, entries: list[Entry]) -> bool:
+def is_unchanged(study: Study, root: Root, entries: list[Entry], pairs: PairSet) -> bool:
     """Whether the registry and the study are what was recorded last, all of it settled.
 
     Compares what the registry says of its entries, so nothing is downloaded or opened. An entry
@@ -128,7 +128,7 @@ def is_unchanged(study: Study, root: Root, entries: list[Entry]) -> bool:
     return (
         known == {entry.label: (entry.version, entry.digest) for entry in entries}
         and all(row["state"] == AUDITED for row in past.rows.values())
-        and past.inputs == study_inputs(study, study.data.pair_set())
+        and past.inputs == study_inputs(study, pairs)
     )
 
 

@@ -32,10 +32,10 @@ def tell(root: Root, study: Study) -> dict[str, Any]:
     if receipts.exists(root, ALERTS, study.study, content["reaudit_id"]):
         return content | {"changed": False, "alerts": []}
     if content["alerts"]:
-        _deliver(study, content["reaudit_id"], content)
         if study.alerts.events:
             for alert in content["alerts"]:
                 _emit(study.study, content["reaudit_id"], alert)
+        _deliver(study, content["reaudit_id"], content)
     commit(root, ALERTS, study.study, content["reaudit_id"], {})
     return content | {"changed": True}
 

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decaf.gates import METRICS, VERDICTS, Gate, Moved, deciding, judge, worst
+from decaf.errors import ConfigError
+from decaf.gates import (
+    METRICS,
+    NOTHING,
+    VERDICTS,
+    Gate,
+    Moved,
+    check_places,
+    judge,
+)
 
 ROW = Moved(
     entry="net",
@@ -56,9 +65,12 @@ def test_a_fall_is_a_decrease():
 
 def test_a_gate_concerns_its_level_and_its_rows():
     gate = Gate(increase=0.02, pair_type="wall")
-    assert judge({"evidence": gate}, [ROW]) == []
-    assert judge({"contradiction": gate}, [ROW._replace(level=0.9)]) == []
-    assert judge({"contradiction": gate}, [ROW._replace(pair_type="shape")]) == []
+    others = [ROW._replace(level=0.9), ROW._replace(pair_type="shape")]
+    assert len(judge({"contradiction": gate}, [*others, ROW])) == 1
+    for metric, rows in (("evidence", [ROW]), ("contradiction", others)):
+        (judged,) = judge({metric: gate}, rows)
+        assert (judged.verdict, judged.reason) == ("not enough evidence", NOTHING)
+        assert (judged.entry, judged.metric, judged.pair_type) == ("net", metric, "wall")
     band = Gate(at_least=0.5, at_most=0.9, variant="orig")
     clean = ROW._replace(metric="accuracy", pair_type=None, path=None, variant="orig")
     rules = [(one.rule, one.verdict) for one in judge({"accuracy": band}, [clean])]
@@ -71,16 +83,6 @@ def test_what_has_no_interval_is_not_enough_evidence():
     increase, at_most = judge({"contradiction": gate}, [first])
     assert (increase.verdict, increase.reason) == ("not enough evidence", "the first")
     assert (at_most.verdict, at_most.reason) == ("pass", None)
-
-
-def test_the_worst_rows_decide():
-    gates = {"contradiction": Gate(increase=0.02)}
-    calm = ROW._replace(path="patch", change=0.0, change_lower=-0.01, change_upper=0.01)
-    judged = judge(gates, [calm, ROW])
-    assert worst(one.verdict for one in judged) == "fail"
-    assert [one.path for one in deciding(judged)] == ["blend"]
-    assert worst([]) == "pass"
-    assert len(deciding(judge(gates, [calm, calm]))) == 2
 
 
 NUMBER = st.floats(-1, 1)
@@ -96,6 +98,13 @@ def test_a_wider_limit_is_never_judged_worse(one, other, limit, more):
             for allowed in (limit, limit + more)
         )
         assert VERDICTS.index(wide) <= VERDICTS.index(tight)
+
+
+def test_a_gate_on_a_place_that_is_not_there():
+    gates = {"evidence": Gate(increase=0.1, path="blnd")}
+    with pytest.raises(ConfigError, match=r"gates.evidence.path.*'blnd'; did you mean 'blend'"):
+        check_places(gates, path=["blend", "patch"], pair_type=[])
+    check_places(gates, path=["blnd"])
 
 
 def test_every_column_is_one_of_the_drift():

@@ -90,7 +90,7 @@ def test_two_days(study, tmp_path, monkeypatch):
         commit_reaudit(tuesday, "tuesday")
 
         # What failed is tried again; without it, nothing would be left to do.
-        assert not is_unchanged(opened, root, listed(opened.registry))
+        assert not is_unchanged(opened, root, listed(opened.registry), opened.data.pair_set())
         assert not look(opened, root).is_changed
 
         # A version that is downloaded is not asked for again.

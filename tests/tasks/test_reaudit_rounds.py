@@ -58,6 +58,10 @@ def opened(config):
     return of
 
 
+def unchanged(study, root):
+    return is_unchanged(study, root, listed(study.registry), study.data.pair_set())
+
+
 def recorded(study, root):
     """Record what is found now, as if it had been audited, judged and told."""
     found = look(study, root)
@@ -71,10 +75,10 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     put(zoo / "net" / "1", seed=1)
     put(zoo / "other", seed=2)
     study, root = opened()
-    assert not is_unchanged(study, root, listed(study.registry))
+    assert not unchanged(study, root)
     first = recorded(study, root)
     assert first.changes() == {"net": "new", "other": "new"}
-    assert is_unchanged(study, root, listed(study.registry))
+    assert unchanged(study, root)
     assert not look(study, root).is_changed
 
     (zoo / "net" / "2").mkdir()
@@ -82,7 +86,7 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     assert failed.changes() == {"net": "failed", "other": "none"}
     # The same failure is no news, but it is tried again.
     assert look(study, root).changes()["net"] == "none"
-    assert not is_unchanged(study, root, listed(study.registry))
+    assert not unchanged(study, root)
 
     shutil.copytree(zoo / "net" / "1", zoo / "net" / "2", dirs_exist_ok=True)
     shutil.rmtree(zoo / "other")
@@ -113,7 +117,7 @@ def test_what_changes_of_the_study_is_said(opened, tmp_path, changed, words):
     put(tmp_path / "zoo" / "net", seed=1)
     recorded(*opened())
     study, root = opened(**changed)
-    assert not is_unchanged(study, root, listed(study.registry))
+    assert not unchanged(study, root)
     reason = look(study, root).changes()["net"]
     assert words in reason.split(", ")
 
@@ -123,7 +127,7 @@ def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_p
     study, root = opened()
     commit_reaudit(look(study, root), None)
     assert not newest(root, study.study).is_settled
-    assert not is_unchanged(study, root, listed(study.registry))
+    assert not unchanged(study, root)
 
 
 def test_what_moves_meanwhile_is_noted(opened, settings, tmp_path):
@@ -169,6 +173,12 @@ def test_a_missing_secret_is_missed_before_anything_is_scored(config, tmp_path, 
     put(tmp_path / "zoo" / "net", seed=1)
     path = config(alerts={"webhook": {"url": "http://127.0.0.1:9/"}})
     with pytest.raises(ConfigError, match="DECAF_WEBHOOK_SECRET is not set"):
+        reaudit(Console(), path, is_plan=False, is_json=False)
+
+
+def test_a_gate_on_pairs_that_are_not_there(config):
+    path = config(gates={"evidence": {"increase": 0.1, "pair_type": "wall_hu"}})
+    with pytest.raises(ConfigError, match="pair_type': there is no 'wall_hu'.*'wall_hue'"):
         reaudit(Console(), path, is_plan=False, is_json=False)
 
 
