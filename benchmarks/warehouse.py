@@ -34,8 +34,9 @@ from safetensors.numpy import save_file
 from decaf.digests import json_sha256, short
 from decaf.pairs import Image, Pair, PairSet
 from tasks.rows import profile_rows
-from warehouse.catalog import CHECKS, connect, views
+from warehouse.catalog import connect
 from warehouse.schemas import STAGES, TABLES
+from warehouse.views import CHECKS, views
 from warehouse.writer import commit, open_root
 
 STUDY, EPSILON = "imagenet9", 0.02

@@ -6,7 +6,7 @@ import pytest
 from view_tables import VIEWS, above_staging, columns_of, staged_schemas
 
 from warehouse import functions
-from warehouse.catalog import CHECKS
+from warehouse.views import CHECKS
 
 READABLE = ("core", "out", "paper")
 

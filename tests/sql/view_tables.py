@@ -6,8 +6,9 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from warehouse.catalog import CHECKS, RECEIPT_FILES, RECEIPTS, in_order, views
+from warehouse.catalog import RECEIPT_FILES, RECEIPTS
 from warehouse.schemas import TABLES, TEXT
+from warehouse.views import CHECKS, in_order, views
 
 VIEWS = {view.name: view for view in views()}
 
