@@ -8,9 +8,8 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import duckdb
@@ -22,28 +21,30 @@ from warehouse import functions, layout, receipts, storage
 from warehouse.current import resolve
 from warehouse.migrations import check_version
 from warehouse.receipts import Receipt
-from warehouse.schemas import COUNT, FLAG, TABLES, TEXT, TIME
+from warehouse.schemas import TABLES
 from warehouse.storage import Content, Root, Storage
-from warehouse.views import create_views
+from warehouse.views import create_views, in_order
 from warehouse.writer import open_root
 
-RECEIPTS = pa.schema(
-    {"kind": TEXT, "study": TEXT, "key": TEXT, "model_id": TEXT, "committed_at": TIME}
-)
-RECEIPT_FILES = pa.schema(
-    {
-        "kind": TEXT,
-        "study": TEXT,
-        "key": TEXT,
-        "table_name": TEXT,
-        "path": TEXT,
-        "row_count": COUNT,
-        "byte_count": COUNT,
-        "sha256": TEXT,
-        "file_name": TEXT,
-        "is_readable": FLAG,
-    }
-)
+RECEIPTS = {
+    "kind": "VARCHAR",
+    "study": "VARCHAR",
+    "key": "VARCHAR",
+    "model_id": "VARCHAR",
+    "committed_at": "TIMESTAMPTZ",
+}
+RECEIPT_FILES = {
+    "kind": "VARCHAR",
+    "study": "VARCHAR",
+    "key": "VARCHAR",
+    "table_name": "VARCHAR",
+    "path": "VARCHAR",
+    "row_count": "BIGINT",
+    "byte_count": "BIGINT",
+    "sha256": "VARCHAR",
+    "file_name": "VARCHAR",
+    "is_readable": "BOOLEAN",
+}
 
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
 """How DuckDB's syntax tree shows COPY, INSERT and the like inside WITH."""
@@ -98,7 +99,7 @@ def connect(
             # A view opens the files it is bound to: seeds have the types, and are few.
             seeds = _seeds(store)
             provide(connection, store, seeds, [])
-            create_views(connection)
+            create_views(connection, in_order())
             provide(connection, store, seeds, committed)
             _lock(connection, store)
             on_failure.pop_all()
@@ -194,13 +195,23 @@ def provide(
         by_table[table].append(path)
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
-    rows = [
-        {name: getattr(receipt, name) for name in RECEIPTS.names}
-        | {"committed_at": datetime.fromisoformat(receipt.committed_at)}
-        for receipt in committed
-    ]
-    connection.register("receipts", pa.Table.from_pylist(rows, RECEIPTS))
-    connection.register("receipt_files", pa.Table.from_pylist(files, RECEIPT_FILES))
+    rows = [{name: getattr(receipt, name) for name in RECEIPTS} for receipt in committed]
+    _create_table(connection, "receipts", RECEIPTS, rows)
+    _create_table(connection, "receipt_files", RECEIPT_FILES, files)
+
+
+def _create_table(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    columns: dict[str, str],
+    rows: list[dict[str, Any]],
+) -> None:
+    """Create a table of the rows, through JSON: to take an Arrow table, DuckDB loads pandas."""
+    connection.execute(
+        f"CREATE OR REPLACE TABLE {name} AS "
+        "SELECT unnest(from_json($rows::JSON, $shape), recursive := true)",
+        {"rows": json.dumps(rows), "shape": json.dumps([columns])},
+    )
 
 
 def _relation(

@@ -51,38 +51,42 @@ def in_order() -> list[View]:
     return [scripts[name] for name in order.static_order() if name in scripts]
 
 
-def create_views(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create all views and macros over what is given: the variable ``files``, and the receipts.
+def create_views(connection: duckdb.DuckDBPyConnection, scripts: list[View]) -> None:
+    """Create views and macros over what is given, such as the variable ``files``.
 
     DuckDB binds a view through everything below it, which takes seconds for all of them one upon
     another. So each is created over stand-ins of its inputs, from the uppermost view down; then
     every stand-in has been replaced, and every view has the columns that the views above it were
     bound to. Where :data:`COLUMNS` is not up to date, views are created from the bottom up.
+
+    Parameters
+    ----------
+    scripts
+        What to create, each after its inputs, as :func:`in_order` gives them.
     """
-    stated = json.loads(COLUMNS.read_text(encoding="utf-8"))
-    if not _created_over_stand_ins(connection, stated):
-        for view in in_order():
-            connection.execute(view.sql)
+    if not _created_over_stand_ins(connection, scripts):
+        for script in scripts:
+            connection.execute(script.sql)
 
 
 def column_types(connection: duckdb.DuckDBPyConnection) -> Columns:
-    """Columns of every view of a connection."""
+    """Columns of every view of a connection, sorted by name."""
     found = connection.execute(
         "SELECT table_name, list(column_name ORDER BY column_index), "
         "list(data_type ORDER BY column_index) FROM duckdb_columns() "
         "JOIN duckdb_views() ON view_name = table_name WHERE NOT duckdb_columns.internal "
-        "AND list_contains($names, table_name) GROUP BY table_name ORDER BY table_name",
-        {"names": [view.name for view in in_order()]},
+        "GROUP BY table_name ORDER BY table_name"
     ).fetchall()
     return {name: dict(zip(columns, types, strict=True)) for name, columns, types in found}
 
 
-def _created_over_stand_ins(connection: duckdb.DuckDBPyConnection, stated: Columns) -> bool:
+def _created_over_stand_ins(connection: duckdb.DuckDBPyConnection, scripts: list[View]) -> bool:
     """Whether the views could be created over stand-ins of the stated columns, and have them."""
-    scripts = in_order()
     macros = [script for script in scripts if script.folder == MACROS]
     views = [script for script in scripts if script.folder != MACROS]
-    if stated.keys() != {script.name for script in views}:
+    known = json.loads(COLUMNS.read_text(encoding="utf-8"))
+    stated = {script.name: known.get(script.name) for script in views}
+    if None in stated.values():
         return False
     for name, columns in stated.items():
         nothing = ", ".join(f'NULL::{type_} AS "{column}"' for column, type_ in columns.items())
@@ -93,7 +97,8 @@ def _created_over_stand_ins(connection: duckdb.DuckDBPyConnection, stated: Colum
     except (duckdb.BinderException, duckdb.CatalogException):
         # A stand-in lacks a column. SQL that is wrong itself fails again from the bottom up.
         return False
-    return json.dumps(column_types(connection)) == json.dumps(stated)  # their order included
+    found = column_types(connection)
+    return all([*found[name].items()] == [*stated[name].items()] for name in stated)
 
 
 def _parse(path: Path) -> View:
