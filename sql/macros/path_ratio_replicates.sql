@@ -1,6 +1,6 @@
 -- purpose: ratio of the means over models between two paths in every replicate
 -- grain: one row per study, pair type, two paths, metric, what is resampled and replicate
--- inputs: core_profiles, bootstrap_means_of, bootstrap_replicates
+-- inputs: core_profiles, bootstrap_means_of, bootstrap_replicates, by_metric
 -- paper: section 6.3 (response composition); appendix D.8
 -- Replicate NULL is the sample itself, and clusters are models or sources. When sources are
 -- resampled, all models and both paths share the drawn ones; a model without any of them is in
@@ -9,12 +9,7 @@
 CREATE OR REPLACE MACRO path_ratio_replicates(replicates, seed) AS TABLE
 WITH profiles AS (FROM core_profiles),
 means AS (FROM bootstrap_means_of('profiles', replicates, seed)),
-by_metric AS MATERIALIZED (
-    FROM means
-    UNPIVOT (mean FOR metric IN (
-        endpoint_magnitude, evidence, contradiction, fragility, abs_response
-    ))
-),
+entries AS MATERIALIZED (FROM by_metric('means') WHERE mean IS NOT NULL),
 paired AS MATERIALIZED (
     SELECT
         {
@@ -25,8 +20,8 @@ paired AS MATERIALIZED (
         b.mean AS x,
         a.mean AS y,
         greatest(a.source_count, b.source_count) AS source_count
-    FROM by_metric AS a
-    JOIN by_metric AS b USING (study, model_id, pair_type, metric)
+    FROM entries AS a
+    JOIN entries AS b USING (study, model_id, pair_type, metric)
     WHERE a.path < b.path AND a.replicate IS NOT DISTINCT FROM b.replicate
 ),
 sample AS (SELECT g, cluster, x, y FROM paired WHERE replicate IS NULL)
