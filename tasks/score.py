@@ -53,6 +53,7 @@ def score_shards(
     shards: Sequence[Shard],
     inputs: Path,
     progress: WorkProgress,
+    rank: int,
 ) -> None:
     """Score and route the shards of one model; each is committed by the worker that did it.
 
@@ -68,6 +69,7 @@ def score_shards(
         [shard_order(plan, shard, inputs) for shard in shards],
         [f"{shard.model.id}-{shard.block:05d}" for shard in shards],
         report,
+        rank,
     )
 
 
