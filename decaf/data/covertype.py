@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from decaf.covertype.channels import ALTERNATE, ENDPOINT, Channels, with_channels
+from decaf.covertype.channels import (
+    ALTERNATE,
+    ENDPOINT,
+    Channels,
+    Treatment,
+    draw_channels,
+    with_channels,
+)
 from decaf.covertype.splits import CovertypeTable
 from decaf.pairs import Image, Pair, PairSet
 from decaf.settings import Settings
@@ -87,6 +94,15 @@ class Covertype(Settings):
                 )
             )
         return PairSet(tuple(images), tuple(pairs), INPUTS)
+
+    def factual_contexts(self, treatment: Treatment, seed: int) -> NDArray[np.int64]:
+        """(n_pairs,) -1 or +1: the context that each audited row has itself, as in training.
+
+        It depends on the treatment's module and on the seed alone, and no input of a pair shows it.
+        """
+        part = self.table.part(SPLIT)
+        own = draw_channels(treatment, seed, SPLIT, part.label).context
+        return own[part.lowest(self.audited_per_class)]
 
     def verify(self, pairs: PairSet) -> None:
         """Accept: all inputs are rows of one table."""
