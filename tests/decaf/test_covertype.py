@@ -1,6 +1,7 @@
 """Covertype: the table's formats, splits and channels by hand, and the pairs that come of them."""
 
 import dataclasses
+import hashlib
 
 import numpy as np
 import pytest
