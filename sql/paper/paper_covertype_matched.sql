@@ -1,6 +1,6 @@
 -- purpose: models of other mechanisms and about equal Abs, matched one to one: how alike they are
 -- grain: one row per study, method (or all) and statistic
--- inputs: core_covertype_outcomes, covertype_units, core_matched_pairs, role_credit
+-- inputs: core_covertype_outcomes, covertype_units, core_analyses, core_matched_pairs, role_credit
 -- paper: appendix H (matched-pair audit and its limits)
 -- A relative difference is that of two models over the larger of both. Accuracy is how often the
 -- largest of a method's three scores is that of the mechanism, over both models of every pair.
@@ -30,11 +30,16 @@ sides AS MATERIALIZED (
     WHERE one.model_id = left_model_id AND two.model_id = right_model_id
 ),
 counted AS (
-    SELECT study, count(*) AS units FROM credits WHERE method = 'DECAF' GROUP BY study
+    SELECT study, count(*) AS units
+    FROM credits
+    SEMI JOIN (FROM core_analyses WHERE kind = 'matched_pairs' AND is_made) USING (study)
+    WHERE method = 'DECAF'
+    GROUP BY study
 ),
 estimates AS (
     SELECT study, 'all' AS method, count(position)::DOUBLE AS pairs,
-        2 * pairs / any_value(units) AS coverage, sum(is_same_family::INTEGER)::DOUBLE AS same_family_pairs,
+        2 * pairs / any_value(units) AS coverage,
+        sum(is_same_family::INTEGER)::DOUBLE AS same_family_pairs,
         median(m_difference) AS median_m_difference, max(m_difference) AS largest_m_difference,
         max(abs_difference) AS largest_abs_difference
     FROM counted LEFT JOIN (FROM sides WHERE method = 'DECAF') USING (study)
