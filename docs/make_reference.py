@@ -12,8 +12,9 @@ from decaf.discovery import members
 from decaf.settings import Settings
 from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
 from warehouse.catalog import connect_empty, views
+from warehouse.columns import SCHEMA_VERSION
 from warehouse.descriptions import described
-from warehouse.schemas import SCHEMA_VERSION, TABLES
+from warehouse.schemas import TABLES
 
 FOLDER = Path(__file__).parent
 NOTICE = "<!-- Written by docs/make_reference.py; change the descriptions in the code instead. -->"
@@ -21,6 +22,7 @@ SECTIONS = {
     "`data:`": "decaf.data",
     "`score:`": "decaf.scores",
     "`paths:`": "decaf.reveal",
+    "`baselines:`": "decaf.baselines",
     "`training:` of a network": "decaf.training",
     "`training:` of an estimator": "decaf.fitting",
 }

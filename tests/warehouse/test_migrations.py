@@ -10,6 +10,7 @@ from decaf.files import replace_file
 from warehouse import layout, receipts
 from warehouse.catalog import connect, in_order, run_query
 from warehouse.checks import run_checks
+from warehouse.columns import SCHEMA_VERSION
 from warehouse.lock import study_lock
 from warehouse.migrations import (
     MIGRATIONS,
@@ -19,7 +20,6 @@ from warehouse.migrations import (
     stored_version,
     upgrade,
 )
-from warehouse.schemas import SCHEMA_VERSION
 from warehouse.writer import open_root
 
 STORED = Path(__file__).parent / "stored_v1"
