@@ -32,8 +32,9 @@ def accuracy_drop(
     Predicts (1 + repeats) n rows. Negative where a shuffle happens to help.
     """
     shuffled = rows.inputs.copy()
-    accuracies = []
+    whole = probability.accuracy(rows.inputs, rows.label)
+    drops = []
     for _ in range(repeats):
         shuffled[:, rows.factor] = rng.permutation(rows.inputs[:, rows.factor])
-        accuracies.append(probability.accuracy(shuffled, rows.label))
-    return probability.accuracy(rows.inputs, rows.label) - float(np.mean(accuracies))
+        drops.append(whole - probability.accuracy(shuffled, rows.label))
+    return float(np.mean(drops))
