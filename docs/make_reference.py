@@ -22,6 +22,7 @@ SECTIONS = {
     "`data:`": "decaf.data",
     "`score:`": "decaf.scores",
     "`paths:`": "decaf.reveal",
+    "`baselines:`": "decaf.baselines",
     "`training:` of a network": "decaf.training",
     "`training:` of an estimator": "decaf.fitting",
 }

@@ -64,15 +64,15 @@ def _own_schema(analysis: Analysis) -> pa.Schema:
 def _factual_contexts(plan: AuditPlan, analysis: Analysis) -> pa.Table:
     """Contexts of every audited row under every stream; a pair of the data set is such a row."""
     sources = pa.array([pair.source_id for pair in plan.pairs.pairs], pa.string())
-    treatments = context_streams(plan.study)
+    recipes = context_streams(plan.study)
     parts = []
     for module, seed in map(tuple, analysis.definition["streams"]):
-        contexts = plan.study.data.factual_contexts(treatments[module, seed], seed)
+        own = plan.study.data.factual_rows(recipes[module, seed])
         columns = {
             "module": pa.repeat(module, len(sources)),
             "seed": pa.repeat(seed, len(sources)),
             "source_id": sources,
-            "context": pa.array(contexts),
+            "context": pa.array(own.inputs[:, own.context].astype(np.int64)),
         }
         parts.append(pa.table(columns, _own_schema(analysis)))
     return pa.concat_tables(parts)

@@ -18,6 +18,7 @@ from decaf.pairs import PairSet
 from decaf.shards import Shard
 from decaf.study import Study
 from tasks.analyse import make_analyses
+from tasks.compare import make_baselines
 from tasks.fit import fit_paths
 from tasks.manifest import commit_run
 from tasks.measure import make_measurements, store_foregrounds
@@ -118,6 +119,12 @@ def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]
                 left = opaque(measurements)
                 states.append(measure(*given, left, pixels, alone, progress, return_state=True))
     return states
+
+
+@task(cache_policy=NO_CACHE)
+def compare(client: Client, plan: AuditPlan) -> None:
+    """Make the baselines where the study has any; committed ones are passed over."""
+    make_baselines(client, plan)
 
 
 @task(cache_policy=NO_CACHE)

@@ -1,7 +1,4 @@
-"""Columns and tables as data: what a definition of a table is made of, and what tables share.
-
-Units are in the column's documentation; "score units" are those of the study's score definition.
-"""
+"""What tables are made of: their columns, and those that several of them share."""
 
 from typing import NamedTuple
 

@@ -28,7 +28,7 @@ class Migration(NamedTuple):
 
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "tables for behaviours, attributions and their analyses", write_missing_seeds),
-    Migration(2, "tables for the analyses of Covertype", write_missing_seeds),
+    Migration(2, "tables for baselines and analyses of Covertype", write_missing_seeds),
 )
 """All steps, from version 1 on without a gap."""
 

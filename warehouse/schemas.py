@@ -1,4 +1,4 @@
-"""Every table of the warehouse as data: the only place where a column is defined.
+"""Every table of the warehouse as data; some have modules of their own beside this one.
 
 Writer, seed files, staging tests and the documentation derive from ``TABLES``. The columns of
 ``partition`` are Hive folders and are not repeated inside the files.
@@ -11,6 +11,7 @@ from warehouse.analysis_tables import (
     PROBE_SCORES,
     RUN_ANALYSES,
 )
+from warehouse.baseline_tables import BASELINE_COSTS, BASELINE_SCORES, RUN_BASELINES
 from warehouse.columns import (
     COUNT,
     DEVICE,
@@ -303,6 +304,8 @@ TABLES: dict[str, Table] = {
         CORRUPTIONS,
         ATTRIBUTIONS,
         MEASUREMENT_COSTS,
+        BASELINE_SCORES,
+        BASELINE_COSTS,
         MATCHED_PAIRS,
         PROBE_SCORES,
         PROBE_PREDICTIONS,
@@ -310,6 +313,7 @@ TABLES: dict[str, Table] = {
         RUNS,
         RUN_SHARDS,
         RUN_MEASUREMENTS,
+        RUN_BASELINES,
         RUN_ANALYSES,
         MODELS,
         PATHS,

@@ -43,7 +43,9 @@ def recipes_of(study: "Study") -> "list[CovertypeClassifier]":
     return [one for one in recipes if one is not None and one.recipe == "covertype_classifier"]
 
 
-def context_streams(study: "Study") -> dict[tuple[str, int], Treatment]:
-    """Module and seed of every stream of contexts that its models are trained with, sorted."""
-    treated = [(Treatment(one.mechanism, one.strength), one.seed) for one in recipes_of(study)]
-    return dict(sorted(((treatment.module, seed), treatment) for treatment, seed in treated))
+def context_streams(study: "Study") -> "dict[tuple[str, int], CovertypeClassifier]":
+    """A recipe for every module and seed: what decides which contexts are drawn; sorted."""
+    recipes = {
+        (Treatment(one.mechanism, one.strength).module, one.seed): one for one in recipes_of(study)
+    }
+    return dict(sorted(recipes.items()))

@@ -14,13 +14,15 @@ from pydantic import Field
 
 from decaf.covertype.channels import (
     ALTERNATE,
+    CONTEXT,
     ENDPOINT,
+    FACTOR,
     Channels,
-    Treatment,
-    draw_channels,
     with_channels,
 )
 from decaf.covertype.splits import CovertypeTable
+from decaf.factual import FactualRows
+from decaf.fitting.covertype_classifier import CovertypeClassifier
 from decaf.pairs import Image, Pair, PairSet
 from decaf.settings import Settings
 
@@ -95,15 +97,6 @@ class Covertype(Settings):
             )
         return PairSet(tuple(images), tuple(pairs), INPUTS)
 
-    def factual_contexts(self, treatment: Treatment, seed: int) -> NDArray[np.int64]:
-        """(n_pairs,) -1 or +1: the context that each audited row has itself, as in training.
-
-        It depends on the treatment's module and on the seed alone, and no input of a pair shows it.
-        """
-        part = self.table.part(SPLIT)
-        own = draw_channels(treatment, seed, SPLIT, part.label).context
-        return own[part.lowest(self.audited_per_class)]
-
     def verify(self, pairs: PairSet) -> None:
         """Accept: all inputs are rows of one table."""
 
@@ -111,6 +104,11 @@ class Covertype(Settings):
         """(56,) natural features, context and factor of one input."""
         position, place = map(int, image.location.split("/"))
         return self._inputs[position, place]
+
+    def factual_rows(self, recipe: CovertypeClassifier) -> FactualRows:
+        """The audited rows with the channels that a model's recipe draws for their split."""
+        inputs, label = recipe.rows(SPLIT, self.audited_per_class)
+        return FactualRows(inputs, label, CONTEXT, FACTOR)
 
     @cached_property
     def _inputs(self) -> NDArray[np.float32]:

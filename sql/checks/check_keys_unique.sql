@@ -2,7 +2,8 @@
 -- grain: one row per key that several rows share
 -- inputs: core_trajectories, core_profiles, core_shards, stg_predictions, stg_quarantine,
 --   stg_costs, stg_runs, stg_run_shards, stg_models, stg_paths, stg_pairs,
---   stg_run_outcomes, stg_run_analyses, stg_matched_pairs, stg_probe_scores
+--   stg_run_outcomes, stg_run_analyses, stg_matched_pairs, stg_probe_scores,
+--   stg_run_baselines, stg_baseline_scores
 -- paper: none
 WITH keys AS (
     -- Without shard_key: two shards of one run must not hold the same pair.
@@ -39,6 +40,10 @@ WITH keys AS (
     UNION ALL
     SELECT 'probe_scores', study, NULL, [analysis_key, representation, probe, family, label]
     FROM stg_probe_scores
+    UNION ALL
+    SELECT 'run_baselines', study, NULL, [run_id, baseline_key, component] FROM stg_run_baselines
+    UNION ALL
+    SELECT 'baseline_scores', study, model_id, [baseline_key, component] FROM stg_baseline_scores
 )
 SELECT
     'check_keys_unique' AS check_name,

@@ -1,7 +1,6 @@
 """Covertype: the table's formats, splits and channels by hand, and the pairs that come of them."""
 
 import dataclasses
-import hashlib
 
 import numpy as np
 import pytest
@@ -301,18 +300,3 @@ def test_few_rows_are_the_first_of_each_class_in_the_file(table):
         "alternate_plus",
         "alternate_minus",
     ]
-
-
-def test_the_own_context_of_an_audited_row_is_the_one_of_its_split(table):
-    """The first number of the stream belongs to the first row of the split, audited or not."""
-    part = table.part("test")
-    name = b"decaf_covertype_module_f_v1|7702|test|context"
-    start = int.from_bytes(hashlib.sha256(name).digest()[:8], "little")
-    own = np.where(np.random.default_rng(start).random(part.row.size) < 0.5, -1, 1)
-    whole = Covertype(adapter="covertype", table=table)
-    assert whole.factual_contexts(FRAGILE, 7702).tolist() == own.tolist()
-    few = whole.model_copy(update={"audited_per_class": 2})
-    by_row = {f"row-{row:06d}": context for row, context in zip(part.row, own, strict=True)}
-    expected = [by_row[pair.source_id] for pair in few.pair_set().pairs]
-    assert few.factual_contexts(FRAGILE, 7702).tolist() == expected
-    assert whole.factual_contexts(DIRECT, 7702).tolist() != own.tolist()
