@@ -1,10 +1,10 @@
 -- purpose: whether classifiers that respond more on a score show more of a behaviour: Spearman
--- grain: one row per study, behaviour, method and statistic
+-- grain: one row per study, behaviour and method
 -- inputs: core_covertype_outcomes, covertype_scores, nested_spearman
 -- paper: section 5, table 5 (cross-model transfer); appendix H, table 13 (complete ranks)
 -- Preservation and inversion rank the models of the direction module, null change those of the
--- fragility module; models without a score or a rate are left out, and the statistic models says
--- how many are left. Intervals draw families, and seeds in each, 500 times with seed 7601.
+-- fragility module; models without a score or a rate are left out. Intervals draw families, and
+-- seeds in each, 500 times with seed 7601.
 CREATE OR REPLACE VIEW paper_covertype_ranks AS
 WITH paper (method, rhos, lowers, uppers, counts) AS (
     VALUES ('DECAF', [0.864154, 0.986787, 0.9741138295203292], [0.8318, 0.9725, 0.9416],
@@ -32,22 +32,20 @@ ranked AS MATERIALIZED (
     )
     WHERE (label = 'fragility') = (module = 'fragility')
 ),
-found AS (SELECT unnest(g), * EXCLUDE (g) FROM nested_spearman('ranked', 500, 7601)),
-statistics AS (
-    SELECT found.*, 'spearman' AS statistic, rhos[part]::DOUBLE AS published,
-        lowers[part]::DOUBLE AS published_lower_95, uppers[part]::DOUBLE AS published_upper_95
-    FROM found LEFT JOIN paper USING (method)
-    UNION ALL BY NAME
-    SELECT study, method, part, 'models' AS statistic, entry_count::DOUBLE AS estimate,
-        counts[part]::DOUBLE AS published
-    FROM found LEFT JOIN paper USING (method)
-)
-SELECT study, ['preservation', 'inversion', 'null_change'][part] AS behaviour,
+found AS (SELECT unnest(g), * EXCLUDE (g) FROM nested_spearman('ranked', 500, 7601))
+SELECT
+    study,
+    ['preservation', 'inversion', 'null_change'][part] AS behaviour,
     method, -- DECAF ranks by E, by C and by F
-    statistic, estimate, -- -1 to 1, or a count of models
+    entry_count AS model_count, -- with a score and a rate
+    counts[part] AS published_count,
+    estimate, -- -1 to 1
     lower_90, upper_90, lower_95, upper_95,
-    published, published_lower_95, published_upper_95, -- NULL where the paper has none
+    rhos[part]::DOUBLE AS published, -- NULL where the paper has none, as the two that follow
+    lowers[part]::DOUBLE AS published_lower_95,
+    uppers[part]::DOUBLE AS published_upper_95,
     estimate - published AS difference,
     reason -- why the estimate, or its interval, is NULL
-FROM statistics
-ORDER BY study, part, statistic DESC, method;
+FROM found
+LEFT JOIN paper USING (method)
+ORDER BY study, part, method;

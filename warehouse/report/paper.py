@@ -1,7 +1,8 @@
 """Tables of the paper as a study's own numbers: every view of ``sql/paper/`` that has rows of it.
 
-Such a view has the column ``study``, columns that say what a row is of, and those of
-:data:`NUMBERS`; the report needs to know no more of it.
+Such a view has the column ``study``, columns that say what a row is of, those of
+:data:`REQUIRED` and any of :data:`NUMBERS`; the report needs to know no more of it. A view with the
+columns of :data:`DataNote` says of every study of its data set whether it has the paper's data.
 """
 
 from typing import Any, NamedTuple
@@ -11,6 +12,8 @@ import duckdb
 from warehouse.catalog import views
 
 FOLDER = "paper"
+REQUIRED = ("estimate", "published", "reason")
+"""Columns that every table has: NULL where something is undefined, or the paper gives no value."""
 NUMBERS = (
     "estimate",
     "lower_90",
@@ -18,9 +21,12 @@ NUMBERS = (
     "lower_95",
     "upper_95",
     "published",
+    "published_lower_95",
+    "published_upper_95",
+    "difference",
     "reason",
 )
-"""Columns that every table has: NULL where there is no interval, or the paper gives no value."""
+"""Columns that do not say what a row is of."""
 
 
 class PaperRow(NamedTuple):
@@ -28,12 +34,16 @@ class PaperRow(NamedTuple):
 
     of: dict[str, Any]
     estimate: float | None
-    lower_90: float | None
-    upper_90: float | None
-    lower_95: float | None
-    upper_95: float | None
     published: float | None
     reason: str | None
+    lower_90: float | None = None
+    upper_90: float | None = None
+    lower_95: float | None = None
+    upper_95: float | None = None
+    published_lower_95: float | None = None
+    published_upper_95: float | None = None
+    difference: float | None = None
+    """Estimate less published."""
 
 
 class PaperTable(NamedTuple):
@@ -57,8 +67,6 @@ class DataNote(NamedTuple):
 
     is_official: bool
     why: str
-
-    query = "SELECT is_official, why\nFROM paper_data\nWHERE study = ?"
 
 
 class Paper(NamedTuple):
@@ -85,13 +93,16 @@ class Paper(NamedTuple):
 
 def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
     """Read the tables that have rows of a study, in the order of their names."""
-    tables = []
+    tables, notes = [], []
     for view in views():
         if view.folder != FOLDER:
             continue
         columns = connection.sql(f"SELECT * FROM {view.name} LIMIT 0").columns
-        if not set(NUMBERS) <= set(columns):
-            continue  # a view about the data, as paper_data
+        if set(DataNote._fields) <= set(columns):
+            said = f"SELECT {', '.join(DataNote._fields)} FROM {view.name} WHERE study = ?"
+            notes += connection.sql(said, params=[study]).fetchall()
+        if not set(REQUIRED) <= set(columns):
+            continue
         table = PaperTable(
             view.name,
             view.purpose,
@@ -103,11 +114,10 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
         rows = tuple(_row(dict(zip(columns, values, strict=True))) for values in found)
         if rows:
             tables.append(table._replace(rows=rows))
-    notes = connection.sql(DataNote.query, params=[study]).fetchall() if tables else []
-    return Paper(tuple(tables), DataNote(*notes[0]) if notes else None)
+    return Paper(tuple(tables), DataNote(*notes[0]) if tables and notes else None)
 
 
 def _row(values: dict[str, Any]) -> PaperRow:
-    numbers = [values.pop(name) for name in NUMBERS]
+    numbers = {name: values.pop(name) for name in NUMBERS if name in values}
     del values["study"]
-    return PaperRow(values, *numbers)
+    return PaperRow(values, **numbers)
