@@ -1,7 +1,7 @@
 -- purpose: what every method took of workers and models, beside DECAF
 -- grain: one row per study, method and statistic
 -- inputs: core_covertype_models, out_costs, out_baseline_costs
--- paper: appendix H, table 16 (measured cost)
+-- paper: appendix H (measured cost)
 -- Seconds are those that a worker was busy, by model; relative_cost is over those of DECAF, whose
 -- trajectories also give M, Abs, Net, OppMass and SignFlip. Both permutations count as one method.
 CREATE OR REPLACE VIEW paper_covertype_costs AS

@@ -1,7 +1,7 @@
 -- purpose: fixed semantics: how well each method's score tells the mechanism of a treatment
 -- grain: one row per study, method, label (or macro) and statistic
 -- inputs: core_covertype_outcomes, covertype_units, discrimination, role_credit
--- paper: appendix H, table 15 (fixed columns)
+-- paper: appendix H (fixed columns)
 -- One label against the others, over all units. The macro is the mean over the three labels,
 -- undefined unless all are; accuracy is how often the largest of the three scores is that of the
 -- mechanism, ties shared. The three probes are fitted to labels of other families.
@@ -57,4 +57,4 @@ FROM (
     FROM parts LEFT JOIN paper ON paper.method = parts.method AND label = 'macro'
 )
 WHERE statistic <> 'accuracy' OR label = 'macro'
-ORDER BY study, statistic, label, method;
+ORDER BY study, label <> 'macro', label, statistic, method <> 'DECAF', method;

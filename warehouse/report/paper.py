@@ -12,6 +12,7 @@ import duckdb
 from warehouse.catalog import views
 
 FOLDER = "paper"
+STATISTIC = "statistic"
 REQUIRED = ("estimate", "published", "reason")
 """Columns that every table has: NULL where something is undefined, or the paper gives no value."""
 NUMBERS = (
@@ -54,7 +55,32 @@ class PaperTable(NamedTuple):
     paper: str
     columns: tuple[str, ...]
     """Columns that say what a row is of, without the study."""
+    has_intervals: bool
     rows: tuple[PaperRow, ...]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether statistics are shown side by side: each is one number, without an interval."""
+        return STATISTIC in self.columns and not self.has_intervals
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Names of the statistics of a wide table, in the order of its rows."""
+        return tuple(dict.fromkeys(row.of[STATISTIC] for row in self.rows))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Columns that say what a line of a wide table is of."""
+        return tuple(name for name in self.columns if name != STATISTIC)
+
+    @property
+    def lines(self) -> dict[tuple[Any, ...], dict[str, PaperRow]]:
+        """Rows of a wide table by what a line is of and by statistic, in the order of its rows."""
+        found: dict[tuple[Any, ...], dict[str, PaperRow]] = {}
+        for row in self.rows:
+            line = found.setdefault(tuple(row.of[name] for name in self.groups), {})
+            line[row.of[STATISTIC]] = row
+        return found
 
     @property
     def query(self) -> str:
@@ -108,6 +134,7 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
             view.purpose,
             view.paper,
             tuple(name for name in columns if name not in ("study", *NUMBERS)),
+            "lower_95" in columns,
             (),
         )
         found = connection.sql(table.query, params=[study]).fetchall()
