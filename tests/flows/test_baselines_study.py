@@ -1,8 +1,13 @@
 """All baselines of two classifiers through the real command line: planned, made once, compacted."""
 
+import io
+
 import pytest
 from covertype_table import made_up, write
+from rich.console import Console
 
+from decaf.study import Study
+from flows import display
 from warehouse.catalog import connect
 from warehouse.compaction import compact
 
@@ -44,8 +49,12 @@ def config(study, tmp_path):
     }
 
 
-def cells(text):
-    return [[cell.strip() for cell in line.strip("│┃ ").split("│")] for line in text.splitlines()]
+def cells(show, *about):
+    """Cells of every row of the tables that the command line prints."""
+    printed = io.StringIO()
+    show(Console(width=200, file=printed), *about)
+    lines = printed.getvalue().splitlines()
+    return [[cell.strip() for cell in line.strip("│┃ ").split("│")] for line in lines]
 
 
 def rows(root, query):
@@ -60,8 +69,9 @@ def test_what_is_made_is_not_made_again(config, write, decaf, prefect_server, tm
     before = rows(root, "SELECT baseline_key, started_at FROM stg_baseline_costs ORDER BY ALL")
     assert len(before) == 4
 
-    file = write(config | {"baselines": FIRST | LATER})
-    plan = cells(decaf("plan", file).stdout)
+    whole = config | {"baselines": FIRST | LATER}
+    file = write(whole)
+    plan = cells(display.plan, Study(**whole))
     assert ["pdp_ale", "2", "2"] in plan
     assert ["lime", "1", "0"] in plan
     done = decaf("run", file, **prefect_server)
@@ -93,9 +103,9 @@ def test_what_is_made_is_not_made_again(config, write, decaf, prefect_server, tm
 
     again = decaf("run", file, **prefect_server)
     assert "nothing to do" in again.stdout, again.stderr
-    status = cells(decaf("status", "-w", root).stdout)
-    assert ["shap_interaction", "2/2", "1", "0"] in [row[:4] for row in status]
-    assert ["lime", "1/1", "0", "100"] in [row[:4] for row in status]
+    status = [row[:4] for row in cells(display.status, root, None)]
+    assert ["shap_interaction", "2/2", "1", "0"] in status
+    assert ["lime", "1/1", "0", "100"] in status
     compact(root, config["study"])
     assert rows(root, query) == told
     assert rows(
