@@ -51,11 +51,11 @@ def plan_baselines(study: "Study", pairs: PairSet) -> list[BaselineUnit]:
         methods = {name: one for name, one in study.baselines.items() if one.applies_to(card)}
         if not methods:
             continue
-        if getattr(card, "training", None) is None:
+        if not hasattr(getattr(card, "training", None), "fit_without_factor"):
             raise DataError(
-                f"model {card.id} has no 'training:' recipe, which would say how context and "
-                "factor of the audited rows are drawn: 'baselines:' cannot explain it; name other "
-                "'models:' or 'families:' there"
+                f"model {card.id} has no 'training:' recipe that says how context and factor of "
+                "the audited rows are drawn: 'baselines:' cannot explain it; name other 'models:' "
+                "or 'families:' there"
             )
         shared = {
             "model_id": card.id,

@@ -1,6 +1,8 @@
 """Baselines by hand: on tables of a few rows, with predictors whose every answer is known."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -318,3 +320,12 @@ class TestRetraining:
     def test_without_a_recipe_there_is_no_refit(self):
         found = Retraining(kind="retraining").measure(subject(linear, random_rows(3)))
         assert found["score"] == (None, 0, "the model has no recipe to fit it again")
+
+
+def test_planning_imports_no_library_of_explanations():
+    code = (
+        "import sys, decaf.study, decaf.baseline_units\n"
+        "print({'lime', 'numba', 'shap', 'sklearn', 'torch', 'xgboost'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "set()\n", done.stderr
