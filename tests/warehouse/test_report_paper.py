@@ -160,6 +160,19 @@ def test_whatever_view_knows_the_data_says_so(is_official, tmp_path):
     assert ["all", f"3 paper 135, -132{label}"] in reader.rows
 
 
+def test_tables_of_another_data_set_are_not_asked():
+    """They may take minutes on the trajectories of a study that they know nothing of."""
+    audit = six_models()
+    with open_stub(audit) as connection:
+        row = (audit.study, "abc", 120_000, 48_000, 135, True, "counted")
+        insert(connection, "paper_covertype_data", [row])
+        row = (audit.study, "all", "models", 3.0, 135.0, -132.0, None)
+        insert(connection, "paper_covertype_design", [row])
+        found = paper.read_paper(connection, audit.study)
+    assert [table.name for table in found.tables] == ["paper_covertype_design"]
+    assert found.data == DataNote(True, "counted")
+
+
 def test_a_view_without_estimates_is_no_table(tmp_path, monkeypatch):
     audit = six_models()
     with open_stub(audit) as connection:

@@ -12,6 +12,8 @@ import duckdb
 from warehouse.catalog import views
 
 FOLDER = "paper"
+ANY_DATA = "paper_data"
+"""The view about the data of the tables that have no data set in their names, or ImageNet-9's."""
 STATISTIC = "statistic"
 REQUIRED = ("estimate", "published", "reason")
 """Columns that every table has: NULL where something is undefined, or the paper gives no value."""
@@ -118,30 +120,41 @@ class Paper(NamedTuple):
 
 
 def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
-    """Read the tables that have rows of a study, in the order of their names."""
-    tables, notes = [], []
+    """Read the tables that have rows of a study, in the order of their names.
+
+    A view ``paper_<data set>_data`` that knows the study says which tables are its own; those of
+    other data sets, whose queries may take minutes on its trajectories, are then not asked.
+    """
+    columns = {
+        view.name: connection.sql(f"SELECT * FROM {view.name} LIMIT 0").columns
+        for view in views()
+        if view.folder == FOLDER
+    }
+    notes = {}
+    for name, found in columns.items():
+        if set(DataNote._fields) <= set(found):
+            said = f"SELECT {', '.join(DataNote._fields)} FROM {name} WHERE study = ?"
+            for row in connection.sql(said, params=[study]).fetchall():
+                notes[name] = DataNote(*row)
+    own = next((name.removesuffix("data") for name in notes if name != ANY_DATA), f"{FOLDER}_")
+    tables = []
     for view in views():
-        if view.folder != FOLDER:
+        if not view.name.startswith(own) or not set(REQUIRED) <= set(columns.get(view.name, ())):
             continue
-        columns = connection.sql(f"SELECT * FROM {view.name} LIMIT 0").columns
-        if set(DataNote._fields) <= set(columns):
-            said = f"SELECT {', '.join(DataNote._fields)} FROM {view.name} WHERE study = ?"
-            notes += connection.sql(said, params=[study]).fetchall()
-        if not set(REQUIRED) <= set(columns):
-            continue
+        names = columns[view.name]
         table = PaperTable(
             view.name,
             view.purpose,
             view.paper,
-            tuple(name for name in columns if name not in ("study", *NUMBERS)),
-            "lower_95" in columns,
+            tuple(name for name in names if name not in ("study", *NUMBERS)),
+            "lower_95" in names,
             (),
         )
         found = connection.sql(table.query, params=[study]).fetchall()
-        rows = tuple(_row(dict(zip(columns, values, strict=True))) for values in found)
+        rows = tuple(_row(dict(zip(names, values, strict=True))) for values in found)
         if rows:
             tables.append(table._replace(rows=rows))
-    return Paper(tuple(tables), DataNote(*notes[0]) if tables and notes else None)
+    return Paper(tuple(tables), next(iter(notes.values()), None) if tables else None)
 
 
 def _row(values: dict[str, Any]) -> PaperRow:
