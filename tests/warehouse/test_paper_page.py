@@ -27,6 +27,7 @@ def stub():
             "paper_covertype_matched",
             [
                 ("demo", "all", "pairs", 12.0, 11.0, 1.0, None),
+                ("demo", "few", "pairs", 1.0, 11.0, -10.0, None),
                 ("demo", "all", "coverage", 0.32, 0.29333, 0.02667, None),
                 ("demo", "DE|CAF", "accuracy", None, 0.72727, None, "no pair"),
                 ("demo", "Abs", "accuracy", 1e-5, None, None, None),
@@ -44,6 +45,7 @@ def test_every_number_stands_beside_the_papers(stub, tmp_path):
     lines = page_of(stub, "demo", tmp_path).splitlines()
     assert "| Method | Pairs | Coverage | Accuracy |" in lines
     assert "| all | 12 (11, +1) | 0.320 (0.293, +0.027) | – |" in lines
+    assert "| few | 1 (11, -10) | – | – |" in lines
     assert "| DE/CAF | – | – | – (0.727) |" in lines
     assert "| Abs | – | – | <0.001 |" in lines
     assert "Undefined: no pair (1)." in lines

@@ -152,8 +152,12 @@ def _beside(row: PaperRow | None) -> str:
         return MISSING
     if row.published is None:
         return number(row.estimate)
-    known = "" if row.difference is None else f", {difference(row)}"
-    return f"{number(row.estimate)} ({number(row.published)}{known})"
+    ours, theirs = number(row.estimate), number(row.published)
+    if row.difference is None:
+        return f"{ours} ({theirs})"
+    if whole_difference(row):  # 0 and 1 are counts, too, beside a larger one
+        ours, theirs = count(int(row.estimate)), count(int(row.published))
+    return f"{ours} ({theirs}, {difference(row)})"
 
 
 def _long(table: PaperTable) -> str:
