@@ -1,4 +1,4 @@
-"""Import libraries of explanations without what they warn of while they are imported."""
+"""Import libraries of explanations without the warnings of their own imports."""
 
 import importlib
 import logging
@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 def quiet_import(name: str) -> ModuleType:
-    """Import a module; deprecations inside of other people's code are nobody's concern here."""
+    """Import a module of a library; what it warns of is its own to mend."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module = importlib.import_module(name)

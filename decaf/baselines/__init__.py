@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
-from decaf.errors import DecafError
 from decaf.factual import FactualRows
 from decaf.settings import Settings
 
@@ -28,7 +27,7 @@ HALF = 0.5
 """Probability from which a row is called 1."""
 
 
-class Undefined(DecafError):
+class Undefined(Exception):
     """A method has no number for this model; the message is the reason that is stored."""
 
 
