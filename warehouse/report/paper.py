@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from warehouse.catalog import views
+from warehouse.views import views
 
 FOLDER = "paper"
 NUMBERS = (
