@@ -8,7 +8,7 @@ import pytest
 from decaf.errors import AlreadyRunning, WarehouseError
 from decaf.files import replace_file
 from warehouse import layout, receipts
-from warehouse.catalog import connect, in_order, run_query
+from warehouse.catalog import connect, run_query
 from warehouse.checks import run_checks
 from warehouse.columns import SCHEMA_VERSION
 from warehouse.lock import study_lock
@@ -20,6 +20,7 @@ from warehouse.migrations import (
     stored_version,
     upgrade,
 )
+from warehouse.views import in_order
 from warehouse.writer import open_root
 
 STORED = {version: Path(__file__).parent / f"stored_v{version}" for version in (1, 2)}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from warehouse.catalog import views
+from warehouse.views import views
 
 FOLDER = "paper"
 ANY_DATA = "paper_data"
