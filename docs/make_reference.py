@@ -13,8 +13,9 @@ from decaf.discovery import members
 from decaf.settings import Settings
 from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
 from warehouse.catalog import connect_empty
+from warehouse.columns import SCHEMA_VERSION
 from warehouse.descriptions import described
-from warehouse.schemas import SCHEMA_VERSION, TABLES
+from warehouse.schemas import TABLES
 from warehouse.views import COLUMNS, column_types, views
 
 FOLDER = Path(__file__).parent
@@ -23,6 +24,7 @@ SECTIONS = {
     "`data:`": "decaf.data",
     "`score:`": "decaf.scores",
     "`paths:`": "decaf.reveal",
+    "`baselines:`": "decaf.baselines",
     "`training:` of a network": "decaf.training",
     "`training:` of an estimator": "decaf.fitting",
 }

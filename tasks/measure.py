@@ -68,7 +68,7 @@ def _order(
     return MeasurementOrder(
         root=plan.root,
         study=study.study,
-        model=model_order(study, shard),
+        model=model_order(study, shard.model, shard.keys.inputs),
         score=study.score,
         batch_size=study.batch_size,
         pixels=pixels,

@@ -20,6 +20,7 @@ from decaf.pairs import PairSet
 from decaf.shards import Shard
 from decaf.study import Study
 from tasks.analyse import make_analyses
+from tasks.compare import make_baselines
 from tasks.fit import fit_paths
 from tasks.manifest import commit_run
 from tasks.measure import make_measurements, store_foregrounds
@@ -137,6 +138,12 @@ def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]
             threads.shutdown(wait=False, cancel_futures=True)
             client.close()
             raise
+
+
+@task(cache_policy=NO_CACHE)
+def compare(client: Client, plan: AuditPlan) -> None:
+    """Make the baselines where the study has any; committed ones are passed over."""
+    make_baselines(client, plan)
 
 
 @task(cache_policy=NO_CACHE)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from decaf.errors import AlreadyRunning, WarehouseError
 from warehouse import layout, storage
+from warehouse.columns import SCHEMA_VERSION
 from warehouse.lock import held_studies
-from warehouse.schemas import SCHEMA_VERSION
 from warehouse.seeds import write_missing_seeds
 from warehouse.storage import Held, Root
 
@@ -28,6 +28,7 @@ class Migration(NamedTuple):
 
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "tables for behaviours, attributions and their analyses", write_missing_seeds),
+    Migration(2, "tables for baselines and analyses of Covertype", write_missing_seeds),
 )
 """All steps, from version 1 on without a gap."""
 

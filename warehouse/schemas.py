@@ -1,63 +1,36 @@
-"""Every table of the warehouse as data: the only place where a column is defined.
+"""Every table of the warehouse as data; some have modules of their own beside this one.
 
 Writer, seed files, staging tests and the documentation derive from ``TABLES``. The columns of
-``partition`` are Hive folders and are not repeated inside the files. Units are in the column's
-documentation; "score units" are those of the study's score definition.
+``partition`` are Hive folders and are not repeated inside the files.
 """
 
-from typing import NamedTuple
-
-import pyarrow as pa
-
-SCHEMA_VERSION = 2
-"""Version of the layout and of every table; a warehouse of a newer version is refused."""
-
-TEXT = pa.string()
-REAL = pa.float64()
-COUNT = pa.int64()
-FLAG = pa.bool_()
-TIME = pa.timestamp("us", tz="UTC")
-STAGES = pa.list_(pa.field("item", REAL, nullable=False))
-
-
-class Column(NamedTuple):
-    """One column: its name, Arrow type, meaning (with unit), and whether it may be NULL."""
-
-    name: str
-    type: pa.DataType
-    doc: str
-    nullable: bool = False
-
-
-class Table(NamedTuple):
-    """One table: what a row is, which columns identify it, and how its files are partitioned."""
-
-    name: str
-    grain: str
-    key: tuple[str, ...]
-    partition: tuple[str, ...]
-    columns: tuple[Column, ...]
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Arrow schema of a file of this table, without the partition columns."""
-        return pa.schema(
-            [pa.field(c.name, c.type, nullable=c.nullable) for c in self.columns],
-            metadata={"decaf.table": self.name, "decaf.schema_version": str(SCHEMA_VERSION)},
-        )
-
-
-SHARD_KEY = Column("shard_key", TEXT, "digest of everything that determines the shard's scores")
-PAIR_ID = Column("pair_id", TEXT, "the pair, unique in its study")
-RUN_ID = Column("run_id", TEXT, "the run: digest of the plan that it carries out")
-PATH = Column("path", TEXT, "name of the reveal path in the study")
-REPETITION = Column("repetition", COUNT, "repetition of a random path, from 0")
-LOAD_SECONDS = Column("load_seconds", REAL, "loading the model, 0 when the worker held it, s")
-PEAK_MEMORY = Column(
-    "peak_memory_bytes", COUNT, "CUDA peak allocation, or the worker's peak RSS, bytes"
+from warehouse.analysis_tables import (
+    FACTUAL_CONTEXTS,
+    MATCHED_PAIRS,
+    PROBE_PREDICTIONS,
+    PROBE_SCORES,
+    RUN_ANALYSES,
 )
-DEVICE = Column("device", TEXT, "device name")
-WORKER = Column("worker", TEXT, "host and process")
+from warehouse.baseline_tables import BASELINE_COSTS, BASELINE_SCORES, RUN_BASELINES
+from warehouse.columns import (
+    COUNT,
+    DEVICE,
+    FLAG,
+    LOAD_SECONDS,
+    PAIR_ID,
+    PATH,
+    PEAK_MEMORY,
+    REAL,
+    REPETITION,
+    RUN_ID,
+    SHARD_KEY,
+    STAGES,
+    TEXT,
+    TIME,
+    WORKER,
+    Column,
+    Table,
+)
 
 TRAJECTORIES = Table(
     "trajectories",
@@ -252,60 +225,6 @@ RUN_MEASUREMENTS = Table(
     ),
 )
 
-ANALYSIS_KEY = Column("analysis_key", TEXT, "digest of the run and of the analysis's parameters")
-
-RUN_ANALYSES = Table(
-    "run_analyses",
-    "one row per run and planned analysis over all its models",
-    ("study", "run_id", "analysis_key"),
-    ("study",),
-    (
-        RUN_ID,
-        ANALYSIS_KEY,
-        Column("kind", TEXT, "table that it fills: matched_pairs or probe_scores"),
-        Column("definition", TEXT, "its parameters, JSON"),
-    ),
-)
-
-MATCHED_PAIRS = Table(
-    "matched_pairs",
-    "one row per analysis and pair of units of about equal Abs",
-    ("study", "analysis_key", "position"),
-    ("study",),
-    (
-        ANALYSIS_KEY,
-        RUN_ID,
-        Column("position", COUNT, "place of the pair in ascending order of the left Abs, from 0"),
-        Column("left_model_id", TEXT, "model of the unit with the smaller Abs"),
-        Column("left_source_id", TEXT, "source of that unit"),
-        Column("left_abs_response", REAL, "its Abs, score units"),
-        Column("right_model_id", TEXT, "model of the other unit"),
-        Column("right_source_id", TEXT, "source of the other unit"),
-        Column("right_abs_response", REAL, "its Abs, score units"),
-    ),
-)
-
-PROBE_SCORES = Table(
-    "probe_scores",
-    "one row per analysis, representation, probe, held-out family and label",
-    ("study", "analysis_key", "representation", "probe", "family", "label"),
-    ("study",),
-    (
-        ANALYSIS_KEY,
-        RUN_ID,
-        Column("representation", TEXT, "features that the probe sees"),
-        Column("probe", TEXT, "estimator"),
-        Column("family", TEXT, "architecture family that is held out"),
-        Column("label", TEXT, "behaviour"),
-        Column("auroc", REAL, "on the held-out family; NULL where it is undefined", True),
-        Column("train_count", COUNT, "units of the other families"),
-        Column("train_positives", COUNT, "those that show the behaviour"),
-        Column("test_count", COUNT, "units of the family"),
-        Column("test_positives", COUNT, "those that show the behaviour"),
-        Column("reason", TEXT, "why auroc is NULL", True),
-    ),
-)
-
 MODELS = Table(
     "models",
     "one row per run and audited model",
@@ -385,11 +304,16 @@ TABLES: dict[str, Table] = {
         CORRUPTIONS,
         ATTRIBUTIONS,
         MEASUREMENT_COSTS,
+        BASELINE_SCORES,
+        BASELINE_COSTS,
         MATCHED_PAIRS,
         PROBE_SCORES,
+        PROBE_PREDICTIONS,
+        FACTUAL_CONTEXTS,
         RUNS,
         RUN_SHARDS,
         RUN_MEASUREMENTS,
+        RUN_BASELINES,
         RUN_ANALYSES,
         MODELS,
         PATHS,

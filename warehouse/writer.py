@@ -14,9 +14,10 @@ import pyarrow.parquet as pq
 
 from decaf.errors import OutOfReach, WarehouseError, WriteFailed
 from warehouse import layout, storage
+from warehouse.columns import SCHEMA_VERSION, Table
 from warehouse.migrations import store_version, upgrade
 from warehouse.receipts import CommittedFile, Receipt
-from warehouse.schemas import SCHEMA_VERSION, TABLES, Table
+from warehouse.schemas import TABLES
 from warehouse.seeds import write_missing_seeds
 from warehouse.storage import Root
 

@@ -14,7 +14,8 @@ import pytest
 from decaf import files as files_module
 from decaf.errors import WarehouseError, WriteFailed
 from warehouse import layout, receipts, writer
-from warehouse.schemas import SCHEMA_VERSION, TABLES
+from warehouse.columns import SCHEMA_VERSION
+from warehouse.schemas import TABLES
 from warehouse.writer import commit, open_root, sweep
 
 ROW = {

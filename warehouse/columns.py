@@ -1,0 +1,55 @@
+"""What tables are made of: their columns, and those that several of them share."""
+
+from typing import NamedTuple
+
+import pyarrow as pa
+
+SCHEMA_VERSION = 3
+"""Version of the layout and of every table; a warehouse of a newer version is refused."""
+
+TEXT = pa.string()
+REAL = pa.float64()
+COUNT = pa.int64()
+FLAG = pa.bool_()
+TIME = pa.timestamp("us", tz="UTC")
+STAGES = pa.list_(pa.field("item", REAL, nullable=False))
+
+
+class Column(NamedTuple):
+    """One column: its name, Arrow type, meaning (with unit), and whether it may be NULL."""
+
+    name: str
+    type: pa.DataType
+    doc: str
+    nullable: bool = False
+
+
+class Table(NamedTuple):
+    """One table: what a row is, which columns identify it, and how its files are partitioned."""
+
+    name: str
+    grain: str
+    key: tuple[str, ...]
+    partition: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Arrow schema of a file of this table, without the partition columns."""
+        return pa.schema(
+            [pa.field(c.name, c.type, nullable=c.nullable) for c in self.columns],
+            metadata={"decaf.table": self.name, "decaf.schema_version": str(SCHEMA_VERSION)},
+        )
+
+
+SHARD_KEY = Column("shard_key", TEXT, "digest of everything that determines the shard's scores")
+PAIR_ID = Column("pair_id", TEXT, "the pair, unique in its study")
+RUN_ID = Column("run_id", TEXT, "the run: digest of the plan that it carries out")
+PATH = Column("path", TEXT, "name of the reveal path in the study")
+REPETITION = Column("repetition", COUNT, "repetition of a random path, from 0")
+LOAD_SECONDS = Column("load_seconds", REAL, "loading the model, 0 when the worker held it, s")
+PEAK_MEMORY = Column(
+    "peak_memory_bytes", COUNT, "CUDA peak allocation, or the worker's peak RSS, bytes"
+)
+DEVICE = Column("device", TEXT, "device name")
+WORKER = Column("worker", TEXT, "host and process")
