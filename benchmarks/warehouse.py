@@ -1,8 +1,9 @@
 """The warehouse at the size of the paper's ImageNet-9 audit and at ten times that size.
 
-A synthetic study goes through the real writer: 72 models, every foreground in two pair types under
-three paths at nine stages. Then every view is read in a process of its own, with a new connection,
-from Parquet; wall and CPU seconds and peak memory are that process's. Committing one shard and
+Made-up studies go through the real writer: the scan of 72 models, and the deep audit of 32 with its
+behaviours and attributions, in which views are read that look at them. Every view is read in a
+process of its own, with a new connection, from Parquet; wall and CPU seconds and peak memory are
+that process's. Committing one shard and
 planning are measured too. Figures at 1x are the best of the rounds. The large warehouse is written
 without flushing to disk. Warehouses that are there already are read again.
 Run: python benchmarks/warehouse.py FOLDER [VIEW ...], which keeps the warehouses (1.5 GB)
@@ -18,166 +19,28 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-# A script's folder comes first in its path; this file has the name of the package.
-sys.path.remove(str(Path(__file__).resolve().parent))
+# A script's folder comes first in its path, and this file has the name of the package.
+sys.path.append(sys.path.pop(0))
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 from safetensors.numpy import save_file
+from synthetic_audit import DEEP, SCAN, TYPES, VARIANTS, Audit, write
 
-from decaf.digests import json_sha256, short
 from decaf.pairs import Image, Pair, PairSet
-from tasks.rows import profile_rows
-from warehouse.catalog import CHECKS, connect, views
-from warehouse.schemas import STAGES, TABLES
-from warehouse.writer import commit, open_root
+from warehouse.catalog import connect
+from warehouse.views import CHECKS, in_order, views
 
-STUDY, EPSILON = "imagenet9", 0.02
-MODELS, FOREGROUNDS, SCALES = 72, 1644, (1, 10)
-TYPES, PATHS = ("rand", "next"), ("blend", "patch_a", "patch_b")
-GRID = np.linspace(0, 1, 9)
-SOURCES_PER_SHARD = 256  # x 2 types x 3 paths = 1,536 trajectories
+SCALES = (1, 10)
 ROUNDS, CORES = 3, 2
 PLANNED_SHARDS, PLANNED_SOURCES, MOST_SECONDS = 10_000, 32, 300
 MB = 1e6
-
-
-def write(root: Path, foregrounds: int, models: int = MODELS) -> list[float]:
-    """Commit a whole run; returns the seconds that each full shard's scores took to commit."""
-    open_root(root)
-    sources = [f"source-{number:06}" for number in range(foregrounds)]
-    blocks = [
-        sources[first : first + SOURCES_PER_SHARD]
-        for first in range(0, foregrounds, SOURCES_PER_SHARD)
-    ]
-    pairs = pa.Table.from_pylist([_pair(s, kind) for s in sources for kind in TYPES])
-    commit(root, "pairs", STUDY, "pairs", {"pairs": pairs})
-    shards = [
-        _shard(f"net_{model:02}", number, block)
-        for model in range(models)
-        for number, block in enumerate(blocks)
-    ]
-    commit(root, "runs", STUDY, "run", _manifest(shards, models))
-    rng = np.random.default_rng(0)
-    return [
-        seconds
-        for shard in shards
-        for seconds in [_commit_shard(root, rng, shard, blocks[shard["block"]])]
-        if len(blocks[shard["block"]]) == SOURCES_PER_SHARD
-    ]
-
-
-def _shard(model: str, block: int, sources: list[str]) -> dict[str, Any]:
-    key, pair_count = short(json_sha256([model, block])), len(sources) * len(TYPES)
-    return {
-        "run_id": "run",
-        "shard_key": key,
-        "profile_key": short(json_sha256([key, EPSILON])),
-        "model_id": model,
-        "block": block,
-        "pair_count": pair_count,
-        "trajectory_count": pair_count * len(PATHS),
-    }
-
-
-def _manifest(shards: list[dict[str, Any]], models: int) -> dict[str, pa.Table]:
-    run = {"run_id": "run", "started_at": datetime.now(UTC), "epsilon": EPSILON}
-    run |= {"pairs_digest": "pairs", "shard_count": len(shards)}
-    run |= dict.fromkeys(("score", "config", "software"), "{}")
-    cards = [
-        {"run_id": "run", "model_id": f"net_{number:02}", "position": number, "family": "net"}
-        | {"architecture": "net", "weights_sha256": "0", "card": "{}", "training": None}
-        for number in range(models)
-    ]
-    paths = [
-        {"run_id": "run", "path": path, "position": position, "kind": "blend", "identity": "{}"}
-        | {"t": GRID.tolist(), "repetition_count": 1, "has_common_start": True}
-        for position, path in enumerate(PATHS)
-    ]
-    rows = {"runs": [run], "run_shards": shards, "models": cards, "paths": paths}
-    return {name: pa.Table.from_pylist(table, TABLES[name].schema) for name, table in rows.items()}
-
-
-def _pair(source: str, kind: str) -> dict[str, Any]:
-    return {
-        "pairs_digest": "pairs",
-        "pair_id": f"{source}/{kind}",
-        "source_id": source,
-        "pair_type": kind,
-        "class_id": int(source[-6:]) % 9,
-        "split": "test",
-        "plus_image": f"{source}/same",
-        "minus_image": f"{source}/{kind}",
-        "plus_variant": "mixed_same",
-        "minus_variant": f"mixed_{kind}",
-    }
-
-
-def _commit_shard(
-    root: Path, rng: np.random.Generator, shard: dict[str, Any], sources: list[str]
-) -> float:
-    trajectories = _trajectories(rng, shard["shard_key"], sources)
-    images = [f"{s}/{v}" for s in sources for v in ("same", *TYPES)]
-    classes = rng.dirichlet(np.ones(9), len(images))
-    predictions = pa.table(
-        {
-            "shard_key": pa.repeat(shard["shard_key"], len(images)),
-            "image_id": images,
-            "class_scores": _lists(classes),
-            "predicted_class": classes.argmax(axis=1),
-        }
-    )
-    cost = {name: shard[name] for name in ("shard_key", "pair_count", "trajectory_count")}
-    cost |= {"forward_rows": 61 * len(sources), "naive_rows": 108 * len(sources)}
-    cost |= {"batch_size": 64, "requested_batch_size": 64, "peak_memory_bytes": 10**9}
-    cost |= {f"{step}_seconds": 1.0 for step in ("load", "build", "forward", "wall")}
-    cost |= {"device": "cpu", "worker": "w", "started_at": datetime.now(UTC)}
-    tables = {
-        "trajectories": trajectories,
-        "predictions": predictions,
-        "quarantine": TABLES["quarantine"].schema.empty_table(),
-        "costs": pa.Table.from_pylist([cost], TABLES["costs"].schema),
-    }
-    inputs = dict.fromkeys(
-        ("feeding", "grid", "model_id", "numerics", "pairs", "paths", "score", "weights"), "0" * 64
-    )
-    model = shard["model_id"]
-    started = time.perf_counter()
-    commit(root, "shards", STUDY, shard["shard_key"], tables, model_id=model, inputs=inputs)
-    seconds = time.perf_counter() - started
-    profiles = {"profiles": profile_rows(shard["profile_key"], trajectories, EPSILON)}
-    commit(root, "profiles", STUDY, shard["profile_key"], profiles, model_id=model, inputs=inputs)
-    return seconds
-
-
-def _trajectories(rng: np.random.Generator, key: str, sources: list[str]) -> pa.Table:
-    pairs = [f"{source}/{kind}" for source in sources for kind in TYPES]
-    rows = len(pairs) * len(PATHS)
-    # float32, as networks give them.
-    q = rng.random((2, rows, GRID.size), np.float32).astype(np.float64)
-    q[1, :, 0] = q[0, :, 0]
-    q[1, ::12, -1] = q[0, ::12, -1]  # one pair in twelve is endpoint-null
-    columns = {
-        "shard_key": pa.repeat(key, rows),
-        "pair_id": pairs * len(PATHS),
-        "path": np.repeat(PATHS, len(pairs)),
-        "repetition": np.zeros(rows, np.int64),
-        "t": _lists(np.broadcast_to(GRID, (rows, GRID.size))),
-        "q_plus": _lists(q[0]),
-        "q_minus": _lists(q[1]),
-    }
-    return pa.table(columns, schema=TABLES["trajectories"].schema)
-
-
-def _lists(values: np.ndarray[Any, Any]) -> pa.ListArray:
-    offsets = pa.array(np.arange(len(values) + 1, dtype=np.int32) * values.shape[1])
-    return pa.ListArray.from_arrays(offsets, pa.array(values.ravel()), type=STAGES)
+MEASURED = "core_measurements"
 
 
 def read(root: Path, name: str) -> tuple[float, float, float, float]:
@@ -199,6 +62,15 @@ def measured() -> Iterator[str]:
     return (view.name for view in views() if view.folder in ("core", "out", "paper", CHECKS))
 
 
+def of_units() -> set[str]:
+    """Views that look at what is measured beside the trajectories."""
+    found: set[str] = set()
+    for view in in_order():
+        if MEASURED in view.inputs or found & set(view.inputs):
+            found.add(view.name)
+    return found
+
+
 def plan(root: Path) -> tuple[int, float, float, bool]:
     """Plan an audit of as many shards as are wanted against a warehouse, as ``decaf run`` does.
 
@@ -216,18 +88,18 @@ def plan(root: Path) -> tuple[int, float, float, bool]:
         fed = {"architecture": "torchvision:resnet18", "weights": str(weights), "input_size": 224}
         models = [
             {"id": f"net_{number:02}", "family": "net", "mean": [0.5], "std": [0.5], **fed}
-            for number in range(MODELS)
+            for number in range(SCAN.models)
         ]
         study = Study(
-            study=STUDY,
+            study=SCAN.study,
             data={"adapter": "scenes"},
             models=models,
             score={"kind": "class_probability", "classes": 2},
-            paths={name: {"kind": "blend"} for name in PATHS},
+            paths={name: {"kind": "blend"} for name in SCAN.paths},
             sources_per_shard=PLANNED_SOURCES,
             warehouse=str(root),
         )
-        pairs = _pair_set(PLANNED_SOURCES * -(-PLANNED_SHARDS // MODELS))
+        pairs = _pair_set(PLANNED_SOURCES * -(-PLANNED_SHARDS // SCAN.models))
         began = time.perf_counter()
         planned = plan_audit(study, pairs)
         ended = time.perf_counter()
@@ -238,7 +110,7 @@ def _pair_set(sources: int) -> PairSet:
     images = tuple(
         Image(f"{source}/{side}", side, f"{source} {side}", "")
         for source in range(sources)
-        for side in ("same", *TYPES)
+        for side in VARIANTS
     )
     pairs = tuple(
         Pair(f"{source}-{kind}", f"{source:06}", kind, 0, "score", 3 * source, 3 * source + side)
@@ -267,14 +139,16 @@ def best(root: Path, name: str, rounds: int) -> list[float]:
     return [min(figures) for figures in zip(*found, strict=True)] if found else [np.nan] * 4
 
 
-def write_or_keep(root: Path, scale: int) -> None:
-    """Write a warehouse unless it is there, and say how long shards took."""
-    if root.exists():
-        return
-    with nullcontext() if scale == 1 else patch("os.fsync"):
-        took = np.array(write(root, FOREGROUNDS * scale)) * 1e3
-    print(f"{scale}x: a shard of 1,536 trajectories is committed in {took.min():.1f} ms (best), ")
-    print(f"{np.median(took):.1f} (median)")
+def written(folder: Path, audit: Audit, scale: int) -> Path:
+    """Warehouse of an audit, written unless it is there; says how long the scan's shards took."""
+    root = folder / f"{audit.study}-{scale}x"
+    if not root.exists():
+        with nullcontext() if scale == 1 else patch("os.fsync"):
+            took = np.array(write(root, audit, scale)) * 1e3
+        if audit is SCAN:
+            print(f"{scale}x: a shard of 1,536 trajectories is committed in {took.min():.1f} ms ")
+            print(f"(best), {np.median(took):.1f} (median)")
+    return root
 
 
 def loads() -> str:
@@ -287,9 +161,9 @@ def main(folder: Path, names: list[str]) -> None:
     cpu = platform.processor() or platform.machine()
     print(f"{cpu}, {CORES} cores; Python {platform.python_version()}, ", end="")
     print(f"DuckDB {duckdb.__version__}, pyarrow {pa.__version__}; load average {loads()}\n")
-    roots = {scale: folder / f"warehouse-{scale}x" for scale in SCALES}
+    roots = {scale: written(folder, SCAN, scale) for scale in SCALES}
+    roots_of_units = {scale: written(folder, DEEP, scale) for scale in SCALES}
     for scale, root in roots.items():
-        write_or_keep(root, scale)
         size = sum(path.stat().st_size for path in root.rglob("*.parquet")) / MB
         shards, seconds, whole, has_torch = in_process("plan", str(root))
         print(f"{scale}x: {size:,.0f} MB; {shards:,} shards planned in {seconds:.2f} s, ")
@@ -297,8 +171,9 @@ def main(folder: Path, names: list[str]) -> None:
     print("| view | 1x, s | 10x, s | growth | CPU 1x, s | 10x, s | growth | 1x, peak MB | 10x |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name in names or measured():
-        _, one, used, small = best(roots[1], name, ROUNDS)
-        _, ten, used_ten, large = best(roots[10], name, 1)
+        read_from = roots_of_units if name in of_units() else roots
+        _, one, used, small = best(read_from[1], name, ROUNDS)
+        _, ten, used_ten, large = best(read_from[10], name, 1)
         print(
             f"| `{name}` | {one:.2f} | {ten:.2f} | {ten / one:.1f} | {used:.2f} | {used_ten:.2f} "
             f"| {used_ten / used:.1f} | {small / MB:.0f} | {large / MB:.0f} |",

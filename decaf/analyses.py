@@ -1,4 +1,4 @@
-"""What a study computes over all its models at the end: matched pairs, and probes of behaviours.
+"""What a study computes over all its models at the end: matched pairs, probes, and contexts.
 
 Each is one unit of work and of commit, known by the run and by its own parameters.
 """
@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from decaf.covertype.analyses import REPRESENTATIONS, context_streams, recipes_of
 from decaf.digests import json_sha256, short
 from decaf.errors import DataError
 
@@ -39,21 +40,28 @@ class Analysis:
 
 
 def definitions(study: "Study") -> dict[str, dict]:
-    """Parameters of the analyses of a study by kind; none without behaviours.
+    """Parameters of the analyses of a study by kind.
 
-    The representations are those of the paper (appendix F, cross-architecture comparison). The
-    share of stages that oppose the endpoint is undefined on endpoint-null pairs and is 0 there:
-    the active flag, which every representation with that share has, tells such a 0 from a real one.
+    None without behaviours, unless the study trains classifiers of Covertype.
 
     Raises
     ------
     DataError
         When an attribution method has the name of another method of the benchmark.
     """
-    if study.behaviours is None:
-        return {}
-    # They load scipy.stats, and most studies have no analyses.
-    from decaf.matching import DEFAULT_TOLERANCE
+    if study.behaviours is not None:
+        return _of_sources(study)
+    return _of_treatments(study) if recipes_of(study) else {}
+
+
+def _of_sources(study: "Study") -> dict[str, dict]:
+    """Units are sources, whose behaviours are measured.
+
+    The representations are those of the paper (appendix F, cross-architecture comparison). The
+    share of stages that oppose the endpoint is undefined on endpoint-null pairs and is 0 there:
+    the active flag, which every representation with that share has, tells such a 0 from a real one.
+    """
+    # It loads scipy.stats, and most studies have no analyses.
     from decaf.probes import PROBES, SEED
 
     spatial = tuple(sorted(study.attributions))
@@ -70,7 +78,7 @@ def definitions(study: "Study") -> dict[str, dict]:
         "full": RESPONSE + spatial,
     }
     return {
-        "matched_pairs": {"tolerance": DEFAULT_TOLERANCE, "version": ANALYSIS_VERSION},
+        "matched_pairs": _matching(),
         "probe_scores": {
             "features": {name: list(columns) for name, columns in features.items()},
             "probes": list(PROBES),
@@ -78,6 +86,27 @@ def definitions(study: "Study") -> dict[str, dict]:
             "version": ANALYSIS_VERSION,
         },
     }
+
+
+def _of_treatments(study: "Study") -> dict[str, dict]:
+    """Units are models, whose treatments name mechanisms."""
+    return {
+        "factual_contexts": {
+            "streams": [list(stream) for stream in context_streams(study)],
+            "version": ANALYSIS_VERSION,
+        },
+        "matched_pairs": _matching(),
+        "probe_predictions": {
+            "features": {name: list(columns) for name, columns in REPRESENTATIONS.items()},
+            "version": ANALYSIS_VERSION,
+        },
+    }
+
+
+def _matching() -> dict:
+    from decaf.matching import DEFAULT_TOLERANCE
+
+    return {"tolerance": DEFAULT_TOLERANCE, "version": ANALYSIS_VERSION}
 
 
 def plan_analyses(study: "Study", run_id: str) -> list[Analysis]:

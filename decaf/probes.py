@@ -4,7 +4,7 @@ Every representation is evaluated under the same protocol, so that what is compa
 features hold (paper, appendix E).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
 SEED = 91701
+
+
+class HeldOutProbabilities(NamedTuple):
+    """What probes say of every unit of a group that they did not see."""
+
+    probability: NDArray[np.float64]
+    """(n_units, n_classes); NaN where the fold of the unit's group is undefined."""
+    feature_count: NDArray[np.int64]
+    """(n_units,) features that a training unit of the fold has a value of."""
+    reasons: dict[str, str]
+    """Why a fold is undefined, by held-out group."""
 
 
 class ProbeResult(NamedTuple):
@@ -60,6 +71,17 @@ def gradient_boosting() -> "ClassifierMixin":
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, random_state=SEED)
+
+
+def imputed_logistic_regression() -> "ClassifierMixin":
+    """Missing features become the training median; then :func:`logistic_regression`.
+
+    With more than two classes it is the multinomial one.
+    """
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(SimpleImputer(strategy="median"), logistic_regression())
 
 
 PROBES: "dict[str, Callable[[], ClassifierMixin]]" = {
@@ -115,11 +137,7 @@ def leave_one_group_out(
             f"features have shape {x.shape}, labels {y.shape} and groups {family.shape}; expected "
             "(n, features), (n, labels) and (n,)"
         )
-    names = np.unique(family)
-    if names.size < 2:
-        raise ResponseError(
-            f"all units are of group {str(names[0])!r}; expected at least two, one to hold out"
-        )
+    names = _groups(family)
     found = np.full((names.size, y.shape[1]), np.nan)
     reasons = {}
     for row, name in enumerate(names):
@@ -133,6 +151,88 @@ def leave_one_group_out(
             scores = fitted.predict_proba(x[held_out])[:, 1]
             found[row, label] = auroc(y[held_out, label], scores)
     return ProbeResult(tuple(map(str, names)), found, reasons)
+
+
+def held_out_probabilities(
+    features: ArrayLike,
+    classes: ArrayLike,
+    names: Sequence[str],
+    groups: ArrayLike,
+    probe: "Callable[[], ClassifierMixin]" = imputed_logistic_regression,
+) -> HeldOutProbabilities:
+    """Fit one probe of all classes to all groups but one, and ask it about that one.
+
+    Everything that is fitted, medians and the standardisation too, sees the training groups alone.
+    A feature without any value among them is left out of the fold.
+
+    Parameters
+    ----------
+    features
+        (n_units, n_features) real numbers; NaN is a missing value.
+    classes
+        (n_units,) class of every unit: its place in ``names``, from 0.
+    names
+        What the classes are called.
+    groups
+        (n_units,) such as the family of the model of every unit.
+    probe
+        Makes a classifier, not yet fitted, with ``predict_proba``, that takes NaN.
+
+    Returns
+    -------
+    HeldOutProbabilities
+        Undefined, with a reason, where a class has no training unit, or no feature has a value.
+
+    Raises
+    ------
+    ResponseError
+        For features that are infinite, classes out of range, shapes that do not match, or fewer
+        than two groups.
+
+    Examples
+    --------
+    >>> found = held_out_probabilities(
+    ...     [[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1], ["no", "yes"], ["a", "a", "b", "b"]
+    ... )
+    >>> found.probability.argmax(axis=1).tolist(), found.feature_count.tolist()
+    ([0, 1, 0, 1], [1, 1, 1, 1])
+    """
+    x, y, group = np.asarray(features, np.float64), np.asarray(classes), np.asarray(groups)
+    if x.ndim != 2 or y.shape != (len(x),) or group.shape != (len(x),):
+        raise ResponseError(
+            f"features have shape {x.shape}, classes {y.shape} and groups {group.shape}; expected "
+            "(n, features), (n,) and (n,)"
+        )
+    if np.isinf(x).any():
+        raise ResponseError("features hold an infinite value; expected numbers, NaN where missing")
+    if y.dtype.kind not in "iu" or not np.isin(y, np.arange(len(names))).all():
+        raise ResponseError(f"classes are {np.unique(y)}; expected 0 to {len(names) - 1}")
+    probability = np.full((len(x), len(names)), np.nan)
+    feature_count = np.zeros(len(x), np.int64)
+    reasons = {}
+    for held in _groups(group):
+        held_out = group == held
+        has_value = ~np.isnan(x[~held_out]).all(axis=0)
+        feature_count[held_out] = has_value.sum()
+        absent = [name for place, name in enumerate(names) if place not in y[~held_out]]
+        if absent:
+            reasons[str(held)] = f"no training unit of {absent[0]}"
+        elif not has_value.any():
+            reasons[str(held)] = "no feature has a value among the training units"
+        else:
+            fitted = probe().fit(x[~held_out][:, has_value], y[~held_out])
+            probability[held_out] = fitted.predict_proba(x[held_out][:, has_value])
+    return HeldOutProbabilities(probability, feature_count, reasons)
+
+
+def _groups(groups: NDArray) -> NDArray:
+    """Distinct names, sorted: two at least."""
+    names = np.unique(groups)
+    if names.size < 2:
+        raise ResponseError(
+            f"all units are of group {str(names[0])!r}; expected at least two, one to hold out"
+        )
+    return names
 
 
 def _undefined(held_out: NDArray[np.bool_], training: NDArray[np.bool_]) -> str | None:

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from decaf.alerts import Alerts
-from decaf.discovery import one_of
+from decaf.discovery import members, one_of
 from decaf.errors import ResponseError, suggestion
 from decaf.gates import METRICS, Gate
 from decaf.measurements import Behaviours
@@ -25,6 +25,13 @@ Registry = one_of("decaf.registries", "kind")
 Score = one_of("decaf.scores", "kind")
 RevealPath = one_of("decaf.reveal", "kind")
 Attribution = one_of("decaf.attributions", "kind")
+Baseline = one_of("decaf.baselines", "kind")
+FITTED_TO_TABLES = {
+    get_args(recipe.model_fields["recipe"].annotation)[0]
+    for recipe in members("decaf.fitting")
+    if "table" in recipe.model_fields
+}
+"""Recipes that name the table which they fit to."""
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
 
@@ -75,6 +82,9 @@ class Study(Settings):
     attributions: dict[Name, Attribution] = Field(
         {}, description="spatial attribution methods by name, to compare with"
     )
+    baselines: dict[Name, Baseline] = Field(
+        {}, description="what other methods say of a table's factor, by name, to compare with"
+    )
     stages: int | tuple[float, ...] = Field(
         9, description="number of evenly spaced stages, or the stages themselves from 0 to 1"
     )
@@ -97,6 +107,16 @@ class Study(Settings):
         None, description="where the HTML report goes; `runs/<study>.html` when absent"
     )
     python_path: tuple[Path, ...] = Field((), description="folders of the user's own modules")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tables_of_recipes(cls, given: Any) -> Any:
+        """Give recipes that fit to a table, and name none, that of the data."""
+        data, models = (given.get(name) for name in ("data", "models"))
+        table = data.get("table") if isinstance(data, dict) else None
+        if table is None or not isinstance(models, list | tuple):
+            return given
+        return given | {"models": [_with_table(card, table) for card in models]}
 
     @field_validator("models")
     @classmethod
@@ -145,6 +165,20 @@ class Study(Settings):
                 )
         return self
 
+    @model_validator(mode="after")
+    def _baselines_explain_something(self) -> "Study":
+        # Models of a registry are not known yet.
+        baselines = self.baselines if self.registry is None else {}
+        for name, baseline in baselines.items():
+            if not any(baseline.applies_to(card) for card in self.models):
+                raise PydanticCustomError(
+                    "no_model",
+                    "baseline {name} explains none of the models; correct its 'models:' and "
+                    "'families:'",
+                    {"name": name},
+                )
+        return self
+
     @field_validator("stages")
     @classmethod
     def _usable_grid(cls, stages: int | tuple[float, ...]) -> int | tuple[float, ...]:
@@ -163,6 +197,14 @@ class Study(Settings):
     def report_file(self) -> Path:
         """Where the report goes."""
         return self.report or Path("runs") / f"{self.study}.html"
+
+
+def _with_table(card: Any, table: Any) -> Any:
+    """A card as it was given, with the table in its recipe where one belongs there."""
+    recipe = card.get("training") if isinstance(card, dict) else None
+    if not isinstance(recipe, dict) or recipe.get("recipe") not in FITTED_TO_TABLES:
+        return card
+    return card | {"training": {"table": table} | recipe}
 
 
 def load_study(path: Path) -> Study:

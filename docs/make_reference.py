@@ -1,7 +1,8 @@
-"""Write the reference pages from what they describe: settings, tables, views and commands."""
+"""Write the reference pages, and the columns of all views, from what they describe."""
 
 import dataclasses
 import inspect
+import json
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -13,10 +14,11 @@ from decaf.discovery import members
 from decaf.gates import METRICS, Gate
 from decaf.settings import Settings
 from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
-from warehouse.catalog import connect_empty, views
+from warehouse.catalog import connect_empty
 from warehouse.columns import SCHEMA_VERSION
 from warehouse.descriptions import described
 from warehouse.schemas import TABLES
+from warehouse.views import COLUMNS, column_types, views
 
 FOLDER = Path(__file__).parent
 NOTICE = "<!-- Written by docs/make_reference.py; change the descriptions in the code instead. -->"
@@ -24,6 +26,7 @@ SECTIONS = {
     "`data:`": "decaf.data",
     "`score:`": "decaf.scores",
     "`paths:`": "decaf.reveal",
+    "`baselines:`": "decaf.baselines",
     "`training:` of a network": "decaf.training",
     "`training:` of an estimator": "decaf.fitting",
 }
@@ -122,6 +125,14 @@ def warehouse() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def view_columns() -> str:
+    """Columns of every view with their types, a line each."""
+    with connect_empty() as connection:
+        columns = column_types(connection)
+    lines = [f" {json.dumps(name)}: {json.dumps(types)}" for name, types in columns.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
 def _variants(models: list[type]) -> list[str]:
     parts = []
     for model in models:
@@ -208,8 +219,12 @@ def _is_for_python_alone(annotation: Any) -> bool:
     )
 
 
-PAGES = {"configuration.md": configuration, "warehouse.md": warehouse}
+PAGES = {
+    FOLDER / "configuration.md": configuration,
+    FOLDER / "warehouse.md": warehouse,
+    COLUMNS: view_columns,
+}
 
 if __name__ == "__main__":
-    for name, write in PAGES.items():
-        (FOLDER / name).write_text(write())
+    for path, write in PAGES.items():
+        path.write_text(write())

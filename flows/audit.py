@@ -1,4 +1,4 @@
-"""Audit a study: pair → fit, train → plan → examine → score, measure, analyse → check → report."""
+"""Audit a study: pair → fit, train → plan → examine → score, measure → compare → check → report."""
 
 from pathlib import Path
 
@@ -32,6 +32,7 @@ def audit(config: Path) -> None:
             plan = opaque(steps.plan(study, pairs))
             steps.examine(client, plan, pixels)
             states = steps.model_by_model(client, plan.unwrap(), pixels)
+            states.append(steps.compare(client, plan, return_state=True))
         # A model that cannot be scored stops no other model; its error is raised in the end.
         for state in states:
             state.result()

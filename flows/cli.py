@@ -235,6 +235,19 @@ def report(config: Config) -> None:
 
 
 @app.command()
+def results(
+    config: Config,
+    page: Annotated[Path, typer.Argument(help="Markdown file to write", metavar="PAGE")],
+) -> None:
+    """Write the tables of the paper beside the study's numbers, as a page for a repository."""
+    from decaf.study import load_study
+    from tasks.publish import publish_paper
+
+    study = load_study(config)
+    console.print(f"page: {publish_paper(study.warehouse, study.study, page)}")
+
+
+@app.command()
 def compact(
     study: Annotated[str | None, typer.Argument(help="this study alone", metavar="STUDY")] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,

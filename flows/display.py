@@ -77,6 +77,7 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
         if explained:
             _print_misses(console, planned)
     _print_measurements(console, study, pairs, planned)
+    _print_baselines(console, study, planned)
     rows = count_rows(study, pairs)
     console.print(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
@@ -145,6 +146,19 @@ def _print_measurements(
         console.print(table)
 
 
+def _print_baselines(console: Console, study: Study, planned: AuditPlan | None) -> None:
+    """Models that each baseline explains, and those that it has explained already."""
+    if not study.baselines:
+        return
+    table = table_of("baselines", ("baseline", "models", "made"))
+    for name, baseline in study.baselines.items():
+        total = sum(baseline.applies_to(card) for card in study.models)
+        left = [one for one in planned.uncompared if one.method == name] if planned else None
+        made = 0 if left is None else total - len(left)
+        table.add_row(Text(name), str(total), str(made))
+    console.print(table)
+
+
 def _unmeasured(planned: AuditPlan | None, kind: str, name: str) -> list[Measurement] | None:
     """Measurements of one name that are left; None where nothing can be known yet."""
     if planned is None:
@@ -182,6 +196,17 @@ def status(console: Console, root: Root, study: str | None) -> None:
             "ORDER BY study, kind DESC, name",
             params={"study": study},
         ).fetchall()
+        compared = connection.sql(
+            "WITH planned AS (SELECT study, model_id, method, bool_or(score IS NOT NULL) AS told, "
+            "bool_and(reason IS DISTINCT FROM 'not made yet') AS made FROM core_baselines "
+            "GROUP BY study, model_id, method) "
+            "SELECT study, method, count(*) FILTER (made), count(*), "
+            "count(*) FILTER (made AND NOT told), coalesce(sum(predicted_rows), 0), "
+            "coalesce(sum(cpu_seconds), 0) FROM planned "
+            "LEFT JOIN out_baseline_costs USING (study, model_id, method) "
+            "WHERE $study IS NULL OR study = $study GROUP BY study, method ORDER BY study, method",
+            params={"study": study},
+        ).fetchall()
         files = connection.sql(
             "SELECT study, table_name, file_count, median_bytes, total_bytes, small_file_count "
             "FROM out_storage WHERE $study IS NULL OR study = $study",
@@ -200,6 +225,7 @@ def status(console: Console, root: Root, study: str | None) -> None:
             table.add_row(model, f"{done}/{total}", f"{forwards:,}", left, *means)
         console.print(table)
         _print_measured(console, name, [row[1:] for row in measured if row[0] == name])
+        _print_compared(console, name, [row[1:] for row in compared if row[0] == name])
         _print_files(console, root, name, [row[1:] for row in files if row[0] == name])
 
 
@@ -212,6 +238,19 @@ def _print_measured(
     table = table_of(f"{study}: beside the trajectories", names)
     for name, made, planned, forwards, backwards in rows:
         table.add_row(Text(name), f"{made}/{planned}", f"{forwards:,}", f"{backwards:,}")
+    console.print(table)
+
+
+def _print_compared(
+    console: Console, study: str, rows: list[tuple[str, int, int, int, int, float]]
+) -> None:
+    if not rows:
+        return
+    names = ("baseline", "models", "undefined", "predicted rows", "CPU s per model")
+    table = table_of(f"{study}: baselines", names)
+    for method, made, planned, undefined, predicted, seconds in rows:
+        each = f"{seconds / made:.2f}" if made else ""
+        table.add_row(Text(method), f"{made}/{planned}", str(undefined), f"{predicted:,}", each)
     console.print(table)
 
 

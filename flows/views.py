@@ -6,8 +6,8 @@ from rich.table import Table
 from rich.text import Text
 
 from warehouse.catalog import connect_empty
-from warehouse.catalog import views as catalog_views
 from warehouse.descriptions import described
+from warehouse.views import views as catalog_views
 
 FOLDERS = ("core", "out", "paper", "macros")
 """What people ask; the rest is behind it."""

@@ -2,75 +2,83 @@
 
 from collections.abc import Iterator
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from decaf.analyses import Analysis
+from decaf.covertype.analyses import context_streams
 from decaf.matching import match_units
-from decaf.probes import PROBES, leave_one_group_out
+from decaf.probes import PROBES, held_out_probabilities, leave_one_group_out
 from tasks.plan import AuditPlan, software
+from tasks.units import LABELS, read_units
 from warehouse import receipts
 from warehouse.catalog import connect
-from warehouse.schemas import MATCHED_PAIRS, PROBE_SCORES
+from warehouse.schemas import TABLES
 from warehouse.writer import commit
 
-LABELS = ("evidence", "contradiction", "fragility")
+Units = dict[str, NDArray]
 
 
 def make_analyses(plan: AuditPlan) -> None:
     """Make the analyses of a run that have no receipt; each is one commit.
 
-    Reads the units that take part in the benchmark; a unit that misses anything takes no part.
+    What needs no units is made first: behaviours are told by it.
     """
     study = plan.study.study
     done = receipts.keys(plan.root, "analyses", study)
     left = [one for one in plan.analyses if one.key not in done]
-    if not left:
+    for analysis in left:
+        if analysis.kind == "factual_contexts":
+            _commit(plan, analysis, _factual_contexts(plan, analysis))
+    of_units = [one for one in left if one.kind in MAKERS]
+    if not of_units:
         return
     with connect(plan.root) as connection:
-        units = _units(connection, plan)
-    make = {"matched_pairs": _matched_pairs, "probe_scores": _probe_scores}
-    for analysis in left:
-        identity = {"analysis_key": analysis.key, "run_id": plan.run_id}
-        rows = [identity | row for row in make[analysis.kind](units, analysis)]
-        schema = {"matched_pairs": MATCHED_PAIRS, "probe_scores": PROBE_SCORES}[analysis.kind]
-        commit(
-            plan.root,
-            "analyses",
-            study,
-            analysis.key,
-            {analysis.kind: pa.Table.from_pylist(rows, schema=schema.schema)},
-            inputs={"run_id": plan.run_id, "kind": analysis.kind, "definition": analysis.text},
-            software=software(),
-        )
+        units = read_units(connection, plan.study)
+    for analysis in of_units:
+        rows = list(MAKERS[analysis.kind](units, analysis))
+        _commit(plan, analysis, pa.Table.from_pylist(rows, _own_schema(analysis)))
 
 
-def _units(connection: duckdb.DuckDBPyConnection, plan: AuditPlan) -> dict[str, NDArray]:
-    """Columns of the units, those of the spatial methods by name; sorted by model and pair."""
-    study = plan.study.study
-    columns = connection.sql(
-        "SELECT * FROM core_units WHERE study = $study AND reason IS NULL "
-        "ORDER BY model_id, pair_id",
-        params={"study": study},
-    ).to_arrow_table()
-    units = {name: columns[name].to_numpy() for name in columns.column_names}
-    units |= {method: np.empty(0) for method in plan.study.attributions}
-    attributed = connection.sql(
-        "SELECT method, list(region_score ORDER BY model_id, pair_id) FROM core_units "
-        "JOIN core_attributions USING (study, model_id, pair_id) "
-        "WHERE study = $study AND reason IS NULL GROUP BY method",
-        params={"study": study},
-    ).fetchall()
-    units |= {method: np.array(scores) for method, scores in attributed}
-    units["labels"] = np.stack([units[f"y_{label}"] for label in LABELS], axis=1).astype(bool)
-    # The active flag tells this 0 from that of a pair whose stages all agree.
-    units["sign_flip_frac"] = np.nan_to_num(units["sign_flip_frac"].astype(np.float64), nan=0.0)
-    return units
+def _commit(plan: AuditPlan, analysis: Analysis, rows: pa.Table) -> None:
+    for name, value in (("run_id", plan.run_id), ("analysis_key", analysis.key)):
+        rows = rows.add_column(0, name, pa.repeat(value, len(rows)))
+    commit(
+        plan.root,
+        "analyses",
+        plan.study.study,
+        analysis.key,
+        {analysis.kind: rows},
+        inputs={"run_id": plan.run_id, "kind": analysis.kind, "definition": analysis.text},
+        software=software(),
+    )
 
 
-def _matched_pairs(units: dict[str, NDArray], analysis: Analysis) -> Iterator[dict]:
+def _own_schema(analysis: Analysis) -> pa.Schema:
+    """Columns of a table without those that all its rows share."""
+    schema = TABLES[analysis.kind].schema
+    return pa.schema([f for f in schema if f.name not in ("run_id", "analysis_key")])
+
+
+def _factual_contexts(plan: AuditPlan, analysis: Analysis) -> pa.Table:
+    """Contexts of every audited row under every stream; a pair of the data set is such a row."""
+    sources = pa.array([pair.source_id for pair in plan.pairs.pairs], pa.string())
+    recipes = context_streams(plan.study)
+    parts = []
+    for module, seed in map(tuple, analysis.definition["streams"]):
+        own = plan.study.data.factual_rows(recipes[module, seed])
+        columns = {
+            "module": pa.repeat(module, len(sources)),
+            "seed": pa.repeat(seed, len(sources)),
+            "source_id": sources,
+            "context": pa.array(own.inputs[:, own.context].astype(np.int64)),
+        }
+        parts.append(pa.table(columns, _own_schema(analysis)))
+    return pa.concat_tables(parts)
+
+
+def _matched_pairs(units: Units, analysis: Analysis) -> Iterator[dict]:
     if not units["labels"].any():
         return
     pairs = match_units(
@@ -88,7 +96,7 @@ def _matched_pairs(units: dict[str, NDArray], analysis: Analysis) -> Iterator[di
         }
 
 
-def _probe_scores(units: dict[str, NDArray], analysis: Analysis) -> Iterator[dict]:
+def _probe_scores(units: Units, analysis: Analysis) -> Iterator[dict]:
     for representation, names in analysis.definition["features"].items():
         for probe in analysis.definition["probes"]:
             columns = [units[name].astype(np.float64) for name in names]
@@ -96,7 +104,7 @@ def _probe_scores(units: dict[str, NDArray], analysis: Analysis) -> Iterator[dic
                 yield {"representation": representation, "probe": probe} | row
 
 
-def _probed(units: dict[str, NDArray], columns: list[NDArray], probe: str) -> Iterator[dict]:
+def _probed(units: Units, columns: list[NDArray], probe: str) -> Iterator[dict]:
     """Scores of one probe, family by family; without features or another family none is fitted."""
     labels, family = units["labels"], units["family"]
     families = np.unique(family).tolist()
@@ -122,3 +130,36 @@ def _probed(units: dict[str, NDArray], columns: list[NDArray], probe: str) -> It
                 "test_positives": int(of_label[held_out].sum()),
                 "reason": reason or found.reasons.get((name, position)),
             }
+
+
+def _probe_predictions(units: Units, analysis: Analysis) -> Iterator[dict]:
+    """Probabilities of the three mechanisms for every model, from a probe of other families."""
+    family = units["family"]
+    missing = np.full(len(family), np.nan)
+    for representation, names in analysis.definition["features"].items():
+        features = np.stack([units.get(name, missing).astype(np.float64) for name in names], axis=1)
+        found = None
+        if len(np.unique(family)) > 1:
+            classes = units["labels"].argmax(axis=1)
+            found = held_out_probabilities(features, classes, LABELS, family)
+        for row, name in enumerate(family):
+            for position, label in enumerate(LABELS):
+                probability = np.nan if found is None else found.probability[row, position]
+                yield {
+                    "representation": representation,
+                    "model_id": units["model_id"][row],
+                    "family": name,
+                    "label": label,
+                    "probability": None if np.isnan(probability) else float(probability),
+                    "feature_count": 0 if found is None else int(found.feature_count[row]),
+                    "train_count": int((family != name).sum()),
+                    "reason": "no other family" if found is None else found.reasons.get(name),
+                }
+
+
+MAKERS = {
+    "matched_pairs": _matched_pairs,
+    "probe_scores": _probe_scores,
+    "probe_predictions": _probe_predictions,
+}
+"""Makers of the rows of every kind of analysis that is made of units."""

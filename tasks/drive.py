@@ -10,6 +10,8 @@ from decaf.errors import BadInput, DecafError, ScoringFailed
 
 WINDOW_PER_WORKER = 4
 SHOWN = 5
+MOST_ORDERS = 1 << 32
+"""More than any call has: keeps calls of different ranks apart."""
 
 Order = TypeVar("Order")
 Result = TypeVar("Result")
@@ -21,6 +23,7 @@ def drive(
     orders: Sequence[Order],
     names: Iterable[str],
     on_done: Callable[[Result], Any],
+    rank: int = 0,
 ) -> None:
     """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
 
@@ -31,6 +34,9 @@ def drive(
     ----------
     names
         One unique name per order: the key of its future, and what an error calls it.
+    rank
+        Of several calls at a time, orders of a lower rank go first, so that a worker meets those of
+        one call together.
 
     Raises
     ------
@@ -40,16 +46,16 @@ def drive(
         When they failed for another reason.
     """
     waiting = zip(orders, names, strict=True)
-    window = WINDOW_PER_WORKER * max(len(client.scheduler_info()["workers"]), 1)
+    window = WINDOW_PER_WORKER * max(len(client.nthreads()), 1)
     running = as_completed(loop=client.loop)
     called: dict[str, str] = {}
     failures: list[tuple[str, BaseException]] = []
 
     def submit(count: int) -> None:
         for order, name in itertools.islice(waiting, count):
-            # Priorities keep the sequence, so that a worker meets the shards of one model together.
+            place = -(rank * MOST_ORDERS + len(called))
             future = client.submit(
-                work, order, key=f"{work.__name__}-{name}", priority=-len(called), pure=False
+                work, order, key=f"{work.__name__}-{name}", priority=place, pure=False
             )
             called[future.key] = name
             running.add(future)

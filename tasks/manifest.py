@@ -15,6 +15,7 @@ from warehouse.schemas import (
     PAIRS,
     PATHS,
     RUN_ANALYSES,
+    RUN_BASELINES,
     RUN_MEASUREMENTS,
     RUN_OUTCOMES,
     RUN_SHARDS,
@@ -69,6 +70,17 @@ def commit_run(plan: AuditPlan) -> None:
         }
         for one in plan.measurements
     ]
+    baselines = [
+        {
+            "run_id": plan.run_id,
+            "baseline_key": one.key,
+            "method": one.method,
+            "component": component,
+            "model_id": one.model.id,
+        }
+        for one in plan.baselines
+        for component in one.baseline.components
+    ]
     analyses = [
         {
             "run_id": plan.run_id,
@@ -82,6 +94,7 @@ def commit_run(plan: AuditPlan) -> None:
         "runs": _table(RUNS, [run]),
         "run_shards": _table(RUN_SHARDS, shards),
         "run_measurements": _table(RUN_MEASUREMENTS, measurements),
+        "run_baselines": _table(RUN_BASELINES, baselines),
         "run_analyses": _table(RUN_ANALYSES, analyses),
         "models": _model_rows(plan),
         "paths": _path_rows(plan),

@@ -37,6 +37,7 @@ def make_measurements(
     pixels: Path,
     foregrounds: Path | None,
     progress: WorkProgress,
+    rank: int,
 ) -> None:
     """Make the measurements of one model; each is committed by the worker that made it.
 
@@ -52,6 +53,7 @@ def make_measurements(
         [_order(plan, measurement, pixels, foregrounds) for measurement in measurements],
         [f"{m.shard.model.id}-{m.shard.block:05d}-{m.name or m.kind}" for m in measurements],
         report,
+        rank,
     )
 
 
@@ -66,7 +68,7 @@ def _order(
     return MeasurementOrder(
         root=plan.root,
         study=study.study,
-        model=model_order(study, shard),
+        model=model_order(study, shard.model, shard.keys.inputs),
         score=study.score,
         batch_size=study.batch_size,
         pixels=pixels,

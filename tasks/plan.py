@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from decaf.analyses import Analysis, definitions, plan_analyses
+from decaf.baseline_units import BaselineUnit, plan_baselines
 from decaf.data.input_store import channels_first, input_file, open_inputs
 from decaf.digests import json_sha256, short
 from decaf.measurements import Measurement, foregrounds, plan_measurements
@@ -21,11 +22,14 @@ from warehouse.migrations import check_version
 from warehouse.storage import Root
 
 LIBRARIES = (
+    "lime",
+    "numba",
     "numpy",
     "pillow",
     "pyarrow",
     "safetensors",
     "scikit-learn",
+    "shap",
     "timm",
     "torch",
     "torchvision",
@@ -51,6 +55,10 @@ class AuditPlan:
     """What is measured beside the trajectories."""
     measured: frozenset[str]
     """Keys of measurements that are committed."""
+    baselines: tuple[BaselineUnit, ...]
+    """What other methods are asked of the models."""
+    compared: frozenset[str]
+    """Keys of baselines that are committed."""
     is_finished: bool
     """Whether this very run has been completed and checked."""
     is_current: bool
@@ -59,7 +67,7 @@ class AuditPlan:
     @property
     def run_id(self) -> str:
         """Digest of the plan: the same plan is the same run, started again or resumed."""
-        return run_id_of(self.study, self.shards, self.measurements)
+        return run_id_of(self.study, self.shards, self.measurements, self.baselines)
 
     @property
     def analyses(self) -> list[Analysis]:
@@ -79,6 +87,11 @@ class AuditPlan:
     def unmeasured(self) -> list[Measurement]:
         """Measurements that are left, model by model."""
         return [one for one in self.measurements if one.key not in self.measured]
+
+    @property
+    def uncompared(self) -> list[BaselineUnit]:
+        """Baselines that are left, model by model."""
+        return [one for one in self.baselines if one.key not in self.compared]
 
     @property
     def unscored(self) -> list[Shard]:
@@ -121,8 +134,10 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
     scored = receipts.keys(root, "shards", study.study)
     routed = receipts.keys(root, "profiles", study.study)
     measured = receipts.keys(root, "measurements", study.study) if measurements else set()
+    baselines = tuple(plan_baselines(study, pairs))
+    compared = receipts.keys(root, "baselines", study.study) if baselines else set()
     outcomes = receipts.keys(root, "outcomes", study.study)
-    run_id = run_id_of(study, shards, measurements)
+    run_id = run_id_of(study, shards, measurements, baselines)
     return AuditPlan(
         study=study,
         root=root,
@@ -133,6 +148,8 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
         foregrounds=alone,
         measurements=measurements,
         measured=frozenset(measured & {one.key for one in measurements}),
+        baselines=baselines,
+        compared=frozenset(compared & {one.key for one in baselines}),
         is_finished=run_id in outcomes,
         is_current=run_id == _newest_run(root, study.study),
     )
@@ -171,11 +188,16 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
 
 
 def run_id_of(
-    study: Study, shards: tuple[Shard, ...], measurements: tuple[Measurement, ...] = ()
+    study: Study,
+    shards: tuple[Shard, ...],
+    measurements: tuple[Measurement, ...] = (),
+    baselines: tuple[BaselineUnit, ...] = (),
 ) -> str:
     """Digest of everything that the run will hold."""
     keys = [[shard.model.id, shard.keys.profile_key] for shard in shards]
     beside = [[one.key for one in measurements]] if measurements else []
+    if baselines:
+        beside.append({"baselines": [one.key for one in baselines]})
     if defined := definitions(study):
         beside.append(defined)
     return short(json_sha256([study.study, study.epsilon, keys, *beside]))

@@ -1,6 +1,7 @@
 """Progress of units of work: a bar where there is a terminal, plain lines elsewhere."""
 
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 class WorkProgress(Protocol):
-    """Told of every finished unit of work."""
+    """Told of every finished unit of work, by any thread."""
 
     def advance(self, label: str, rows: int) -> None:
         """One more unit is done, with so many forward rows."""
@@ -24,9 +25,11 @@ class _Bar:
         self._progress = progress
         self._task = progress.add_task("", total=count, rate="")
         self._started, self._rows = time.monotonic(), 0
+        self._lock = threading.Lock()
 
     def advance(self, label: str, rows: int) -> None:
-        self._rows += rows
+        with self._lock:
+            self._rows += rows
         rate = f"{self._rows / (time.monotonic() - self._started):,.0f} rows/s"
         self._progress.update(
             self._task, advance=1, description=label, rate=rate if self._rows else "", refresh=True
@@ -38,8 +41,13 @@ class _Lines:
         self._console, self._total, self._unit = console, count, unit
         self._started = self._printed = time.monotonic()
         self._done = self._rows = 0
+        self._lock = threading.Lock()
 
     def advance(self, label: str, rows: int) -> None:
+        with self._lock:
+            self._advance(label, rows)
+
+    def _advance(self, label: str, rows: int) -> None:
         self._done, self._rows = self._done + 1, self._rows + rows
         now = time.monotonic()
         if now - self._printed < SECONDS_BETWEEN_LINES and self._done < self._total:

@@ -7,6 +7,7 @@ from tasks.plan import AuditPlan
 from warehouse.catalog import connect
 from warehouse.lock import study_lock
 from warehouse.report.page import write_report
+from warehouse.report.paper_page import write_paper_page
 from warehouse.storage import Root
 
 
@@ -34,3 +35,9 @@ def publish(root: Root, study: str, target: Path) -> Path:
     """Write the study's report from the warehouse; no model is needed."""
     with connect(root) as connection:
         return write_report(connection, study, target)
+
+
+def publish_paper(root: Root, study: str, target: Path) -> Path:
+    """Write the paper's tables of the study as a page of Markdown; no model is needed."""
+    with connect(root) as connection:
+        return write_paper_page(connection, study, target)

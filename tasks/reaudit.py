@@ -154,6 +154,9 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         "attributions": {
             name: method.model_dump(mode="json") for name, method in study.attributions.items()
         },
+        "baselines": {
+            name: baseline.model_dump(mode="json") for name, baseline in study.baselines.items()
+        },
     }
     given = [
         [card.id, card.weights_digest(study.workspace), card.feeding_digest]

@@ -76,7 +76,7 @@ def audit(found: Round, pairs: PairSet, pixels: Path) -> Audited:
         return Audited(found, None)
     if not untrained(study):
         plan = plan_audit(found.audited, pairs)
-        if not (plan.pending or plan.unmeasured):
+        if not (plan.pending or plan.unmeasured or plan.uncompared):
             return Audited(found, steps.plan(found.audited, opaque(pairs)))
     with connect(study.cluster) as client:
         steps.train(client, study)
@@ -92,6 +92,7 @@ def audit(found: Round, pairs: PairSet, pixels: Path) -> Audited:
                 if state.is_failed() or state.is_crashed()
             }
             if not problems:
+                steps.compare(client, opaque(plan))
                 return Audited(found, plan)
             found = _without(found, problems)
     return Audited(found, None)

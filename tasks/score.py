@@ -1,12 +1,13 @@
 """Send the shards of a plan to the workers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from distributed import Client
 
 from decaf.data.input_store import input_file, store_inputs
 from decaf.errors import DecafError
+from decaf.models.card import ModelCard
 from decaf.pairs import PairSet
 from decaf.shards import Shard, fitted_paths
 from decaf.study import Study
@@ -66,6 +67,7 @@ def score_shards(
     shards: Sequence[Shard],
     inputs: Path,
     progress: WorkProgress,
+    rank: int,
 ) -> None:
     """Score and route the shards of one model; each is committed by the worker that did it.
 
@@ -81,6 +83,7 @@ def score_shards(
         [shard_order(plan, shard, inputs) for shard in shards],
         [f"{shard.model.id}-{shard.block:05d}" for shard in shards],
         report,
+        rank,
     )
 
 
@@ -90,7 +93,7 @@ def shard_order(plan: AuditPlan, shard: Shard, inputs: Path) -> ShardOrder:
     return ShardOrder(
         root=plan.root,
         study=study.study,
-        model=model_order(plan.study, shard),
+        model=model_order(study, shard.model, shard.keys.inputs),
         score=study.score,
         paths=fitted_paths(study, plan.pairs),
         grid=study.grid,
@@ -103,12 +106,12 @@ def shard_order(plan: AuditPlan, shard: Shard, inputs: Path) -> ShardOrder:
     )
 
 
-def model_order(study: Study, shard: Shard) -> ModelOrder:
-    """What a worker needs to know of a shard's model."""
+def model_order(study: Study, card: ModelCard, inputs: Mapping[str, str]) -> ModelOrder:
+    """What a worker needs to know of a model; ``inputs`` are the fields of what it works on."""
     return ModelOrder(
-        card=shard.model,
-        weights=shard.keys.inputs["weights"],
-        feeding=shard.keys.inputs["feeding"],
+        card=card,
+        weights=inputs["weights"],
+        feeding=inputs["feeding"],
         workspace=study.workspace.absolute(),
         device=study.device,
         python_path=tuple(folder.absolute() for folder in study.python_path),

@@ -5,6 +5,8 @@ done already, so Prefect caches nothing.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 
 from distributed import Client
@@ -18,10 +20,11 @@ from decaf.pairs import PairSet
 from decaf.shards import Shard
 from decaf.study import Study
 from tasks.analyse import make_analyses
+from tasks.compare import make_baselines
 from tasks.fit import fit_paths
 from tasks.manifest import commit_run
 from tasks.measure import make_measurements, store_foregrounds
-from tasks.plan import AuditPlan, by_model, plan_audit
+from tasks.plan import AuditPlan, ModelWork, by_model, plan_audit
 from tasks.progress import WorkProgress, progress_of
 from tasks.publish import finish, publish
 from tasks.score import examine_models, score_shards, store_pairs
@@ -78,12 +81,13 @@ def score(
     client: Client,
     plan: AuditPlan,
     model_id: str,
+    rank: int,
     shards: Sequence[Shard],
     pixels: Path,
     progress: WorkProgress,
 ) -> None:
     """Score, route and commit the shards of one model; committed ones are passed over."""
-    score_shards(client, plan, shards, pixels, progress)
+    score_shards(client, plan, shards, pixels, progress, rank)
 
 
 @task(cache_policy=NO_CACHE, task_run_name="measure-{model_id}")
@@ -91,34 +95,55 @@ def measure(
     client: Client,
     plan: AuditPlan,
     model_id: str,
+    rank: int,
     measurements: Sequence[Measurement],
     pixels: Path,
     foregrounds: Path | None,
     progress: WorkProgress,
 ) -> None:
     """Measure behaviours and attributions of one model; committed ones are passed over."""
-    make_measurements(client, plan, measurements, pixels, foregrounds, progress)
+    make_measurements(client, plan, measurements, pixels, foregrounds, progress, rank)
 
 
 def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]:
-    """Score, then measure, one model after another; how the last task of each of them ended.
+    """Score, then measure, the models in their order; how the last task of each of them ended.
 
-    A model whose task fails stops no other.
+    A worker that has nothing left to do of one model goes on with the next, so one model more than
+    there are workers is under way. A model whose task fails stops no other.
     """
     known = opaque(plan)  # nothing for Prefect to look through
     alone = store_alone(known)
     unit = "shards and measurements" if plan.measurements else "shards"
-    states = []
-    with progress_of(len(plan.pending) + len(plan.unmeasured), unit) as progress:
-        for model_id, shards, measurements in by_model(plan):
-            given = (client, known, model_id)
-            left = opaque(shards)
-            state = score(*given, left, pixels, progress, return_state=True)
-            if measurements and state.is_completed():
-                left = opaque(measurements)
-                state = measure(*given, left, pixels, alone, progress, return_state=True)
-            states.append(state)
-    return states
+
+    def of_model(rank: int, work: ModelWork) -> State:
+        given = (client, known, work.model_id, rank)
+        state = score(*given, opaque(work.shards), pixels, progress, return_state=True)
+        if work.measurements and state.is_completed():
+            left = opaque(work.measurements)
+            state = measure(*given, left, pixels, alone, progress, return_state=True)
+        return state
+
+    with (
+        progress_of(len(plan.pending) + len(plan.unmeasured), unit) as progress,
+        ThreadPoolExecutor(1 + len(client.nthreads())) as threads,
+    ):
+        # Prefect knows the flow of a task from the context of its thread.
+        under_way = [
+            threads.submit(copy_context().run, of_model, rank, work)
+            for rank, work in enumerate(by_model(plan))
+        ]
+        try:
+            return [model.result() for model in under_way]
+        except BaseException:  # stopped by a signal: the threads end when their client does
+            threads.shutdown(wait=False, cancel_futures=True)
+            client.close()
+            raise
+
+
+@task(cache_policy=NO_CACHE)
+def compare(client: Client, plan: AuditPlan) -> None:
+    """Make the baselines where the study has any; committed ones are passed over."""
+    make_baselines(client, plan)
 
 
 @task(cache_policy=NO_CACHE)

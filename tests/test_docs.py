@@ -13,7 +13,7 @@ from decaf.covertype.classifiers import Family
 from decaf.discovery import members
 from decaf.study import Study, load_study
 from flows.cli import app
-from warehouse.catalog import views
+from warehouse.views import views
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -28,10 +28,10 @@ def reference():
     return module
 
 
-@pytest.mark.parametrize("page", ["configuration.md", "warehouse.md"])
+@pytest.mark.parametrize("page", ["docs/configuration.md", "docs/warehouse.md", "sql/columns.json"])
 def test_reference_pages_are_up_to_date(page):
-    written = (ROOT / "docs" / page).read_text()
-    assert written == reference().PAGES[page](), "run: python docs/make_reference.py"
+    path = ROOT / page
+    assert path.read_text() == reference().PAGES[path](), "run: python docs/make_reference.py"
 
 
 def test_every_command_is_documented():
@@ -105,6 +105,34 @@ def test_the_covertype_zoo_is_the_papers(monkeypatch, tmp_path):
         assert model.id == f"{made.classifier}_{made.mechanism}{strength}_s{made.seed}"
         assert (model.family, model.method) == (made.classifier, "predict_proba")
     assert (study.grid.size, study.epsilon) == (11, 0.02)
+
+
+@pytest.mark.parametrize("name", ["covertype", "covertype_sample"])
+def test_the_baselines_of_covertype_explain_the_models_of_the_paper(name, monkeypatch, tmp_path):
+    monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
+    study = load_study(ROOT / "configs" / f"{name}.yaml")
+    covered = {
+        method: [card for card in study.models if baseline.applies_to(card)]
+        for method, baseline in study.baselines.items()
+    }
+    assert {method: len(cards) for method, cards in covered.items()} == {
+        **dict.fromkeys(("global_permutation", "context_permutation", "pdp_ale"), 135),
+        **dict.fromkeys(("native_shap", "retraining"), 135),
+        **{"shap_interaction": 54, "kernel_shap": 45, "lime": 45},
+    }
+    assert {card.training.seed for card in covered["kernel_shap"] + covered["lime"]} == {7701}
+    assert all(baseline.kind == method for method, baseline in study.baselines.items())
+
+
+def test_the_baselines_of_covertype_predict_as_many_rows_as_the_papers(monkeypatch, tmp_path):
+    monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
+    asked = load_study(ROOT / "configs" / "covertype.yaml").baselines
+    permutations, within = asked["global_permutation"], asked["context_permutation"]
+    assert (2 + permutations.repeats + within.repeats) * 48_000 * 135 == 207_360_000
+    shap, lime = asked["kernel_shap"], asked["lime"]
+    assert 45 * lime.rows * lime.samples == 11_796_480
+    one = shap.background + shap.rows * (1 + shap.samples * shap.background)
+    assert 45 * one == 377_501_760
 
 
 def yaml_examples(page):

@@ -1,7 +1,6 @@
 """Open a warehouse for reading: an in-memory DuckDB whose views lie over the committed files.
 
-The views are the files of ``sql/``; each defines what its name says and states in its header what
-it reads, which gives the order. A connection sees the commits of the moment it was opened.
+A connection sees the commits of the moment it was opened.
 """
 
 import json
@@ -9,10 +8,8 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
-from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import duckdb
@@ -24,34 +21,30 @@ from warehouse import functions, layout, receipts, storage
 from warehouse.current import resolve
 from warehouse.migrations import check_version
 from warehouse.receipts import Receipt
-from warehouse.schemas import COUNT, FLAG, TABLES, TEXT, TIME
+from warehouse.schemas import TABLES
 from warehouse.storage import Content, Root, Storage
+from warehouse.views import create_views, in_order
 from warehouse.writer import open_root
 
-SQL_FOLDER = Path(__file__).parent.parent / "sql"
-CHECKS = "checks"
-"""Folder of ``sql/`` whose files are queries to run, not views to create."""
-
-RECEIPTS = pa.schema(
-    {"kind": TEXT, "study": TEXT, "key": TEXT, "model_id": TEXT, "committed_at": TIME}
-)
-RECEIPT_FILES = pa.schema(
-    {
-        "kind": TEXT,
-        "study": TEXT,
-        "key": TEXT,
-        "table_name": TEXT,
-        "path": TEXT,
-        "row_count": COUNT,
-        "byte_count": COUNT,
-        "sha256": TEXT,
-        "file_name": TEXT,
-        "is_readable": FLAG,
-    }
-)
-
-HEADER = re.compile(r"^-- (purpose|grain|inputs|paper): (.+(?:\n--   .+)*)", re.MULTILINE)
-"""One field of a header; lines that go on are indented by two more spaces."""
+RECEIPTS = {
+    "kind": "VARCHAR",
+    "study": "VARCHAR",
+    "key": "VARCHAR",
+    "model_id": "VARCHAR",
+    "committed_at": "TIMESTAMPTZ",
+}
+RECEIPT_FILES = {
+    "kind": "VARCHAR",
+    "study": "VARCHAR",
+    "key": "VARCHAR",
+    "table_name": "VARCHAR",
+    "path": "VARCHAR",
+    "row_count": "BIGINT",
+    "byte_count": "BIGINT",
+    "sha256": "VARCHAR",
+    "file_name": "VARCHAR",
+    "is_readable": "BOOLEAN",
+}
 
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
 """How DuckDB's syntax tree shows COPY, INSERT and the like inside WITH."""
@@ -66,18 +59,6 @@ class Rows(NamedTuple):
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
-
-
-class View(NamedTuple):
-    """What the header of one SQL file says; ``inputs`` are names of other files, or given."""
-
-    name: str
-    folder: str
-    purpose: str
-    grain: str
-    inputs: tuple[str, ...]
-    paper: str
-    sql: str
 
 
 def connect(
@@ -118,8 +99,7 @@ def connect(
             # A view opens the files it is bound to: seeds have the types, and are few.
             seeds = _seeds(store)
             provide(connection, store, seeds, [])
-            for view in in_order():
-                connection.execute(view.sql)
+            create_views(connection, in_order())
             provide(connection, store, seeds, committed)
             _lock(connection, store)
             on_failure.pop_all()
@@ -133,11 +113,6 @@ def connect_empty() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open all views over no rows, to ask what their columns are."""
     with tempfile.TemporaryDirectory() as folder, connect(open_root(Path(folder))) as connection:
         yield connection
-
-
-def views() -> list[View]:
-    """All files of ``sql/`` with what their headers say, sorted by folder and name."""
-    return [_parse(path) for path in sorted(SQL_FOLDER.glob("*/*.sql"))]
 
 
 def run_query(
@@ -220,20 +195,23 @@ def provide(
         by_table[table].append(path)
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
-    rows = [
-        {name: getattr(receipt, name) for name in RECEIPTS.names}
-        | {"committed_at": datetime.fromisoformat(receipt.committed_at)}
-        for receipt in committed
-    ]
-    connection.register("receipts", pa.Table.from_pylist(rows, RECEIPTS))
-    connection.register("receipt_files", pa.Table.from_pylist(files, RECEIPT_FILES))
+    rows = [{name: getattr(receipt, name) for name in RECEIPTS} for receipt in committed]
+    _create_table(connection, "receipts", RECEIPTS, rows)
+    _create_table(connection, "receipt_files", RECEIPT_FILES, files)
 
 
-def in_order() -> list[View]:
-    """Views and macros, each after its inputs; without the checks."""
-    scripts = {view.name: view for view in views() if view.folder != CHECKS}
-    order = TopologicalSorter({name: view.inputs for name, view in scripts.items()})
-    return [scripts[name] for name in order.static_order() if name in scripts]
+def _create_table(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    columns: dict[str, str],
+    rows: list[dict[str, Any]],
+) -> None:
+    """Create a table of the rows, through JSON: to take an Arrow table, DuckDB loads pandas."""
+    connection.execute(
+        f"CREATE OR REPLACE TABLE {name} AS "
+        "SELECT unnest(from_json($rows::JSON, $shape), recursive := true)",
+        {"rows": json.dumps(rows), "shape": json.dumps([columns])},
+    )
 
 
 def _relation(
@@ -273,26 +251,6 @@ def _explained() -> Iterator[None]:
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         # Arrow reports what DuckDB says while rows are read as an error of input and output.
         raise QueryError(str(error)) from error
-
-
-def _parse(path: Path) -> View:
-    sql = path.read_text(encoding="utf-8")
-    header = {
-        field: " ".join(text.replace("\n--", " ").split()) for field, text in HEADER.findall(sql)
-    }
-    missing = {"purpose", "grain", "inputs", "paper"} - header.keys()
-    if missing:
-        raise WarehouseError(f"{path}: the header lacks {', '.join(sorted(missing))}")
-    inputs = tuple(name.strip() for name in header["inputs"].split(",") if name.strip() != "none")
-    return View(
-        path.stem,
-        path.parent.name,
-        header["purpose"],
-        header["grain"],
-        inputs,
-        header["paper"],
-        sql,
-    )
 
 
 def _seeds(store: Storage) -> dict[str, Path]:

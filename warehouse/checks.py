@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import duckdb
 
 from decaf.errors import WarehouseError
-from warehouse.catalog import CHECKS, views
+from warehouse.views import CHECKS, views
 
 EXAMPLES = 10
 """Offending rows that a result keeps; the others are counted."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from warehouse.receipts import Receipt
 
 COMPACTIONS = "compactions"
-FOLDED_KINDS = ("shards", "profiles", "measurements")
+FOLDED_KINDS = ("shards", "profiles", "measurements", "baselines")
 """Kinds of commits that are many and are never written again."""
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import UnknownName
-from warehouse.catalog import CHECKS, View, views
+from warehouse.views import CHECKS, View, views
 
 SIGNATURE = re.compile(r"\bMACRO (\w+\([^)]*\))")
 HEADER_EXAMPLE = re.compile(r"^-- ((?:FROM|SELECT) .+)$", re.MULTILINE)

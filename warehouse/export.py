@@ -11,9 +11,10 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import BadInput, UnknownName
-from warehouse.catalog import stream_view, views
+from warehouse.catalog import stream_view
 from warehouse.formats import write_file, write_rows
 from warehouse.schemas import TABLES
+from warehouse.views import views
 
 MANIFEST = "manifest.json"
 READABLE = ("core", "out", "paper", "staging")

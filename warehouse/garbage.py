@@ -140,6 +140,7 @@ def _planned_keys(root: Root, study: str) -> set[str]:
             "SELECT unnest([run_id, shard_key, profile_key]) FROM stg_run_shards "
             "WHERE study = $study UNION ALL "
             "SELECT measurement_key FROM stg_run_measurements WHERE study = $study UNION ALL "
+            "SELECT baseline_key FROM stg_run_baselines WHERE study = $study UNION ALL "
             "SELECT analysis_key FROM stg_run_analyses WHERE study = $study",
             params={"study": study},
         ).fetchall()

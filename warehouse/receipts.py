@@ -16,6 +16,7 @@ KINDS = (
     "shards",
     "profiles",
     "measurements",
+    "baselines",
     "pairs",
     "runs",
     "analyses",

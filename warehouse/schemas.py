@@ -1,10 +1,17 @@
-"""Every table of the warehouse as data; those of re-audits are in ``warehouse.reaudit_tables``.
+"""Every table of the warehouse as data; some have modules of their own beside this one.
 
 Writer, seed files, staging tests and the documentation derive from ``TABLES``. The columns of
-``partition`` are Hive folders and are not repeated inside the files. Units are in the column's
-documentation; "score units" are those of the study's score definition.
+``partition`` are Hive folders and are not repeated inside the files.
 """
 
+from warehouse.analysis_tables import (
+    FACTUAL_CONTEXTS,
+    MATCHED_PAIRS,
+    PROBE_PREDICTIONS,
+    PROBE_SCORES,
+    RUN_ANALYSES,
+)
+from warehouse.baseline_tables import BASELINE_COSTS, BASELINE_SCORES, RUN_BASELINES
 from warehouse.columns import (
     COUNT,
     DEVICE,
@@ -219,60 +226,6 @@ RUN_MEASUREMENTS = Table(
     ),
 )
 
-ANALYSIS_KEY = Column("analysis_key", TEXT, "digest of the run and of the analysis's parameters")
-
-RUN_ANALYSES = Table(
-    "run_analyses",
-    "one row per run and planned analysis over all its models",
-    ("study", "run_id", "analysis_key"),
-    ("study",),
-    (
-        RUN_ID,
-        ANALYSIS_KEY,
-        Column("kind", TEXT, "table that it fills: matched_pairs or probe_scores"),
-        Column("definition", TEXT, "its parameters, JSON"),
-    ),
-)
-
-MATCHED_PAIRS = Table(
-    "matched_pairs",
-    "one row per analysis and pair of units of about equal Abs",
-    ("study", "analysis_key", "position"),
-    ("study",),
-    (
-        ANALYSIS_KEY,
-        RUN_ID,
-        Column("position", COUNT, "place of the pair in ascending order of the left Abs, from 0"),
-        Column("left_model_id", TEXT, "model of the unit with the smaller Abs"),
-        Column("left_source_id", TEXT, "source of that unit"),
-        Column("left_abs_response", REAL, "its Abs, score units"),
-        Column("right_model_id", TEXT, "model of the other unit"),
-        Column("right_source_id", TEXT, "source of the other unit"),
-        Column("right_abs_response", REAL, "its Abs, score units"),
-    ),
-)
-
-PROBE_SCORES = Table(
-    "probe_scores",
-    "one row per analysis, representation, probe, held-out family and label",
-    ("study", "analysis_key", "representation", "probe", "family", "label"),
-    ("study",),
-    (
-        ANALYSIS_KEY,
-        RUN_ID,
-        Column("representation", TEXT, "features that the probe sees"),
-        Column("probe", TEXT, "estimator"),
-        Column("family", TEXT, "architecture family that is held out"),
-        Column("label", TEXT, "behaviour"),
-        Column("auroc", REAL, "on the held-out family; NULL where it is undefined", True),
-        Column("train_count", COUNT, "units of the other families"),
-        Column("train_positives", COUNT, "those that show the behaviour"),
-        Column("test_count", COUNT, "units of the family"),
-        Column("test_positives", COUNT, "those that show the behaviour"),
-        Column("reason", TEXT, "why auroc is NULL", True),
-    ),
-)
-
 MODELS = Table(
     "models",
     "one row per run and audited model",
@@ -352,11 +305,16 @@ TABLES: dict[str, Table] = {
         CORRUPTIONS,
         ATTRIBUTIONS,
         MEASUREMENT_COSTS,
+        BASELINE_SCORES,
+        BASELINE_COSTS,
         MATCHED_PAIRS,
         PROBE_SCORES,
+        PROBE_PREDICTIONS,
+        FACTUAL_CONTEXTS,
         RUNS,
         RUN_SHARDS,
         RUN_MEASUREMENTS,
+        RUN_BASELINES,
         RUN_ANALYSES,
         MODELS,
         PATHS,

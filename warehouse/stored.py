@@ -17,6 +17,7 @@ KEY_COLUMN = {
     "shards": "shard_key",
     "profiles": "profile_key",
     "measurements": "measurement_key",
+    "baselines": "baseline_key",
 }
 """Column that says to which commit of a kind a row belongs."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.covertype.splits import Split
+from decaf.covertype.table import FEATURE_COUNT
 
 DirectionMechanism = Literal["direct", "gate", "invert"]
 FragilityMechanism = Literal["robust", "mild", "fragile"]
@@ -25,6 +26,8 @@ ALTERNATE_ALIGNMENT = {"robust": 0.50, "mild": 0.70, "fragile": 0.95}
 """Of the factor under the alternate context, in the fragility module."""
 ENDPOINT, ALTERNATE = 1, -1
 """The two contexts."""
+CONTEXT, FACTOR = FEATURE_COUNT, FEATURE_COUNT + 1
+"""Columns of the channels, behind those of the table."""
 
 
 class Treatment(NamedTuple):

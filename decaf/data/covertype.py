@@ -6,14 +6,23 @@ alternate one: four legal inputs, the same for all models (paper, section 5 and 
 
 import hashlib
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from decaf.covertype.channels import ALTERNATE, ENDPOINT, Channels, with_channels
+from decaf.covertype.channels import (
+    ALTERNATE,
+    CONTEXT,
+    ENDPOINT,
+    FACTOR,
+    Channels,
+    with_channels,
+)
 from decaf.covertype.splits import CovertypeTable
+from decaf.factual import FactualRows
+from decaf.fitting.covertype_classifier import CovertypeClassifier
 from decaf.pairs import Image, Pair, PairSet
 from decaf.settings import Settings
 
@@ -95,6 +104,17 @@ class Covertype(Settings):
         """(56,) natural features, context and factor of one input."""
         position, place = map(int, image.location.split("/"))
         return self._inputs[position, place]
+
+    def factual_rows(self, recipe: CovertypeClassifier) -> FactualRows:
+        """The audited rows with the channels that a model's recipe draws for their split."""
+        inputs, label = recipe.rows(SPLIT, self.audited_per_class)
+        return FactualRows(inputs, label, CONTEXT, FACTOR)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        # A worker finds them again in less time than they take to get there.
+        own = {name: value for name, value in state["__dict__"].items() if name != "_inputs"}
+        return state | {"__dict__": own}
 
     @cached_property
     def _inputs(self) -> NDArray[np.float32]:

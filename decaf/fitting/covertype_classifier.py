@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from decaf.covertype.channels import (
+    FACTOR,
     DirectionMechanism,
     FragilityMechanism,
     Treatment,
@@ -44,7 +45,8 @@ class CovertypeClassifier(Settings):
 
     recipe: Literal["covertype_classifier"] = Field(description="this recipe")
     table: CovertypeTable = Field(
-        description="mapping of `file` and `drawn_per_class`, as that of the study's data"
+        description="mapping of `file` and `drawn_per_class`; in a study, that of its data when "
+        "absent"
     )
     classifier: Family = Field(description="what is fitted")
     mechanism: DirectionMechanism | FragilityMechanism = Field(
@@ -99,15 +101,9 @@ class CovertypeClassifier(Settings):
         DataError
             When the table cannot be used, or has too few rows.
         """
-        from sklearn.exceptions import ConvergenceWarning
-
         started = time.perf_counter()
-        estimator = unfitted(self.classifier, self.seed)
         inputs, label = self.rows("train", self.fitted_per_class)
-        with warnings.catch_warnings():
-            # The number of iterations is part of the protocol.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            estimator.fit(inputs, label)
+        estimator = self._fitted(inputs, label)
         outcome = CovertypeOutcome(
             train_accuracy=float(estimator.score(inputs, label)),
             validation_accuracy=float(estimator.score(*self.rows("validation"))),
@@ -116,6 +112,17 @@ class CovertypeClassifier(Settings):
             seconds=time.perf_counter() - started,
         )
         return estimator, outcome
+
+    def fit_without_factor(self) -> Any:
+        """Fit on the same rows without the column of the factor; nothing is kept.
+
+        Raises
+        ------
+        DataError
+            When the table cannot be used, or has too few rows.
+        """
+        inputs, label = self.rows("train", self.fitted_per_class)
+        return self._fitted(np.delete(inputs, FACTOR, axis=1), label)
 
     def rows(
         self, split: Split, per_class: int | None = None
@@ -128,6 +135,15 @@ class CovertypeClassifier(Settings):
         channels = draw_channels(self._treatment, self.seed, split, part.label)
         places = part.lowest(per_class)
         return with_channels(part.features, channels)[places], part.label[places]
+
+    def _fitted(self, inputs: NDArray[np.float32], label: NDArray[np.int64]) -> Any:
+        from sklearn.exceptions import ConvergenceWarning
+
+        estimator = unfitted(self.classifier, self.seed)
+        with warnings.catch_warnings():
+            # The number of iterations is part of the protocol.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return estimator.fit(inputs, label)
 
     @property
     def _treatment(self) -> Treatment:

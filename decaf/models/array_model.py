@@ -25,14 +25,21 @@ class ArrayModel:
         Takes float32 inputs, returns (n,) or (n, outputs) numbers.
     name
         What messages call it.
+    estimator
+        What answers, for explanations that look inside.
     """
 
     def __init__(
-        self, answer: Callable[[NDArray[np.float32]], Any], output: Output, name: str
+        self,
+        answer: Callable[[NDArray[np.float32]], Any],
+        output: Output,
+        name: str,
+        estimator: Any = None,
     ) -> None:
         import torch
 
         self.output = output
+        self.estimator = estimator
         self.device = torch.device("cpu")
         self._answer = answer
         self._name = name

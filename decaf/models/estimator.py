@@ -28,6 +28,8 @@ class Opened(NamedTuple):
     output: Output
     order: list[int] | None
     """Column of every class of the study; None when there is nothing to put in order."""
+    estimator: Any
+    """What was opened: scikit-learn's estimator, or XGBoost's booster."""
 
     def in_order(self, found: Any) -> NDArray:
         """Columns of an answer in the order of the study's classes.
@@ -63,11 +65,11 @@ def open_skops(card: "EstimatorCard", path: Path) -> Opened:
     answer = getattr(estimator, card.method)
     names = np.asarray(getattr(estimator, "classes_", [])).tolist()
     if card.method == "predict_proba":
-        return Opened(answer, "probabilities", _order(card, names))
+        return Opened(answer, "probabilities", _order(card, names), estimator)
     # Two classes have one decision value: how far the second is ahead.
     if card.method == "decision_function" and len(names) > 2:
-        return Opened(answer, "logits", _order(card, names))
-    return Opened(answer, "value", None)
+        return Opened(answer, "logits", _order(card, names), estimator)
+    return Opened(answer, "value", None, estimator)
 
 
 def open_xgboost(card: "EstimatorCard", path: Path) -> Opened:
@@ -100,10 +102,10 @@ def open_xgboost(card: "EstimatorCard", path: Path) -> Opened:
         return np.stack([1 - found, found], axis=1) if has_two else found
 
     if card.method != "predict_proba" and not objective.startswith("multi:"):
-        return Opened(answer, "value", None)
+        return Opened(answer, "value", None, booster)
     class_count = 2 if has_two else int(learner["learner_model_param"]["num_class"])
     output = "probabilities" if card.method == "predict_proba" else "logits"
-    return Opened(answer, output, _order(card, list(range(class_count))))
+    return Opened(answer, output, _order(card, list(range(class_count))), booster)
 
 
 def _load_skops(card: "EstimatorCard", path: Path) -> Any:

@@ -92,7 +92,8 @@ class EstimatorCard(TrainableCard):
         def answer(inputs: NDArray[np.float32]) -> NDArray:
             return opened.in_order(opened.answer(inputs.reshape(len(inputs), -1)))
 
-        return ArrayModel(answer, opened.output, f"model {self.id}, {self.method} of {path}")
+        name = f"model {self.id}, {self.method} of {path}"
+        return ArrayModel(answer, opened.output, name, opened.estimator)
 
     @property
     def recipe_digest(self) -> str:

@@ -1,6 +1,6 @@
 -- purpose: mean of every metric, in the long form that comparisons of models and paths need
 -- grain: one row per study, model, pair type, path and metric
--- inputs: core_profiles
+-- inputs: core_profiles, by_metric
 -- paper: section 6.3; appendix C.1
 CREATE OR REPLACE VIEW core_model_metrics AS
 WITH means AS (
@@ -19,7 +19,5 @@ WITH means AS (
     GROUP BY study, model_id, pair_type, path
 )
 SELECT study, model_id, pair_type, path, source_count, metric, mean
-FROM means
-UNPIVOT (mean FOR metric IN (
-    endpoint_magnitude, evidence, contradiction, fragility, abs_response
-));
+FROM by_metric('means')
+WHERE mean IS NOT NULL;

@@ -5,7 +5,8 @@
 -- DECAF scores evidence by E, contradiction by C and fragility by F; the score of any other method
 -- is one number, the same for the three labels. Spatial methods have the study's names for them.
 CREATE OR REPLACE VIEW core_unit_scores AS
-WITH spatial AS (
+WITH units AS MATERIALIZED (FROM core_units),
+spatial AS (
     SELECT DISTINCT study, model_id, name AS method FROM core_measurements WHERE kind = 'attributions'
 ),
 responses AS (
@@ -18,10 +19,10 @@ responses AS (
             {method: 'Net', scores: [net_response, net_response, net_response]},
             {method: 'SignFlip', scores: [sign_flip_frac, sign_flip_frac, sign_flip_frac]}
         ], recursive := true)
-    FROM core_units
+    FROM units
     UNION ALL
     SELECT unit.*, method, [region_score, region_score, region_score]
-    FROM core_units AS unit
+    FROM units AS unit
     JOIN spatial USING (study, model_id)
     LEFT JOIN core_attributions USING (study, model_id, pair_id, method)
 )

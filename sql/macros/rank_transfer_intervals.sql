@@ -1,6 +1,7 @@
 -- purpose: intervals of the rank transfer, resampling models and resampling sources
 -- grain: one row per study, pair type, metric, two paths, what is resampled and level
--- inputs: core_profiles, bootstrap_means_of, rank_transfer_replicates, spearman, percentile_limits
+-- inputs: core_profiles, bootstrap_means_of, by_metric, rank_transfer_replicates, spearman,
+--   percentile_limits
 -- paper: section 6.3 (rank transfer); appendix D.8
 -- FROM rank_transfer_intervals(2000, 7, [0.95])
 CREATE OR REPLACE MACRO rank_transfer_intervals(replicates, seed, levels) AS TABLE
@@ -12,12 +13,8 @@ means AS MATERIALIZED (
         round(COLUMNS(* EXCLUDE (study, pair_type, path, model_id, replicate, source_count)), 12)
     FROM bootstrap_means_of('profiles', replicates, seed)
 ),
-sample_means AS (
-    FROM (FROM means WHERE replicate IS NULL)
-    UNPIVOT (mean FOR metric IN (
-        endpoint_magnitude, evidence, contradiction, fragility, abs_response
-    ))
-),
+sample AS (FROM means WHERE replicate IS NULL),
+sample_means AS (FROM by_metric('sample') WHERE mean IS NOT NULL),
 sample_pairs AS (
     SELECT
         {study: study, pair_type: pair_type, metric: metric, path_a: a.path, path_b: b.path} AS g,

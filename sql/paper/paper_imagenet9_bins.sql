@@ -6,7 +6,7 @@
 -- Bins are cut once, on the sample; intervals resample models. Single bins are shown for DECAF and
 -- Abs: out_unit_bins has all methods and labels. bins_won counts bins of common support.
 CREATE OR REPLACE VIEW paper_imagenet9_bins AS
-WITH units AS (
+WITH units AS MATERIALIZED (
     SELECT score.*, bin
     FROM core_unit_scores AS score
     JOIN core_unit_bins USING (study, model_id, source_id)

@@ -1,6 +1,7 @@
 """Covertype: the table's formats, splits and channels by hand, and the pairs that come of them."""
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from decaf.covertype.splits import (
 from decaf.covertype.table import QUANTITIES, find_table, read_table
 from decaf.data.covertype import Covertype
 from decaf.errors import DataError
+from decaf.fitting.covertype_classifier import CovertypeClassifier
 
 SAMPLE = "covertype/covtype_ramp_92962.csv.gz"
 DIRECT, GATE, INVERT = (Treatment(name, 0.75) for name in ("direct", "gate", "invert"))
@@ -300,3 +302,34 @@ def test_few_rows_are_the_first_of_each_class_in_the_file(table):
         "alternate_plus",
         "alternate_minus",
     ]
+
+
+def test_factual_rows_are_the_audited_ones_with_the_channels_of_the_model(table):
+    recipe = CovertypeClassifier(
+        recipe="covertype_classifier",
+        table=table,
+        classifier="mlp",
+        mechanism="invert",
+        strength=0.75,
+        seed=7702,
+    )
+    data = Covertype(adapter="covertype", table=table, audited_per_class=2)
+    rows = data.factual_rows(recipe)
+    part = table.part("test")
+    channels = draw_channels(INVERT, 7702, "test", part.label)
+    place = {f"row-{row:06d}": n for n, row in enumerate(part.row)}
+    places = [place[pair.source_id] for pair in data.pair_set().pairs]
+    np.testing.assert_array_equal(rows.inputs[:, :54], part.features[places])
+    np.testing.assert_array_equal(rows.inputs[:, rows.context], channels.context[places])
+    np.testing.assert_array_equal(rows.inputs[:, rows.factor], channels.factor[places])
+    np.testing.assert_array_equal(rows.label, part.label[places])
+
+
+def test_inputs_do_not_travel_with_the_settings(table):
+    data = Covertype(adapter="covertype", table=table)
+    image = data.pair_set().images[5]
+    sent = pickle.dumps(data)
+    assert len(sent) < 1000 < data.read_image(image).nbytes * 16
+    arrived = pickle.loads(sent)
+    assert arrived == data.model_copy()
+    np.testing.assert_array_equal(arrived.read_image(image), data.read_image(image))

@@ -5,7 +5,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from decaf.errors import ResponseError
-from decaf.probes import PROBES, gradient_boosting, leave_one_group_out, logistic_regression
+from decaf.probes import (
+    PROBES,
+    gradient_boosting,
+    held_out_probabilities,
+    leave_one_group_out,
+    logistic_regression,
+)
+
+NAMES = ("evidence", "contradiction", "fragility")
 
 
 def units(count=240, seed=0):
@@ -116,3 +124,72 @@ def test_the_held_out_family_teaches_nothing():
 def test_what_cannot_be_probed_is_refused(given, message):
     with pytest.raises(ResponseError, match=message):
         leave_one_group_out(*given)
+
+
+@pytest.fixture
+def treated():
+    """Sixty units of four groups and three classes, a fifth of the features missing."""
+    rng = np.random.default_rng(7)
+    classes = np.tile([0, 1, 2], 20)
+    features = rng.normal(size=(60, 4)) + classes[:, None]
+    features[rng.random(features.shape) < 0.2] = np.nan
+    return features, classes, np.repeat(["a", "b", "c", "d"], 15)
+
+
+def test_probabilities_are_those_of_a_fit_without_the_group(treated):
+    features, classes, groups = treated
+    found = held_out_probabilities(features, classes, NAMES, groups)
+    for group in "abcd":
+        inside = groups == group
+        medians = np.nanmedian(features[~inside], axis=0)
+        filled = np.where(np.isnan(features), medians, features)
+        mean, scale = filled[~inside].mean(axis=0), filled[~inside].std(axis=0)
+        fitted = LogisticRegression(C=1.0, class_weight="balanced", max_iter=2000).fit(
+            (filled[~inside] - mean) / scale, classes[~inside]
+        )
+        expected = fitted.predict_proba((filled[inside] - mean) / scale)
+        assert np.allclose(found.probability[inside], expected, atol=1e-4)
+    assert np.allclose(found.probability.sum(axis=1), 1)
+    assert (found.feature_count == 4).all()
+    assert found.reasons == {}
+
+
+def test_a_feature_that_only_the_held_out_group_has_is_left_out(treated):
+    features, classes, groups = treated
+    alone = np.where(groups == "b", 1e6 * classes, np.nan)[:, None]
+    found = held_out_probabilities(np.hstack([features, alone]), classes, NAMES, groups)
+    without = held_out_probabilities(features, classes, NAMES, groups)
+    inside = groups == "b"
+    assert np.array_equal(found.probability[inside], without.probability[inside])
+    assert (found.feature_count == np.where(inside, 4, 5)).all()
+
+
+def test_a_class_without_training_units_leaves_the_fold_undefined(treated):
+    features, classes, groups = treated
+    classes = np.where((classes == 2) & (groups != "a"), 0, classes)
+    found = held_out_probabilities(features, classes, NAMES, groups)
+    assert found.reasons == {"a": "no training unit of fragility"}
+    assert np.isnan(found.probability[groups == "a"]).all()
+    assert not np.isnan(found.probability[groups != "a"]).any()
+
+
+def test_no_feature_at_all_has_a_reason(treated):
+    _, classes, groups = treated
+    found = held_out_probabilities(np.full((60, 2), np.nan), classes, NAMES, groups)
+    assert set(found.reasons.values()) == {"no feature has a value among the training units"}
+    assert (found.feature_count == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("features", "classes", "groups", "message"),
+    [
+        ([[0.0], [np.inf]], [0, 1], ["a", "b"], "infinite"),
+        ([[0.0], [1.0]], [0, 3], ["a", "b"], "expected 0 to 2"),
+        ([[0.0], [1.0]], [0.0, 1.0], ["a", "b"], "expected 0 to 2"),
+        ([[0.0], [1.0]], [0, 1, 2], ["a", "b"], "shape"),
+        ([[0.0], [1.0]], [0, 1], ["a", "a"], "at least two"),
+    ],
+)
+def test_what_cannot_be_held_out(features, classes, groups, message):
+    with pytest.raises(ResponseError, match=message):
+        held_out_probabilities(features, classes, NAMES, groups)

@@ -1,5 +1,6 @@
 """Classifiers of a table, trained and audited in one run, against predict_proba by hand."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -78,6 +79,26 @@ def four_scores(config, workspace, name):
     return scores, part
 
 
+def own_contexts(name):
+    """(n,) contexts that the rows themselves have, from the named stream."""
+    module = "f" if name == "fragile" else "c"
+    stream = f"decaf_covertype_module_{module}_v1|7701|test|context"
+    start = int.from_bytes(hashlib.sha256(stream.encode()).digest()[:8], "little")
+    return np.where(np.random.default_rng(start).random(TEST_ROWS) < 0.5, -1, 1)
+
+
+def behaviours(scores, contexts):
+    """Preserved, inverted, endpoint-null rows of context -1, and changes among both."""
+    d, a = scores[1, 1] - scores[1, -1], scores[-1, 1] - scores[-1, -1]
+    changed = (scores[-1, 1] >= 0.5) != (scores[-1, -1] >= 0.5)
+    own = contexts == -1
+    null = own & (np.abs(d) < EPSILON)
+    v = np.sign(d) * a
+    null_change = changed[null].mean() if null.any() else np.nan
+    rates = [(v > 0.02).mean(), (v < -0.02).mean(), null.sum(), changed[own].mean()]
+    return np.array([*rates, null_change])
+
+
 def integral(values):
     return sum((a + b) / 2 * 0.1 for a, b in zip(values, values[1:], strict=False))
 
@@ -97,6 +118,11 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
             "JOIN core_profiles p USING (study, model_id, pair_id, path)"
         ).fetchall()
         costs = connection.sql("SELECT model_id, forward_rows FROM out_costs").fetchall()
+        outcomes = connection.sql(
+            "SELECT model_id, preserve_rate, invert_rate, null_count, change_rate, "
+            "null_change_rate FROM core_covertype_outcomes"
+        ).fetchall()
+        made = connection.sql("SELECT kind FROM core_analyses WHERE is_made").fetchall()
         trained = connection.sql("SELECT model_id, architecture, training FROM stg_models")
         trained = {
             name: (origin, json.loads(record)) for name, origin, record in trained.fetchall()
@@ -131,6 +157,23 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
     assert origin == "estimator:covertype_classifier:xgboost"
     assert record["recipe"]["mechanism"] == "invert"
     assert record["outcome"]["training_rows"] == 300
+
+    assert {kind for (kind,) in made} == {
+        "factual_contexts",
+        "matched_pairs",
+        "probe_predictions",
+    }
+    assert len(outcomes) == 3
+    for name, *found in outcomes:
+        scores, _ = four_scores(config, tmp_path / "workspace", name)
+        np.testing.assert_allclose(
+            np.array(found, float), behaviours(scores, own_contexts(name)), atol=1e-12
+        )
+    page = tmp_path / "page.md"
+    written = decaf("results", file, page, **prefect_server)
+    assert written.returncode == 0, written.stderr
+    assert "100 rows, not 48,000" in page.read_text()
+    assert "View: `paper_covertype_ranks`" in page.read_text()
 
     again = decaf("run", file, **prefect_server)
     assert "nothing to do: all 6 shards" in again.stdout, again.stderr

@@ -15,9 +15,10 @@ import pytest
 
 from decaf.errors import UnknownName
 from flows.prompt import Completion, is_complete
-from warehouse.catalog import connect_empty, views
+from warehouse.catalog import connect_empty
 from warehouse.descriptions import OWN_RELATION, described
 from warehouse.schemas import TABLES
+from warehouse.views import views
 from warehouse.writer import commit, open_root
 
 DECAF = Path(sys.executable).parent / "decaf"

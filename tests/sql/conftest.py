@@ -6,7 +6,7 @@ import pytest
 from view_tables import VIEWS, above_staging, columns_of, staged_schemas
 
 from warehouse import functions
-from warehouse.catalog import CHECKS
+from warehouse.views import CHECKS, create_views
 
 READABLE = ("core", "out", "paper")
 
@@ -19,8 +19,7 @@ def columns():
         staged = staged_schemas()
         for name, schema in staged.items():
             connection.from_arrow(schema.empty_table()).create(name)
-        for view in above_staging():
-            connection.execute(view.sql)
+        create_views(connection, above_staging())
         checks = {
             view.name: connection.sql(view.sql) for view in VIEWS.values() if view.folder == CHECKS
         }
@@ -43,8 +42,7 @@ def catalogue():
         for name, schema in staged_schemas().items():
             table = pa.Table.from_pylist(given.get(name, []), schema)
             connection.from_arrow(table).create(name)
-        for view in above_staging():
-            connection.execute(view.sql)
+        create_views(connection, above_staging())
         return connection
 
     yield open_tables

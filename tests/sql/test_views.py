@@ -13,7 +13,7 @@ import pytest
 from view_tables import VIEWS, columns_of, create, define, read_rows, relations
 
 from warehouse import functions
-from warehouse.catalog import CHECKS, SQL_FOLDER
+from warehouse.views import CHECKS, SQL_FOLDER
 
 CASES = sorted(
     folder for folder in Path(__file__).parent.iterdir() if (folder / "expect.csv").exists()

@@ -6,10 +6,12 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from warehouse.catalog import CHECKS, RECEIPT_FILES, RECEIPTS, in_order, views
-from warehouse.schemas import TABLES, TEXT
+from warehouse.catalog import RECEIPT_FILES, RECEIPTS
+from warehouse.schemas import COUNT, FLAG, TABLES, TEXT, TIME
+from warehouse.views import CHECKS, in_order, views
 
 VIEWS = {view.name: view for view in views()}
+ARROW = {"VARCHAR": TEXT, "BIGINT": COUNT, "BOOLEAN": FLAG, "TIMESTAMPTZ": TIME}
 
 
 def staged_schemas():
@@ -22,7 +24,11 @@ def staged_schemas():
         for table in TABLES.values()
     }
     files = pa.schema([("path", TEXT), ("row_count", pa.int64())])
-    return staged | {"stg_files": files, "receipts": RECEIPTS, "receipt_files": RECEIPT_FILES}
+    given = {
+        name: pa.schema([(column, ARROW[type_]) for column, type_ in columns.items()])
+        for name, columns in (("receipts", RECEIPTS), ("receipt_files", RECEIPT_FILES))
+    }
+    return staged | {"stg_files": files} | given
 
 
 def define(connection, name):

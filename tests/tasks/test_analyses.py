@@ -19,6 +19,8 @@ PROBE = "logistic_regression"
 
 def study(attributions=(), behaviours=True):
     return SimpleNamespace(
+        study="s",
+        data=SimpleNamespace(adapter="imagenet9"),
         behaviours=SimpleNamespace() if behaviours else None,
         attributions=dict.fromkeys(attributions),
     )
@@ -129,7 +131,7 @@ def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
     plan = SimpleNamespace(
         root=root,
         run_id="run",
-        study=SimpleNamespace(study="s", attributions={}),
+        study=study(),
         analyses=plan_analyses(study(), "run"),
     )
     analyse.make_analyses(plan)

@@ -1,6 +1,8 @@
 """Real Dask workers: order, failures, deaths, a scheduler at an address."""
 
 import os
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -9,9 +11,11 @@ from distributed import LocalCluster
 from decaf.errors import BadInput, ModelError, ScoringFailed
 from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster import WORKER_MEMORY, connect
-from tasks.drive import drive
+from tasks.drive import WINDOW_PER_WORKER, drive
 
 pytestmark = pytest.mark.slow
+
+PATIENCE_SECONDS = 120
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +108,45 @@ def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
 def test_a_machine_without_gpus_or_the_extra_says_so():
     with pytest.raises(BadInput, match="cluster kind 'cuda'"):
         connect(CudaWorkers(kind="cuda")).__enter__()
+
+
+def wait_for(order):
+    stop = time.monotonic() + PATIENCE_SECONDS
+    while not Path(order).exists():
+        assert time.monotonic() < stop
+        time.sleep(0.01)
+
+
+def known_tasks(dask_scheduler):
+    return len(dask_scheduler.tasks)
+
+
+def note(order):
+    folder, name = order
+    number = len(list(Path(folder).iterdir()))
+    (Path(folder) / f"{number}-{name}").touch()
+
+
+def test_of_two_calls_at_a_time_the_lower_rank_goes_first(tmp_path):
+    notes, gate = tmp_path / "notes", tmp_path / "gate"
+    notes.mkdir()
+    with connect(LocalWorkers(workers=1)) as client:
+        held = client.submit(wait_for, str(gate), priority=1)
+        threads = []
+        for rank in (1, 0):
+            orders = [(str(notes), rank)] * WINDOW_PER_WORKER
+            names = [f"{rank}-{number}" for number in range(WINDOW_PER_WORKER)]
+            given = (client, note, orders, names, id, rank)
+            threads.append(threading.Thread(target=drive, args=given))
+            threads[-1].start()
+            submitted = 1 + len(threads) * WINDOW_PER_WORKER
+            stop = time.monotonic() + PATIENCE_SECONDS
+            while client.run_on_scheduler(known_tasks) < submitted:
+                assert time.monotonic() < stop
+                time.sleep(0.01)
+        gate.touch()
+        for thread in threads:
+            thread.join(PATIENCE_SECONDS)
+        held.result()
+    done = [int(path.name.split("-")[1]) for path in sorted(notes.iterdir())]
+    assert done == [0] * WINDOW_PER_WORKER + [1] * WINDOW_PER_WORKER

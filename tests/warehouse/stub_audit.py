@@ -12,7 +12,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from warehouse.catalog import connect_empty, views
+from warehouse.catalog import connect_empty
+from warehouse.views import views
 
 COLUMNS = {
     "out_runs": "study VARCHAR, run_id VARCHAR, is_current BOOLEAN, started_at TIMESTAMPTZ,"

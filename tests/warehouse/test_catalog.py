@@ -11,9 +11,10 @@ from small_warehouse import MODELS, PAIRS, commit_shard, small_warehouse
 
 from decaf.errors import QueryError, WarehouseError
 from warehouse import layout
-from warehouse.catalog import connect, in_order, run_query, views
+from warehouse.catalog import connect, run_query
 from warehouse.columns import SCHEMA_VERSION
 from warehouse.schemas import TABLES
+from warehouse.views import in_order, views
 from warehouse.writer import open_root
 
 SQL_TYPES = {

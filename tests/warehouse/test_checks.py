@@ -7,8 +7,9 @@ from small_warehouse import PAIRS, small_warehouse
 
 from decaf.errors import WarehouseError
 from warehouse import layout
-from warehouse.catalog import SQL_FOLDER, connect
+from warehouse.catalog import connect
 from warehouse.checks import EXAMPLES, CheckResult, Offence, run_checks
+from warehouse.views import SQL_FOLDER
 from warehouse.writer import open_root
 
 EXPECTED = "3 rows (to compute them anew: delete receipts/shards/s/m-scores.json, run again)"

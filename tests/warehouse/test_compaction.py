@@ -7,12 +7,13 @@ from small_warehouse import MODELS, PAIRS, commit_shard, small_warehouse
 
 from decaf.errors import AlreadyRunning, UnknownName, WarehouseError
 from warehouse import layout, receipts
-from warehouse.catalog import connect, in_order, run_query
+from warehouse.catalog import connect, run_query
 from warehouse.checks import run_checks
 from warehouse.compaction import Extent, compact
 from warehouse.current import resolve
 from warehouse.lock import study_lock
 from warehouse.stored import read_commit
+from warehouse.views import in_order
 
 EPSILONS = (0.02, 0.1, 0.3)
 

@@ -12,6 +12,7 @@ from warehouse.checks import run_checks
 from warehouse.compaction import compact
 from warehouse.garbage import delete_garbage, find_garbage
 from warehouse.lock import study_lock
+from warehouse.schemas import TABLES
 from warehouse.stored import read_commit
 from warehouse.writer import commit
 
@@ -74,6 +75,22 @@ def test_what_stopped_writers_left_goes_after_the_grace_period(root):
 def test_a_file_whose_key_a_run_names_stays_without_its_receipt(root):
     (root / layout.receipt("shards", "s", "m-scores")).unlink()
     assert find_garbage(root, NOW) == []
+
+
+def test_a_baseline_that_a_run_names_stays_without_its_receipt(root):
+    planned = {"run_id": "later", "baseline_key": "named", "method": "lime"}
+    planned |= {"component": "score", "model_id": "m"}
+    rows = {"run_baselines": pa.Table.from_pylist([planned], TABLES["run_baselines"].schema)}
+    commit(root, "runs", "s", "later", rows)
+    score = {"method": "lime", "component": "score", "score": 0.5, "explained_rows": 2}
+    for key in ("named", "stray"):
+        made = pa.Table.from_pylist(
+            [score | {"baseline_key": key}], TABLES["baseline_scores"].schema
+        )
+        commit(root, "baselines", "s", key, {"baseline_scores": made}, model_id="m")
+        (root / layout.receipt("baselines", "s", key)).unlink()
+    stray = layout.table_file("baseline_scores", KEYS, "stray")
+    assert by_reason(find_garbage(root, NOW)) == {stray: "no receipt names it"}
 
 
 def test_compacted_files_go_after_the_grace_period(root):

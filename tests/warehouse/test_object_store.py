@@ -13,7 +13,7 @@ from small_warehouse import PAIRS, commit_shard, small_warehouse
 
 from decaf.errors import OutOfReach, QueryError, WarehouseError, WriteFailed
 from warehouse import layout, receipts, storage
-from warehouse.catalog import connect, in_order, run_query
+from warehouse.catalog import connect, run_query
 from warehouse.checks import run_checks
 from warehouse.compaction import compact
 from warehouse.garbage import GRACE, delete_garbage, find_garbage
@@ -21,6 +21,7 @@ from warehouse.migrations import Migration, store_version, stored_version, upgra
 from warehouse.storage import copies, lease
 from warehouse.storage.object_store import ObjectStore
 from warehouse.stored import read_commit
+from warehouse.views import in_order
 from warehouse.writer import commit, open_root, sweep
 
 TRAJECTORIES = layout.table_file("trajectories", {"study": "s", "model_id": "m"}, "m-scores")

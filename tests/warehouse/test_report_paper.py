@@ -4,13 +4,17 @@ import pytest
 from report_reader import Reader
 from stub_audit import Audit, insert, many_models, open_stub, six_models
 
-from warehouse.catalog import View
 from warehouse.report import page, paper, paper_figures, paper_tables
 from warehouse.report.facts import read_facts
 from warehouse.report.page import write_report
 from warehouse.report.paper import DataNote
+from warehouse.views import View
 
-NUMBERS = ", ".join(f"{name} DOUBLE" for name in paper.NUMBERS[:-1]) + ", reason VARCHAR"
+NUMBERS = (
+    "estimate DOUBLE, lower_90 DOUBLE, upper_90 DOUBLE, lower_95 DOUBLE, upper_95 DOUBLE, "
+    "published DOUBLE, reason VARCHAR"
+)
+FEW_NUMBERS = "estimate DOUBLE, published DOUBLE, difference DOUBLE, reason VARCHAR"
 
 
 def report_of(connection, audit, folder):
@@ -21,10 +25,10 @@ def report_of(connection, audit, folder):
 def any_view(monkeypatch):
     """Add a table of the paper that the report has never heard of: any_view(columns, rows)."""
 
-    def added(connection, columns, rows, name="paper_strange"):
+    def added(connection, columns, rows, name="paper_strange", numbers=NUMBERS):
         view = View(name, "paper", "how strange: <b>very</b>", "one row", (), "section 99", "")
         monkeypatch.setattr(paper, "views", lambda: [view])
-        connection.execute(f"CREATE TABLE {name} (study VARCHAR, {columns}, {NUMBERS})")
+        connection.execute(f"CREATE TABLE {name} (study VARCHAR, {columns}, {numbers})")
         insert(connection, name, rows)
 
     return added
@@ -107,6 +111,66 @@ def test_a_view_that_nobody_foresaw_becomes_a_table(tmp_path, any_view):
     assert "How strange: <b>very</b>" in reader.text
     query = next(query for query in reader.queries if "paper_strange" in query)
     assert query == "SELECT *\nFROM paper_strange\nWHERE study = 'demo'"
+
+
+def test_statistics_without_intervals_stand_side_by_side(tmp_path, any_view):
+    audit = Audit()
+    with open_stub(audit) as connection:
+        rows = [
+            ("demo", "mlp", "models", 45.0, 44.0, 1.0, None),
+            ("demo", "mlp", "rate", None, 0.25, None, "no row"),
+            ("demo", "forest", "rate", 0.5, None, None, None),
+        ]
+        any_view(connection, "family VARCHAR, statistic VARCHAR", rows, numbers=FEW_NUMBERS)
+        reader = report_of(connection, audit, tmp_path)
+    models, rate = "45 paper 44, +1 comparability unknown", "– paper 0.250"
+    assert ["mlp", models, f"{rate} comparability unknown"] in reader.rows
+    assert ["forest", "–", "0.500"] in reader.rows
+
+
+def test_what_an_estimate_differs_by_has_a_column_of_its_own(tmp_path, any_view):
+    audit = Audit()
+    published = "published_lower_95 DOUBLE, published_upper_95 DOUBLE, difference DOUBLE"
+    with open_stub(audit) as connection:
+        values = (0.5, None, None, 0.25, 0.75, 0.875, None, 0.8, 0.9, -0.375)
+        any_view(
+            connection,
+            "method VARCHAR",
+            [("demo", "decaf", *values)],
+            numbers=f"{NUMBERS}, {published}",
+        )
+        reader = report_of(connection, audit, tmp_path)
+    shown = ["decaf", "0.500", "[0.250, 0.750]", "0.875 [0.800, 0.900] comparability unknown"]
+    assert [*shown, "-0.375"] in reader.rows
+
+
+@pytest.mark.parametrize("is_official", [True, False])
+def test_whatever_view_knows_the_data_says_so(is_official, tmp_path):
+    audit = Audit()
+    with open_stub(audit) as connection:
+        rows = [("demo", "abc", 120_000, 48_000, 135, is_official, "counted")]
+        insert(connection, "paper_covertype_data", rows)
+        insert(
+            connection,
+            "paper_covertype_design",
+            [("demo", "all", "models", 3.0, 135.0, -132.0, None)],
+        )
+        reader = report_of(connection, audit, tmp_path)
+    label = "" if is_official else " not comparable"
+    assert ["all", f"3 paper 135, -132{label}"] in reader.rows
+
+
+def test_tables_of_another_data_set_are_not_asked():
+    """They may take minutes on the trajectories of a study that they know nothing of."""
+    audit = six_models()
+    with open_stub(audit) as connection:
+        row = (audit.study, "abc", 120_000, 48_000, 135, True, "counted")
+        insert(connection, "paper_covertype_data", [row])
+        row = (audit.study, "all", "models", 3.0, 135.0, -132.0, None)
+        insert(connection, "paper_covertype_design", [row])
+        found = paper.read_paper(connection, audit.study)
+    assert [table.name for table in found.tables] == ["paper_covertype_design"]
+    assert found.data == DataNote(True, "counted")
 
 
 def test_a_view_without_estimates_is_no_table(tmp_path, monkeypatch):

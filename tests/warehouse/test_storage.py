@@ -10,9 +10,10 @@ from scenes_warehouse import MODELS, scenes_warehouse
 from small_warehouse import commit_shard, small_warehouse
 
 from flows import display
-from warehouse.catalog import connect, views
+from warehouse.catalog import connect
 from warehouse.compaction import compact
 from warehouse.current import FOLDED_KINDS
+from warehouse.views import views
 
 
 @pytest.fixture(scope="module")

@@ -281,13 +281,9 @@ def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
     UnknownName
         When the warehouse has no run of the study.
     """
-    runs = rows_of(connection, Run, study)
-    if not runs:
-        known = connection.sql("SELECT DISTINCT study FROM out_runs").fetchall()
-        raise UnknownName.among("study", study, (name for (name,) in known))
     return Facts(
         study=study,
-        run=runs[0],
+        run=known_run(connection, study),
         progress=rows_of(connection, Progress, study)[0],
         pair_types=rows_of(connection, PairType, study),
         models=rows_of(connection, Model, study),
@@ -303,6 +299,21 @@ def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
         paper=read_paper(connection, study),
         registry=read_registry(connection, study),
     )
+
+
+def known_run(connection: duckdb.DuckDBPyConnection, study: str) -> Run:
+    """Read the newest run of a study.
+
+    Raises
+    ------
+    UnknownName
+        When the warehouse has none.
+    """
+    runs = rows_of(connection, Run, study)
+    if not runs:
+        known = connection.sql("SELECT DISTINCT study FROM out_runs").fetchall()
+        raise UnknownName.among("study", study, (name for (name,) in known))
+    return runs[0]
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, row_type: type, study: str) -> tuple:

@@ -1,16 +1,22 @@
 """Tables of the paper as a study's own numbers: every view of ``sql/paper/`` that has rows of it.
 
-Such a view has the column ``study``, columns that say what a row is of, and those of
-:data:`NUMBERS`; the report needs to know no more of it.
+Such a view has the column ``study``, columns that say what a row is of, those of
+:data:`REQUIRED` and any of :data:`NUMBERS`; the report needs to know no more of it. A view with the
+columns of :data:`DataNote` says of every study of its data set whether it has the paper's data.
 """
 
 from typing import Any, NamedTuple
 
 import duckdb
 
-from warehouse.catalog import views
+from warehouse.views import views
 
 FOLDER = "paper"
+ANY_DATA = "paper_data"
+"""The view about the data of the tables that have no data set in their names, or ImageNet-9's."""
+STATISTIC = "statistic"
+REQUIRED = ("estimate", "published", "reason")
+"""Columns that every table has: NULL where something is undefined, or the paper gives no value."""
 NUMBERS = (
     "estimate",
     "lower_90",
@@ -18,9 +24,12 @@ NUMBERS = (
     "lower_95",
     "upper_95",
     "published",
+    "published_lower_95",
+    "published_upper_95",
+    "difference",
     "reason",
 )
-"""Columns that every table has: NULL where there is no interval, or the paper gives no value."""
+"""Columns that do not say what a row is of."""
 
 
 class PaperRow(NamedTuple):
@@ -28,12 +37,16 @@ class PaperRow(NamedTuple):
 
     of: dict[str, Any]
     estimate: float | None
-    lower_90: float | None
-    upper_90: float | None
-    lower_95: float | None
-    upper_95: float | None
     published: float | None
     reason: str | None
+    lower_90: float | None = None
+    upper_90: float | None = None
+    lower_95: float | None = None
+    upper_95: float | None = None
+    published_lower_95: float | None = None
+    published_upper_95: float | None = None
+    difference: float | None = None
+    """Estimate less published."""
 
 
 class PaperTable(NamedTuple):
@@ -44,7 +57,32 @@ class PaperTable(NamedTuple):
     paper: str
     columns: tuple[str, ...]
     """Columns that say what a row is of, without the study."""
+    has_intervals: bool
     rows: tuple[PaperRow, ...]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether statistics are shown side by side: each is one number, without an interval."""
+        return STATISTIC in self.columns and not self.has_intervals
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """Names of the statistics of a wide table, in the order of its rows."""
+        return tuple(dict.fromkeys(row.of[STATISTIC] for row in self.rows))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Columns that say what a line of a wide table is of."""
+        return tuple(name for name in self.columns if name != STATISTIC)
+
+    @property
+    def lines(self) -> dict[tuple[Any, ...], dict[str, PaperRow]]:
+        """Rows of a wide table by what a line is of and by statistic, in the order of its rows."""
+        found: dict[tuple[Any, ...], dict[str, PaperRow]] = {}
+        for row in self.rows:
+            line = found.setdefault(tuple(row.of[name] for name in self.groups), {})
+            line[row.of[STATISTIC]] = row
+        return found
 
     @property
     def query(self) -> str:
@@ -57,8 +95,6 @@ class DataNote(NamedTuple):
 
     is_official: bool
     why: str
-
-    query = "SELECT is_official, why\nFROM paper_data\nWHERE study = ?"
 
 
 class Paper(NamedTuple):
@@ -84,30 +120,44 @@ class Paper(NamedTuple):
 
 
 def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
-    """Read the tables that have rows of a study, in the order of their names."""
+    """Read the tables that have rows of a study, in the order of their names.
+
+    A view ``paper_<data set>_data`` that knows the study says which tables are its own; those of
+    other data sets, whose queries may take minutes on its trajectories, are then not asked.
+    """
+    columns = {
+        view.name: connection.sql(f"SELECT * FROM {view.name} LIMIT 0").columns
+        for view in views()
+        if view.folder == FOLDER
+    }
+    notes = {}
+    for name, found in columns.items():
+        if set(DataNote._fields) <= set(found):
+            said = f"SELECT {', '.join(DataNote._fields)} FROM {name} WHERE study = ?"
+            for row in connection.sql(said, params=[study]).fetchall():
+                notes[name] = DataNote(*row)
+    own = next((name.removesuffix("data") for name in notes if name != ANY_DATA), f"{FOLDER}_")
     tables = []
     for view in views():
-        if view.folder != FOLDER:
+        if not view.name.startswith(own) or not set(REQUIRED) <= set(columns.get(view.name, ())):
             continue
-        columns = connection.sql(f"SELECT * FROM {view.name} LIMIT 0").columns
-        if not set(NUMBERS) <= set(columns):
-            continue  # a view about the data, as paper_data
+        names = columns[view.name]
         table = PaperTable(
             view.name,
             view.purpose,
             view.paper,
-            tuple(name for name in columns if name not in ("study", *NUMBERS)),
+            tuple(name for name in names if name not in ("study", *NUMBERS)),
+            "lower_95" in names,
             (),
         )
         found = connection.sql(table.query, params=[study]).fetchall()
-        rows = tuple(_row(dict(zip(columns, values, strict=True))) for values in found)
+        rows = tuple(_row(dict(zip(names, values, strict=True))) for values in found)
         if rows:
             tables.append(table._replace(rows=rows))
-    notes = connection.sql(DataNote.query, params=[study]).fetchall() if tables else []
-    return Paper(tuple(tables), DataNote(*notes[0]) if notes else None)
+    return Paper(tuple(tables), next(iter(notes.values()), None) if tables else None)
 
 
 def _row(values: dict[str, Any]) -> PaperRow:
-    numbers = [values.pop(name) for name in NUMBERS]
+    numbers = {name: values.pop(name) for name in NUMBERS if name in values}
     del values["study"]
-    return PaperRow(values, *numbers)
+    return PaperRow(values, **numbers)

@@ -45,52 +45,151 @@ def written(value: Any) -> str:
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int) or (
-        isinstance(value, float) and value.is_integer() and abs(value) >= WHOLE
-    ):
+    if isinstance(value, int) or is_count(value):
         return count(int(value))
     if isinstance(value, float):
         return score(value, score_decimals([value]))
     return MISSING if value is None else str(value)
 
 
-def _table(table: PaperTable, facts: Facts) -> Table:
-    rows = table.rows
-    groups = tuple(
-        Column(
-            name.replace("_", " ").capitalize(),
-            is_number=all(isinstance(row.of[name], int | float) for row in rows),
-        )
-        for name in table.columns
-    )
-    columns = [*groups, Column("Estimate")]
-    intervals = [
+def is_count(value: Any) -> bool:
+    """Whether an estimate is a count, as far as can be told: a whole number from 2 on."""
+    return isinstance(value, float) and value.is_integer() and abs(value) >= WHOLE
+
+
+def is_number(table: PaperTable, name: str) -> bool:
+    """Whether a column that says what a row is of holds numbers alone, where it is not empty."""
+    values = [row.of[name] for row in table.rows if row.of[name] is not None]
+    return bool(values) and all(isinstance(value, int | float) for value in values)
+
+
+def whole_difference(row: PaperRow) -> str | None:
+    """Write what a count has more, or less, than the paper's; None where neither is a count."""
+    has_count = is_count(row.estimate) or is_count(row.published)
+    return f"{row.difference:+,.0f}" if has_count and row.difference.is_integer() else None
+
+
+def difference(row: PaperRow) -> str:
+    """Write what a row has more, or less, than the paper.
+
+    Examples
+    --------
+    >>> rows = [(0.5123, 0.5, 0.0123), (90.0, 93.0, -3.0), (0.5, 0.5, 0.0), (0.5, None, None)]
+    >>> [difference(PaperRow({}, one, other, None, difference=d)) for one, other, d in rows]
+    ['+0.0123', '-3', '+0.000', '–']
+    """
+    if row.difference is None:
+        return MISSING
+    sign = "" if row.difference < 0 else "+"
+    return whole_difference(row) or f"{sign}{written(row.difference)}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Write both limits with as many decimals as the larger needs.
+
+    Examples
+    --------
+    >>> interval(0.25, 0.75), interval(None, None)
+    ('[0.250, 0.750]', '–')
+    """
+    if low is None or high is None:
+        return MISSING
+    decimals = score_decimals([low, high])
+    return f"[{score(low, decimals)}, {score(high, decimals)}]"
+
+
+def shown_levels(table: PaperTable) -> list[tuple[int, str, str]]:
+    """Levels of the intervals that any row has, with the names of their limits."""
+    return [
         (level, f"lower_{level}", f"upper_{level}")
         for level in (90, 95)
-        if any(getattr(row, f"lower_{level}") is not None for row in rows)
+        if any(getattr(row, f"lower_{level}") is not None for row in table.rows)
     ]
+
+
+def heading(name: str) -> str:
+    """Write the name of a column, or of a statistic, as a heading."""
+    return name.replace("_", " ").capitalize()
+
+
+def _table(table: PaperTable, facts: Facts) -> Table:
+    return _wide(table, facts) if table.is_wide else _long(table, facts)
+
+
+def _wide(table: PaperTable, facts: Facts) -> Table:
+    """One column for each statistic: our number, with the paper's and the difference below."""
+    label = _label(facts.paper.data)
+    columns = (
+        *_groups(table, table.groups),
+        *(Column(heading(name)) for name in table.statistics),
+    )
+    rows = tuple(
+        (
+            *(Cell(written(value)) for value in of),
+            *(_beside(line.get(name), label) for name in table.statistics),
+        )
+        for of, line in table.lines.items()
+    )
+    return _finished(table, columns, rows, facts)
+
+
+def _beside(row: PaperRow | None, label: str) -> Cell:
+    if row is None:
+        return Cell(MISSING)
+    note = ""
+    if row.published is not None:
+        known = "" if row.difference is None else f", {difference(row)}"
+        note = f"paper {written(row.published)}{known} {label}".rstrip()
+    return Cell(written(row.estimate), note, row.reason or "")
+
+
+def _groups(table: PaperTable, names: tuple[str, ...]) -> list[Column]:
+    return [Column(heading(name), is_number=is_number(table, name)) for name in names]
+
+
+def _finished(
+    table: PaperTable,
+    columns: tuple[Column, ...],
+    rows: tuple[tuple[Cell, ...], ...],
+    facts: Facts,
+) -> Table:
+    return Table(
+        table.purpose[:1].upper() + table.purpose[1:],
+        columns,
+        rows,
+        runnable(table.query, facts.study),
+        f"Paper: {table.paper}. View: {table.name}.",
+    )
+
+
+def _long(table: PaperTable, facts: Facts) -> Table:
+    """One row for each estimate, with its intervals and the paper's value."""
+    rows = table.rows
+    columns = [*_groups(table, table.columns), Column("Estimate")]
+    intervals = shown_levels(table)
     columns += [
         Column("Interval", f"{level}%", "Percentile bootstrap") for level, _, _ in intervals
     ]
     has_published = any(row.published is not None for row in rows)
     if has_published:
         columns.append(Column("Paper", "published", "The value that the paper gives"))
+    has_difference = any(row.difference is not None for row in rows)
+    if has_difference:
+        columns.append(
+            Column("Difference", "ours - paper's", "The estimate less the paper's value")
+        )
     label = _label(facts.paper.data)
-    return Table(
-        table.purpose[:1].upper() + table.purpose[1:],
-        tuple(columns),
-        tuple(
-            (
-                *(Cell(written(row.of[name])) for name in table.columns),
-                Cell(written(row.estimate), row.reason or ""),
-                *(_interval(row, lower, upper) for _, lower, upper in intervals),
-                *((_published(row, label),) if has_published else ()),
-            )
-            for row in rows
-        ),
-        runnable(table.query, facts.study),
-        f"Paper: {table.paper}. View: {table.name}.",
+    shown = tuple(
+        (
+            *(Cell(written(row.of[name])) for name in table.columns),
+            Cell(written(row.estimate), row.reason or ""),
+            *(Cell(interval(getattr(row, low), getattr(row, high))) for _, low, high in intervals),
+            *((_published(row, label),) if has_published else ()),
+            *((Cell(difference(row)),) if has_difference else ()),
+        )
+        for row in rows
     )
+    return _finished(table, tuple(columns), shown, facts)
 
 
 def _label(data: DataNote | None) -> str:
@@ -100,12 +199,8 @@ def _label(data: DataNote | None) -> str:
 
 
 def _published(row: PaperRow, label: str) -> Cell:
-    return Cell(MISSING) if row.published is None else Cell(written(row.published), label)
-
-
-def _interval(row: PaperRow, lower: str, upper: str) -> Cell:
-    low, high = getattr(row, lower), getattr(row, upper)
-    if low is None or high is None:
+    if row.published is None:
         return Cell(MISSING)
-    decimals = score_decimals([low, high])
-    return Cell(f"[{score(low, decimals)}, {score(high, decimals)}]")
+    limits = interval(row.published_lower_95, row.published_upper_95)
+    text = written(row.published)
+    return Cell(text if limits == MISSING else f"{text} {limits}", label)

@@ -1,0 +1,32 @@
+-- purpose: effect of a change under the endpoint's context and under the swapped one
+-- grain: one row per study, model, pair and path of kind context
+-- inputs: stg_trajectories, core_shards, core_paths
+-- paper: section 5; appendix H (setup and operational outcomes)
+-- The first stage of such a path is the swapped context itself. Numbers are taken of the lists
+-- before anything is joined: to carry lists through joins takes several times longer.
+CREATE OR REPLACE VIEW core_context_effects AS
+WITH effects AS (
+    SELECT
+        study,
+        model_id,
+        shard_key,
+        pair_id,
+        path,
+        q_plus[-1] - q_minus[-1] AS endpoint_effect,
+        q_plus[1] - q_minus[1] AS swapped_effect,
+        (q_plus[1] >= 0.5) <> (q_minus[1] >= 0.5) AS is_swapped_changed
+    FROM stg_trajectories
+    WHERE repetition = 0
+)
+SELECT
+    study,
+    run_id,
+    model_id,
+    pair_id,
+    path,
+    endpoint_effect, -- d, score units
+    swapped_effect, -- a, score units
+    is_swapped_changed -- under the swapped context the two scores lie on either side of one half
+FROM effects
+JOIN core_shards USING (study, model_id, shard_key)
+SEMI JOIN (FROM core_paths WHERE kind = 'context') USING (study, path);

@@ -1,0 +1,53 @@
+-- purpose: what every classifier of Covertype was meant to do, how it responds, and what it does
+-- grain: one row per study and model of core_covertype_models that has been scored
+-- inputs: core_covertype_models, core_profiles, context_behaviours
+-- paper: section 5; appendix H
+-- Means over rows of the table on the study's first context path; behaviours at a change of 0.02.
+CREATE OR REPLACE VIEW core_covertype_outcomes AS
+WITH responses AS (
+    SELECT
+        study, model_id,
+        -- Sums differ in their last bits: equal means must stay ties where they are ranked.
+        round(avg(endpoint_magnitude), 12) AS endpoint_magnitude,
+        round(avg(evidence), 12) AS evidence,
+        round(avg(contradiction), 12) AS contradiction,
+        round(avg(fragility), 12) AS fragility,
+        round(avg(abs_response), 12) AS abs_response,
+        round(avg(net_response), 12) AS net_response,
+        round(avg(opposed_mass), 12) AS opposed_mass
+    FROM core_profiles SEMI JOIN core_covertype_models USING (study, model_id, path)
+    WHERE repetition = 0
+    GROUP BY study, model_id
+)
+SELECT
+    model.study,
+    model.model_id,
+    model.family,
+    model.module, -- direction or fragility
+    model.mechanism,
+    model.mechanism_label, -- evidence, contradiction or fragility; NULL where it aims at none
+    model.strength,
+    model.seed,
+    row_count, -- rows of the table with a trajectory
+    endpoint_magnitude, -- score units, as all up to opposed_mass
+    evidence,
+    contradiction,
+    fragility,
+    abs_response,
+    net_response,
+    opposed_mass, -- gate or not
+    sign_flip_rate, -- share of active rows; NULL without any
+    active_frac, -- share of rows, as the four that follow
+    preserve_rate,
+    collapse_rate,
+    invert_rate,
+    other_rate,
+    alternate_count, -- rows whose own context is the alternate one
+    null_count, -- endpoint-null rows among them
+    change_rate, -- share of the alternate_count rows whose prediction the factor changes
+    null_change_rate, -- the same of the null_count rows; NULL without any
+    null_effect, -- mean |a| over them, score units
+    null_reason -- why the last two are NULL
+FROM core_covertype_models AS model
+JOIN responses USING (study, model_id)
+JOIN context_behaviours(0.02) USING (study, model_id);

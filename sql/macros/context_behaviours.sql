@@ -1,0 +1,58 @@
+-- purpose: what the factor's effect becomes under the alternate context, told from four scores
+-- grain: one row per study and model of core_covertype_models with a trajectory
+-- inputs: core_covertype_models, core_current_runs, core_context_effects, core_factual_contexts,
+--   core_pairs, routing
+-- paper: appendix H (setup and operational outcomes)
+-- d is the effect under the endpoint's context, a under the other one. sign(d) a above change is
+-- preserved, below -change inverted, and |a| up to change collapsed; what is left has d = 0. A
+-- prediction changes where the factor takes it across one half, on rows whose own context is the
+-- alternate one; null rows are those among them with |d| below the run's gate.
+-- FROM context_behaviours(0.02)
+CREATE OR REPLACE MACRO context_behaviours(change) AS TABLE
+WITH given AS MATERIALIZED (
+    SELECT study, model_id, module, seed, path, epsilon,
+        dense_rank() OVER (ORDER BY study, module, seed) AS stream
+    FROM core_covertype_models JOIN core_current_runs USING (study, run_id)
+),
+-- Pairs of rows whose own context is the alternate one; a short key, since millions look it up.
+alternates AS MATERIALIZED (
+    SELECT stream, pair_id
+    FROM core_factual_contexts
+    JOIN core_pairs USING (study, source_id)
+    JOIN (SELECT DISTINCT study, module, seed, stream FROM given) USING (study, module, seed)
+    WHERE context = -1
+),
+effects AS (
+    SELECT study, model_id, endpoint_effect AS d, swapped_effect AS a,
+        is_active_at(d, epsilon) AS is_active,
+        sign(d) * a AS v,
+        is_swapped_changed AS is_changed,
+        alternates.stream IS NOT NULL AS is_alternate
+    FROM core_context_effects
+    JOIN given USING (study, model_id, path)
+    LEFT JOIN alternates USING (stream, pair_id)
+),
+counts AS (
+    SELECT study, model_id, count(*) AS row_count,
+        count(*) FILTER (is_active) AS active_count,
+        avg((v > change::DOUBLE)::DOUBLE) AS preserve_rate,
+        avg((abs(a) <= change::DOUBLE)::DOUBLE) AS collapse_rate,
+        avg((v < -change::DOUBLE)::DOUBLE) AS invert_rate,
+        avg((d = 0 AND abs(a) > change::DOUBLE)::DOUBLE) AS other_rate,
+        avg((v < 0)::DOUBLE) FILTER (is_active) AS sign_flip_rate,
+        count(*) FILTER (is_alternate) AS alternate_count,
+        count(*) FILTER (is_alternate AND NOT is_active) AS null_count,
+        avg(is_changed::DOUBLE) FILTER (is_alternate) AS change_rate,
+        avg(is_changed::DOUBLE) FILTER (is_alternate AND NOT is_active) AS null_change_rate,
+        avg(abs(a)) FILTER (is_alternate AND NOT is_active) AS null_effect
+    FROM effects
+    GROUP BY study, model_id
+)
+SELECT
+    * EXCLUDE (active_count),
+    active_count / row_count AS active_frac,
+    CASE
+        WHEN alternate_count = 0 THEN 'no row is known to have the alternate context'
+        WHEN null_count = 0 THEN 'no endpoint-null row has the alternate context'
+    END AS null_reason -- why null_change_rate and null_effect are NULL
+FROM counts;

@@ -1,0 +1,43 @@
+-- purpose: scores of every method for every behaviour of the classifiers of Covertype
+-- grain: one row per row of rel, method and label
+-- inputs: core_baselines
+-- paper: appendix H (complete behavior alignment; fixed semantic readout)
+-- rel names a relation with the columns of core_covertype_outcomes, which are kept. DECAF scores
+-- evidence by E, contradiction by C and fragility by F; the score of any other method is one
+-- number, the same for the three labels. Of the baselines with parts, the permutation inside the
+-- alternate context and the mean of the two interactions count. rel is read once.
+-- FROM covertype_scores('my_models')
+CREATE OR REPLACE MACRO covertype_scores(rel) AS TABLE
+WITH models AS MATERIALIZED (FROM query_table(rel)),
+measured AS (
+    SELECT study, model_id, method, score, reason
+    FROM core_baselines
+    WHERE component IN ('score', 'context_minus', 'mean')
+),
+planned AS (SELECT DISTINCT study, method FROM measured),
+scored AS (
+    SELECT
+        *,
+        unnest([
+            {method: 'DECAF', scores: [evidence, contradiction, fragility]},
+            {method: 'Abs', scores: [abs_response, abs_response, abs_response]},
+            {method: 'M', scores: [endpoint_magnitude, endpoint_magnitude, endpoint_magnitude]},
+            {method: 'Net', scores: [net_response, net_response, net_response]},
+            {method: 'SignFlip', scores: [sign_flip_rate, sign_flip_rate, sign_flip_rate]},
+            {method: 'OppMass', scores: [opposed_mass, opposed_mass, opposed_mass]}
+        ], recursive := true),
+        'no endpoint-active row' AS reason
+    FROM models
+    UNION ALL BY NAME
+    SELECT models.*, method, [score, score, score] AS scores,
+        coalesce(reason, 'not planned for this model') AS reason
+    FROM models
+    JOIN planned USING (study)
+    LEFT JOIN measured USING (study, model_id, method)
+)
+SELECT
+    * EXCLUDE (scores, reason),
+    unnest(['evidence', 'contradiction', 'fragility']) AS label,
+    unnest(scores) AS score, -- score units; of baselines, the method's own
+    CASE WHEN score IS NULL THEN reason END AS reason -- why the score is NULL
+FROM scored;

@@ -1,0 +1,27 @@
+-- purpose: scores of every method on the models whose treatment names a mechanism
+-- grain: one row per model, method and label
+-- inputs: covertype_scores, core_probe_predictions
+-- paper: appendix H (fixed semantic readout)
+-- rel is as for covertype_scores. Direct is labelled evidence, invert contradiction and fragile
+-- fragility: what the training data attempt to induce. Probes are methods, named for the features
+-- that they see; their scores are probabilities from a fold that holds the model's family out.
+CREATE OR REPLACE MACRO covertype_units(rel) AS TABLE
+WITH labelled AS MATERIALIZED (FROM query_table(rel) WHERE mechanism_label IS NOT NULL),
+scored AS (
+    SELECT study, model_id, method, label, score, reason FROM covertype_scores('labelled')
+    UNION ALL
+    SELECT study, model_id, representation, label, probability, reason FROM core_probe_predictions
+)
+SELECT
+    study,
+    model_id,
+    labelled.family,
+    method,
+    label,
+    label = mechanism_label AS is_shown,
+    score, -- score units, a probability, or the method's own
+    abs_response, -- score units
+    endpoint_magnitude, -- score units
+    reason -- why the score is NULL
+FROM scored
+JOIN labelled USING (study, model_id);

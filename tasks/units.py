@@ -1,0 +1,75 @@
+"""Units that analyses are made of, read from the warehouse: sources, or whole models."""
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.study import Study
+
+LABELS = ("evidence", "contradiction", "fragility")
+
+
+def read_units(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, NDArray]:
+    """Columns of the units of a study by name, in the order of models and pairs.
+
+    ``labels`` is (n_units, 3), one column for each of :data:`LABELS`; the others are (n_units,),
+    a missing number being NaN. Units are the sources of a study that measures behaviours, and the
+    models of any other, whose names of pair and source are empty.
+    """
+    if study.behaviours is not None:
+        return _sources(connection, study)
+    return _models(connection, study)
+
+
+def _sources(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, NDArray]:
+    """Units that take part in the benchmark: one that misses anything takes no part."""
+    units = _columns(
+        connection,
+        "SELECT * FROM core_units WHERE study = $study AND reason IS NULL "
+        "ORDER BY model_id, pair_id",
+        study,
+    )
+    units |= {method: np.empty(0) for method in study.attributions}
+    attributed = connection.sql(
+        "SELECT method, list(region_score ORDER BY model_id, pair_id) FROM core_units "
+        "JOIN core_attributions USING (study, model_id, pair_id) "
+        "WHERE study = $study AND reason IS NULL GROUP BY method",
+        params={"study": study.study},
+    ).fetchall()
+    units |= {method: np.array(scores) for method, scores in attributed}
+    units["labels"] = np.stack([units[f"y_{label}"] for label in LABELS], axis=1).astype(bool)
+    # The active flag tells this 0 from that of a pair whose stages all agree.
+    units["sign_flip_frac"] = np.nan_to_num(units["sign_flip_frac"].astype(np.float64), nan=0.0)
+    return units
+
+
+def _models(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, NDArray]:
+    """Models whose treatment aims at a role, with the components of baselines as features."""
+    units = _columns(
+        connection,
+        "SELECT *, '' AS pair_id, '' AS source_id FROM core_covertype_outcomes "
+        "WHERE study = $study AND mechanism_label IS NOT NULL ORDER BY model_id",
+        study,
+    )
+    components = _columns(
+        connection,
+        "SELECT model_id, method || '.' || component AS feature, score FROM core_baselines "
+        "WHERE study = $study AND score IS NOT NULL",
+        study,
+    )
+    place = {name: number for number, name in enumerate(units["model_id"].tolist())}
+    has_unit = np.isin(components["model_id"], units["model_id"])
+    for feature in np.unique(components["feature"].astype(str)):
+        chosen = has_unit & (components["feature"] == feature)
+        values = np.full(len(place), np.nan)
+        values[[place[name] for name in components["model_id"][chosen]]] = components["score"][
+            chosen
+        ]
+        units[feature] = values
+    units["labels"] = np.stack([units["mechanism_label"] == label for label in LABELS], axis=1)
+    return units
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, query: str, study: Study) -> dict[str, NDArray]:
+    found = connection.sql(query, params={"study": study.study}).to_arrow_table()
+    return {name: found[name].to_numpy() for name in found.column_names}

@@ -1,0 +1,201 @@
+"""Units of baselines: what they are known by, and what a worker makes and commits of one."""
+
+import numpy as np
+import pytest
+from covertype_table import made_up, write
+from pydantic import ValidationError
+
+from decaf.baseline_units import plan_baselines
+from decaf.errors import DataError, ModelError
+from decaf.study import Study
+from tasks.baseline import BaselineOrder, run_baseline
+from tasks.plan import plan_audit, run_id_of
+from tasks.score import model_order
+from warehouse import receipts
+from warehouse.catalog import connect
+from warehouse.stored import read_commit
+from warehouse.writer import open_root
+
+RECIPE = {"recipe": "covertype_classifier", "seed": 7701}
+LINEAR = RECIPE | {"classifier": "logistic_regression", "mechanism": "direct", "strength": 0.95}
+TREES = RECIPE | {"classifier": "xgboost", "mechanism": "fragile"}
+
+
+@pytest.fixture
+def given(tmp_path):
+    """A study of two classifiers of a made-up table."""
+    table = {"file": str(write(tmp_path / "covtype.data", made_up(60))), "drawn_per_class": 60}
+    return {
+        "study": "s",
+        "data": {"adapter": "covertype", "table": table},
+        "models": [
+            {"id": "linear_s1", "family": "linear", "source": "estimator", "training": LINEAR},
+            {"id": "trees_s2", "family": "trees", "source": "estimator", "training": TREES},
+        ],
+        "score": {"kind": "class_probability", "classes": 2, "target": 1},
+        "paths": {"context": {"kind": "context"}},
+        "baselines": {
+            "pdp": {"kind": "pdp_ale"},
+            "pairs": {"kind": "shap_interaction", "rows": 4},
+            "lime": {"kind": "lime", "rows": 2, "samples": 20, "models": ["*_s2"]},
+        },
+        "workspace": str(tmp_path / "workspace"),
+        "warehouse": str(tmp_path / "warehouse"),
+    }
+
+
+@pytest.fixture
+def trained(given):
+    study = Study(**given)
+    for card in study.models:
+        card.train(study.workspace, "cpu")
+    return study
+
+
+def planned(study):
+    return {
+        (unit.model.id, unit.method): unit for unit in plan_baselines(study, study.data.pair_set())
+    }
+
+
+def order(study, unit):
+    root = open_root(study.warehouse)
+    model = model_order(study, unit.model, unit.inputs)
+    return BaselineOrder(root, study.study, model, study.data, 50, unit, {})
+
+
+def test_a_recipe_without_a_table_fits_to_that_of_the_data(given):
+    study = Study(**given)
+    assert {card.training.table for card in study.models} == {study.data.table}
+
+
+def test_a_method_is_planned_for_the_models_that_it_applies_to(trained):
+    units = planned(trained)
+    assert list(units) == [
+        ("linear_s1", "pdp"),
+        ("linear_s1", "pairs"),
+        ("trees_s2", "pdp"),
+        ("trees_s2", "pairs"),
+        ("trees_s2", "lime"),
+    ]
+    assert len({unit.key for unit in units.values()}) == 5
+
+
+def test_what_changes_a_number_changes_its_key_and_no_other(given, trained):
+    before = planned(trained)
+    given["baselines"]["lime"] |= {"samples": 21}
+    after = planned(Study(**given))
+    changed = {name for name in before if before[name].key != after[name].key}
+    assert changed == {("trees_s2", "lime")}
+    given["baselines"]["lime"] |= {"samples": 20, "models": None}
+    wider = planned(Study(**given))
+    assert {name: wider[name].key for name in before} == {n: u.key for n, u in before.items()}
+    assert wider.keys() - before.keys() == {("linear_s1", "lime")}
+    given["data"]["audited_per_class"] = 5
+    assert not {u.key for u in planned(Study(**given)).values()} & {u.key for u in wider.values()}
+
+
+def test_baselines_are_part_of_what_a_run_is(trained):
+    plan = plan_audit(trained, trained.data.pair_set())
+    assert plan.run_id != run_id_of(trained, plan.shards)
+    assert plan.uncompared == list(plan.baselines)
+    run_baseline(order(trained, plan.baselines[0]))
+    after = plan_audit(trained, trained.data.pair_set())
+    assert after.run_id == plan.run_id
+    assert after.uncompared == list(plan.baselines[1:])
+
+
+def test_a_worker_commits_scores_and_costs_once(trained):
+    unit = planned(trained)["linear_s1", "pdp"]
+    done = run_baseline(order(trained, unit))
+    assert done == ("linear_s1", 6 * 24)
+    assert run_baseline(order(trained, unit)) == ("linear_s1", 0)
+    receipt = receipts.read_one(trained.warehouse, "baselines", "s", unit.key)
+    assert receipt.inputs == unit.inputs
+    scores = read_commit(trained.warehouse, "baselines", "s", unit.key, "baseline_scores")
+    assert scores["component"].to_pylist() == ["pdp", "ale", "mean"]
+    pdp, ale, mean = scores["score"].to_pylist()
+    assert mean == pytest.approx((abs(pdp) + abs(ale)) / 2)
+    with connect(trained.warehouse) as connection:
+        costs = connection.sql(
+            "SELECT method, predicted_rows, wall_seconds > 0, cpu_seconds > 0, "
+            "peak_memory_bytes > 1e6, worker <> '' FROM stg_baseline_costs"
+        ).fetchall()
+    assert costs == [("pdp", 144, True, True, True, True)]
+
+
+def test_the_same_probabilities_as_the_audits_are_explained(trained):
+    unit = planned(trained)["linear_s1", "pdp"]
+    run_baseline(order(trained, unit))
+    scores = read_commit(trained.warehouse, "baselines", "s", unit.key, "baseline_scores")
+    estimator, _ = trained.models[0].training.fit()
+    rows = trained.data.factual_rows(trained.models[0].training)
+    corner = {
+        (context, factor): estimator.predict_proba(rows.at(context, factor))[:, 1].mean()
+        for context in (1, -1)
+        for factor in (1, -1)
+    }
+    effect = {context: corner[context, 1] - corner[context, -1] for context in (1, -1)}
+    assert scores["score"][0].as_py() == pytest.approx(effect[1] - effect[-1], abs=1e-6)
+    assert abs(effect[1]) > 0.1
+
+
+def test_what_a_method_cannot_do_is_committed_with_its_reason(trained):
+    units = planned(trained)
+    for name in ("linear_s1", "trees_s2"):
+        run_baseline(order(trained, units[name, "pairs"]))
+    with connect(trained.warehouse) as connection:
+        found = connection.sql(
+            "SELECT model_id, score IS NULL, explained_rows, reason FROM stg_baseline_scores "
+            "ORDER BY ALL"
+        ).fetchall()
+    assert [row[:3] for row in found] == [("linear_s1", True, 0), ("trees_s2", False, 4)]
+    assert found[0][3].startswith("LogisticRegression has no interaction values")
+
+
+def test_a_model_without_probabilities_is_an_error(given):
+    given["models"][0]["method"] = "decision_function"
+    study = Study(**given)
+    for card in study.models:
+        card.train(study.workspace, "cpu")
+    unit = planned(study)["linear_s1", "pdp"]
+    with pytest.raises(ModelError, match="gives a value, and baseline pdp needs probabilities"):
+        run_baseline(order(study, unit))
+    assert not receipts.keys(study.warehouse, "baselines", "s")
+
+
+def test_a_refit_has_no_factor_and_is_not_kept(trained):
+    recipe = trained.models[0].training
+    before = sorted(path.name for path in (trained.workspace / "checkpoints").iterdir())
+    refitted = recipe.fit_without_factor()
+    inputs, label = recipe.rows("train")
+    assert refitted.n_features_in_ == inputs.shape[1] - 1
+    np.testing.assert_array_equal(refitted.classes_, np.unique(label))
+    assert before == sorted(path.name for path in (trained.workspace / "checkpoints").iterdir())
+
+
+def test_a_model_without_a_recipe_cannot_be_explained(given, trained):
+    path = trained.models[0].trained_file(trained.workspace)
+    given["models"][0] = {"id": "linear_s1", "family": "linear", "source": "estimator"}
+    given["models"][0]["file"] = str(path)
+    with pytest.raises(DataError, match="model linear_s1 has no 'training:' recipe"):
+        planned(Study(**given))
+    for baseline in given["baselines"].values():
+        baseline["families"] = ["trees"]
+    assert {model for model, _ in planned(Study(**given))} == {"trees_s2"}
+
+
+def test_a_data_set_without_factual_rows_has_no_baselines(given):
+    given["data"] = {"adapter": "scenes", "sources": 2}
+    given["models"] = [{"id": "f", "family": "f", "source": "function", "function": "a:b"}]
+    given["models"][0]["output"] = "value"
+    given["baselines"] = {"pdp": {"kind": "pdp_ale"}}
+    study = Study(**given)
+    with pytest.raises(DataError, match="the data set 'scenes' does not have; leave it out"):
+        planned(study)
+
+
+def test_a_baseline_of_no_model_is_a_fault_of_the_configuration(given):
+    given["baselines"]["lime"]["models"] = ["mlp_*"]
+    with pytest.raises(ValidationError, match="baseline lime explains none of the models"):
+        Study(**given)

@@ -1,0 +1,108 @@
+"""The page of Markdown with the paper's tables, of made-up views and of 135 classifiers."""
+
+import pytest
+from covertype_warehouse import MODELS, STUDY, covertype_warehouse
+from stub_audit import Audit, insert, open_stub, six_models
+
+from decaf.errors import BadInput, UnknownName, WriteFailed
+from warehouse.catalog import connect
+from warehouse.report.paper_page import write_paper_page
+
+
+def page_of(connection, study, folder):
+    return write_paper_page(connection, study, folder / "page.md").read_text()
+
+
+@pytest.fixture
+def stub():
+    """A study with one table of statistics and one of estimates with intervals."""
+    with open_stub(Audit()) as connection:
+        insert(
+            connection,
+            "paper_covertype_data",
+            [("demo", "abc", 120_000, 48_000, 135, True, "counts are right")],
+        )
+        insert(
+            connection,
+            "paper_covertype_matched",
+            [
+                ("demo", "all", "pairs", 12.0, 11.0, 1.0, None),
+                ("demo", "few", "pairs", 1.0, 11.0, -10.0, None),
+                ("demo", "all", "coverage", 0.32, 0.29333, 0.02667, None),
+                ("demo", "DE|CAF", "accuracy", None, 0.72727, None, "no pair"),
+                ("demo", "Abs", "accuracy", 1e-5, None, None, None),
+            ],
+        )
+        limits = (0.8, 0.9, 0.75, 0.95)
+        rho = ("demo", "inversion", "DECAF", 90, 90, 0.85, *limits, 0.98, 0.97, 0.99, -0.13, None)
+        none = (None,) * 4
+        few = ("demo", "inversion", "M", 1, None, None, *none, *none, "fewer than two entries")
+        insert(connection, "paper_covertype_ranks", [rho, few])
+        yield connection
+
+
+def test_every_number_stands_beside_the_papers(stub, tmp_path):
+    lines = page_of(stub, "demo", tmp_path).splitlines()
+    assert "| Method | Pairs | Coverage | Accuracy |" in lines
+    assert "| all | 12 (11, +1) | 0.320 (0.293, +0.027) | – |" in lines
+    assert "| few | 1 (11, -10) | – | – |" in lines
+    assert "| DE/CAF | – | – | – (0.727) |" in lines
+    assert "| Abs | – | – | <0.001 |" in lines
+    assert "Undefined: no pair (1)." in lines
+    heads = "| Behaviour | Method | Model count | Published count | Ours | 90 % | 95 % "
+    assert f"{heads}| Paper | Difference |" in lines
+    limits = "[0.800, 0.900] | [0.750, 0.950] | 0.980 [0.970, 0.990]"
+    assert f"| inversion | DECAF | 90 | 90 | 0.850 | {limits} | -0.130 |" in lines
+    assert "| inversion | M | 1 | – | – | – | – | – | – |" in lines
+    assert "Undefined: fewer than two entries (1)." in lines
+    assert "**Data.** The paper's: counts are right." in lines
+
+
+def test_other_data_are_said_to_be_other_data(stub, tmp_path):
+    stub.execute("UPDATE paper_covertype_data SET is_official = false, why = '40 rows'")
+    assert "**Data.** Not the paper's (40 rows)" in page_of(stub, "demo", tmp_path)
+    stub.execute("DELETE FROM paper_covertype_data")
+    assert "It is not known whether these are the paper's data" in page_of(stub, "demo", tmp_path)
+
+
+def test_an_unfinished_run_is_said_to_be_one(stub, tmp_path):
+    assert "not finished" not in page_of(stub, "demo", tmp_path)
+    stub.execute("UPDATE out_runs SET is_finished = false")
+    assert "**The run is not finished**" in page_of(stub, "demo", tmp_path)
+
+
+def test_a_study_of_images_has_a_page_too(tmp_path):
+    audit = six_models()
+    with open_stub(audit) as connection:
+        page = page_of(connection, audit.study, tmp_path)
+    limits = "[1.700, 1.780] | [1.690, 1.790]"
+    assert f"| mixed_rand | abs_response | blend | patch_a | 1.740 | {limits} | 1.737 | – |" in page
+
+
+def test_what_cannot_be_written(stub, tmp_path):
+    with pytest.raises(UnknownName, match="nobody"):
+        page_of(stub, "nobody", tmp_path)
+    for table in ("matched", "ranks"):
+        stub.execute(f"DELETE FROM paper_covertype_{table}")
+    with pytest.raises(BadInput, match="no table of the paper"):
+        page_of(stub, "demo", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_a_file_is_refused(stub, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WriteFailed, match="choose another folder"):
+        write_paper_page(stub, "demo", tmp_path / "file" / "page.md")
+
+
+def test_the_same_warehouse_gives_the_same_page(tmp_path):
+    chosen = [model for model in MODELS if model.seed == 7701 and model.family > "m"]
+    root = covertype_warehouse(tmp_path / "warehouse", 12, chosen)
+    pages = []
+    for threads in (1, 2):
+        with connect(root, threads=threads) as connection:
+            pages.append(page_of(connection, STUDY, tmp_path))
+    assert pages[0] == pages[1]
+    assert "30 rows drawn of each cover type, not 120,000" in pages[0]
+    assert str(tmp_path) not in pages[0]
+    assert "2026" not in pages[0]
