@@ -1,6 +1,7 @@
 """What a user can see is documented, and what is documented is true."""
 
 import importlib.util
+import json
 import re
 import sys
 from itertools import product
@@ -151,6 +152,19 @@ def test_every_source_of_models_has_an_example_that_can_be_read(monkeypatch, tmp
     assert len(models) == sum(example.count("- id:") for example in examples)
     sources = [get_args(card.model_fields["source"].annotation)[0] for card in members(SOURCES)]
     assert {card.source for card in models} == set(sources)
+
+
+def test_the_example_of_a_re_audit_can_be_read(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
+    (tmp_path / "class_map.json").write_text(json.dumps({str(i): i for i in range(9)}))
+    (tmp_path / "study.yaml").write_text(yaml_examples("reaudit.md")[0])
+    study = load_study(tmp_path / "study.yaml")
+    assert (study.registry.kind, study.models) == ("mlflow", ())
+    assert set(study.gates) == {"contradiction", "evidence", "fragility", "accuracy"}
+    page = (ROOT / "docs" / "reaudit.md").read_text()
+    for kind in members("decaf.registries"):
+        assert f"`kind: {get_args(kind.model_fields['kind'].annotation)[0]}" in page
 
 
 def test_the_sample_benchmark_asks_what_the_page_of_imagenet9_says(monkeypatch, tmp_path):
