@@ -17,8 +17,9 @@ PREFECT_DEFAULTS = {
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     # The ephemeral server prints tracebacks about its own last events when it is shut down.
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
-    # Its first start migrates a database: 20 s on a loaded laptop, which is Prefect's own limit.
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+    # Its first start migrates a database: 20 s on a loaded laptop, Prefect's own limit, and minutes
+    # where other work has all the cores.
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "600",
 }
 
 for _name, _value in PREFECT_DEFAULTS.items():

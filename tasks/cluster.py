@@ -4,7 +4,7 @@ import logging
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import dask
 from distributed import Client, LocalCluster
@@ -14,6 +14,7 @@ from decaf.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.progress import announce
 
 CONNECT_SECONDS = 30
+Closable = TypeVar("Closable", Client, LocalCluster)
 WORKER_MEMORY = {
     # glibc gives freed activations back to the kernel, which faults them in again at the next
     # layer; a worker that keeps them does about twice the rows per second on a CPU. One arena,
@@ -45,10 +46,25 @@ def connect(settings: Cluster) -> Iterator[Client]:
     scratch = tempfile.gettempdir()
     with (
         dask.config.set({"temporary_directory": scratch, **_environment(settings)}),
-        _start(settings) as cluster,
-        Client(cluster, set_as_default=False) as client,
+        let_go(_start(settings)) as cluster,
+        let_go(Client(cluster, set_as_default=False)) as client,
     ):
         yield client
+
+
+@contextmanager
+def let_go(opened: Closable) -> Iterator[Closable]:
+    """Close a client or a cluster at the end; one that does not close in time is no failure.
+
+    By then the work is committed, and workers end with the process that started them.
+    """
+    try:
+        yield opened
+    finally:
+        try:
+            opened.close()
+        except TimeoutError:
+            announce("workers are slow to end; what they did is committed")
 
 
 def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:

@@ -188,11 +188,14 @@ def provide(
         for receipt in read
         for file in receipt.files
     ]
-    by_table = {table: [str(path)] for table, path in seeds.items()}
+    by_table = {table: [] for table in seeds}
     for table, path in dict.fromkeys(
         (file["table_name"], file["file_name"]) for file in files if file["is_readable"]
     ):
         by_table[table].append(path)
+    # DuckDB guesses the size of a table from its first file; a seed, which is empty, comes last.
+    for table, path in seeds.items():
+        by_table[table].append(str(path))
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
     rows = [{name: getattr(receipt, name) for name in RECEIPTS} for receipt in committed]
