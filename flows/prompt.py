@@ -7,6 +7,7 @@ columns of that view alone. An error does not end the prompt, and Ctrl-C ends a 
 import os
 import re
 import readline
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -120,7 +121,10 @@ def _said(complain: Callable[[str], None]) -> Iterator[None]:
     except BadInput as error:
         complain(f"error: {error}")
     except KeyboardInterrupt:
+        # Pressed again meanwhile, it would end the prompt.
+        heeded = signal.signal(signal.SIGINT, signal.SIG_IGN)
         complain("\ncancelled")
+        signal.signal(signal.SIGINT, heeded)
 
 
 def _answer(console: Console, connection: duckdb.DuckDBPyConnection, text: str, limit: int) -> None:

@@ -3,11 +3,16 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+
+# Prefect makes its folder when it is imported; every process of the suite has its own.
+PREFECT_HOME = tempfile.TemporaryDirectory(prefix="prefect-")
+os.environ["PREFECT_HOME"] = PREFECT_HOME.name
 
 CLASSES = [
     "00_dog",

@@ -22,6 +22,9 @@ from warehouse.storage.base import Content, Entry, Storage
 from warehouse.storage.copies import Copies
 
 REQUESTS_AT_ONCE = 16
+BROKEN_OFF = "INTERNAL_FAILURE"
+"""How Arrow calls a response of S3 that ended too soon: its object was put or deleted meanwhile."""
+BROKEN_OFF_AT_MOST = 2
 HINTS = {
     "NO_SUCH_BUCKET": "make the bucket first, or correct its name",
     "ACCESS_DENIED": "check the credentials in the environment and what they may do",
@@ -86,8 +89,8 @@ class ObjectStore(Storage):
     def read(self, key: str) -> bytes:
         """Get an object."""
         try:
-            with self._explained(), self._files.open_input_file(self._path(key)) as stream:
-                return stream.readall()
+            with self._explained():
+                return self._received(key)
         except FileNotFoundError:
             self._require_bucket()
             raise
@@ -166,6 +169,18 @@ class ObjectStore(Storage):
         with self._explained():
             if self._files.get_file_info(self._bucket).type == arrow.FileType.NotFound:
                 raise OSError("NO_SUCH_BUCKET: there is no such bucket")
+
+    def _received(self, key: str) -> bytes:
+        """Content of an object; asked again when it was replaced while it was being sent."""
+        for _ in range(BROKEN_OFF_AT_MOST):
+            try:
+                with self._files.open_input_file(self._path(key)) as stream:
+                    return stream.readall()
+            except OSError as error:
+                if BROKEN_OFF not in str(error):
+                    raise
+        with self._files.open_input_file(self._path(key)) as stream:
+            return stream.readall()
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
