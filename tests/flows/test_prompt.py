@@ -37,6 +37,8 @@ class Terminal:
             stderr=inner,
             env={**os.environ, "TERM": "dumb", "COLUMNS": "200", **environment},
             start_new_session=True,
+            # A suite in the background may ignore Ctrl-C, and would hand that on.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         os.close(inner)
         self._shown = b""
