@@ -37,7 +37,7 @@ from warehouse.catalog import connect
 from warehouse.views import CHECKS, in_order, views
 
 SCALES = (1, 10)
-ROUNDS, CORES = 3, 2
+ROUNDS, CORES = 2, 2
 PLANNED_SHARDS, PLANNED_SOURCES, MOST_SECONDS = 10_000, 32, 300
 MB = 1e6
 MEASURED = "core_measurements"
