@@ -8,6 +8,13 @@
 -- FROM drift_pairs('core_entry_versions')
 CREATE OR REPLACE MACRO drift_pairs(rel) AS TABLE
 WITH versions AS MATERIALIZED (FROM query_table(rel)),
+-- Not joined in place: DuckDB knows nothing of the size of rel, and would hash all profiles.
+wanted AS (
+    SELECT study, run_id, model_id FROM versions
+    UNION
+    SELECT study, run_before, model_before FROM versions
+),
+profiles AS MATERIALIZED (FROM core_run_profiles WHERE (study, run_id, model_id) IN (FROM wanted)),
 same_paths AS (
     SELECT version.study, version.reaudit_id, version.entry, a.path
     FROM versions AS version
@@ -17,7 +24,7 @@ same_paths AS (
 ),
 before AS MATERIALIZED (
     SELECT version.reaudit_id, version.entry, profile.*
-    FROM core_run_profiles AS profile
+    FROM profiles AS profile
     JOIN versions AS version
         ON version.study = profile.study
         AND version.run_before = profile.run_id
@@ -30,7 +37,7 @@ before AS MATERIALIZED (
 ),
 after AS MATERIALIZED (
     SELECT version.reaudit_id, version.entry, profile.*
-    FROM core_run_profiles AS profile
+    FROM profiles AS profile
     JOIN versions AS version USING (study, run_id, model_id)
 )
 SELECT
