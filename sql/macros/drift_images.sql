@@ -1,6 +1,6 @@
 -- purpose: what two versions of an entry predict on the same clean images, side by side
 -- grain: one row per entry of rel and clean image
--- inputs: stg_runs, stg_run_shards, stg_predictions, stg_pairs
+-- inputs: stg_runs, stg_run_shards, stg_predictions, stg_pairs, drift_runs
 -- paper: appendix F.2
 -- rel is as for drift_pairs. Images without a predicted class are not there.
 CREATE OR REPLACE MACRO drift_images(rel) AS TABLE
@@ -24,6 +24,7 @@ predicted AS MATERIALIZED (
         arg_min(prediction.predicted_class, shard_key) AS predicted_class
     FROM stg_predictions AS prediction
     JOIN stg_run_shards USING (study, model_id, shard_key)
+    WHERE (study, run_id, model_id) IN (FROM drift_runs('versions'))
     GROUP BY study, run_id, model_id, image_id
 ),
 after AS (

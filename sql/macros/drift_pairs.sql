@@ -1,6 +1,6 @@
 -- purpose: what two versions of an entry found on the same trajectories, side by side
 -- grain: one row per entry of rel, pair, path and repetition
--- inputs: core_run_profiles, stg_paths
+-- inputs: core_run_profiles, stg_paths, drift_runs
 -- paper: section 6.2
 -- rel names a relation with the columns of core_entry_versions, such as some of its rows. Where
 -- there is nothing to compare with, the columns of the version before are NULL; where there is,
@@ -8,13 +8,9 @@
 -- FROM drift_pairs('core_entry_versions')
 CREATE OR REPLACE MACRO drift_pairs(rel) AS TABLE
 WITH versions AS MATERIALIZED (FROM query_table(rel)),
--- Not joined in place: DuckDB knows nothing of the size of rel, and would hash all profiles.
-wanted AS (
-    SELECT study, run_id, model_id FROM versions
-    UNION
-    SELECT study, run_before, model_before FROM versions
+profiles AS MATERIALIZED (
+    FROM core_run_profiles WHERE (study, run_id, model_id) IN (FROM drift_runs('versions'))
 ),
-profiles AS MATERIALIZED (FROM core_run_profiles WHERE (study, run_id, model_id) IN (FROM wanted)),
 same_paths AS (
     SELECT version.study, version.reaudit_id, version.entry, a.path
     FROM versions AS version
