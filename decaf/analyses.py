@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from decaf.study import Study
 
 ANALYSIS_VERSION = 1
-"""Raised whenever the same units would give other matched pairs or probe scores."""
+"""Raised whenever the same units would give other matched pairs or predictions."""
 
 DECAF = ("endpoint_magnitude", "evidence", "contradiction", "fragility")
 RESPONSE = ("endpoint_magnitude", "abs_response", "net_response", "sign_flip_frac", "is_active")
+PROBE_VERSION = 2
+"""Raised whenever the same units would give other probe scores, or less of them were kept."""
+
 METHODS = ("DECAF", "Abs", "M", "Net", "SignFlip")
 """Methods that every benchmark has; spatial ones have the names that the study gives them."""
 
@@ -28,7 +31,7 @@ class Analysis:
     """One analysis of a run."""
 
     kind: str
-    """Table that it fills."""
+    """Table that it fills; probes fill ``probe_units``, too."""
     key: str
     definition: dict
     """Its parameters."""
@@ -60,6 +63,7 @@ def _of_sources(study: "Study") -> dict[str, dict]:
     The representations are those of the paper (appendix F, cross-architecture comparison). The
     share of stages that oppose the endpoint is undefined on endpoint-null pairs and is 0 there:
     the active flag, which every representation with that share has, tells such a 0 from a real one.
+    Representations with spatial scores have no features in a study without attributions.
     """
     # It loads scipy.stats, and most studies have no analyses.
     from decaf.probes import PROBES, SEED
@@ -74,8 +78,8 @@ def _of_sources(study: "Study") -> dict[str, dict]:
         "decaf": DECAF,
         "response": RESPONSE,
         "spatial": spatial,
-        "decaf_spatial": DECAF + spatial,
-        "full": RESPONSE + spatial,
+        "decaf_spatial": DECAF + spatial if spatial else (),
+        "full": RESPONSE + spatial if spatial else (),
     }
     return {
         "matched_pairs": _matching(),
@@ -83,7 +87,7 @@ def _of_sources(study: "Study") -> dict[str, dict]:
             "features": {name: list(columns) for name, columns in features.items()},
             "probes": list(PROBES),
             "seed": SEED,
-            "version": ANALYSIS_VERSION,
+            "version": PROBE_VERSION,
         },
     }
 

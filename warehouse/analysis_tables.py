@@ -1,6 +1,6 @@
 """Tables of what is computed over all models of a run at its end."""
 
-from warehouse.columns import COUNT, REAL, RUN_ID, TEXT, Column, Table
+from warehouse.columns import COUNT, FLAG, REAL, RUN_ID, TEXT, Column, Table
 
 ANALYSIS_KEY = Column("analysis_key", TEXT, "digest of the run and of the analysis's parameters")
 
@@ -53,6 +53,25 @@ PROBE_SCORES = Table(
         Column("test_count", COUNT, "units of the family"),
         Column("test_positives", COUNT, "those that show the behaviour"),
         Column("reason", TEXT, "why auroc is NULL", True),
+    ),
+)
+
+PROBE_UNITS = Table(
+    "probe_units",
+    "one row per analysis, representation, probe, unit and label",
+    ("study", "analysis_key", "representation", "probe", "model_id", "source_id", "label"),
+    ("study",),
+    (
+        ANALYSIS_KEY,
+        RUN_ID,
+        Column("representation", TEXT, "features that the probe sees"),
+        Column("probe", TEXT, "estimator"),
+        Column("model_id", TEXT, "model of the unit"),
+        Column("source_id", TEXT, "source of the unit"),
+        Column("family", TEXT, "architecture family of the model, held out from the probe"),
+        Column("label", TEXT, "behaviour"),
+        Column("is_shown", FLAG, "whether the unit shows the behaviour"),
+        Column("probability", REAL, "of the behaviour; NULL where the fold is undefined", True),
     ),
 )
 

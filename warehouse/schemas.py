@@ -9,6 +9,7 @@ from warehouse.analysis_tables import (
     MATCHED_PAIRS,
     PROBE_PREDICTIONS,
     PROBE_SCORES,
+    PROBE_UNITS,
     RUN_ANALYSES,
 )
 from warehouse.baseline_tables import BASELINE_COSTS, BASELINE_SCORES, RUN_BASELINES
@@ -309,6 +310,7 @@ TABLES: dict[str, Table] = {
         BASELINE_COSTS,
         MATCHED_PAIRS,
         PROBE_SCORES,
+        PROBE_UNITS,
         PROBE_PREDICTIONS,
         FACTUAL_CONTEXTS,
         RUNS,

@@ -2,7 +2,7 @@
 -- grain: one row per key that several rows share
 -- inputs: core_trajectories, core_profiles, core_shards, stg_predictions, stg_quarantine,
 --   stg_costs, stg_runs, stg_run_shards, stg_models, stg_paths, stg_pairs,
---   stg_run_outcomes, stg_run_analyses, stg_matched_pairs, stg_probe_scores
+--   stg_run_outcomes
 -- paper: none
 -- Rows of the large tables are counted by their columns: a list for each takes as much again.
 WITH large AS (
@@ -38,13 +38,6 @@ small AS (
     SELECT 'pairs', study, NULL, [pairs_digest, pair_id] FROM stg_pairs
     UNION ALL
     SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
-    UNION ALL
-    SELECT 'run_analyses', study, NULL, [run_id, analysis_key] FROM stg_run_analyses
-    UNION ALL
-    SELECT 'matched_pairs', study, NULL, [analysis_key, position::VARCHAR] FROM stg_matched_pairs
-    UNION ALL
-    SELECT 'probe_scores', study, NULL, [analysis_key, representation, probe, family, label]
-    FROM stg_probe_scores
 ),
 counted AS (
     FROM large

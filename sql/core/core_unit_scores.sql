@@ -4,6 +4,7 @@
 -- paper: section 6.1; appendix E
 -- DECAF scores evidence by E, contradiction by C and fragility by F; the score of any other method
 -- is one number, the same for the three labels. Spatial methods have the study's names for them.
+-- On an endpoint-null pair no stage opposes the endpoint: SignFlip is 0 there, as in the probes.
 CREATE OR REPLACE VIEW core_unit_scores AS
 WITH units AS MATERIALIZED (FROM core_units),
 spatial AS (
@@ -11,15 +12,18 @@ spatial AS (
 ),
 responses AS (
     SELECT
-        *,
+        units.*,
         unnest([
             {method: 'DECAF', scores: [evidence, contradiction, fragility]},
             {method: 'Abs', scores: [abs_response, abs_response, abs_response]},
             {method: 'M', scores: [endpoint_magnitude, endpoint_magnitude, endpoint_magnitude]},
             {method: 'Net', scores: [net_response, net_response, net_response]},
-            {method: 'SignFlip', scores: [sign_flip_frac, sign_flip_frac, sign_flip_frac]}
+            {method: 'SignFlip', scores: [sign_flip, sign_flip, sign_flip]}
         ], recursive := true)
     FROM units
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sign_flip_frac, CASE WHEN NOT is_active THEN 0 END) AS sign_flip
+    )
     UNION ALL
     SELECT unit.*, method, [region_score, region_score, region_score]
     FROM units AS unit
@@ -37,8 +41,5 @@ SELECT
     unnest(scores) AS score, -- score units; SignFlip is a fraction
     abs_response, -- score units
     reason IS NULL AS is_complete, -- the unit takes part in the benchmark
-    CASE
-        WHEN reason IS NOT NULL THEN reason
-        WHEN score IS NULL THEN 'undefined on an endpoint-null pair'
-    END AS reason -- why the score, or the unit, takes no part
+    reason -- why the unit takes no part
 FROM responses;

@@ -1,18 +1,24 @@
--- purpose: how often each model shows the behaviours of ImageNet-9, at the thresholds of the paper
+-- purpose: how often each model shows the behaviours of ImageNet-9, at the run's epsilon and a change of 0.20
 -- grain: one row per study and model
--- inputs: behaviours, core_measurements
+-- inputs: behaviours, core_measurements, core_current_runs
 -- paper: appendix E
 -- Another threshold: FROM behaviours(0.01, 0.1). Only studies that measure behaviours have rows.
 CREATE OR REPLACE VIEW out_behaviours AS
+-- At an infinite gate every source is judged by its corruptions.
+WITH shown AS (
+    SELECT unit.*, abs(endpoint_delta) >= epsilon AS is_at_endpoint
+    FROM behaviours('infinity'::DOUBLE, 0.2) AS unit
+    JOIN core_current_runs USING (study)
+)
 SELECT
     study,
     model_id,
     count(*) AS source_count,
-    count(*) FILTER (NOT is_active) AS null_count, -- endpoint-null pairs: the ones corrupted
+    count(*) FILTER (NOT is_at_endpoint) AS null_count, -- endpoint-null pairs: the ones corrupted
     avg(y_evidence::DOUBLE) AS evidence_frac,
     avg(y_contradiction::DOUBLE) AS contradiction_frac,
-    avg(y_fragility::DOUBLE) AS fragility_frac -- NULL unless corruptions have been scored
-FROM behaviours(0.02, 0.2) AS unit
+    avg(if(is_at_endpoint, FALSE, y_fragility)::DOUBLE) AS fragility_frac -- NULL unless corruptions have been scored
+FROM shown AS unit
 WHERE EXISTS (
     FROM core_measurements AS planned
     WHERE planned.study = unit.study AND planned.kind = 'corruptions'

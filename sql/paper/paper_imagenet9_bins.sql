@@ -4,7 +4,8 @@
 --   comparisons_with_decaf
 -- paper: section 6.2 (figure 3c); appendix F
 -- Bins are cut once, on the sample; intervals resample models. Single bins are shown for DECAF and
--- Abs: out_unit_bins has all methods and labels. bins_won counts bins of common support.
+-- Abs: out_unit_bins has all methods and labels. bins_below_decaf counts bins of common
+-- support; it is undefined where the method has no value in one of them.
 CREATE OR REPLACE VIEW paper_imagenet9_bins AS
 WITH units AS MATERIALIZED (
     SELECT score.*, bin
@@ -21,7 +22,7 @@ shown AS (FROM summaries WHERE part NOT LIKE 'bin%' OR method IN ('DECAF', 'Abs'
 wins AS (
     SELECT
         study, other.method, count(*) AS bin_count,
-        count(*) FILTER (decaf.value > other.value) AS won
+        CASE WHEN count(other.value) = count(*) THEN count_if(decaf.value > other.value) END AS won
     FROM summaries AS other
     JOIN (FROM summaries WHERE method = 'DECAF') AS decaf USING (study, part)
     WHERE part LIKE 'bin%' AND other.replicate IS NULL AND decaf.replicate IS NULL
@@ -32,7 +33,7 @@ published (method, part, statistic, published) AS (
     VALUES
         ('DECAF', 'common support', 'auroc', 0.677),
         ('Abs', 'common support', 'auroc', 0.517),
-        ('Abs', 'common support', 'bins_won', 15),
+        ('Abs', 'common support', 'bins_below_decaf', 15),
         ('DECAF', 'common support', 'bins', 16)
 ),
 estimates AS (
@@ -40,8 +41,9 @@ estimates AS (
     UNION ALL BY NAME
     SELECT
         study, method, 'common support' AS part,
-        CASE WHEN method = 'DECAF' THEN 'bins' ELSE 'bins_won' END AS statistic,
-        CASE WHEN method = 'DECAF' THEN bin_count ELSE won END::DOUBLE AS estimate
+        CASE WHEN method = 'DECAF' THEN 'bins' ELSE 'bins_below_decaf' END AS statistic,
+        CASE WHEN method = 'DECAF' THEN bin_count ELSE won END::DOUBLE AS estimate,
+        CASE WHEN won IS NULL THEN 'a label is undefined in a bin of common support' END AS reason
     FROM wins
 )
 SELECT

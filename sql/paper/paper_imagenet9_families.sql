@@ -1,10 +1,11 @@
 -- purpose: what probes of each representation tell of architecture families that they never saw
 -- grain: one row per study, representation, probe and label (or macro)
--- inputs: core_probe_scores
+-- inputs: core_probe_scores, core_probe_units, probe_replicates, two_level_limits
 -- paper: section 6.2 (figure 10); appendix F (cross-architecture comparison)
 -- A label is the mean over the families in which it is defined; the macro is the mean over the
 -- three labels, undefined unless each is defined somewhere. The paper does not name its estimator:
--- its values stand beside the logistic regression. Nothing is resampled.
+-- its values stand beside the logistic regression. Intervals resample models, whose probes stay: a
+-- replicate is the mean over the families in which it is defined.
 CREATE OR REPLACE VIEW paper_imagenet9_families AS
 WITH published (representation, published) AS (
     VALUES ('decaf', 0.862), ('response', 0.867), ('spatial', 0.737), ('decaf_spatial', 0.918),
@@ -27,21 +28,33 @@ estimates AS (
         CASE WHEN count(estimate) < 3 THEN 'a label is defined in no family' END
     FROM labels
     GROUP BY study, representation, probe
-)
+),
+probed AS (FROM core_probe_units),
+replicates AS (
+    SELECT
+        {study: study, representation: representation, probe: probe, label: label} AS g,
+        replicate, value
+    FROM probe_replicates('probed', 500, 91702)
+),
+limits AS (SELECT unnest(g), * EXCLUDE (g, estimate) FROM two_level_limits('replicates'))
 SELECT
     study,
     representation,
     probe,
     label,
     estimate, -- AUROC, 0 to 1
-    NULL::DOUBLE AS lower_90,
-    NULL::DOUBLE AS upper_90,
-    NULL::DOUBLE AS lower_95,
-    NULL::DOUBLE AS upper_95,
+    lower_90,
+    upper_90,
+    lower_95,
+    upper_95,
     CASE
         WHEN label = 'macro' AND probe = 'logistic_regression' THEN published::DOUBLE
     END AS published, -- NULL where the paper has none
-    reason -- why the estimate is NULL
+    CASE
+        WHEN estimate IS NOT NULL AND lower_90 IS NULL THEN 'no unit of its probes is stored'
+        ELSE reason
+    END AS reason -- why the estimate, or its interval, is NULL
 FROM estimates
+LEFT JOIN limits USING (study, representation, probe, label)
 LEFT JOIN published USING (representation)
 ORDER BY study, probe, representation, label;

@@ -51,6 +51,9 @@ def test_logistic_regression_is_that_of_scikit_learn():
             scores = model.decision_function((x[test] - mean) / std)
             expected = roc_auc_score(y[test, label], scores)
             assert found.auroc[row, label] == pytest.approx(expected, abs=1e-12)
+            np.testing.assert_allclose(
+                found.probability[test, label], 1 / (1 + np.exp(-scores)), rtol=1e-9
+            )
     assert found.by_label[0] > 0.85
     assert 0.35 < found.by_label[2] < 0.65
 
@@ -70,6 +73,7 @@ def test_probes_are_as_the_protocol_says():
     assert (linear["C"], linear["class_weight"], linear["max_iter"]) == (1.0, "balanced", 2000)
     trees = gradient_boosting().get_params()
     assert (trees["max_iter"], trees["learning_rate"]) == (200, 0.05)
+    assert trees["early_stopping"] is False, "by itself it stops early above 10,000 rows"
 
 
 def test_a_fold_of_one_kind_is_undefined_with_a_reason():
@@ -83,6 +87,9 @@ def test_a_fold_of_one_kind_is_undefined_with_a_reason():
         [False, True, True],  # swin
         [True, True, True],  # vit
     ]
+    for row, family in enumerate(("cnn", "swin", "vit")):
+        is_missing = np.isnan(found.probability[families == family])
+        assert (is_missing == np.isnan(found.auroc[row])).all()
     assert found.reasons["vit", 0] == "every held-out unit carries the label"
     assert found.reasons["cnn", 1] == "no held-out unit carries the label"
     assert found.reasons["swin", 1] == "no training unit carries the label"

@@ -121,6 +121,38 @@ def test_intervals_draw_models(units):
                 assert [found[key][low], found[key][high]] == pytest.approx(expected.tolist())
 
 
+def test_probes_are_judged_on_drawn_models(units):
+    """Three families of two models: a replicate is the mean over the families that it draws."""
+    family = units.model // 2
+    said = units.scores["DECAF"]
+    rows = [
+        {"study": "s", "representation": "decaf", "probe": "logistic_regression", "label": name}
+        | {"model_id": f"m{units.model[unit]}", "family": f"f{family[unit]}"}
+        | {"is_shown": bool(units.labels[unit, place]), "probability": float(said[unit, place])}
+        for unit in range(len(family))
+        for place, name in enumerate(LABELS)
+    ]
+    units.connection.from_arrow(pa.Table.from_pylist(rows)).create("core_probe_units")
+    define(units.connection, "probe_replicates")
+    found = units.connection.sql(
+        "SELECT label, list(value ORDER BY replicate NULLS FIRST) "
+        "FROM probe_replicates('core_probe_units', 500, 91702) GROUP BY label"
+    ).fetchall()
+    counts = units.counts()
+    weights = np.vstack([np.ones(MODELS), counts])[:, units.model]
+    expected = {}
+    for place, name in enumerate(LABELS):
+        folds = [
+            weighted_auroc(units.labels[own, place], said[own, place], weights[:, own])
+            for own in (family == number for number in range(3))
+        ]
+        expected[name] = np.nanmean(folds, axis=0)
+    expected["macro"] = np.mean([expected[name] for name in LABELS], axis=0)
+    assert np.isnan(folds).any(), "some replicate draws no model of a family"
+    for name, values in found:
+        assert values == pytest.approx(expected[name].tolist())
+
+
 def test_bins(units):
     define(units.connection, "core_unit_bins")
     found = units.view("paper_imagenet9_bins")
@@ -140,7 +172,9 @@ def test_bins(units):
             assert estimate == (expected and pytest.approx(expected))
     assert found["DECAF", "common support", "bins"]["estimate"] == is_common.sum()
     wins = (macros["DECAF"] > macros["Abs"])[is_common].sum()
-    assert found["Abs", "common support", "bins_won"]["estimate"] == wins
+    assert found["Abs", "common support", "bins_below_decaf"]["estimate"] == wins
+    undefined = found["SignFlip", "common support", "bins_below_decaf"]
+    assert (undefined["estimate"] is None) == (undefined["reason"] is not None)
     assert 0 < is_common.sum() < bins.bin_count
 
 

@@ -64,6 +64,17 @@ def test_keys_follow_the_run_and_the_parameters():
     assert features["spatial"] == ["ixg", "rise"]
 
 
+def test_a_study_without_attributions_has_no_features_with_spatial_scores():
+    features = definitions(study())["probe_scores"]["features"]
+    assert {name: bool(columns) for name, columns in features.items()} == {
+        "decaf": True,
+        "response": True,
+        "spatial": False,
+        "decaf_spatial": False,
+        "full": False,
+    }
+
+
 @pytest.mark.parametrize("name", ["DECAF", "Abs", "evidence"])
 def test_a_method_must_not_have_the_name_of_another(name):
     with pytest.raises(DataError, match=name):
@@ -73,7 +84,8 @@ def test_a_method_must_not_have_the_name_of_another(name):
 def test_probes_are_those_of_the_library(units):
     features = {"one": ["endpoint_magnitude", "rise", "is_active"], "none": []}
     analysis = Analysis("probe_scores", "k", {"features": features, "probes": [PROBE]})
-    rows = list(analyse._probe_scores(units, analysis))
+    tables = analyse._probe_scores(units, analysis)
+    rows = tables["probe_scores"].to_pylist()
     columns = [units[name].astype(float) for name in features["one"]]
     expected = leave_one_group_out(
         np.stack(columns, axis=1), units["labels"], units["family"], PROBES[PROBE]
@@ -94,12 +106,28 @@ def test_probes_are_those_of_the_library(units):
     assert {row["reason"] for row in rows if row["representation"] == "none"} == {
         "the study has no such features"
     }
+    kept = tables["probe_units"].to_pylist()
+    assert len(kept) == 2 * 36 * 3
+    assert all(row["probability"] is None for row in kept if row["representation"] == "none")
+    known = {
+        (row["model_id"], row["source_id"], row["label"]): (row["is_shown"], row["probability"])
+        for row in kept
+        if row["representation"] == "one"
+    }
+    for number in range(36):
+        name = (units["model_id"][number], units["source_id"][number])
+        for position, label in enumerate(LABELS):
+            is_shown, probability = known[*name, label]
+            assert is_shown == units["labels"][number, position]
+            said = expected.probability[number, position]
+            assert probability == (None if np.isnan(said) else said)
 
 
 def test_one_family_has_nothing_to_learn_from(units):
     units["family"] = np.full(36, "vit", object)
     analysis = Analysis("probe_scores", "k", {"features": {"one": ["rise"]}, "probes": [PROBE]})
-    rows = list(analyse._probe_scores(units, analysis))
+    tables = analyse._probe_scores(units, analysis)
+    rows = tables["probe_scores"].to_pylist()
     assert [(row["label"], row["auroc"], row["reason"]) for row in rows] == [
         (label, None, "no other family") for label in LABELS
     ]
@@ -107,7 +135,7 @@ def test_one_family_has_nothing_to_learn_from(units):
 
 def test_pairs_are_those_of_the_library(units):
     analysis = Analysis("matched_pairs", "k", {"tolerance": 0.05})
-    rows = list(analyse._matched_pairs(units, analysis))
+    rows = analyse._matched_pairs(units, analysis)["matched_pairs"].to_pylist()
     expected = match_units(
         units["abs_response"], units["labels"], [units["model_id"], units["pair_id"]], 0.05
     )
@@ -123,7 +151,7 @@ def test_pairs_are_those_of_the_library(units):
 def test_without_a_behaviour_there_is_no_pair(units):
     units["labels"][:] = False
     analysis = Analysis("matched_pairs", "k", {"tolerance": 0.05})
-    assert list(analyse._matched_pairs(units, analysis)) == []
+    assert analyse._matched_pairs(units, analysis)["matched_pairs"].num_rows == 0
 
 
 def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
