@@ -51,6 +51,7 @@ SELECT
     estimate, -- AUROC 0 to 1, mean over labels; a difference is DECAF minus the method
     lower_90, upper_90, lower_95, upper_95,
     published.published::DOUBLE AS published, -- NULL where the paper has none
+    estimate - published.published AS difference,
     reason -- why the estimate, or its interval, is NULL
 FROM estimates
 LEFT JOIN published USING (method, part, statistic)

@@ -39,22 +39,20 @@ replicates AS (
 limits AS (SELECT unnest(g), * EXCLUDE (g, estimate) FROM two_level_limits('replicates'))
 SELECT
     study,
-    representation,
+    estimates.representation,
     probe,
     label,
     estimate, -- AUROC, 0 to 1
-    lower_90,
-    upper_90,
-    lower_95,
-    upper_95,
-    CASE
-        WHEN label = 'macro' AND probe = 'logistic_regression' THEN published::DOUBLE
-    END AS published, -- NULL where the paper has none
+    lower_90, upper_90, lower_95, upper_95,
+    published::DOUBLE AS published, -- NULL where the paper has none
+    estimate - published AS difference,
     CASE
         WHEN estimate IS NOT NULL AND lower_90 IS NULL THEN 'no unit of its probes is stored'
         ELSE reason
     END AS reason -- why the estimate, or its interval, is NULL
 FROM estimates
 LEFT JOIN limits USING (study, representation, probe, label)
-LEFT JOIN published USING (representation)
-ORDER BY study, probe, representation, label;
+LEFT JOIN published
+    ON published.representation = estimates.representation
+    AND label = 'macro' AND probe = 'logistic_regression'
+ORDER BY study, probe, estimates.representation, label;

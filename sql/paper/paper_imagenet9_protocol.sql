@@ -49,6 +49,7 @@ SELECT
     lower_95,
     upper_95,
     published, -- of the official data
+    estimate - published AS difference,
     CASE reason WHEN 'the mean of y is 0' THEN 'the mean on path_a is 0'
         WHEN 'a single cluster' THEN 'a single model' ELSE reason END AS reason
 FROM ratios

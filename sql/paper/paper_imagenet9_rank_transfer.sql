@@ -33,6 +33,7 @@ SELECT
     lower_95,
     upper_95,
     published, -- of the official data
+    estimate - published AS difference,
     reason
 FROM rank_transfer_of_models(500, 91702)
 JOIN asked USING (study, pair_type, metric, path_a, path_b)

@@ -48,6 +48,7 @@ estimates AS (
 )
 SELECT study, method, statistic, estimate, lower_90, upper_90, lower_95, upper_95,
     published.published::DOUBLE AS published, -- NULL where the paper has none
+    estimate - published.published AS difference,
     reason -- why the estimate, or its interval, is NULL
 FROM estimates
 LEFT JOIN published USING (method, statistic)

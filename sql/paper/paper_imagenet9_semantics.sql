@@ -49,6 +49,7 @@ SELECT
     lower_95,
     upper_95,
     published.published::DOUBLE AS published, -- NULL where the paper has none
+    estimate - published.published AS difference,
     reason -- why the estimate, or its interval, is NULL
 FROM comparisons_with_decaf('entries')
 LEFT JOIN published USING (method, part, statistic)

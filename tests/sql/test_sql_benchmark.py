@@ -61,7 +61,7 @@ class Units:
     def view(self, name):
         """Rows of a paper view by method, part and statistic."""
         define(self.connection, name)
-        names = ("estimate", "l90", "u90", "l95", "u95", "published", "reason")
+        names = ("estimate", "l90", "u90", "l95", "u95", "published", "difference", "reason")
         return {
             row[1:4]: dict(zip(names, row[4:], strict=True))
             for row in self.connection.view(name).fetchall()
