@@ -266,12 +266,13 @@ def _insert_paper(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
     measured = [(study, pair_type, name) for pair_type in audit.pair_types for name in METRICS]
     tables = {
         "protocol": [
-            (*where, blend, order, *numbers, 1.737 if where[2] == "abs_response" else None, None)
+            (*where, blend, order, *numbers)
+            + ((1.737, 1.74 - 1.737, None) if where[2] == "abs_response" else (None,) * 3)
             for where in measured
             for order in orders
         ],
         "rank_transfer": [
-            (*where, blend, order, *missing, None, "all values of one side are equal")
+            (*where, blend, order, *missing, None, None, "all values of one side are equal")
             for where in measured
             for order in orders
         ],

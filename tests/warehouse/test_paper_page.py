@@ -76,7 +76,10 @@ def test_a_study_of_images_has_a_page_too(tmp_path):
     with open_stub(audit) as connection:
         page = page_of(connection, audit.study, tmp_path)
     limits = "[1.700, 1.780] | [1.690, 1.790]"
-    assert f"| mixed_rand | abs_response | blend | patch_a | 1.740 | {limits} | 1.737 | – |" in page
+    assert (
+        f"| mixed_rand | abs_response | blend | patch_a | 1.740 | {limits} | 1.737 | +0.003 |"
+        in page
+    )
 
 
 def test_what_cannot_be_written(stub, tmp_path):

@@ -12,7 +12,14 @@ import jinja2
 from decaf.errors import WriteFailed
 from decaf.files import replace_file
 from decaf.plots import COLOURS
-from warehouse.report import comparisons, figures, paper_figures, paper_tables, tables
+from warehouse.report import (
+    benchmark_figures,
+    comparisons,
+    figures,
+    paper_figures,
+    paper_tables,
+    tables,
+)
 from warehouse.report.columns import decimals_of
 from warehouse.report.costs import cost_table
 from warehouse.report.facts import Facts, Profile, StageMean, read_facts
@@ -109,6 +116,7 @@ def render(facts: Facts, shown_count: int) -> bytes:
         history=history_pictures(facts.registry),
         paper=paper_tables.paper_tables(shown),
         data_note=paper_tables.data_note(facts.paper.data),
+        benchmark=benchmark_figures.benchmark_pictures(facts),
         protocol=paper_figures.protocol_pictures(facts),
         orders=paper_figures.order_pictures(shown),
         thresholds=paper_figures.threshold_pictures(facts),

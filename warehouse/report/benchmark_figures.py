@@ -1,0 +1,214 @@
+"""The report's pictures of the benchmark of ImageNet-9: what each method tells of behaviours."""
+
+from collections.abc import Callable, Sequence
+
+import altair as alt
+
+from warehouse.report.facts import Facts
+from warehouse.report.figures import PAGE_WIDTH
+from warehouse.report.paper import PaperRow
+from warehouse.report.svg import INK, MUTED, Picture, header, svg_element
+
+SEMANTICS = "paper_imagenet9_semantics"
+ROLES = "paper_imagenet9_roles"
+BINS = "paper_imagenet9_bins"
+FAMILIES = "paper_imagenet9_families"
+CALLS = "paper_imagenet9_calls"
+
+DECAF = "DECAF"
+RESAMPLED = "Lines are 95% intervals that resample models."
+EVEN_ODDS = 0.5
+"""AUROC of a score that tells nothing."""
+
+
+def benchmark_pictures(facts: Facts) -> list[Picture]:
+    """Fixed semantics, matched pairs, magnitude bins, held-out families and calls, as there are."""
+    makers = (semantics_picture, roles_picture, bins_picture, families_picture, calls_picture)
+    pictures = [make(facts) for make in makers]
+    return [picture for picture in pictures if picture is not None]
+
+
+def semantics_picture(facts: Facts) -> Picture | None:
+    """AUROC of every method, a panel per behaviour and one for their mean (figure 3a)."""
+    rows = [row for row in facts.paper.table(SEMANTICS) if row.of["statistic"] == "auroc"]
+    return method_points(
+        rows,
+        "How well each method's score tells each behaviour",
+        "AUROC",
+        panel_of=lambda row: row.of["label"],
+        panels=("evidence", "contradiction", "fragility", "macro"),
+        reference=EVEN_ODDS,
+        note=RESAMPLED,
+    )
+
+
+def roles_picture(facts: Facts) -> Picture | None:
+    """Role agreement and ranking of every method in matched pairs (figure 3b)."""
+    names = {"role_accuracy": "role named", "ranking_accuracy": "units ranked"}
+    rows = [row for row in facts.paper.table(ROLES) if row.of["statistic"] in names]
+    return method_points(
+        rows,
+        "Pairs of units of about equal Abs that show different behaviours",
+        "share of what is right",
+        panel_of=lambda row: names[row.of["statistic"]],
+        panels=tuple(names.values()),
+        note=RESAMPLED,
+    )
+
+
+def families_picture(facts: Facts) -> Picture | None:
+    """Macro AUROC of every representation on held-out families, a panel per probe (figure 10)."""
+    rows = [row for row in facts.paper.table(FAMILIES) if row.of["label"] == "macro"]
+    return method_points(
+        rows,
+        "Probes on families of models that they never saw",
+        "AUROC, mean over behaviours",
+        panel_of=lambda row: row.of["probe"].replace("_", " "),
+        panels=("logistic regression", "gradient boosting"),
+        method_of=lambda row: row.of["representation"],
+        reference=EVEN_ODDS,
+        note=RESAMPLED,
+    )
+
+
+def calls_picture(facts: Facts) -> Picture | None:
+    """Rows that each method takes of a model, by image (table 1)."""
+    names = {"forward_per_image": "forward", "backward_per_image": "backward"}
+    rows = [row for row in facts.paper.table(CALLS) if row.of["statistic"] in names]
+    return method_points(
+        rows,
+        "What each method takes of a model",
+        "rows of an image",
+        panel_of=lambda row: names[row.of["statistic"]],
+        panels=tuple(names.values()),
+        digits=".1~f",
+    )
+
+
+def bins_picture(facts: Facts) -> Picture | None:
+    """Mean AUROC of DECAF and Abs in every bin of Abs that has all behaviours (figure 3c)."""
+    values = [
+        {
+            "method": row.of["method"],
+            "bin": int(row.of["part"].removeprefix("bin ")),
+            "value": row.estimate,
+            "low": row.lower_95,
+            "high": row.upper_95,
+        }
+        for row in facts.paper.table(BINS)
+        if row.of["statistic"] == "auroc"
+        and row.of["part"].startswith("bin ")
+        and row.estimate is not None
+    ]
+    if not values:
+        return None
+    base = alt.Chart().encode(
+        x=alt.X(
+            "bin:O",
+            title="quantile bin of Abs, from the smallest",
+            axis=alt.Axis(labelAngle=0, ticks=False),
+        ),
+        xOffset=alt.XOffset("method:N", sort=[DECAF]),
+        color=_shade("method:N", [value["method"] for value in values]),
+    )
+    points = base.mark_point(filled=True, size=46, opacity=1).encode(
+        y=alt.Y(
+            "value:Q",
+            title="AUROC, mean over behaviours",
+            scale=alt.Scale(zero=False),
+            axis=alt.Axis(tickCount=5),
+        )
+    )
+    limits = (
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=1.5)
+        .encode(y="low:Q", y2="high:Q")
+    )
+    line = (
+        alt.Chart()
+        .mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
+        .encode(y=alt.datum(EVEN_ODDS))
+    )
+    chart = alt.layer(line, limits, points, data=alt.InlineData(values=values)).properties(
+        width=PAGE_WIDTH - 80, height=200
+    )
+    title = "DECAF, dark, and Abs, light, among units of about equal Abs"
+    note = f"{RESAMPLED} Bins without one of the three behaviours are left out."
+    return Picture(title, svg_element(chart, title), note)
+
+
+def method_points(
+    rows: Sequence[PaperRow],
+    title: str,
+    axis: str,
+    *,
+    panel_of: Callable[[PaperRow], str],
+    panels: Sequence[str],
+    method_of: Callable[[PaperRow], str] = lambda row: row.of["method"],
+    reference: float | None = None,
+    digits: str = ".2f",
+    note: str = "",
+) -> Picture | None:
+    """One point with its interval per method, a panel per quantity; none if nothing is defined.
+
+    Parameters
+    ----------
+    rows
+        Those of other panels are left out.
+    title, axis
+        Of the picture, and of its axis.
+    panels
+        Names of the panels in their order; one without a defined row is left out.
+    reference
+        Value with a dashed line.
+    """
+    values = [
+        {
+            "panel": panel_of(row),
+            "method": method_of(row),
+            "value": row.estimate,
+            "low": row.lower_95,
+            "high": row.upper_95,
+        }
+        for row in rows
+        if panel_of(row) in panels and row.estimate is not None
+    ]
+    if not values:
+        return None
+    shown = [name for name in panels if any(value["panel"] == name for value in values)]
+    methods = sorted({value["method"] for value in values}, key=lambda name: (name != DECAF, name))
+    base = alt.Chart().encode(
+        y=alt.Y("method:N", sort=methods, title=None, axis=alt.Axis(ticks=False, domain=False)),
+        color=_shade("method:N", methods),
+    )
+    points = base.mark_point(filled=True, size=52, opacity=1).encode(
+        x=alt.X("value:Q", title=axis, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=3))
+    )
+    limits = (
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=1.5)
+        .encode(x="low:Q", x2="high:Q")
+    )
+    written = (
+        base.transform_calculate(end="max(datum.value, isValid(datum.high) ? datum.high : 0)")
+        .mark_text(align="left", dx=6, fontSize=10)
+        .encode(x="end:Q", text=alt.Text("value:Q", format=digits))
+    )
+    layers = [limits, points, written]
+    if reference is not None:
+        line = alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
+        layers.append(line.encode(x=alt.datum(reference)))
+    chart = (
+        alt.layer(*layers, data=alt.InlineData(values=values))
+        .properties(width=(PAGE_WIDTH - 170) / len(shown) - 16, height=alt.Step(20))
+        .facet(column=alt.Column("panel:N", sort=shown, title=None, header=header()))
+        .properties(spacing=16)
+    )
+    return Picture(title, svg_element(chart, title), note)
+
+
+def _shade(field: str, methods: Sequence[str]) -> alt.Color:
+    """DECAF is dark, what it is compared with light."""
+    names = list(dict.fromkeys(methods))
+    shades = [INK if name.upper() == DECAF else MUTED for name in names]
+    return alt.Color(field, legend=None, scale=alt.Scale(domain=names, range=shades))
