@@ -141,12 +141,12 @@ class NetworkCard(TrainableCard):
 
         from decaf.models.network import NetworkModel
 
-        path, arguments, rename = self.weights_file(workspace), self.arguments, str
+        path, arguments, adapt = self.weights_file(workspace), self.arguments, None
         if self.pretrained is not None:
             published = self._published()
-            arguments, rename = published.arguments | arguments, published.rename
+            arguments, adapt = published.arguments | arguments, published.adapt
         network = architectures.build(self.architecture, arguments)
-        load_into(network, path, self.entry, self.prefix or "", rename)
+        load_into(network, path, self.entry, self.prefix or "", adapt)
         return NetworkModel(network, self, torch.device(device))
 
     @property

@@ -187,4 +187,4 @@ class ImageNet9FineTune(Settings):
             load_below_head(network, self.initial_weights)
             return
         published = architectures.pretrained(architecture, self.pretrained, self.checkpoints)
-        load_below_head(network, published.file, published.rename)
+        load_below_head(network, published.file, published.adapt)
