@@ -13,6 +13,7 @@ from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
 from decaf.models.precision import Precision
 from decaf.models.trainable import TrainableCard
+from decaf.readiness import Check
 from decaf.settings import PlacedPath
 
 Training = one_of("decaf.training", "recipe")
@@ -153,6 +154,10 @@ class NetworkCard(TrainableCard):
     def trained_suffix(self) -> str:
         """Checkpoints are safetensors."""
         return SAFETENSORS
+
+    def training_checks(self) -> tuple[Check, ...]:
+        """Those of the recipe, for this architecture."""
+        return self.training.checks(self.architecture)
 
     def train(self, workspace: Path, device: str) -> None:
         """Train by the recipe; the checkpoint carries the outcome in its header."""
