@@ -83,7 +83,7 @@ def _filter_of(name: str, tag: str) -> Callable[..., dict[str, Any]] | None:
             timm.create_model(name, pretrained=True, pretrained_cfg=tag)
         finally:
             _builder.load_pretrained = loader
-    return asked["filter_fn"]
+    return asked.get("filter_fn")
 
 
 def _cached(published: "PretrainedCfg") -> list[Path]:

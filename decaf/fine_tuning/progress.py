@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from decaf.errors import ModelError
-from decaf.models.checkpoint import load_into, read_metadata, read_tensors, save, save_tensors
+from decaf.models.checkpoint import (
+    STUMBLES,
+    load_into,
+    read_metadata,
+    read_tensors,
+    save,
+    save_tensors,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -113,7 +120,7 @@ class Progress:
         try:
             yield
         # Of a damaged file, a reader stumbles over whatever it expected there.
-        except (ModelError, LookupError, TypeError, ValueError, RuntimeError) as error:
+        except (ModelError, *STUMBLES) as error:
             raise ModelError(
                 f"the training cannot go on from {self._folder}, where it was stopped "
                 f"({type(error).__name__}: {error}). Remove that folder, and it starts again"

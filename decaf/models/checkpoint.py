@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SAFETENSORS = ".safetensors"
 TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".tar", ".ckpt")
 ZIP_START, PICKLE_START = b"PK\x03\x04", b"\x80"
+STUMBLES = (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+"""What code that expects a certain content raises for another one."""
 LONGEST_HEADER = 100_000_000
 SHOWN = 4
 
@@ -175,7 +177,7 @@ def _adapted(network: "torch.nn.Module", path: Path, adapt: "Adapt") -> dict[str
     try:
         loaded = adapt(content, network)
     # Of another file, a library's own code stumbles over whatever it expected there.
-    except (LookupError, AttributeError, TypeError, ValueError, RuntimeError) as error:
+    except STUMBLES as error:
         raise ModelError(
             f"{path} does not hold the published weights of {type(network).__name__}: "
             f"{type(error).__name__}: {error}; download it again, or correct 'architecture:'"

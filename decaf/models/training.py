@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from decaf import architectures
+from decaf.errors import WriteFailed
 from decaf.models.checkpoint import read_metadata, save
 
 if TYPE_CHECKING:
@@ -91,10 +92,16 @@ def _held(folder: Path, name: str) -> Iterator[None]:
 
 def _lock_file(folder: Path) -> TextIO:
     while True:
-        folder.mkdir(parents=True, exist_ok=True)
-        # The folder may be gone again: then whoever removed it has made the checkpoint.
-        with suppress(FileNotFoundError):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
             return (folder / "lock").open("a")
+        except FileNotFoundError:
+            continue  # gone again: whoever removed it has made the checkpoint
+        except OSError as error:
+            raise WriteFailed(
+                f"{folder} cannot be made, where a training is kept while it is under way: "
+                f"{error.strerror}; free some space, or set 'workspace:' to another folder"
+            ) from error
 
 
 def read_outcome(path: Path) -> dict[str, Any] | None:

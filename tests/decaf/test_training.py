@@ -6,6 +6,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from decaf.errors import WriteFailed
 from decaf.models.training import train_network
 from decaf.sources.network import NetworkCard
 from decaf.training.scene_shortcut import SceneShortcut, TrainingOutcome
@@ -94,3 +95,9 @@ def test_who_waited_goes_on_where_the_other_failed(tmp_path, monkeypatch):
     assert failed == [True]
     assert len(trainings.sites) == 1
     assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+def test_a_workspace_that_cannot_be_written_says_so(tmp_path):
+    (tmp_path / "checkpoints").write_text("a file in the way")
+    with pytest.raises(WriteFailed, match=r"checkpoints/one-.*cannot be made.*'workspace:'"):
+        train_network(card(), tmp_path, "cpu")
