@@ -186,10 +186,9 @@ def test_the_plan_names_models_that_are_to_be_trained_first(imagenet9, photo_roo
     assert "no training photo of original/val is of the class" in done.stdout
 
 
-def test_all_that_training_lacks_is_told_before_any_of_it(
-    imagenet9, photo_root, write, decaf, prefect_server
-):
-    """What the audit would miss after days of training, the plan and the run say at once."""
+@pytest.fixture
+def lacking(imagenet9, photo_root, write):
+    """A study that lacks five things: the run would miss the last two after days of training."""
     card = imagenet9["models"][0]
     unknown = {"regime": "original", "pretrained": "any"}
     nowhere = {"regime": "original", "initial_weights": str(photo_root / "start.safetensors")}
@@ -199,19 +198,34 @@ def test_all_that_training_lacks_is_told_before_any_of_it(
         card | {"id": "third", "weights": str(photo_root / "nowhere.safetensors")},
     ]
     next(iter((photo_root / "bg_challenge" / "only_fg").rglob("*.JPEG"))).unlink()
-    for done in (decaf("plan", write(imagenet9)), decaf("run", write(imagenet9), **prefect_server)):
-        assert done.returncode == 2, done.stderr
-        assert "Traceback" not in done.stderr
-        told = done.stderr[done.stderr.index("error: 5 things") :].splitlines()
-        assert [line.partition(": ")[0] for line in told[1:]] == [
-            *("first, second", "first", "second", "third", "data")
-        ]
-        assert "data folder" in told[1]
-        assert "original/val is missing" in told[1]
-        assert "has no published weights" in told[2]
-        assert "start.safetensors cannot be read" in told[3]
-        assert "nowhere.safetensors cannot be read" in told[4]
-        assert "1 foregrounds are not in only_fg" in told[5]
+    return write(imagenet9)
+
+
+def _tells_all(done):
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    told = done.stderr[done.stderr.index("error: 5 things") :].splitlines()
+    assert [line.partition(": ")[0] for line in told[1:]] == [
+        *("first, second", "first", "second", "third", "data")
+    ]
+    assert "data folder" in told[1]
+    assert "original/val is missing" in told[1]
+    assert "has no published weights" in told[2]
+    assert "start.safetensors cannot be read" in told[3]
+    assert "nowhere.safetensors cannot be read" in told[4]
+    assert "1 foregrounds are not in only_fg" in told[5]
+    return True
+
+
+def test_the_plan_tells_all_that_is_lacking(lacking, decaf):
+    assert _tells_all(decaf("plan", lacking))
+
+
+def test_the_run_tells_all_that_is_lacking_before_it_trains(
+    lacking, decaf, prefect_server, tmp_path
+):
+    assert _tells_all(decaf("run", lacking, **prefect_server))
+    assert not (tmp_path / "workspace").exists()
 
 
 def _check_benchmark(root):
