@@ -1,7 +1,9 @@
 """Class maps: which superclass each output of a classifier belongs to."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from decaf.errors import DataError, suggestion
 
@@ -57,6 +59,18 @@ def imagenet9() -> tuple[int, ...]:
 SHIPPED = {"imagenet9": imagenet9}
 """Maps that need no file, by name."""
 
+OFFICIAL_FILES = {"imagenet9": "in_to_in9.json"}
+"""Files in which the authors of a data set publish such a map."""
+
+
+def official_file(name: str, root: Path) -> Path | None:
+    """File of a shipped map in the folder of a data set; None when there is none.
+
+    Such a file comes before the map that is shipped, which is then only its copy.
+    """
+    file = root / OFFICIAL_FILES[name] if name in OFFICIAL_FILES else None
+    return file.absolute() if file is not None and file.is_file() else None
+
 
 def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
     """Superclass of every output, in the order of the outputs.
@@ -64,39 +78,58 @@ def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
     Parameters
     ----------
     name_or_file
-        A JSON object from output to superclass, -1 for none, or the name of a shipped map. A file
-        that is there is read, whatever it is called.
+        The name of a shipped map, whatever files there are, or a JSON object from output to
+        superclass, -1 for none.
     classes
         Number of superclasses, which count from 0.
 
     Raises
     ------
     DataError
-        When there is neither such a file nor such a map, or it does not map outputs 0, 1, … to -1
-        or a superclass, each superclass at least once.
+        When there is neither such a map nor such a file, or it does not map outputs 0, 1, … to -1
+        or a superclass, each output once and each superclass at least once.
     """
     shipped = SHIPPED.get(str(name_or_file))
-    is_shipped = shipped is not None and not name_or_file.is_file()
-    return _checked(shipped() if is_shipped else _read(name_or_file), classes, name_or_file)
+    mapping = _read(name_or_file) if shipped is None else shipped()
+    return _checked(mapping, classes, name_or_file)
 
 
 def _read(path: Path) -> tuple[int, ...]:
     try:
-        given = {int(k): int(v) for k, v in json.loads(path.read_text()).items()}
+        given = json.loads(path.read_text(), object_pairs_hook=list)
     except OSError as error:
         raise DataError(
             f"class map {path}: {error.strerror}; give a JSON file, or the name of a map that is "
             f"shipped{suggestion(str(path), SHIPPED)}"
         ) from error
-    except (ValueError, AttributeError, TypeError) as error:
-        raise DataError(f"class map {path} is not an object of whole numbers: {error}") from error
-    absent = sorted(set(range(len(given))) - set(given))
+    except ValueError as error:
+        raise DataError(f"class map {path} is not JSON: {error}") from error
+    mapping: dict[int, int] = {}
+    for output, superclass in _entries(given, path):
+        if output in mapping:
+            raise DataError(f"class map {path} maps output {output} twice; expected each once")
+        mapping[output] = superclass
+    absent = sorted(set(range(len(mapping))) - set(mapping))
     if absent:
         raise DataError(
-            f"class map {path} has {len(given)} outputs and none is called {absent[0]}; expected "
-            f"0 to {len(given) - 1}, each mapped to its superclass or to -1"
+            f"class map {path} has {len(mapping)} outputs and none is called {absent[0]}; expected "
+            f"0 to {len(mapping) - 1}, each mapped to its superclass or to -1"
         )
-    return tuple(given[output] for output in range(len(given)))
+    return tuple(mapping[output] for output in range(len(mapping)))
+
+
+def _entries(given: Any, path: Path) -> Iterator[tuple[int, int]]:
+    """Outputs and superclasses of a JSON object, which is a list of its pairs here."""
+    for entry in given if isinstance(given, list) else [given]:
+        output, superclass = entry if isinstance(entry, tuple) else (None, entry)
+        # A number that has to be rounded, or true for 1, is another map than was meant.
+        if not (output and output.isdecimal() and type(superclass) is int):
+            raise DataError(
+                f"class map {path} is not an object of whole numbers: it has "
+                f"{json.dumps(output)}: {json.dumps(superclass)}; expected entries as "
+                f'"12": 1, from an output to its superclass or to -1'
+            )
+        yield int(output), superclass
 
 
 def _checked(mapping: tuple[int, ...], classes: int, name: Path) -> tuple[int, ...]:

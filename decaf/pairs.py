@@ -32,10 +32,13 @@ class ImageSet:
     geometry
         How inputs are made from what the digests identify (resize, crop, renderer): two sets with
         equal digests and equal geometry have equal inputs.
+    remarks
+        What of the data is not used, in words; no part of its identity.
     """
 
     images: tuple[Image, ...]
     geometry: str
+    remarks: tuple[str, ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -73,9 +76,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class PairSet:
-    """All pairs of a study over one list of images, with the geometry of :class:`ImageSet`.
+    """All pairs of a study over one list of images.
 
-    ``remarks`` say what of the data is not used; they are no part of its identity.
+    Geometry and remarks are those of :class:`ImageSet`.
     """
 
     images: tuple[Image, ...]

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from decaf.alerts import Alerts
+from decaf.class_maps import official_file
 from decaf.discovery import members, one_of
 from decaf.errors import ResponseError, suggestion
 from decaf.gates import METRICS, Gate
@@ -117,6 +118,19 @@ class Study(Settings):
         if table is None or not isinstance(models, list | tuple):
             return given
         return given | {"models": [_with_table(card, table) for card in models]}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _map_beside_the_data(cls, given: Any) -> Any:
+        """Give a score that names a shipped class map the file of the data's own, where it is."""
+        data, score = (given.get(name) for name in ("data", "score"))
+        if not isinstance(data, dict) or not isinstance(score, dict):
+            return given
+        root, name = data.get("root"), score.get("class_map")
+        if not isinstance(root, str | Path) or not isinstance(name, str):
+            return given
+        file = official_file(name, Path(root))
+        return given if file is None else given | {"score": score | {"class_map": file}}
 
     @field_validator("models")
     @classmethod

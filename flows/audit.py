@@ -25,6 +25,7 @@ def audit(config: Path) -> None:
         sweep(root, study.study)
         # Prefect looks through all that a task is given, for futures: pairs and plans hold none.
         pairs = opaque(steps.pair(study))
+        steps.look(study, pairs)
         pixels = steps.store(study, pairs)
         steps.fit(study, pairs, pixels)
         with connect(study.cluster) as client:

@@ -16,7 +16,7 @@ from decaf.pairs import PairSet
 from decaf.shards import untrained
 from decaf.study import Study
 from tasks.explain import explain
-from tasks.plan import AuditPlan, count_rows, plan_audit
+from tasks.plan import AuditPlan, count_rows, look_ahead, plan_audit
 from tasks.progress import clock
 from warehouse.catalog import connect
 from warehouse.lock import is_held
@@ -84,10 +84,9 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
         f"were scored ({rows.naive / rows.planned:.2f} times as many)",
         highlight=False,
     )
-    for card in study.models if missing else ():
-        if card not in missing:
-            # What is missing should be known before anything is trained, not after.
-            card.weights_digest(study.workspace)
+    # What is not there should be known before anything is trained, not after.
+    for remark in look_ahead(study, pairs):
+        console.print(remark, highlight=False, markup=False)
 
 
 def _print_shards(console: Console, planned: AuditPlan) -> None:

@@ -15,6 +15,7 @@ from decaf.digests import json_sha256, short
 from decaf.measurements import Measurement, foregrounds, plan_measurements
 from decaf.pairs import ImageSet, PairSet
 from decaf.planner import plan_states
+from decaf.readiness import carry_out
 from decaf.shards import Shard, fitted_paths, plan_shards
 from decaf.study import Study
 from warehouse import layout, receipts, storage
@@ -117,14 +118,34 @@ def by_model(plan: AuditPlan) -> list[ModelWork]:
     return [one for one in work.values() if one.shards or one.measurements]
 
 
+def look_ahead(study: Study, pairs: PairSet) -> list[str]:
+    """Look for all that a run needs beside its pairs; remarks on what it will not use.
+
+    A model that is to be trained needs what its recipe needs, any other one its weights.
+
+    Raises
+    ------
+    BadInput
+        With everything that is not there or cannot be used.
+    """
+
+    def foregrounds_are_there() -> tuple[str, ...]:
+        alone = foregrounds(study, pairs)
+        return () if alone is None else alone.remarks
+
+    checks = [(card.id, check) for card in study.models for check in card.checks(study.workspace)]
+    return carry_out([*checks, ("data", foregrounds_are_there)])
+
+
 def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
     """Compare the study's shards with the receipts; reads no input, writes nothing, needs no torch.
 
     Raises
     ------
     BadInput
-        When a weight file or the warehouse cannot be used.
+        When weight files (all of them are named) or the warehouse cannot be used.
     """
+    look_ahead(study, pairs)
     root = storage.resolved(study.warehouse)
     if storage.open(root).exists(layout.FORMAT):
         check_version(root)

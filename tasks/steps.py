@@ -24,8 +24,8 @@ from tasks.compare import make_baselines
 from tasks.fit import fit_paths
 from tasks.manifest import commit_run
 from tasks.measure import make_measurements, store_foregrounds
-from tasks.plan import AuditPlan, ModelWork, by_model, plan_audit
-from tasks.progress import WorkProgress, progress_of
+from tasks.plan import AuditPlan, ModelWork, by_model, look_ahead, plan_audit
+from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
 from tasks.score import examine_models, score_shards, store_pairs
 from tasks.train import train_models
@@ -34,8 +34,18 @@ from tasks.verify import verify
 
 @task(cache_policy=NO_CACHE)
 def pair(study: Study) -> PairSet:
-    """Read file names and digests; write nothing."""
-    return study.data.pair_set()
+    """Read file names and digests; write nothing. Says what of the data is not used."""
+    found = study.data.pair_set()
+    for remark in found.remarks:
+        announce(remark)
+    return found
+
+
+@task(cache_policy=NO_CACHE)
+def look(study: Study, pairs: PairSet) -> None:
+    """Look for all that models and their training need. Says what of it is not used."""
+    for remark in look_ahead(study, pairs):
+        announce(remark)
 
 
 @task(cache_policy=NO_CACHE)

@@ -63,24 +63,6 @@ def test_every_configuration_of_the_project_can_be_read(monkeypatch, tmp_path):
         assert load_study(path).study == path.stem
 
 
-def test_the_imagenet9_zoo_is_the_papers(monkeypatch, tmp_path):
-    monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
-    models = load_study(ROOT / "configs" / "imagenet9.yaml").models
-    tuned = [model for model in models if model.training is not None]
-    assert (len(models), len(tuned)) == (72, 48)
-    backbones = {model.architecture for model in tuned}
-    assert len(backbones) == 6
-    assert {(m.architecture, m.training.regime, m.training.seed) for m in tuned} == set(
-        product(backbones, ("original", "mixed_rand", "mixed_next", "only_fg"), (7101, 7102))
-    )
-    assert all(model.training.epochs == 8 for model in tuned)
-    deep = load_study(ROOT / "configs" / "imagenet9_deep.yaml").models
-    assert deep == models[:16] + models[24:40]
-    assert sum(model.training is None for model in deep) == 16
-    assert {model.training.seed for model in deep if model.training} == {7101}
-    assert len({model.family for model in deep}) == 8
-
-
 def test_the_covertype_zoo_is_the_papers(monkeypatch, tmp_path):
     monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
     study = load_study(ROOT / "configs" / "covertype.yaml")

@@ -19,14 +19,18 @@ if TYPE_CHECKING:
     import torch
 
 
+Adapt = Callable[[dict[str, Any], "torch.nn.Module"], dict[str, Any]]
+"""From what a file of published weights holds, and the network, to the network's tensors."""
+
+
 class Pretrained(NamedTuple):
     """Published weights of an architecture, and how its library loads them."""
 
     file: Path
     arguments: dict[str, Any]
     """Keyword arguments that the library builds the network with for these weights."""
-    rename: Callable[[str], str]
-    """From the name of a tensor in the file to its name in the network."""
+    adapt: Adapt
+    """What the library does to the file's content before it loads it."""
 
 
 def build(architecture: str, arguments: dict[str, Any]) -> "torch.nn.Module":

@@ -1,6 +1,10 @@
 """``timm:NAME``: networks of the timm library."""
 
+import inspect
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from decaf.architectures import Pretrained, first_file
@@ -8,8 +12,11 @@ from decaf.errors import UnknownName
 
 if TYPE_CHECKING:
     from timm.models import PretrainedCfg
+    from torch import nn
 
 HUB_FILES = ("model.safetensors", "pytorch_model.bin")
+ASKING = Lock()
+"""Held while timm's loader is replaced: it belongs to the process."""
 
 
 def build(name: str, arguments: dict[str, Any]) -> Any:
@@ -41,9 +48,42 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
         places = [folder / f"{full}{suffix}" for suffix in (".safetensors", ".bin")]
     else:
         places = _cached(timm.get_pretrained_cfg(full))
-    return Pretrained(
-        file=first_file(places, f"timm:{full}"), arguments={"pretrained_cfg": tag}, rename=str
-    )
+
+    def adapt(content: dict[str, Any], network: "nn.Module") -> dict[str, Any]:
+        filtered = _filter_of(name, tag)
+        if filtered is None:
+            return content
+        takes_network = len(inspect.signature(filtered).parameters) > 1
+        return filtered(content, network) if takes_network else filtered(content)
+
+    return Pretrained(first_file(places, f"timm:{full}"), {"pretrained_cfg": tag}, adapt)
+
+
+@cache
+def _filter_of(name: str, tag: str) -> Callable[..., dict[str, Any]] | None:
+    """What timm's loader passes a file of these weights through, where the model has such.
+
+    Older files hold buffers that are computed now, and names that have changed since. timm hands
+    the function from a model's constructor to its loader and keeps it nowhere, so the constructor
+    is asked, with a loader that loads nothing.
+    """
+    import timm
+    import torch
+    from timm.models import _builder
+
+    asked: dict[str, Any] = {}
+
+    def load_nothing(_: "nn.Module", **given: Any) -> None:
+        asked.update(given)
+
+    with ASKING, torch.random.fork_rng(devices=[]):
+        loader = _builder.load_pretrained
+        _builder.load_pretrained = load_nothing
+        try:
+            timm.create_model(name, pretrained=True, pretrained_cfg=tag)
+        finally:
+            _builder.load_pretrained = loader
+    return asked.get("filter_fn")
 
 
 def _cached(published: "PretrainedCfg") -> list[Path]:

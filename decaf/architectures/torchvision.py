@@ -2,10 +2,13 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from decaf.architectures import Pretrained, first_file
 from decaf.errors import UnknownName
+
+if TYPE_CHECKING:
+    from torch import nn
 
 INPUT_TRANSFORMED = ("googlenet", "inception_v3")
 """Built with ``transform_input`` when torchvision loads its own weights into them."""
@@ -38,8 +41,12 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
     return Pretrained(
         file=first_file([home / file_name], f"torchvision:{name} {tag}"),
         arguments={"transform_input": True} if name in INPUT_TRANSFORMED else {},
-        rename=lambda tensor: OLD_DENSENET_NAME.sub(r"\1\2", tensor),
+        adapt=_renamed,
     )
+
+
+def _renamed(tensors: dict[str, Any], network: "nn.Module") -> dict[str, Any]:
+    return {OLD_DENSENET_NAME.sub(r"\1\2", name): tensor for name, tensor in tensors.items()}
 
 
 def _known(name: str) -> str:

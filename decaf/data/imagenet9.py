@@ -1,13 +1,8 @@
-"""ImageNet-9 Backgrounds Challenge: one foreground before different backgrounds.
-
-Official layout: ``bg_challenge/<variant>/val/<NN_class>/<file>.JPEG``, the foreground's id being
-the file name's ``nXXXXXXXX_NNNNN`` before ``_bg_`` (paper, section 6 and appendix E).
-"""
+"""ImageNet-9 Backgrounds Challenge: one foreground before different backgrounds."""
 
 import hashlib
-import re
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +10,7 @@ from PIL import Image as PillowImage
 from PIL import ImageOps, UnidentifiedImageError
 from pydantic import Field
 
+from decaf.data.challenge_files import VariantFiles, absent_classes, variant_files
 from decaf.digests import file_sha256, hashed_share
 from decaf.errors import DataError
 from decaf.pairs import Image, ImageSet, Pair, PairSet
@@ -23,20 +19,12 @@ from decaf.settings import Settings
 FACTUAL = "mixed_same"
 FOREGROUND = "only_fg"
 COUNTERFACTUALS = {"same_rand": "mixed_rand", "same_next": "mixed_next"}
-FILE_NAME = re.compile(r"(?:fg_)?(?P<foreground>n\d{8}_\d+)(?:_bg_.+)?", re.ASCII)
-CLASS_FOLDER = re.compile(r"0(?P<class_id>[0-8])_.+", re.ASCII)
 SPLIT_SEED = 91701
 SPLIT_LIMITS = (("score", 0.4), ("deep", 0.6), ("outcome", 1.0))
 CROP = 224
 UNREADABLE = (OSError, UnidentifiedImageError, SyntaxError, ValueError)
 """What Pillow raises for files that are missing, damaged or no images."""
 RESIZE_SHORTER = 256
-
-
-class _VariantFiles(NamedTuple):
-    by_source: dict[str, Path]
-    surplus_count: int
-    """Files whose foreground has another one that comes first by name."""
 
 
 class ImageNet9(Settings):
@@ -58,7 +46,7 @@ class ImageNet9(Settings):
         """Join the variants by foreground; digest every file, decode none.
 
         What is left out, because a variant lacks the foreground or has it twice, is told in the
-        remarks.
+        remarks, and so is every class of which nothing is left.
 
         Raises
         ------
@@ -67,7 +55,7 @@ class ImageNet9(Settings):
             variant, or the split has fewer foregrounds than are asked for.
         """
         variants = [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
-        found = {variant: _found_files(self.root, variant) for variant in variants}
+        found = {variant: variant_files(self.root, variant) for variant in variants}
         files = {variant: one.by_source for variant, one in found.items()}
         shared = set.intersection(*(set(by_source) for by_source in files.values()))
         if not shared:
@@ -95,7 +83,8 @@ class ImageNet9(Settings):
             for pair_type in self.pair_types
         ]
         geometry = f"pillow bilinear {RESIZE_SHORTER} crop {CROP}"
-        return PairSet(tuple(images), tuple(pairs), geometry, _remarks(found, shared))
+        remarks = _remarks(found, shared) + absent_classes(sources, "foreground of the study")
+        return PairSet(tuple(images), tuple(pairs), geometry, remarks)
 
     def foregrounds(self, pairs: PairSet) -> ImageSet:
         """Only-FG images of all sources, in the order of their names.
@@ -105,7 +94,8 @@ class ImageNet9(Settings):
         DataError
             When the folder is missing, or lacks a foreground.
         """
-        files = variant_files(self.root, FOREGROUND)
+        found = variant_files(self.root, FOREGROUND)
+        files = found.by_source
         sources = sorted({pair.source_id for pair in pairs.pairs})
         missing = [source for source in sources if source not in files]
         if missing:
@@ -118,7 +108,7 @@ class ImageNet9(Settings):
             for source in sources
             for path in (files[source],)
         )
-        return ImageSet(tuple(images), pairs.geometry)
+        return ImageSet(tuple(images), pairs.geometry, found.remarks)
 
     def verify(self, pairs: PairSet) -> None:
         """Check that both files of every pair have one size, from their headers.
@@ -166,59 +156,9 @@ class ImageNet9(Settings):
         return sorted(kept)
 
 
-def variant_files(root: Path, variant: str, part: str = "val") -> dict[str, Path]:
-    """Files of one variant by foreground, ``NN/nXXXXXXXX_NNNNN``, in the order of their names.
-
-    Of several files of one foreground the first by name counts.
-
-    Parameters
-    ----------
-    root
-        Folder that holds ``bg_challenge/``, or that folder itself.
-    part
-        ``val`` or ``train``.
-
-    Raises
-    ------
-    DataError
-        When the folder is missing, is empty, or holds a file that is not named as in the archive.
-    """
-    return _found_files(root, variant, part).by_source
-
-
-def _found_files(root: Path, variant: str, part: str = "val") -> _VariantFiles:
-    below = root / "bg_challenge"
-    folder = (below if below.is_dir() else root) / variant / part
-    if not folder.is_dir():
-        raise DataError(
-            f"data folder {folder} is missing; expected the Backgrounds Challenge layout "
-            f"{root}/bg_challenge/<variant>/{part}/<NN_class>/*.JPEG"
-        )
-    found: dict[str, Path] = {}
-    file_count = 0
-    for path in sorted(folder.glob("*/[!.]*")):
-        class_folder = CLASS_FOLDER.fullmatch(path.parent.name)
-        name = FILE_NAME.fullmatch(path.stem)
-        if not class_folder or not name:
-            raise DataError(
-                f"{path} is not named as in the Backgrounds Challenge; expected a path like "
-                "00_dog/fg_n02085620_00001_bg_n02085936_00001.JPEG"
-            )
-        found.setdefault(f"0{class_folder['class_id']}/{name['foreground']}", path)
-        file_count += 1
-    if not found:
-        raise DataError(f"{folder} holds no image; expected <NN_class>/*.JPEG below it")
-    return _VariantFiles(found, file_count - len(found))
-
-
-def _remarks(found: dict[str, _VariantFiles], shared: set[str]) -> tuple[str, ...]:
+def _remarks(found: dict[str, VariantFiles], shared: set[str]) -> tuple[str, ...]:
     """What of the files is not used, in words."""
-    remarks = [
-        f"{one.surplus_count} files of {variant} are left out: another file of their foreground "
-        "comes first by name"
-        for variant, one in found.items()
-        if one.surplus_count
-    ]
+    remarks = [remark for one in found.values() for remark in one.remarks]
     known = set().union(*(one.by_source for one in found.values()))
     if known != shared:
         example = min(known - shared)

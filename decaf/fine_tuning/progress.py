@@ -1,11 +1,20 @@
 """What a stopped fine-tuning goes on from: weights and optimiser of the last whole epoch."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from decaf.models.checkpoint import load_into, read_metadata, read_tensors, save, save_tensors
+from decaf.errors import ModelError
+from decaf.models.checkpoint import (
+    STUMBLES,
+    load_into,
+    read_metadata,
+    read_tensors,
+    save,
+    save_tensors,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -44,6 +53,17 @@ class Progress:
         """Weights after an epoch."""
         return self._folder / f"epoch_{epoch:03d}.safetensors"
 
+    def load(self, network: "torch.nn.Module", epoch: int) -> None:
+        """Load the weights after an epoch.
+
+        Raises
+        ------
+        ModelError
+            When they are missing, damaged or another network's.
+        """
+        with self._told_apart():
+            load_into(network, self.weights_file(epoch))
+
     def restore(
         self, network: "torch.nn.Module", optimizer: "torch.optim.Optimizer"
     ) -> list[EpochRecord]:
@@ -52,11 +72,17 @@ class Progress:
         Raises
         ------
         ModelError
-            When a file is damaged.
+            When a file is missing, damaged or of another training.
         """
-        path = self._optimizer_file
-        if not path.exists():
+        if not self._optimizer_file.exists():
             return []
+        with self._told_apart():
+            return self._restored(network, optimizer)
+
+    def _restored(
+        self, network: "torch.nn.Module", optimizer: "torch.optim.Optimizer"
+    ) -> list[EpochRecord]:
+        path = self._optimizer_file
         records = [EpochRecord(*values) for values in json.loads(read_metadata(path)[RECORDS])]
         load_into(network, self.weights_file(records[-1].epoch))
         state: dict[int, dict[str, torch.Tensor]] = {}
@@ -87,6 +113,18 @@ class Progress:
             for entry, tensor in entries.items()
         }
         save_tensors(tensors, self._optimizer_file, {RECORDS: json.dumps(records)})
+
+    @contextmanager
+    def _told_apart(self) -> Iterator[None]:
+        """Say of a file that cannot be used that it is no checkpoint of the user's."""
+        try:
+            yield
+        # Of a damaged file, a reader stumbles over whatever it expected there.
+        except (ModelError, *STUMBLES) as error:
+            raise ModelError(
+                f"the training cannot go on from {self._folder}, where it was stopped "
+                f"({type(error).__name__}: {error}). Remove that folder, and it starts again"
+            ) from error
 
     @property
     def _optimizer_file(self) -> Path:

@@ -13,6 +13,8 @@ from decaf.settings import Settings
 if TYPE_CHECKING:
     import torch
 
+    from decaf.readiness import Check
+
 Output = Literal["logits", "probabilities", "value"]
 """What a model gives for an input: scores of classes before or after the softmax, or a number."""
 
@@ -77,6 +79,15 @@ class ModelCard(Settings, ABC):
         BadInput
             When the files do not make the model that the card describes.
         """
+
+    def checks(self, workspace: Path) -> tuple["Check", ...]:
+        """What to look for before any work begins."""
+
+        def weights_are_there() -> tuple[str, ...]:
+            self.weights_digest(workspace)
+            return ()
+
+        return (weights_are_there,)
 
     def is_untrained(self, workspace: Path) -> bool:
         """Whether the study has to train the model before it can be scored."""

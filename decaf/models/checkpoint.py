@@ -15,9 +15,13 @@ from decaf.files import replace_file
 if TYPE_CHECKING:
     import torch
 
+    from decaf.architectures import Adapt
+
 SAFETENSORS = ".safetensors"
 TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".tar", ".ckpt")
 ZIP_START, PICKLE_START = b"PK\x03\x04", b"\x80"
+STUMBLES = (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+"""What code that expects a certain content raises for another one."""
 LONGEST_HEADER = 100_000_000
 SHOWN = 4
 
@@ -103,7 +107,7 @@ def load_into(
     path: Path,
     entry: str | None = None,
     prefix: str = "",
-    rename: Callable[[str], str] = str,
+    adapt: "Adapt | None" = None,
 ) -> None:
     """Load a state dict strictly: every tensor is there, and none is left over.
 
@@ -113,15 +117,18 @@ def load_into(
         Entry of a torch file that holds the state dict.
     prefix
         Only tensors whose names start with it are meant; it is taken off.
-    rename
-        From the name of a tensor in the file to its name in the network.
+    adapt
+        Makes the network's tensors of what the file holds; ``prefix`` has no meaning then.
 
     Raises
     ------
     ModelError
         Naming the tensors that are missing, left over, or of another shape.
     """
-    loaded = _renamed(path, entry, prefix, rename)
+    if adapt is None:
+        loaded = _below_prefix(_read_state(path, entry), prefix, path)
+    else:
+        loaded = _adapted(network, path, adapt)
     _check_fit(network, loaded, path)
     network.load_state_dict(loaded)
 
@@ -129,7 +136,7 @@ def load_into(
 def load_below_head(
     network: "torch.nn.Module",
     path: Path,
-    rename: Callable[[str], str] = str,
+    adapt: "Adapt | None" = None,
 ) -> list[str]:
     """Load all but the output layer, which keeps its initial values; returns its tensors' names.
 
@@ -142,7 +149,7 @@ def load_below_head(
     ModelError
         Naming the tensors that do not fit, or when tensors of several sizes would be left out.
     """
-    loaded = _renamed(path, None, "", rename)
+    loaded = _read_state(path, None) if adapt is None else _adapted(network, path, adapt)
     expected = network.state_dict()
     head = {
         name: (len(loaded[name]), len(tensor))
@@ -164,18 +171,32 @@ def load_below_head(
     return sorted(head)
 
 
-def _renamed(
-    path: Path, entry: str | None, prefix: str, rename: Callable[[str], str]
+def _adapted(network: "torch.nn.Module", path: Path, adapt: "Adapt") -> dict[str, "torch.Tensor"]:
+    """Tensors of a published file as its library would load them."""
+    content = read_tensors(path) if path.suffix == SAFETENSORS else _read_torch(path)
+    try:
+        loaded = adapt(content, network)
+    # Of another file, a library's own code stumbles over whatever it expected there.
+    except STUMBLES as error:
+        raise ModelError(
+            f"{path} does not hold the published weights of {type(network).__name__}: "
+            f"{type(error).__name__}: {error}; download it again, or correct 'architecture:'"
+        ) from error
+    if not _is_state_dict(loaded):
+        raise ModelError(f"{path}: {_described(loaded, None)}")
+    return loaded
+
+
+def _below_prefix(
+    state: dict[str, "torch.Tensor"], prefix: str, path: Path
 ) -> dict[str, "torch.Tensor"]:
-    """Tensors of a file that are meant, by their names in the network."""
-    state = read_tensors(path) if path.suffix == SAFETENSORS else _read_torch(path, entry)
     if prefix and not any(name.startswith(prefix) for name in state):
         raise ModelError(
             f"{path} has no tensor whose name starts with {prefix!r} (it has "
             f"{', '.join(list(state)[:SHOWN])} …); correct 'prefix:' of the model"
         )
     return {
-        rename(name.removeprefix(prefix)): tensor
+        name.removeprefix(prefix): tensor
         for name, tensor in state.items()
         if name.startswith(prefix)
     }
@@ -237,12 +258,23 @@ def _read(path: Path, read: Callable[[Any], Any]) -> Any:
         ) from error
 
 
-def _read_torch(path: Path, entry: str | None) -> dict[str, "torch.Tensor"]:
+def _read_state(path: Path, entry: str | None) -> dict[str, "torch.Tensor"]:
+    if path.suffix == SAFETENSORS:
+        return read_tensors(path)
+    content = _read_torch(path)
+    if entry is not None:
+        content = _entry(content, entry, path)
+    if not _is_state_dict(content):
+        raise ModelError(f"{path}: {_described(content, entry)}")
+    return content
+
+
+def _read_torch(path: Path) -> Any:
     import torch
 
     check_header(path)
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise ModelError(
             f"{path} holds more than tensors and cannot be opened without unpickling it "
@@ -253,11 +285,6 @@ def _read_torch(path: Path, entry: str | None) -> dict[str, "torch.Tensor"]:
         raise ModelError(
             f"{path} cannot be read as a torch checkpoint: {error}; download or save it again"
         ) from error
-    if entry is not None:
-        content = _entry(content, entry, path)
-    if not _is_state_dict(content):
-        raise ModelError(f"{path}: {_described(content, entry)}")
-    return content
 
 
 def _entry(content: Any, entry: str, path: Path) -> Any:

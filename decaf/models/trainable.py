@@ -3,13 +3,16 @@
 import json
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from decaf.digests import short
 from decaf.models.card import ModelCard
 from decaf.settings import Settings
+
+if TYPE_CHECKING:
+    from decaf.readiness import Check
 
 
 class TrainableCard(ModelCard, ABC):
@@ -34,6 +37,14 @@ class TrainableCard(ModelCard, ABC):
     @abstractmethod
     def training_outcome(self, path: Path) -> dict[str, Any] | None:
         """What came out of the training that made a file; None when it was not made here."""
+
+    def training_checks(self) -> tuple["Check", ...]:
+        """What to look for before training: nothing, unless the recipe needs files."""
+        return ()
+
+    def checks(self, workspace: Path) -> tuple["Check", ...]:
+        """What training needs, or the file that it made."""
+        return self.training_checks() if self.is_untrained(workspace) else super().checks(workspace)
 
     def trained_file(self, workspace: Path) -> Path:
         """Where training puts its file: known by the recipe, so another one is trained anew."""

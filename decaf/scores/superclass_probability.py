@@ -27,8 +27,8 @@ class SuperclassProbability(ClassScore):
 
     kind: Literal["superclass_probability"]
     class_map: Path = Field(
-        description="`imagenet9`, which is shipped, or a JSON file: an object from output index to "
-        "superclass, -1 for none (`in_to_in9.json`)"
+        description="`imagenet9`, which is shipped (`in_to_in9.json` in the `root` of the data "
+        "comes first), or a JSON file: an object from output index to superclass, -1 for none"
     )
     classes: int = Field(9, gt=1, description="number of superclasses")
 

@@ -13,6 +13,7 @@ from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
 from decaf.models.precision import Precision
 from decaf.models.trainable import TrainableCard
+from decaf.readiness import Check
 from decaf.settings import PlacedPath
 
 Training = one_of("decaf.training", "recipe")
@@ -141,18 +142,22 @@ class NetworkCard(TrainableCard):
 
         from decaf.models.network import NetworkModel
 
-        path, arguments, rename = self.weights_file(workspace), self.arguments, str
+        path, arguments, adapt = self.weights_file(workspace), self.arguments, None
         if self.pretrained is not None:
             published = self._published()
-            arguments, rename = published.arguments | arguments, published.rename
+            arguments, adapt = published.arguments | arguments, published.adapt
         network = architectures.build(self.architecture, arguments)
-        load_into(network, path, self.entry, self.prefix or "", rename)
+        load_into(network, path, self.entry, self.prefix or "", adapt)
         return NetworkModel(network, self, torch.device(device))
 
     @property
     def trained_suffix(self) -> str:
         """Checkpoints are safetensors."""
         return SAFETENSORS
+
+    def training_checks(self) -> tuple[Check, ...]:
+        """Those of the recipe, for this architecture."""
+        return self.training.checks(self.architecture)
 
     def train(self, workspace: Path, device: str) -> None:
         """Train by the recipe; the checkpoint carries the outcome in its header."""

@@ -5,26 +5,54 @@ They make models that depend on the background in different degrees and directio
 """
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from decaf import architectures
-from decaf.data.imagenet9 import SPLIT_SEED, split_of, variant_files
-from decaf.digests import hashed_share
-from decaf.errors import DataError
-from decaf.models.checkpoint import load_below_head, load_into, save
+from decaf.fine_tuning.training_photos import Regime, Split, TrainingPhotos
+from decaf.models.checkpoint import check_header, load_below_head, save
 from decaf.models.precision import Precision
 from decaf.settings import PlacedPath, Settings
 
 if TYPE_CHECKING:
     import torch
 
-    from decaf.fine_tuning.photos import Photo
     from decaf.models.training import TrainingSite
+    from decaf.readiness import Check
 
-Split = Literal["score", "deep", "outcome"]
+
+class StartingWeights(NamedTuple):
+    """What a network has before it is fine-tuned; called, it looks whether that is there."""
+
+    architecture: str
+    file: Path | None
+    pretrained: str | None
+    checkpoints: Path | None
+
+    def found(self) -> tuple[Path, architectures.Adapt | None]:
+        """The file, and what its library does to the content of published weights.
+
+        Raises
+        ------
+        BadInput
+            When published weights are not there, or the library knows none of that name.
+        """
+        if self.file is not None:
+            return self.file, None
+        published = architectures.pretrained(self.architecture, self.pretrained, self.checkpoints)
+        return published.file, published.adapt
+
+    def __call__(self) -> tuple[str, ...]:
+        """Look for the file, and at its beginning."""
+        check_header(self.found()[0])
+        return ()
+
+    def load(self, network: "torch.nn.Module") -> None:
+        """Load them; an output layer of another size keeps its values."""
+        load_below_head(network, *self.found())
 
 
 class FineTuningOutcome(NamedTuple):
@@ -47,9 +75,7 @@ class ImageNet9FineTune(Settings):
 
     recipe: Literal["imagenet9_fine_tune"] = Field(description="this recipe")
     root: PlacedPath = Field(description="folder that holds `bg_challenge/` (or that folder)")
-    regime: Literal["original", "mixed_rand", "mixed_next", "only_fg"] = Field(
-        description="version of the photos to train on"
-    )
+    regime: Regime = Field(description="version of the photos to train on")
     part: Literal["train", "val"] = Field("train", description="subfolder of the version to use")
     splits: tuple[Split, ...] = Field(
         ("score", "deep", "outcome"),
@@ -67,7 +93,9 @@ class ImageNet9FineTune(Settings):
         None, description="folder of published weights; the library's own cache when absent"
     )
     epochs: int = Field(8, ge=1, description="passes over the training photos")
-    warm_up_epochs: float = Field(1.0, ge=0, description="epochs of linearly rising rate")
+    warm_up_epochs: float = Field(
+        1.0, ge=0, description="epochs of linearly rising rate, fewer than `epochs`"
+    )
     batch_size: int = Field(256, ge=1, description="photos per step")
     learning_rate: float = Field(3e-4, gt=0, description="largest rate of AdamW")
     weight_decay: float = Field(1e-4, ge=0, description="of AdamW")
@@ -79,7 +107,7 @@ class ImageNet9FineTune(Settings):
         0.1, gt=0, lt=1, description="share of the foregrounds, by hash, that choose the epoch"
     )
     keep_epochs: tuple[int, ...] = Field(
-        (), description="epochs whose weights are left beside the checkpoint"
+        (), description="epochs from 1 to `epochs` whose weights are left beside the checkpoint"
     )
 
     @model_validator(mode="after")
@@ -96,7 +124,25 @@ class ImageNet9FineTune(Settings):
             )
         if self.checkpoints is not None and self.pretrained is None:
             raise PydanticCustomError("belongs_together", "'checkpoints' needs 'pretrained'")
+        if self.warm_up_epochs >= self.epochs:
+            raise PydanticCustomError(
+                "warm_up_epochs",
+                "'warm_up_epochs' is {given} and 'epochs' {epochs}; the rate has to fall again, so "
+                "warm up for fewer",
+                {"given": self.warm_up_epochs, "epochs": self.epochs},
+            )
+        strays = [epoch for epoch in self.keep_epochs if not 1 <= epoch <= self.epochs]
+        if strays or len(set(self.keep_epochs)) < len(self.keep_epochs):
+            raise PydanticCustomError(
+                "keep_epochs",
+                "'keep_epochs' is {given}; expected numbers from 1 to {epochs}, each once",
+                {"given": str(list(self.keep_epochs)), "epochs": self.epochs},
+            )
         return self
+
+    def checks(self, architecture: str) -> tuple["Check", ...]:
+        """Photos to train on and to validate with, and what to start from."""
+        return self.photos, self._start(architecture)
 
     def train(self, network: "torch.nn.Module", site: "TrainingSite") -> FineTuningOutcome:
         """Train a network in place and leave it with the weights of the best epoch.
@@ -122,8 +168,8 @@ class ImageNet9FineTune(Settings):
         from decaf.fine_tuning.photos import Augmentation
         from decaf.fine_tuning.progress import Progress
 
-        training, validation = self.photos()
-        self._initialise(network, site.architecture)
+        training, validation = self.photos.found()
+        self._start(site.architecture).load(network)
         schedule = Schedule(
             self.epochs,
             self.warm_up_epochs,
@@ -139,12 +185,11 @@ class ImageNet9FineTune(Settings):
             training, validation, Augmentation(self.crop_scale, flip_probability=0.5), progress
         )
         for epoch in self.keep_epochs:
-            if epoch <= self.epochs:
-                load_into(network, progress.weights_file(epoch))
-                kept = site.target.with_name(f"{site.target.stem}.epoch_{epoch}.safetensors")
-                save(network, kept, {"decaf.epoch": json.dumps(epoch)})
+            progress.load(network, epoch)
+            kept = site.target.with_name(f"{site.target.stem}.epoch_{epoch}.safetensors")
+            save(network, kept, {"decaf.epoch": json.dumps(epoch)})
         best = max(records, key=lambda record: record.validation_accuracy)
-        load_into(network, progress.weights_file(best.epoch))
+        progress.load(network, best.epoch)
         network.eval()
         return FineTuningOutcome(
             best_epoch=best.epoch,
@@ -155,36 +200,12 @@ class ImageNet9FineTune(Settings):
             epochs=[record._asdict() for record in records],
         )
 
-    def photos(self) -> "tuple[list[Photo], list[Photo]]":
-        """Photos to train on and to validate with: disjoint foregrounds, the same for all regimes.
+    @property
+    def photos(self) -> TrainingPhotos:
+        """Which photos are trained on, and which choose the epoch."""
+        return TrainingPhotos(self.root, self.regime, self.part, self.splits, self.validation_share)
 
-        Raises
-        ------
-        DataError
-            When a folder is missing, or one of both would be empty.
-        """
-        from decaf.fine_tuning.photos import Photo
-
-        training: list[Photo] = []
-        validation: list[Photo] = []
-        for source, path in variant_files(self.root, self.regime, self.part).items():
-            if split_of(source) in self.splits:
-                is_validation = (
-                    hashed_share(f"{SPLIT_SEED}|validation|{source}") < self.validation_share
-                )
-                (validation if is_validation else training).append(Photo(path, int(source[:2])))
-        if not training or not validation:
-            raise DataError(
-                f"{self.root}: {self.regime}/{self.part} has {len(training)} photos to train on "
-                f"and {len(validation)} to validate with in the splits {', '.join(self.splits)}; "
-                "expected some of both: use more splits, or another 'validation_share:'"
-            )
-        return training, validation
-
-    def _initialise(self, network: "torch.nn.Module", architecture: str) -> None:
-        """Load what training starts from; the output layer keeps the values that the seed drew."""
-        if self.initial_weights is not None:
-            load_below_head(network, self.initial_weights)
-            return
-        published = architectures.pretrained(architecture, self.pretrained, self.checkpoints)
-        load_below_head(network, published.file, published.rename)
+    def _start(self, architecture: str) -> StartingWeights:
+        return StartingWeights(
+            architecture, self.initial_weights, self.pretrained, self.checkpoints
+        )

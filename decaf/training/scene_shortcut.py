@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import torch
 
     from decaf.models.training import TrainingSite
+    from decaf.readiness import Check
 
 ALIGNED, REVERSED = 0.95, 0.05
 """Probabilities that the wall equals the label in the two held-out tests."""
@@ -70,6 +71,10 @@ class SceneShortcut(Settings):
         default=32, ge=2, multiple_of=2, description="scenes per step, half of them cubes"
     )
     learning_rate: float = Field(default=0.002, gt=0.0, description="largest rate of AdamW")
+
+    def checks(self, architecture: str) -> tuple["Check", ...]:
+        """Nothing is needed: scenes are rendered, weights are drawn."""
+        return ()
 
     def train(self, network: "torch.nn.Module", site: "TrainingSite") -> TrainingOutcome:
         """Train a network in place and measure how much it leans on the wall.

@@ -1,5 +1,7 @@
 """Small pair sets and brute-force states that the tests of planner, paths and scoring share."""
 
+import hashlib
+
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
@@ -63,6 +65,12 @@ def with_contexts(count):
     return PairSet(images, pairs, "test")
 
 
+def tie_keys(seed, label, pair_id):
+    """What orders exactly tied patches: eight bytes of a hash for each of the 64."""
+    prefix = f"decaf-imagenet9|patch|{seed}|{label}|{pair_id}|"
+    return [hashlib.sha256(f"{prefix}{patch}".encode()).digest()[:8] for patch in range(64)]
+
+
 def brute_force(path, block, inputs, row):
     """(stages, 2, channels, height, width) of one pair, with numpy and scipy alone."""
     clean = inputs[[block.plus[row], block.minus[row]]] / 255
@@ -73,7 +81,7 @@ def brute_force(path, block, inputs, row):
     cell = plus.shape[1] // 8
     energy = ((plus - minus) ** 2).sum(axis=0).reshape(8, cell, 8, cell).sum(axis=(1, 3)).ravel()
     energy = energy * (path.ranking == "energy")
-    ties = path._tie_keys(block.pair_ids[row])
+    ties = tie_keys(path.seed, path.order, block.pair_ids[row])
     order = sorted(range(64), key=lambda patch: (-energy[patch], ties[patch], patch))
     states = []
     for t in GRID:

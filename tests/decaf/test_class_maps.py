@@ -6,6 +6,7 @@ import pytest
 from decaf.class_maps import IMAGENET9, class_map, imagenet9, outputs_of
 from decaf.errors import DataError
 from decaf.scores.superclass_probability import SuperclassProbability
+from decaf.study import Study
 
 
 def written(tmp_path, mapping, name="map.json"):
@@ -45,11 +46,56 @@ def test_the_shipped_map_is_the_official_one(shared_data):
     assert shipped.identity() == read.identity()
 
 
-def test_a_file_comes_before_a_shipped_map_of_its_name(tmp_path, monkeypatch):
+def test_a_shipped_map_is_no_file_of_that_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert class_map(Path("imagenet9"), 9) == imagenet9()
     written(tmp_path, {"0": 1, "1": 0, "2": -1}, "imagenet9")
-    assert class_map(Path("imagenet9"), 2) == (1, 0, -1)
+    assert class_map(Path("imagenet9"), 9) == imagenet9()
+    assert class_map(tmp_path / "imagenet9", 2) == (1, 0, -1)
+
+
+def study(root, name="imagenet9"):
+    return Study(
+        study="try",
+        data={"adapter": "imagenet9", "root": str(root)},
+        models=[
+            {
+                "source": "function", "id": "one", "family": "any", "function": "any:one",
+                "output": "logits",
+            }
+        ],
+        score={"kind": "superclass_probability", "class_map": str(name)},
+        paths={"blend": {"kind": "blend"}},
+    )  # fmt: skip
+
+
+def test_the_map_beside_the_data_comes_before_the_shipped_one(tmp_path):
+    assert study(tmp_path).score.mapping == imagenet9()
+    before = study(tmp_path).score.identity()
+    official = {str(output): superclass for output, superclass in enumerate(imagenet9())}
+    file = written(tmp_path, official, "in_to_in9.json")
+    assert study(tmp_path).score.class_map == file
+    # The same content is the same study.
+    assert study(tmp_path).score.identity() == before
+    written(tmp_path, official | {"281": 4}, "in_to_in9.json")
+    assert [study(tmp_path).score.mapping[output] for output in (280, 281)] == [4, 4]
+    assert study(tmp_path).score.identity() != before
+    other = written(tmp_path, official, "other.json")
+    assert study(tmp_path, other).score.class_map == other
+    assert study(tmp_path / "elsewhere").score.identity() == before
+
+
+@pytest.mark.parametrize("value", ["0.9", "1.0", "true", '"1"', "null", "[1]", "{}"])
+def test_nothing_is_rounded_or_read_as_a_number(tmp_path, value):
+    (tmp_path / "map.json").write_text(f'{{"0": 0, "1": {value}}}')
+    with pytest.raises(DataError, match=r'not an object of whole numbers: it has "1": '):
+        class_map(tmp_path / "map.json", 2)
+
+
+@pytest.mark.parametrize("text", ['{"0": 0, "1": 1, "0": 1}', '{"0": 0, "1": 1, "00": 0}'])
+def test_an_output_that_is_mapped_twice_is_an_error(tmp_path, text):
+    (tmp_path / "map.json").write_text(text)
+    with pytest.raises(DataError, match="maps output 0 twice"):
+        class_map(tmp_path / "map.json", 2)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +105,10 @@ def test_a_file_comes_before_a_shipped_map_of_its_name(tmp_path, monkeypatch):
         ({"0": 0, "1": 2}, "never mapped to: 1; no superclass: 2"),
         ({"0": 0, "1": 1, "3": 1}, "3 outputs and none is called 2; expected 0 to 2"),
         ({"dog": 0}, "not an object of whole numbers"),
+        ({"0": 0, "-1": 1}, "not an object of whole numbers"),
         ([0, 1], "not an object of whole numbers"),
+        (7, "not an object of whole numbers"),
+        ({}, "never mapped to: 0, 1"),
     ],
 )
 def test_a_map_that_does_not_fit_says_why(tmp_path, mapping, message):
@@ -70,6 +119,12 @@ def test_a_map_that_does_not_fit_says_why(tmp_path, mapping, message):
 def test_a_shipped_map_has_its_own_number_of_superclasses():
     with pytest.raises(DataError, match=r"class map imagenet9 .*never mapped to: 9;"):
         class_map(Path("imagenet9"), 10)
+
+
+def test_a_map_that_is_no_json_says_so(tmp_path):
+    (tmp_path / "map.json").write_text("{0: 1}")
+    with pytest.raises(DataError, match=r"map\.json is not JSON"):
+        class_map(tmp_path / "map.json", 2)
 
 
 def test_a_map_that_is_not_there_names_the_shipped_one(tmp_path):

@@ -1,4 +1,5 @@
 import hashlib
+import shutil
 
 import numpy as np
 import pytest
@@ -48,8 +49,29 @@ def test_what_is_left_out_is_told(photo_root):
         "1 of 9 foregrounds are left out: they are not in every variant (00/n00000000_00001, for "
         "example, is not in mixed_next)"
     )
-    assert adapter(photo_root).pair_set().remarks == (remark,)
+    absent = "no foreground of the study is of the class 00 dog"
+    assert adapter(photo_root).pair_set().remarks == (remark, absent)
     assert adapter(photo_root, pair_types=["same_rand"]).pair_set().remarks == ()
+
+
+def test_classes_that_a_draw_leaves_out_are_told(photo_root):
+    (remark,) = adapter(photo_root, sources=7).pair_set().remarks
+    drawn = {pair.class_id for pair in adapter(photo_root, sources=7).pair_set().pairs}
+    first, second = sorted(set(range(9)) - drawn)
+    names = [*("dog", "bird", "wheeled vehicle", "reptile", "carnivore", "insect")]
+    names += ["musical instrument", "primate", "fish"]
+    listed = f"0{first} {names[first]} or 0{second} {names[second]}"
+    assert remark == f"no foreground of the study is of the class {listed}"
+
+
+def test_foregrounds_that_are_there_twice_are_told(photo_root):
+    shutil.copytree(photo_root / "bg_challenge" / "mixed_same", photo_root / "bg_challenge/only_fg")
+    data = adapter(photo_root)
+    assert data.foregrounds(data.pair_set()).remarks == ()
+    first = first_file(photo_root, "only_fg")
+    first.with_name("fg_n00000000_00001_bg_n99999999_00001.JPEG").write_bytes(first.read_bytes())
+    (remark,) = data.foregrounds(data.pair_set()).remarks
+    assert remark.startswith("1 files of only_fg/val are left out: another file")
 
 
 def test_of_two_files_of_a_foreground_the_first_by_name_counts(photo_root):
@@ -60,7 +82,8 @@ def test_of_two_files_of_a_foreground_the_first_by_name_counts(photo_root):
     assert (after.images, after.pairs) == (before.images, before.pairs)
     assert after.digest == before.digest
     assert after.remarks == (
-        "1 files of mixed_rand are left out: another file of their foreground comes first by name",
+        "1 files of mixed_rand/val are left out: another file of their foreground comes first by "
+        "name",
     )
 
 
@@ -140,6 +163,29 @@ def test_a_strange_file_is_an_error(photo_root, name):
         adapter(photo_root).pair_set()
 
 
+def test_a_class_folder_of_another_name_is_an_error(photo_root):
+    """The digit alone says nothing: fish before 00 would be labelled dog."""
+    folder = photo_root / "bg_challenge" / "mixed_rand" / "val"
+    (folder / "00_dog").rename(folder / "00_fish")
+    with pytest.raises(DataError, match=r"00_fish is not named.*expected one of 00_dog, 01_bird"):
+        adapter(photo_root).pair_set()
+
+
+def test_a_space_in_a_class_folder_is_as_good_as_an_underscore(photo_root):
+    before = adapter(photo_root).pair_set()
+    for variant in ("mixed_same", "mixed_next"):
+        folder = photo_root / "bg_challenge" / variant / "val"
+        (folder / "06_musical instrument").rename(folder / "06_musical_instrument")
+    assert adapter(photo_root).pair_set().digest == before.digest
+
+
+def test_two_folders_of_one_class_are_an_error(photo_root):
+    folder = photo_root / "bg_challenge" / "mixed_same" / "val"
+    shutil.copytree(folder / "02_wheeled vehicle", folder / "02_wheeled_vehicle")
+    with pytest.raises(DataError, match="are two folders of the class wheeled vehicle; expected o"):
+        adapter(photo_root).pair_set()
+
+
 def test_damaged_images_are_named_and_nothing_is_left(photo_root, tmp_path):
     path = first_file(photo_root, "mixed_rand")
     path.write_bytes(path.read_bytes()[:400])
@@ -162,6 +208,23 @@ def test_splits_are_disjoint_and_near_their_sizes():
     assert sum(counts.values()) == 4050
     assert counts["score"] == pytest.approx(1620, abs=100)
     assert counts["deep"] == pytest.approx(810, abs=80)
+
+
+GOLDEN_SPLITS = {
+    "03/n01734418_27631": (0.34663469419281906, "score"),
+    "02/n04335435_04855": (0.4117366504926439, "deep"),
+    "03/n01735189_46211": (0.5808255926301769, "deep"),
+    "00/n02107574_44618": (0.6126227487370536, "outcome"),
+    "01/n02033041_45006": (0.9841414692726552, "outcome"),
+}
+"""First 64 bits of sha256("91701|split|<id>") as a share; below .4 score, below .6 deep."""
+
+
+@pytest.mark.parametrize(("source", "golden"), GOLDEN_SPLITS.items())
+def test_a_split_is_the_hash_of_the_id(source, golden):
+    digest = hashlib.sha256(f"91701|split|{source}".encode()).digest()
+    assert int.from_bytes(digest[:8], "big") / 2**64 == golden[0]
+    assert split_of(source) == golden[1]
 
 
 def test_the_draw_inside_a_split_is_named_after_it(monkeypatch, photo_root):

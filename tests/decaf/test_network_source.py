@@ -186,6 +186,12 @@ def test_weights_are_found_in_a_folder_of_the_users_own(caches, squeezenet):
 
 
 TINY = "test_resnet"
+UNASKED = "test_efficientnet"
+BEIT, BEIT_TAG = "beit_base_patch16_224", "in22k_ft_in22k_in1k"
+NARROW = {"depth": 2, "embed_dim": 24, "num_heads": 2}
+SWIN, SWIN_TAG = "swin_tiny_patch4_window7_224", "ms_in1k"
+SHALLOW = {"depths": [2, 1, 1, 1], "embed_dim": 12, "num_heads": [1, 1, 1, 1]}
+REGNET, REGNET_TAG = "regnety_002", "pycls_in1k"
 
 
 def test_timm_weights_are_found_in_the_cache_of_the_hub(caches):
@@ -252,8 +258,82 @@ def test_old_names_of_densenets_are_understood(caches):
     old = "features.denseblock1.denselayer2.norm.1.weight"
     new = "features.denseblock1.denselayer2.norm1.weight"
     assert new in models.densenet121().state_dict()
-    assert found.rename(old) == found.rename(new) == new
-    assert found.rename("features.norm5.weight") == "features.norm5.weight"
+    unchanged = "features.norm5.weight"
+    for name in (old, new):
+        assert found.adapt({name: 1, unchanged: 2}, None) == {new: 1, unchanged: 2}
+
+
+def loaded(name, tag, folder, arguments):
+    wanted = card(
+        architecture=f"timm:{name}", arguments=arguments, pretrained=tag, checkpoints=folder,
+        weights=None, mean=[0.5], std=[0.5],
+    )  # fmt: skip
+    return wanted.load(folder, "cpu")._network.state_dict()
+
+
+def test_buffers_that_timm_computes_now_are_no_weights_of_a_beit(caches):
+    """The published BEiT files hold indices that the network makes itself since."""
+    state = timm.create_model(BEIT, **NARROW).state_dict()
+    indices = {
+        f"blocks.{block}.attn.relative_position_index": torch.zeros(197, 197, dtype=torch.int64)
+        for block in range(2)
+    }
+    assert not state.keys() & indices.keys()
+    torch.save({"model": state | indices}, caches / f"{BEIT}.{BEIT_TAG}.bin")
+    assert equal_states(loaded(BEIT, BEIT_TAG, caches, NARROW), state)
+
+
+def test_a_swin_file_of_the_old_names_is_understood(caches):
+    """There, a stage ends with what is the beginning of the next one now."""
+    state = timm.create_model(SWIN, **SHALLOW).state_dict()
+    old = {}
+    for name, tensor in state.items():
+        for stage in (1, 2, 3):
+            name = name.replace(f"layers.{stage}.downsample", f"layers.{stage - 1}.downsample")
+        old[name.replace("head.fc.", "head.")] = tensor
+    assert "layers.0.downsample.reduction.weight" in old
+    assert "layers.3.downsample.reduction.weight" not in old
+    old["layers.0.blocks.1.attn_mask"] = torch.zeros(64, 49, 49)
+    old["layers.0.blocks.0.attn.relative_position_index"] = torch.zeros(49, 49)
+    save_file(old, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
+    assert equal_states(loaded(SWIN, SWIN_TAG, caches, SHALLOW), state)
+    # What the filter does not know stays left over, and what it does not make stays missing.
+    save_file(old | {"extra": torch.ones(1)}, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
+    with pytest.raises(ModelError, match="extra is left over"):
+        loaded(SWIN, SWIN_TAG, caches, SHALLOW)
+    old.pop("norm.bias")
+    save_file(old, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
+    with pytest.raises(ModelError, match=r"norm\.bias is missing"):
+        loaded(SWIN, SWIN_TAG, caches, SHALLOW)
+
+
+def test_a_filter_of_the_file_alone_is_applied_too(caches):
+    """RegNets of other projects name their layers otherwise; the filter asks for no network."""
+    state = timm.create_model(REGNET).state_dict()
+    torch.save({"model": state}, caches / f"{REGNET}.{REGNET_TAG}.bin")
+    assert equal_states(loaded(REGNET, REGNET_TAG, caches, {}), state)
+
+
+def test_another_networks_file_is_no_published_weights(caches):
+    state = {"layers.7.attn.relative_position_bias_table": torch.zeros(3, 3)}
+    save_file(state, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
+    with pytest.raises(ModelError, match=r"does not hold the published weights of SwinTransf"):
+        loaded(SWIN, SWIN_TAG, caches, SHALLOW)
+    torch.save([1], caches / f"{TINY}.r160_in1k.bin")
+    with pytest.raises(ModelError, match="it is a list; expected a state dict"):
+        loaded(TINY, "r160_in1k", caches, {})
+
+
+def test_asking_timm_for_its_filter_changes_nothing_of_it(caches):
+    from timm.models import _builder
+
+    loader, drawn = _builder.load_pretrained, torch.random.get_rng_state()
+    save_file(timm.create_model(UNASKED).state_dict(), caches / f"{UNASKED}.r160_in1k.safetensors")
+    found = architectures.pretrained(f"timm:{UNASKED}", "r160_in1k", caches)
+    torch.random.set_rng_state(drawn)
+    found.adapt({}, None)
+    assert _builder.load_pretrained is loader
+    assert torch.equal(torch.random.get_rng_state(), drawn)
 
 
 def test_planning_with_weight_files_needs_no_torch(tmp_path):

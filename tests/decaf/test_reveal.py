@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
-from blocks import GRID, features, foregrounds, pixels, whole, with_contexts
+from blocks import GRID, features, foregrounds, pixels, tie_keys, whole, with_contexts
 
 from decaf.errors import DataError, ResponseError
 from decaf.planner import plan_states
@@ -121,6 +123,26 @@ def test_the_most_different_patches_come_first():
     assert (
         np.where(first, energy, np.inf).min(axis=1) > np.where(first, 0, energy).max(axis=1)
     ).all()
+
+
+@pytest.mark.parametrize(
+    ("label", "first"),
+    [("A", [47, 35, 3, 21, 63, 50, 33, 53]), ("B", [36, 18, 6, 30, 12, 23, 2, 22])],
+)
+@pytest.mark.parametrize("ranking", ["energy", "random"])
+def test_exactly_tied_patches_follow_the_hash_of_their_typed_pair(label, first, ranking):
+    """Golden: all 64 patches differ alike; first by sha256(".|patch|7101|<label>|<pair>|<i>")."""
+    name = "00/n02107574_44618__same_rand"
+    keys = tie_keys(7101, label, name)
+    assert sorted(range(64), key=lambda patch: keys[patch])[:8] == first
+    block = replace(whole(foregrounds(1)), pair_ids=(name, name))
+    inputs = np.stack([np.full((3, 16, 16), level, np.uint8) for level in (90, 70, 110)])
+    path = Patches(order=label, ranking=ranking)
+    grid = np.arange(9) / 64
+    cells = unpack(path.reveal(block, inputs, grid).content[0, 0, :, 0], 64)
+    assert [sorted(np.flatnonzero(shown)) for shown in cells] == [
+        sorted(first[:count]) for count in range(9)
+    ]
 
 
 def test_a_random_order_follows_its_seed_and_not_the_energy():

@@ -164,24 +164,68 @@ def test_the_plan_says_what_will_be_measured_and_sent(imagenet9, photo_root, wri
     assert ["occlusion", "2", "0", "40", "0"] in _cells(done.stdout)
 
 
+def _to_be_trained(card, photo_root, **recipe):
+    """The card with a recipe instead of a file."""
+    given = {"recipe": "imagenet9_fine_tune", "root": str(photo_root), "seed": 1, "part": "val"}
+    given |= {"regime": "mixed_same", "validation_share": 0.4, **recipe}
+    return {name: value for name, value in card.items() if name != "weights"} | {"training": given}
+
+
 def test_the_plan_names_models_that_are_to_be_trained_first(imagenet9, photo_root, write, decaf):
+    (photo_root / "bg_challenge" / "mixed_same").rename(photo_root / "bg_challenge" / "original")
+    (photo_root / "bg_challenge" / "mixed_same").symlink_to(photo_root / "bg_challenge/original")
     card = imagenet9["models"][0]
-    del card["weights"]
-    card["training"] = {"recipe": "imagenet9_fine_tune", "root": str(photo_root), "seed": 1}
-    card["training"] |= {"regime": "original", "pretrained": "any"}
+    start = {"regime": "original", "initial_weights": card["weights"]}
+    imagenet9["models"] = [_to_be_trained(card, photo_root, **start)]
     done = decaf("plan", write(imagenet9))
     assert done.returncode == 0, done.stderr
     plan = _cells(done.stdout)
     assert "1 models are to be trained first; then 2 shards" in done.stdout
     assert ["net", "imagenet9_fine_tune"] in plan
     assert ["occlusion", "2", "0", "45", "0"] in plan
-    imagenet9["models"].append(
-        {name: value for name, value in card.items() if name != "training"}
-        | {"id": "other", "weights": str(photo_root / "nowhere.safetensors")}
-    )
-    done = decaf("plan", write(imagenet9))
-    assert done.returncode == 2
-    assert "nowhere.safetensors" in done.stderr
+    assert "no training photo of original/val is of the class" in done.stdout
+
+
+@pytest.fixture
+def lacking(imagenet9, photo_root, write):
+    """A study that lacks five things: the run would miss the last two after days of training."""
+    card = imagenet9["models"][0]
+    unknown = {"regime": "original", "pretrained": "any"}
+    nowhere = {"regime": "original", "initial_weights": str(photo_root / "start.safetensors")}
+    imagenet9["models"] = [
+        _to_be_trained(card, photo_root, **unknown) | {"id": "first"},
+        _to_be_trained(card, photo_root, **nowhere) | {"id": "second"},
+        card | {"id": "third", "weights": str(photo_root / "nowhere.safetensors")},
+    ]
+    next(iter((photo_root / "bg_challenge" / "only_fg").rglob("*.JPEG"))).unlink()
+    return write(imagenet9)
+
+
+def _tells_all(done):
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    told = done.stderr[done.stderr.index("error: 5 things") :].splitlines()
+    assert [line.partition(": ")[0] for line in told[1:]] == [
+        *("first, second", "first", "second", "third", "data")
+    ]
+    assert "data folder" in told[1]
+    assert "original/val is missing" in told[1]
+    assert "has no published weights" in told[2]
+    assert "start.safetensors cannot be read" in told[3]
+    assert "nowhere.safetensors cannot be read" in told[4]
+    assert "1 foregrounds are not in only_fg" in told[5]
+    return True
+
+
+def test_the_plan_tells_all_that_is_lacking(lacking, decaf):
+    assert _tells_all(decaf("plan", lacking))
+
+
+def test_the_run_tells_all_that_is_lacking_before_it_trains(
+    lacking, decaf, prefect_server, tmp_path
+):
+    assert _tells_all(decaf("run", lacking, **prefect_server))
+    assert not (tmp_path / "workspace").exists()
 
 
 def _check_benchmark(root):
