@@ -75,7 +75,7 @@ class Pair:
 class PairSet:
     """All pairs of a study over one list of images, with the geometry of :class:`ImageSet`.
 
-    ``remarks`` say what of the data is not used; they are no part of its identity.
+    ``remarks`` say which of the data are used; they are no part of its identity.
     """
 
     images: tuple[Image, ...]
