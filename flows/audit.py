@@ -8,7 +8,6 @@ from prefect.utilities.annotations import opaque
 from decaf.study import load_study
 from tasks import steps
 from tasks.cluster import connect
-from tasks.progress import announce
 from tasks.train import with_trained_models
 from warehouse.lock import study_lock
 from warehouse.writer import open_root, sweep
@@ -28,8 +27,6 @@ def audit(config: Path) -> None:
         sweep(root, study.study)
         # Prefect looks through all that a task is given, for futures: pairs and plans hold none.
         pairs = opaque(steps.pair(study))
-        for remark in pairs.unwrap().remarks:
-            announce(remark)
         pixels = steps.store(study, pairs)
         steps.fit(study, pairs, pixels)
         with connect(study.cluster) as client:

@@ -25,7 +25,7 @@ from tasks.fit import fit_paths
 from tasks.manifest import commit_run
 from tasks.measure import make_measurements, store_foregrounds
 from tasks.plan import AuditPlan, ModelWork, by_model, plan_audit
-from tasks.progress import WorkProgress, progress_of
+from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
 from tasks.score import examine_models, score_shards, store_pairs
 from tasks.train import train_models
@@ -34,8 +34,11 @@ from tasks.verify import verify
 
 @task(cache_policy=NO_CACHE)
 def pair(study: Study) -> PairSet:
-    """Read file names and digests; write nothing."""
-    return study.data.pair_set()
+    """Read file names and digests, say which of the data are used; write nothing."""
+    pairs = study.data.pair_set()
+    for remark in pairs.remarks:
+        announce(remark)
+    return pairs
 
 
 @task(cache_policy=NO_CACHE)
