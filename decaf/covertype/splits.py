@@ -69,7 +69,8 @@ class CovertypeTable(Settings):
     """The table and how many rows are drawn from it."""
 
     file: PlacedPath = Field(
-        description="official `covtype.data(.gz)` or its folder, or a CSV file with its columns"
+        description="official `covtype.data(.gz)`, a CSV file with its columns or scikit-learn's "
+        "cache, or a folder of one of them"
     )
     drawn_per_class: int = Field(
         PAPER_PER_CLASS,

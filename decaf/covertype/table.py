@@ -160,11 +160,11 @@ def _written(path: Path) -> NDArray[np.int32]:
 def _first_fault(rows: bytes) -> str | None:
     """Where lines are not as many whole numbers as there are columns; rows and columns from 1."""
     for row, line in enumerate(rows.decode("utf-8", errors="replace").splitlines(), 1):
-        cells = line.split(",")
+        cells = line.split(",") if line.strip() else []
         for column, cell in enumerate(cells, 1):
             if not WHOLE.fullmatch(cell):
                 return f"row {row}, column {column} has {cell[:20]!r}, not a whole number"
-        if len(cells) != FEATURE_COUNT + 1:
+        if cells and len(cells) != FEATURE_COUNT + 1:
             return f"row {row} has {len(cells)} columns, not {FEATURE_COUNT + 1}"
     return None
 
