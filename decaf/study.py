@@ -33,6 +33,8 @@ FITTED_TO_TABLES = {
     if "table" in recipe.model_fields
 }
 """Recipes that name the table which they fit to."""
+PROBABILITIES = "predict_proba"
+"""Method of an estimator that baselines can explain."""
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
 
@@ -191,6 +193,15 @@ class Study(Settings):
                     "'families:'",
                     {"name": name},
                 )
+            for card in filter(baseline.applies_to, self.models):
+                if (method := getattr(card, "method", PROBABILITIES)) != PROBABILITIES:
+                    raise PydanticCustomError(
+                        "no_probabilities",
+                        "baseline {name} needs probabilities, and model {model} has 'method: "
+                        "{method}'; use 'method: predict_proba' there, or leave the model out of "
+                        "the baseline with 'models:' or 'families:'",
+                        {"name": name, "model": card.id, "method": method},
+                    )
         return self
 
     @field_validator("stages")

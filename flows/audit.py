@@ -8,6 +8,7 @@ from prefect.utilities.annotations import opaque
 from decaf.study import load_study
 from tasks import steps
 from tasks.cluster import connect
+from tasks.train import with_trained_models
 from warehouse.lock import study_lock
 from warehouse.writer import open_root, sweep
 
@@ -17,7 +18,8 @@ def audit(config: Path) -> None:
     """Carry out what is left of a study; the same call again resumes it.
 
     Reads the data and the models; writes the input file, checkpoints, the warehouse and the
-    report. What has a receipt is not done again.
+    report. What has a receipt is not done again. A model that cannot be trained or scored stops no
+    other model; its error is raised in the end, and the same call tries it again.
     """
     study = load_study(config)
     root = open_root(study.warehouse)
@@ -29,12 +31,14 @@ def audit(config: Path) -> None:
         pixels = steps.store(study, pairs)
         steps.fit(study, pairs, pixels)
         with connect(study.cluster) as client:
-            steps.train(client, study)
-            plan = opaque(steps.plan(study, pairs))
+            states = [steps.train(client, study, return_state=True)]
+            trained = with_trained_models(study)
+            if not trained.models:
+                states[0].result()
+            plan = opaque(steps.plan(trained, pairs))
             steps.examine(client, plan, pixels)
-            states = steps.model_by_model(client, plan.unwrap(), pixels)
+            states += steps.model_by_model(client, plan.unwrap(), pixels)
             states.append(steps.compare(client, plan, return_state=True))
-        # A model that cannot be scored stops no other model; its error is raised in the end.
         for state in states:
             state.result()
         sweep(root, study.study)  # a worker may have died in the middle of a commit

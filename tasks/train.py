@@ -34,7 +34,14 @@ def train_models(client: Client, study: Study) -> None:
     """Train what is missing, one model per worker at a time.
 
     Reads recipes; writes one file per model under the workspace. What is there is not trained
-    again.
+    again, and a training that fails stops no other.
+
+    Raises
+    ------
+    BadInput
+        When trainings failed because of what was given: all models that failed, and why.
+    ScoringFailed
+        When they failed for another reason.
     """
     missing = untrained(study)
     if not missing:
@@ -51,3 +58,11 @@ def train_models(client: Client, study: Study) -> None:
             [card.id for card in missing],
             lambda model_id: progress.advance(model_id, 0),
         )
+
+
+def with_trained_models(study: Study) -> Study:
+    """The study without the models that wait for their training."""
+    missing = untrained(study)
+    return study.model_copy(
+        update={"models": tuple(card for card in study.models if card not in missing)}
+    )

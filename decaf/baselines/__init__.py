@@ -59,12 +59,21 @@ class CountedProbability:
         self._answer = answer
 
     def __call__(self, rows: ArrayLike) -> NDArray[np.float64]:
-        """(n, p) of any float type → (n,) float64; rows are predicted as float32."""
+        """(n, p) of any float type → (n,) float64; rows are predicted as float32.
+
+        Raises
+        ------
+        Undefined
+            When a probability is not finite: a comparison would take it for a small one.
+        """
         given = np.asarray(rows, np.float32)
         self.rows += len(given)
         size = self.batch_size
         parts = [self._answer(given[n : n + size]) for n in range(0, len(given), size)]
-        return np.concatenate([np.asarray(part, np.float64) for part in parts])
+        found = np.concatenate([np.asarray(part, np.float64) for part in parts])
+        if wrong := np.count_nonzero(~np.isfinite(found)):
+            raise Undefined(f"P(y = 1) is not finite in {wrong} of {len(found)} rows")
+        return found
 
     def accuracy(self, rows: ArrayLike, label: NDArray[np.int64]) -> float:
         """Share of rows whose prediction, P(y = 1) >= 0.5, is their label."""

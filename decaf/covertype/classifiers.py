@@ -13,6 +13,10 @@ TRUSTED: dict[Family, tuple[str, ...]] = {
 """Types of scikit-learn in a file of the family that skops does not know to be harmless."""
 
 
+FEWEST_ROWS: dict[Family, int] = {"mlp": 10}
+"""Training rows of each class that a family needs: early stopping holds a tenth out, with both."""
+
+
 def unfitted(family: Family, seed: int) -> Any:
     """A classifier that runs on one core and whose every random choice the seed decides."""
     return _BUILDERS[family](seed)

@@ -3,13 +3,13 @@
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, ValidationInfo, field_validator
 
-from decaf.covertype.table import QUANTITIES, Table, find_table, read_table
+from decaf.covertype.table import QUANTITIES, Table, find_table, read_table, state_of
 from decaf.errors import DataError
 from decaf.settings import PlacedPath, Settings
 
@@ -18,6 +18,7 @@ OUTSIDE_TRAINING = 0.4
 TEST_OF_REST = 0.5
 FEWEST_PER_CLASS = 5
 """Below, a stratified split leaves a part without one of the classes."""
+PAPER_PER_CLASS = 120_000
 
 Split = Literal["train", "validation", "test"]
 
@@ -68,13 +69,24 @@ class CovertypeTable(Settings):
     """The table and how many rows are drawn from it."""
 
     file: PlacedPath = Field(
-        description="official `covtype.data(.gz)` or its folder, or a CSV file with its columns"
+        description="official `covtype.data(.gz)`, a CSV file with its columns or scikit-learn's "
+        "cache, or a folder of one of them"
     )
     drawn_per_class: int = Field(
-        120_000,
+        PAPER_PER_CLASS,
         ge=FEWEST_PER_CLASS,
-        description="rows drawn of cover type 1 and of type 2, before the split 60 : 20 : 20",
+        description="rows drawn of cover type 1 and of type 2, before the split 60 : 20 : 20; "
+        "`null`: as many as there are of the rarer one, 120,000 at most",
     )
+
+    @field_validator("drawn_per_class", mode="before")
+    @classmethod
+    def _as_many_as_there_are(cls, given: Any, info: ValidationInfo) -> Any:
+        # From here on it is a number: what is made of the table is known by it.
+        if given is not None or "file" not in info.data:
+            return given
+        path = find_table(info.data["file"])
+        return min(PAPER_PER_CLASS, _rarer(path, read_table(path)))
 
     def part(self, split: Split) -> Part:
         """One split of the drawn rows.
@@ -89,17 +101,20 @@ class CovertypeTable(Settings):
             When the file is no Covertype table, or has fewer rows of a type.
         """
         path = find_table(self.file)
-        status = path.stat()
-        return _parts(path, status.st_size, status.st_mtime_ns, self.drawn_per_class)[split]
+        return _parts(path, state_of(path), self.drawn_per_class)[split]
 
 
 @lru_cache(maxsize=1)
-def _parts(path: Path, size: int, modified: int, per_class: int) -> dict[Split, Part]:
+def _parts(path: Path, state: tuple[int, ...], per_class: int) -> dict[Split, Part]:
     table = read_table(path)
-    try:
-        drawn = balanced_rows(table.cover, per_class)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
+    rarer = _rarer(path, table)
+    if rarer < per_class:
+        raise DataError(
+            f"{path}: {per_class} rows of each class are asked for, the table has {rarer} of the "
+            f"rarer one of cover types 1 and 2; set 'drawn_per_class: {rarer}', or null for as "
+            "many as there are, or get the full table"
+        )
+    drawn = balanced_rows(table.cover, per_class)
     label = (table.cover[drawn] == 2).astype(np.int64)
     places = split_places(label)
     scale = standardisation(table.features[drawn[places["train"]], : len(QUANTITIES)])
@@ -109,25 +124,21 @@ def _parts(path: Path, size: int, modified: int, per_class: int) -> dict[Split, 
     }
 
 
-def balanced_rows(cover: NDArray[np.integer], per_class: int) -> NDArray[np.int64]:
-    """(2 per_class,) rows of cover types 1 and 2, in random order.
-
-    Raises
-    ------
-    DataError
-        When there are fewer rows of a type.
-    """
-    rng = np.random.default_rng(SEED)
-    drawn = []
-    counts = [np.count_nonzero(cover == kind) for kind in (1, 2)]
-    if min(counts) < per_class:
+def _rarer(path: Path, table: Table) -> int:
+    """Rows of the rarer one of cover types 1 and 2."""
+    counts = [np.count_nonzero(table.cover == kind) for kind in (1, 2)]
+    if min(counts) < FEWEST_PER_CLASS:
         raise DataError(
-            f"{per_class} rows of each class are asked for, the table has {counts[0]} of cover "
-            f"type 1 and {counts[1]} of type 2; set 'drawn_per_class: {min(counts)}', or get the "
-            "full table"
+            f"{path} has {counts[0]} rows of cover type 1 and {counts[1]} of type 2, a split "
+            f"needs {FEWEST_PER_CLASS} of each: the table cannot be used; get the full table"
         )
-    for kind in (1, 2):
-        drawn.append(rng.choice(np.flatnonzero(cover == kind), per_class, replace=False))
+    return min(counts)
+
+
+def balanced_rows(cover: NDArray[np.integer], per_class: int) -> NDArray[np.int64]:
+    """(2 per_class,) rows of cover types 1 and 2, in random order; there are as many of each."""
+    rng = np.random.default_rng(SEED)
+    drawn = [rng.choice(np.flatnonzero(cover == kind), per_class, replace=False) for kind in (1, 2)]
     joined = np.concatenate(drawn)
     return joined[rng.permutation(joined.size)]
 

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import zlib
 from functools import lru_cache
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.covertype.joblib_array import read_array
 from decaf.errors import DataError
 
 QUANTITIES = (
@@ -30,9 +32,15 @@ COVER = "Cover_Type"
 COVER_TYPES = range(1, 8)
 OFFICIAL = ("covtype.data.gz", "covtype.data")
 SAMPLES = "covtype*.csv*"
-SCIKIT_LEARN_CACHE = ("covertype/samples_py3", "samples_py3")
+CACHED, CACHED_COVER = "samples_py3", "targets_py3"
+"""The two files that scikit-learn's ``fetch_covtype`` keeps: features and cover types."""
+CACHE = (f"covertype/{CACHED}", CACHED)
+WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 GZIP_START = b"\x1f\x8b"
-EXPECTED = "expected the official covtype.data(.gz), or a CSV file of its columns with a header"
+EXPECTED = (
+    "expected the official covtype.data(.gz), a CSV file of its columns with a header, or the "
+    "cache of scikit-learn's fetch_covtype"
+)
 
 
 class Table(NamedTuple):
@@ -45,12 +53,14 @@ class Table(NamedTuple):
 
 
 def find_table(place: Path) -> Path:
-    """The file that a path means: itself, or in a folder the official file or the only CSV file.
+    """The file that a path means: itself, or what a folder has.
+
+    In a folder that is the official file, else the only CSV file, else scikit-learn's cache.
 
     Raises
     ------
     DataError
-        When there is none, or only scikit-learn's cache.
+        When there is none.
     """
     for name in OFFICIAL:
         if (place / name).is_file():
@@ -58,16 +68,31 @@ def find_table(place: Path) -> Path:
     samples = sorted(place.glob(SAMPLES))
     if len(samples) == 1:
         return samples[0]
-    if any((place / name).exists() for name in SCIKIT_LEARN_CACHE):
-        raise DataError(
-            f"{place} is the cache of scikit-learn's fetch_covtype, a joblib pickle: opening it "
-            f"would run code that it may bring along. Put the official {OFFICIAL[0]} there, or "
-            "correct 'file:'"
-        )
+    for name in CACHE:
+        if not samples and (place / name).is_file():
+            return place / name
     if not place.is_file():
         found = f"has {len(samples)} Covertype tables" if place.is_dir() else "does not exist"
         raise DataError(f"{place} {found}; {EXPECTED}, or a folder that holds one of them")
     return place
+
+
+def state_of(path: Path) -> tuple[int, ...]:
+    """Sizes and times of change of the files of a table: equal while it stays the same.
+
+    Raises
+    ------
+    DataError
+        When a file is missing.
+    """
+    found = []
+    for file in _files(path):
+        try:
+            status = file.stat()
+        except OSError as error:
+            raise DataError(f"{file} cannot be read: {error.strerror}; {EXPECTED}") from error
+        found += [status.st_size, status.st_mtime_ns]
+    return tuple(found)
 
 
 def read_table(path: Path) -> Table:
@@ -76,30 +101,72 @@ def read_table(path: Path) -> Table:
     Parameters
     ----------
     path
-        ``covtype.data`` as it was published, or the same columns under a header; gzip or not.
+        ``covtype.data`` as it was published, or the same columns under a header, gzip or not; or
+        ``samples_py3`` of scikit-learn's cache, which has ``targets_py3`` beside it.
 
     Raises
     ------
     DataError
         When the file cannot be read, or is not such a table.
     """
-    status = path.stat()
-    return _read_table(path, status.st_size, status.st_mtime_ns)
+    return _read_table(path, state_of(path))
 
 
 @lru_cache(maxsize=1)
-def _read_table(path: Path, size: int, modified: int) -> Table:
+def _read_table(path: Path, state: tuple[int, ...]) -> Table:
+    return _checked(path, _cached(path) if path.name == CACHED else _written(path))
+
+
+def _files(path: Path) -> tuple[Path, ...]:
+    return (path, path.with_name(CACHED_COVER)) if path.name == CACHED else (path,)
+
+
+def _cached(path: Path) -> NDArray[np.int32]:
+    """(n, 55) numbers of the cache of scikit-learn, which keeps features as floats."""
+    features, cover = map(read_array, _files(path))
+    if features.ndim != 2 or cover.shape != features.shape[:1]:
+        raise DataError(
+            f"{path} and {CACHED_COVER} beside it have the shapes {features.shape} and "
+            f"{cover.shape}; expected (n, {FEATURE_COUNT}) and (n,): let scikit-learn fetch them "
+            "again"
+        )
+    found = np.column_stack([features, cover])
+    with np.errstate(invalid="ignore"):  # what is no number becomes another one, and is found
+        whole = found.astype(np.int32)
+    wrong = ~(whole == found).all(axis=1)
+    if wrong.any():
+        raise DataError(
+            f"{path}: row {int(wrong.argmax()) + 1} has something other than whole numbers; "
+            f"{EXPECTED}"
+        )
+    return whole
+
+
+def _written(path: Path) -> NDArray[np.int32]:
+    """(n, 55) numbers of a file of text."""
     content = _content(path)
     has_header = not content[:1].isdigit()
     if has_header:
         _check_header(path, content.partition(b"\n")[0].decode("utf-8", errors="replace"))
+    rows = content.partition(b"\n")[2] if has_header else content
+    if not rows.strip():
+        raise DataError(f"{path} has no rows; {EXPECTED}")
     try:
-        numbers = np.loadtxt(
-            io.BytesIO(content), np.int32, delimiter=",", skiprows=int(has_header), ndmin=2
-        )
+        return np.loadtxt(io.BytesIO(rows), np.int32, delimiter=",", comments=None, ndmin=2)
     except ValueError as error:
-        raise DataError(f"{path} is no table of whole numbers ({error}); {EXPECTED}") from error
-    return _checked(path, numbers)
+        raise DataError(f"{path}: {_first_fault(rows) or error}; {EXPECTED}") from error
+
+
+def _first_fault(rows: bytes) -> str | None:
+    """Where lines are not as many whole numbers as there are columns; rows and columns from 1."""
+    for row, line in enumerate(rows.decode("utf-8", errors="replace").splitlines(), 1):
+        cells = line.split(",") if line.strip() else []
+        for column, cell in enumerate(cells, 1):
+            if not WHOLE.fullmatch(cell):
+                return f"row {row}, column {column} has {cell[:20]!r}, not a whole number"
+        if cells and len(cells) != FEATURE_COUNT + 1:
+            return f"row {row} has {len(cells)} columns, not {FEATURE_COUNT + 1}"
+    return None
 
 
 def _content(path: Path) -> bytes:
@@ -111,6 +178,8 @@ def _content(path: Path) -> bytes:
 
 
 def _check_header(path: Path, line: str) -> None:
+    if not line.strip():
+        raise DataError(f"{path} is empty, or starts with an empty line; {EXPECTED}")
     names = [name.strip().strip('"') for name in line.split(",")]
     expected = [*QUANTITIES, COVER]
     if len(names) != FEATURE_COUNT + 1 or [*names[: len(QUANTITIES)], names[-1]] != expected:

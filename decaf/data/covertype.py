@@ -95,7 +95,8 @@ class Covertype(Settings):
                     context=(first + 2, first + 3),
                 )
             )
-        return PairSet(tuple(images), tuple(pairs), INPUTS)
+        drawn = f"table: {self.table.drawn_per_class:,} rows drawn of each of cover types 1 and 2"
+        return PairSet(tuple(images), tuple(pairs), INPUTS, (drawn,))
 
     def verify(self, pairs: PairSet) -> None:
         """Accept: all inputs are rows of one table."""

@@ -6,6 +6,7 @@ is for the audit to say.
 
 import time
 import warnings
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,10 +22,16 @@ from decaf.covertype.channels import (
     draw_channels,
     with_channels,
 )
-from decaf.covertype.classifiers import TRUSTED, Family, unfitted
+from decaf.covertype.classifiers import FEWEST_ROWS, TRUSTED, Family, unfitted
 from decaf.covertype.splits import CovertypeTable, Split
+from decaf.errors import DataError
 from decaf.models.fitting import SKOPS
 from decaf.settings import Settings
+
+CONVERGING: tuple[Family, ...] = ("logistic_regression", "mlp")
+"""Families whose optimiser ends by itself or is stopped; the others grow trees."""
+ITERATING: tuple[Family, ...] = (*CONVERGING, "hist_gradient_boosting")
+"""Families that decide by themselves after how many iterations they end."""
 
 
 class CovertypeOutcome(NamedTuple):
@@ -38,6 +45,10 @@ class CovertypeOutcome(NamedTuple):
     """Of the training split before channels are appended: the same for all models of a table."""
     seconds: float
     """Wall-clock time, reading the table and both accuracies included."""
+    iterations: int | None
+    """Of the optimiser, or of boosting; None where the family has a fixed number of trees."""
+    converged: bool | None
+    """Whether the optimiser ended by itself; None where the family has nothing to converge."""
 
 
 class CovertypeClassifier(Settings):
@@ -103,15 +114,38 @@ class CovertypeClassifier(Settings):
         """
         started = time.perf_counter()
         inputs, label = self.rows("train", self.fitted_per_class)
-        estimator = self._fitted(inputs, label)
+        estimator, has_converged = self._fitted(inputs, label)
         outcome = CovertypeOutcome(
             train_accuracy=float(estimator.score(inputs, label)),
             validation_accuracy=float(estimator.score(*self.rows("validation"))),
             training_rows=len(label),
             training_digest=self.table.part("train").digest,
             seconds=time.perf_counter() - started,
+            iterations=_iterations(estimator),
+            converged=has_converged if self.classifier in CONVERGING else None,
         )
         return estimator, outcome
+
+    def completed(self, outcome: dict[str, Any], opened: Callable[[], Any]) -> dict[str, Any]:
+        """An outcome with what it lacks when it is from before ``iterations`` and ``converged``.
+
+        An optimiser that did as many iterations as it may is taken not to have converged; one that
+        broke off before looks as if it had.
+
+        Parameters
+        ----------
+        opened
+            Opens the estimator; called where the family iterates and the outcome tells nothing.
+        """
+        if "iterations" in outcome:
+            return outcome
+        told: dict[str, Any] = {"iterations": None, "converged": None}
+        if self.classifier in ITERATING:
+            estimator = opened()
+            told["iterations"] = _iterations(estimator)
+            if self.classifier in CONVERGING:
+                told["converged"] = told["iterations"] < estimator.max_iter
+        return outcome | told
 
     def fit_without_factor(self) -> Any:
         """Fit on the same rows without the column of the factor; nothing is kept.
@@ -122,7 +156,7 @@ class CovertypeClassifier(Settings):
             When the table cannot be used, or has too few rows.
         """
         inputs, label = self.rows("train", self.fitted_per_class)
-        return self._fitted(np.delete(inputs, FACTOR, axis=1), label)
+        return self._fitted(np.delete(inputs, FACTOR, axis=1), label)[0]
 
     def rows(
         self, split: Split, per_class: int | None = None
@@ -136,15 +170,35 @@ class CovertypeClassifier(Settings):
         places = part.lowest(per_class)
         return with_channels(part.features, channels)[places], part.label[places]
 
-    def _fitted(self, inputs: NDArray[np.float32], label: NDArray[np.int64]) -> Any:
+    def _fitted(self, inputs: NDArray[np.float32], label: NDArray[np.int64]) -> tuple[Any, bool]:
+        """The estimator, and whether it did not say that it has not converged."""
         from sklearn.exceptions import ConvergenceWarning
 
+        fewest = FEWEST_ROWS.get(self.classifier, 1)
+        counts = np.bincount(label, minlength=2)
+        if counts.min() < fewest:
+            raise DataError(
+                f"{self.classifier} is to be fitted on {counts[0]} rows of cover type 1 and "
+                f"{counts[1]} of type 2, and needs {fewest} of each; raise 'fitted_per_class' or "
+                "'drawn_per_class', three fifths of which are for training"
+            )
         estimator = unfitted(self.classifier, self.seed)
-        with warnings.catch_warnings():
-            # The number of iterations is part of the protocol.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            return estimator.fit(inputs, label)
+        # The number of iterations is part of the protocol: not to converge is no error.
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            estimator.fit(inputs, label)
+        told = [issubclass(one.category, ConvergenceWarning) for one in caught]
+        for one, is_told in zip(caught, told, strict=True):
+            if not is_told:
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        return estimator, not any(told)
 
     @property
     def _treatment(self) -> Treatment:
         return Treatment(self.mechanism, self.strength)
+
+
+def _iterations(estimator: Any) -> int | None:
+    """``n_iter_``, of one class where it is kept by class."""
+    found = getattr(estimator, "n_iter_", None)
+    return None if found is None else int(np.max(found))

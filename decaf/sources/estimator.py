@@ -110,8 +110,11 @@ class EstimatorCard(TrainableCard):
         fit_estimator(self.training, self.trained_file(workspace))
 
     def training_outcome(self, path: Path) -> dict[str, Any] | None:
-        """From the file beside the estimator's."""
-        return read_outcome(path)
+        """From the file beside the estimator's; what it lacks, from the estimator itself."""
+        outcome = read_outcome(path)
+        if outcome is None:
+            return None
+        return self.training.completed(outcome, lambda: open_skops(self, path).estimator)
 
     def _path(self, workspace: Path) -> Path:
         return self.trained_file(workspace) if self.file is None else self.file

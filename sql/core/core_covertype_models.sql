@@ -27,6 +27,9 @@ SELECT
     END AS mechanism_label, -- role that the treatment aims at; NULL where it aims at none
     (model.training ->> '$.recipe.strength')::DOUBLE AS strength, -- NULL in the fragility module
     (model.training ->> '$.recipe.seed')::BIGINT AS seed,
+    -- Where fits are stopped by themselves or by the protocol; NULL where an old run tells nothing.
+    (model.training ->> '$.outcome.iterations')::BIGINT AS iterations,
+    (model.training ->> '$.outcome.converged')::BOOLEAN AS converged,
     contexts.path
 FROM stg_models AS model
 JOIN core_current_runs USING (study, run_id)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from sklearn.linear_model import LogisticRegression
 
-from decaf.baselines import CountedProbability, Subject
+from decaf.baselines import CountedProbability, Subject, Undefined
 from decaf.baselines.context_permutation import ContextPermutation
 from decaf.baselines.global_permutation import GlobalPermutation
 from decaf.baselines.kernel_shap import KernelShap
@@ -107,12 +107,49 @@ class TestWhatAllShare:
         with pytest.raises(ValidationError, match="did you mean 'kernel_shap'"):
             TypeAdapter(Baseline).validate_python({"kind": "kernelshap"})
 
+    @pytest.mark.parametrize("method", METHODS, ids=kind_of)
+    @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+    def test_no_method_makes_a_number_of_answers_that_are_not_finite(self, method, wrong):
+        inputs, label = random_rows(8), np.arange(8) % 2
+
+        def answer(rows):
+            return np.where(rows[:, FACTOR] > 0, wrong, 0.5)
+
+        class Refitted:
+            def predict_proba(self, rows):
+                return np.full((len(rows), 2), 0.5)
+
+        made = subject(answer, inputs, label, estimator=object(), refit=Refitted)
+        found = method(kind=kind_of(method)).measure(made)
+        assert found.keys() == set(method.components)
+        told = {(one.score, one.explained_rows, one.reason) for one in found.values()}
+        ((value, count, reason),) = told
+        assert (value, count) == (None, 0)
+        if method is ShapInteraction:  # which asks no probability
+            assert reason.startswith("object has no interaction values")
+        else:
+            assert re.fullmatch(r"P\(y = 1\) is not finite in \d+ of \d+ rows", reason)
+
+    def test_answers_that_are_not_finite_are_counted(self):
+        probability = CountedProbability(lambda rows: rows[:, 0], 2)
+        with pytest.raises(Undefined, match=r"is not finite in 3 of 5 rows"):
+            probability([[0.5], [np.nan], [np.inf], [1.0], [-np.inf]])
+
+    def test_a_refit_that_gives_nothing_finite_has_no_number(self):
+        class Refitted:
+            def predict_proba(self, rows):
+                return np.full((len(rows), 2), np.nan)
+
+        made = subject(linear, random_rows(4), refit=Refitted)
+        found = Retraining(kind="retraining").measure(made)
+        assert found["score"] == (None, 0, "P(y = 1) is not finite in 4 of 4 rows")
+
     def test_what_is_not_finite_or_not_defined_has_a_reason_instead(self):
         inputs = random_rows(8)
-        found = PdpAle(kind="pdp_ale").measure(subject(lambda rows: rows[:, 0] * np.nan, inputs))
-        assert {(one.score, one.reason) for one in found.values()} == {
-            (None, "the score is not finite")
-        }
+        model = LogisticRegression()
+        model.coef_ = np.array([[0.0, 0.0, np.inf]])
+        found = NativeShap(kind="native_shap").measure(subject(linear, inputs, estimator=model))
+        assert found["score"] == (None, 8, "the score is not finite")
         made = subject(linear, inputs, estimator=LogisticRegression())
         found = ShapInteraction(kind="shap_interaction").measure(made)
         assert score(found) is None

@@ -79,14 +79,6 @@ def test_a_header_of_other_columns_is_refused(tmp_path):
         read_table(path)
 
 
-def test_the_cache_of_scikit_learn_is_not_unpickled(tmp_path):
-    (tmp_path / "covertype").mkdir()
-    (tmp_path / "covertype" / "samples_py3").write_bytes(b"\x80")
-    for folder in (tmp_path, tmp_path / "covertype"):
-        with pytest.raises(DataError, match=r"joblib pickle.*Put the official covtype.data.gz"):
-            find_table(folder)
-
-
 def test_a_place_without_a_table_is_an_error(tmp_path):
     with pytest.raises(DataError, match="has 0 Covertype tables"):
         find_table(tmp_path)
@@ -111,14 +103,47 @@ def test_values_that_cannot_be_are_an_error(tmp_path, column, value, message):
 def test_files_of_another_kind_are_an_error(tmp_path):
     with pytest.raises(DataError, match="has 54 columns, not 55"):
         read_table(write(tmp_path / "few", made_up(2)[:, 1:]))
-    text = write(tmp_path / "text", made_up(2))
-    text.write_text(text.read_text().replace("0", "x", 1))
-    with pytest.raises(DataError, match="no table of whole numbers"):
-        read_table(text)
     whole = write(tmp_path / "whole.gz", made_up(20))
     whole.write_bytes(whole.read_bytes()[:100])
     with pytest.raises(DataError, match="cannot be read"):
         read_table(whole)
+
+
+@pytest.mark.parametrize("is_headed", [False, True])
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("NaN", "row 2, column 3 has 'NaN', not a whole number"),
+        ("", "row 2, column 3 has '', not a whole number"),
+        ("2596.0", "row 2, column 3 has '2596.0', not a whole number"),
+        ("1,2", "row 2 has 56 columns, not 55"),
+        ("9" * 12, "999999999999"),
+    ],
+)
+def test_a_cell_that_is_no_number_is_named_by_its_place(tmp_path, is_headed, cell, message):
+    path = write(tmp_path / "any.csv", made_up(2))
+    lines = path.read_text().splitlines()
+    cells = lines[1].split(",")
+    lines[1] = ",".join([*cells[:2], cell, *cells[3:]])
+    path.write_text("\n".join([header(), *lines] if is_headed else lines))
+    with pytest.raises(DataError, match=f"any.csv: .*{message}.*; expected the official"):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty"),
+        ("\n", "is empty, or starts with an empty line"),
+        (header(), "has no rows"),
+        (f"{header()}\n\n", "has no rows"),
+    ],
+)
+def test_a_file_without_rows_is_an_error(tmp_path, text, message):
+    path = tmp_path / "any.csv"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_table(path)
 
 
 # Splits
@@ -137,6 +162,32 @@ def test_a_table_with_too_few_rows_says_how_many_there_are(table):
     asked = table.model_copy(update={"drawn_per_class": 51})
     with pytest.raises(DataError, match=r"covtype.data.gz: 51 .* 50 of .* 'drawn_per_class: 50'"):
         asked.part("test")
+
+
+@pytest.mark.parametrize("kept", [0, 4])
+def test_a_table_with_hardly_any_row_of_a_type_cannot_be_used(tmp_path, kept):
+    rows = made_up(50)
+    is_left_out = (rows[:, 54] == 2) & (np.arange(len(rows)) >= 3 * kept)
+    path = write(tmp_path / "covtype.data", rows[~is_left_out])
+    message = f"50 rows of cover type 1 and {kept} of type 2, .* the table cannot be used"
+    with pytest.raises(DataError, match=message):
+        CovertypeTable(file=path, drawn_per_class=5).part("test")
+    with pytest.raises(DataError, match=message):
+        CovertypeTable(file=path, drawn_per_class=None)
+
+
+def test_as_many_as_there_are_is_a_number_from_the_start(table, tmp_path, monkeypatch):
+    rows = made_up(50)
+    path = write(tmp_path / "covtype.data", rows[(rows[:, 54] != 1) | (np.arange(150) >= 30)])
+    found = CovertypeTable(file=path, drawn_per_class=None)
+    assert found == CovertypeTable(file=path, drawn_per_class=40)  # ten of type 1 are left out
+    assert found.model_dump(mode="json")["drawn_per_class"] == 40
+    assert CovertypeTable(file=table.file).drawn_per_class == 120_000
+    data = Covertype(adapter="covertype", table={"file": path, "drawn_per_class": None})
+    remark = "table: 40 rows drawn of each of cover types 1 and 2"
+    assert data.pair_set().remarks == (remark,)
+    monkeypatch.setattr("decaf.covertype.splits.PAPER_PER_CLASS", 30)
+    assert CovertypeTable(file=path, drawn_per_class=None).drawn_per_class == 30
 
 
 def test_splits_are_stratified_disjoint_and_whole():

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from decaf.covertype.channels import Treatment, draw_channels
 from decaf.covertype.classifiers import Family, unfitted
-from decaf.errors import WriteFailed
+from decaf.errors import DataError, WriteFailed
 from decaf.fitting.covertype_classifier import CovertypeClassifier
 from decaf.sources.estimator import EstimatorCard
 from decaf.study import Study
@@ -138,6 +138,71 @@ def test_a_trained_classifier_is_opened_without_unpickling_and_answers_the_same(
     kept = outcome._asdict() | {"seconds": record["outcome"]["seconds"]}
     assert record["outcome"] == kept
     assert (outcome.training_rows, made.origin) == (48, f"estimator:covertype_classifier:{family}")
+
+
+@pytest.mark.filterwarnings(
+    "ignore:Got `batch_size`", "error::sklearn.exceptions.ConvergenceWarning"
+)
+@pytest.mark.parametrize("family", ["mlp", "logistic_regression"])
+def test_a_fit_that_does_not_converge_is_recorded_and_no_error(recipe, family, monkeypatch):
+    made = CovertypeClassifier(**recipe | {"classifier": family})
+    _, free = made.fit()
+    assert free.converged
+    assert free.iterations > 1
+
+    def stopped(family, seed):
+        return unfitted(family, seed).set_params(max_iter=1)
+
+    monkeypatch.setattr("decaf.fitting.covertype_classifier.unfitted", stopped)
+    _, outcome = made.fit()
+    assert (outcome.iterations, outcome.converged) == (1, False)
+
+
+def test_other_warnings_of_a_fit_are_still_heard(recipe):
+    made = CovertypeClassifier(**recipe | {"classifier": "mlp"})
+    with pytest.warns(UserWarning, match="Got `batch_size`"):
+        made.fit()
+
+
+@pytest.mark.filterwarnings("ignore:Got `batch_size`")
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_outcome_of_an_earlier_version_is_completed_from_the_estimator(
+    recipe, family, tmp_path, monkeypatch
+):
+    made = card(recipe | {"classifier": family})
+    made.train(tmp_path, "cpu")
+    path = made.trained_file(tmp_path)
+    beside = path.with_name(f"{path.name}.outcome.json")
+    written = json.loads(beside.read_text())
+    earlier = {n: value for n, value in written.items() if n not in ("iterations", "converged")}
+    assert len(earlier) == len(written) - 2
+    beside.write_text(json.dumps(earlier))
+    assert json.loads(made.training_record(tmp_path))["outcome"] == written
+    assert (written["converged"] is None) == (family not in ("logistic_regression", "mlp"))
+    beside.write_text(json.dumps(written))
+    path.unlink()  # nothing is opened where the outcome tells all
+    assert made.training_outcome(path) == written
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("change", [{"fitted_per_class": 1}, {"fitted_per_class": 9}])
+def test_a_network_needs_rows_to_hold_out(recipe, family, change):
+    made = CovertypeClassifier(**recipe | change | {"classifier": family})
+    if family != "mlp":
+        assert made.fit()[1].training_rows == 2 * change["fitted_per_class"]
+        return
+    count = change["fitted_per_class"]
+    message = f"mlp is to be fitted on {count} rows .* {count} of type 2, and needs 10 of each"
+    with pytest.raises(DataError, match=message):
+        made.fit()
+    with pytest.raises(DataError, match=message):
+        made.fit_without_factor()
+
+
+@pytest.mark.filterwarnings("ignore:Got `batch_size`")
+def test_the_fewest_rows_of_a_network_are_enough(recipe):
+    made = CovertypeClassifier(**recipe | {"classifier": "mlp", "fitted_per_class": 10})
+    assert made.fit()[1].training_rows == 20
 
 
 def test_what_is_trained_is_not_trained_again_and_another_recipe_is(recipe, tmp_path):

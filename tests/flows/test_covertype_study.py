@@ -2,14 +2,20 @@
 
 import hashlib
 import json
+import os
+import signal
+import subprocess
 
 import numpy as np
+import psutil
 import pytest
 import skops.io
 import xgboost
 from covertype_table import made_up, write
+from test_resume import DECAF, receipts, wait_for
 
 from decaf.covertype.splits import CovertypeTable
+from decaf.study import load_study
 from warehouse.catalog import connect
 
 pytestmark = pytest.mark.slow
@@ -177,6 +183,37 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
 
     again = decaf("run", file, **prefect_server)
     assert "nothing to do: all 6 shards" in again.stdout, again.stderr
+
+
+def test_a_killed_run_and_a_fit_that_fails_keep_what_is_done(
+    config, write, decaf, prefect_server, tmp_path
+):
+    slow = model("slow", "hist_gradient_boosting", {"mechanism": "robust"})
+    file = write(config | {"models": [*config["models"][:2], slow]})
+    study = load_study(file)
+    first, second, last = (card.trained_file(study.workspace) for card in study.models)
+    command, environment = [DECAF, "run", str(file)], {**os.environ, **prefect_server}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment) as flow:
+        wait_for(first.exists, flow)
+        workers = psutil.Process(flow.pid).children(recursive=True)
+        for process in (flow, *workers):
+            process.send_signal(signal.SIGKILL)
+    assert flow.returncode == -signal.SIGKILL
+    assert not last.exists()
+    fitted = first.stat().st_mtime_ns
+
+    last.with_name(f"{last.name}.outcome.json").mkdir()  # where a fit has to write a file
+    done = decaf("run", file, **prefect_server)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "tasks failed; what succeeded is kept:\n  slow: estimator" in done.stderr
+    assert "table: 250 rows drawn of each of cover types 1 and 2" in done.stdout
+    assert "Traceback" not in done.stderr
+    assert first.stat().st_mtime_ns == fitted
+    assert second.exists()
+    assert len(receipts(tmp_path / "warehouse")) == 4  # two models, 100 rows by 60
+    assert not study.report_file.exists()
+    planned = decaf("plan", file, **prefect_server)
+    assert "1 models are to be trained first" in planned.stdout, planned.stderr
 
 
 def test_images_are_needed_where_images_are_measured(config, write, decaf, prefect_server):

@@ -1,5 +1,7 @@
 """Units of baselines: what they are known by, and what a worker makes and commits of one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from covertype_table import made_up, write
@@ -153,15 +155,23 @@ def test_what_a_method_cannot_do_is_committed_with_its_reason(trained):
     assert found[0][3].startswith("LogisticRegression has no interaction values")
 
 
-def test_a_model_without_probabilities_is_an_error(given):
+def test_a_model_without_probabilities_is_a_fault_of_the_configuration(given):
     given["models"][0]["method"] = "decision_function"
-    study = Study(**given)
-    for card in study.models:
-        card.train(study.workspace, "cpu")
-    unit = planned(study)["linear_s1", "pdp"]
+    with pytest.raises(ValidationError, match="pdp needs probabilities, and model linear_s1 has"):
+        Study(**given)
+    for baseline in given["baselines"].values():
+        baseline["families"] = ["trees"]
+    assert Study(**given).models[0].method == "decision_function"
+
+
+def test_what_gives_no_probabilities_is_not_explained_as_if_it_did(trained):
+    unit = planned(trained)["linear_s1", "pdp"]
+    made = order(trained, unit)
+    card = unit.model.model_copy(update={"method": "decision_function"})
+    model = replace(made.model, card=card, feeding=card.feeding_digest)
     with pytest.raises(ModelError, match="gives a value, and baseline pdp needs probabilities"):
-        run_baseline(order(study, unit))
-    assert not receipts.keys(study.warehouse, "baselines", "s")
+        run_baseline(replace(made, model=model))
+    assert not receipts.keys(trained.warehouse, "baselines", "s")
 
 
 def test_a_refit_has_no_factor_and_is_not_kept(trained):
