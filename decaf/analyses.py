@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from decaf.covertype.analyses import REPRESENTATIONS, context_streams, recipes_of
+from decaf.covertype.analyses import REPRESENTATIONS, check_names, context_streams, recipes_of
 from decaf.digests import json_sha256, short
 from decaf.errors import DataError
 
@@ -50,7 +50,7 @@ def definitions(study: "Study") -> dict[str, dict]:
     Raises
     ------
     DataError
-        When an attribution method has the name of another method of the benchmark.
+        When an attribution method, or a baseline, has a name that tables take for another.
     """
     if study.behaviours is not None:
         return _of_sources(study)
@@ -94,6 +94,7 @@ def _of_sources(study: "Study") -> dict[str, dict]:
 
 def _of_treatments(study: "Study") -> dict[str, dict]:
     """Units are models, whose treatments name mechanisms."""
+    check_names(study.baselines)
     return {
         "factual_contexts": {
             "streams": [list(stream) for stream in context_streams(study)],

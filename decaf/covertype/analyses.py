@@ -3,8 +3,12 @@
 from typing import TYPE_CHECKING
 
 from decaf.covertype.channels import Treatment
+from decaf.errors import DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from decaf.baselines import Baseline
     from decaf.fitting.covertype_classifier import CovertypeClassifier
     from decaf.study import Study
 
@@ -26,13 +30,45 @@ TABULAR = (
     "pdp_ale.ale",
     "retraining.score",
 )
-"""Summaries of a model that need no routing: fifteen; of a baseline, method and component."""
+"""Fifteen summaries of a model without E, C and F, though Net is E less C; of a baseline, method
+and component."""
+BASELINES = frozenset(feature.partition(".")[0] for feature in TABULAR if "." in feature)
+"""Kinds of baselines that the paper's tables know, by which they know a method's name."""
 REPRESENTATIONS = {
     "decaf_probe": DECAF,
     "strong_tabular": TABULAR,
     "combined": tuple(dict.fromkeys((*DECAF, *TABULAR))),
 }
 """Features of the supervised references (paper, table 15)."""
+OTHER_METHODS = frozenset(
+    ("DECAF", "M", "Abs", "Net", "SignFlip", "OppMass", "permutation", *REPRESENTATIONS)
+)
+"""What the paper's tables call methods that are no baselines of a study."""
+
+
+def check_names(baselines: "Mapping[str, Baseline]") -> None:
+    """Refuse baselines that the paper's tables would miss, or take for another method.
+
+    They know a baseline by its name, which must be its kind. A second one of a kind may be called
+    otherwise: it stands in the tables without a published value, and is no feature of a reference.
+
+    Raises
+    ------
+    DataError
+        When a name is that of another method, or no baseline of a kind is called as it.
+    """
+    for name, baseline in baselines.items():
+        if name in OTHER_METHODS or (name in BASELINES and name != baseline.kind):
+            raise DataError(
+                f"'baselines:' calls a {baseline.kind} {name!r}, which the paper's tables take for "
+                f"another method; call it {baseline.kind!r}"
+            )
+        if baseline.kind in BASELINES and baseline.kind not in baselines:
+            raise DataError(
+                f"'baselines:' has a {baseline.kind} called {name!r}, and none of that kind is "
+                f"called {baseline.kind!r}: the paper's tables and the strong tabular reference "
+                f"would be without it; call it {baseline.kind!r}"
+            )
 
 
 def recipes_of(study: "Study") -> "list[CovertypeClassifier]":

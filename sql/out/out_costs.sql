@@ -15,6 +15,7 @@ totals AS (
         sum(forward_rows)::BIGINT AS forward_rows,
         sum(naive_rows)::BIGINT AS naive_rows,
         sum(forward_seconds) AS forward_seconds,
+        sum(load_seconds) AS load_seconds,
         sum(wall_seconds) AS wall_seconds,
         max(batch_size) AS batch_size,
         max(peak_memory_bytes) AS peak_memory_bytes,
@@ -31,6 +32,7 @@ SELECT
     naive_rows, -- both branches at every stage
     1 - forward_rows / nullif(naive_rows, 0) AS rows_saved_frac,
     forward_seconds,
+    load_seconds, -- part of wall_seconds; 0 where the worker held the model
     wall_seconds, -- summed over shards, which may have run side by side
     forward_rows / nullif(wall_seconds, 0) AS rows_per_second,
     batch_size,

@@ -8,6 +8,7 @@ import pytest
 
 from decaf.analyses import Analysis, definitions, plan_analyses
 from decaf.covertype.analyses import DECAF, REPRESENTATIONS, TABULAR
+from decaf.errors import DataError
 from decaf.probes import held_out_probabilities
 from tasks import analyse
 from tasks.units import LABELS, read_units
@@ -31,10 +32,15 @@ class Data:
         return SimpleNamespace(inputs=np.array([[0.5, c, 1] for c in contexts]), context=1)
 
 
-def study(*models, data=None):
+def study(*models, data=None, baselines=()):
     cards = [SimpleNamespace(training=None), SimpleNamespace(), *models]
     return SimpleNamespace(
-        study="s", data=data or Data(), models=cards, behaviours=None, attributions={}
+        study="s",
+        data=data or Data(),
+        models=cards,
+        behaviours=None,
+        attributions={},
+        baselines={name: SimpleNamespace(kind=kind) for name, kind in baselines},
     )
 
 
@@ -55,6 +61,28 @@ def test_a_study_that_trains_its_models_has_three_analyses():
     assert definitions(study(*MODELS, data=other)) == {}
     recipe = SimpleNamespace(training=SimpleNamespace(recipe="another"))
     assert definitions(study(recipe)) == {}
+
+
+@pytest.mark.parametrize(
+    ("baselines", "message"),
+    [
+        ([("shap", "native_shap")], "none of that kind is called 'native_shap'"),
+        ([("lime", "kernel_shap"), ("kernel_shap", "kernel_shap")], "calls a kernel_shap 'lime'"),
+        ([("Abs", "lime"), ("lime", "lime")], "take for another method"),
+        ([("permutation", "own")], "call it 'own'"),
+        ([("strong_tabular", "own")], "call it 'own'"),
+    ],
+)
+def test_names_that_tables_misunderstand_are_refused(baselines, message):
+    with pytest.raises(DataError, match=message):
+        definitions(study(*MODELS, baselines=baselines))
+
+
+def test_another_budget_of_a_method_may_have_any_name():
+    named = [("lime", "lime"), ("lime_of_few", "lime"), ("mine", "own")]
+    assert definitions(study(*MODELS, baselines=named)) == definitions(study(*MODELS))
+    # A study without models of a recipe has no such tables.
+    assert definitions(study(baselines=[("shap", "native_shap")])) == {}
 
 
 def test_features_are_the_summaries_of_the_paper():

@@ -20,7 +20,7 @@ def stub():
         insert(
             connection,
             "paper_covertype_data",
-            [("demo", "abc", 120_000, 48_000, 135, True, "counts are right")],
+            [("demo", "abc", "e0", 120_000, 48_000, 135, True, "counts are right")],
         )
         insert(
             connection,
@@ -56,6 +56,37 @@ def test_every_number_stands_beside_the_papers(stub, tmp_path):
     assert "| inversion | M | 1 | – | – | – | – | – | – |" in lines
     assert "Undefined: fewer than two entries (1)." in lines
     assert "**Data.** The paper's: counts are right." in lines
+    assert "Fingerprints: pairs `abc`, training `e0`." in lines
+
+
+def test_budgets_that_differ_are_named_before_any_number(stub, tmp_path):
+    share = "share_of_papers_budget"
+    rows = [
+        ("demo", "DECAF", share, 1.0, 1.0, 0.0, None),
+        ("demo", "lime", share, 1 / 3, 1.0, -2 / 3, None),
+        ("demo", "lime", "samples", 50.0, None, None, None),
+        ("demo", "retraining", share, None, None, None, "none"),
+        ("demo", "kernel_shap", share, 0.125, 1.0, -0.875, None),
+    ]
+    insert(stub, "paper_covertype_budgets", rows)
+    page = page_of(stub, "demo", tmp_path)
+    said = "**Other budgets than the paper's, as shares of it: lime 0.333, kernel_shap 0.125.**"
+    assert page.index(said) < page.index("| Method |")
+    assert "| lime | 0.333 (1.000, -0.667) | 50 |" in page
+    stub.execute("DELETE FROM paper_covertype_budgets WHERE method IN ('lime', 'kernel_shap')")
+    assert "Other budgets" not in page_of(stub, "demo", tmp_path)
+
+
+def test_what_a_number_is_of_is_remarked(stub, tmp_path):
+    rows = [
+        ("demo", "forest", "seconds", 2.0, 9.0, -7.0, "one pair of all"),
+        ("demo", "forest", "ratio", 3.0, None, None, "one pair of all"),
+        ("demo", "forest", "memory", None, None, None, "not measured"),
+    ]
+    insert(stub, "paper_covertype_costs", rows)
+    lines = page_of(stub, "demo", tmp_path).splitlines()
+    assert "Remarks: forest: one pair of all." in lines
+    assert "Undefined: not measured (1)." in lines
 
 
 def test_other_data_are_said_to_be_other_data(stub, tmp_path):

@@ -148,7 +148,7 @@ def test_what_an_estimate_differs_by_has_a_column_of_its_own(tmp_path, any_view)
 def test_whatever_view_knows_the_data_says_so(is_official, tmp_path):
     audit = Audit()
     with open_stub(audit) as connection:
-        rows = [("demo", "abc", 120_000, 48_000, 135, is_official, "counted")]
+        rows = [("demo", "abc", "e0", 120_000, 48_000, 135, is_official, "counted")]
         insert(connection, "paper_covertype_data", rows)
         insert(
             connection,
@@ -158,19 +158,31 @@ def test_whatever_view_knows_the_data_says_so(is_official, tmp_path):
         reader = report_of(connection, audit, tmp_path)
     label = "" if is_official else " not comparable"
     assert ["all", f"3 paper 135, -132{label}"] in reader.rows
+    assert "Fingerprints: pairs abc , training e0 ." in reader.text
+
+
+def test_budgets_that_differ_are_said(tmp_path):
+    audit = Audit()
+    row = ("demo", "lime", "share_of_papers_budget", 0.25, 1.0, -0.75, None)
+    with open_stub(audit) as connection:
+        insert(connection, "paper_covertype_data", [("demo", "abc", None, 9, 9, 9, False, "few")])
+        insert(connection, "paper_covertype_budgets", [row])
+        text = report_of(connection, audit, tmp_path).text
+    assert "Other budgets than the paper's, as shares of it: lime 0.250." in text
+    assert "Fingerprints: pairs abc ." in text
 
 
 def test_tables_of_another_data_set_are_not_asked():
     """They may take minutes on the trajectories of a study that they know nothing of."""
     audit = six_models()
     with open_stub(audit) as connection:
-        row = (audit.study, "abc", 120_000, 48_000, 135, True, "counted")
+        row = (audit.study, "abc", "e0", 120_000, 48_000, 135, True, "counted")
         insert(connection, "paper_covertype_data", [row])
         row = (audit.study, "all", "models", 3.0, 135.0, -132.0, None)
         insert(connection, "paper_covertype_design", [row])
         found = paper.read_paper(connection, audit.study)
     assert [table.name for table in found.tables] == ["paper_covertype_design"]
-    assert found.data == DataNote(True, "counted")
+    assert found.data == DataNote(True, "counted", "abc", "e0")
 
 
 def test_a_view_without_estimates_is_no_table(tmp_path, monkeypatch):

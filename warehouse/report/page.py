@@ -116,6 +116,8 @@ def render(facts: Facts, shown_count: int) -> bytes:
         history=history_pictures(facts.registry),
         paper=paper_tables.paper_tables(shown),
         data_note=paper_tables.data_note(facts.paper.data),
+        budget_note=paper_tables.budget_note(facts.paper),
+        fingerprints=paper_tables.fingerprints(facts.paper.data),
         benchmark=benchmark_figures.benchmark_pictures(facts),
         protocol=paper_figures.protocol_pictures(facts),
         orders=paper_figures.order_pictures(shown),

@@ -15,6 +15,10 @@ FOLDER = "paper"
 ANY_DATA = "paper_data"
 """The view about the data of the tables that have no data set in their names, or ImageNet-9's."""
 STATISTIC = "statistic"
+BUDGET = "share_of_papers_budget"
+"""The statistic that says, as a share of the paper's budget, what a method was given here."""
+SAME_BUDGET = 1e-6
+"""Shares no further than this from 1 are the paper's budget."""
 REQUIRED = ("estimate", "published", "reason")
 """Columns that every table has: NULL where something is undefined, or the paper gives no value."""
 NUMBERS = (
@@ -91,10 +95,17 @@ class PaperTable(NamedTuple):
 
 
 class DataNote(NamedTuple):
-    """Whether the study's data are those of the published values, and why it is said."""
+    """Whether the study's data are those of the published values, and why it is said.
+
+    A view has the fields without a default, and any of the others.
+    """
 
     is_official: bool
     why: str
+    pairs_digest: str | None = None
+    """Fingerprint of the audited pairs."""
+    training_digest: str | None = None
+    """Fingerprint of the rows that models were fitted on, or word that there are several."""
 
 
 class Paper(NamedTuple):
@@ -106,6 +117,16 @@ class Paper(NamedTuple):
     def table(self, name: str) -> tuple[PaperRow, ...]:
         """Rows of one view; none where the study has none."""
         return next((table.rows for table in self.tables if table.name == name), ())
+
+    @property
+    def other_budgets(self) -> dict[str, float]:
+        """Methods with another budget than the paper's, and which share of it they have."""
+        return {
+            row.of["method"]: row.estimate
+            for table in self.tables
+            for row in table.rows
+            if row.of.get(STATISTIC) == BUDGET and abs(row.difference or 0) > SAME_BUDGET
+        }
 
     def without_models(self, left_out: set[str]) -> "Paper":
         """The same without rows of some models; rows over all models stay."""
@@ -132,10 +153,11 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
     }
     notes = {}
     for name, found in columns.items():
-        if set(DataNote._fields) <= set(found):
-            said = f"SELECT {', '.join(DataNote._fields)} FROM {name} WHERE study = ?"
+        if set(DataNote._fields) - DataNote._field_defaults.keys() <= set(found):
+            known = [field for field in DataNote._fields if field in found]
+            said = f"SELECT {', '.join(known)} FROM {name} WHERE study = ?"
             for row in connection.sql(said, params=[study]).fetchall():
-                notes[name] = DataNote(*row)
+                notes[name] = DataNote(**dict(zip(known, row, strict=True)))
     own = next((name.removesuffix("data") for name in notes if name != ANY_DATA), f"{FOLDER}_")
     tables = []
     for view in views():

@@ -14,8 +14,17 @@ from decaf.errors import BadInput, WriteFailed
 from decaf.files import replace_file
 from warehouse.report.cells import MISSING, count, digest, score
 from warehouse.report.facts import Model, PairType, Run, Warned, known_run, rows_of
-from warehouse.report.paper import DataNote, Paper, PaperRow, PaperTable, read_paper
+from warehouse.report.paper import (
+    STATISTIC,
+    DataNote,
+    Paper,
+    PaperRow,
+    PaperTable,
+    read_paper,
+)
 from warehouse.report.paper_tables import (
+    budget_note,
+    fingerprints,
     heading,
     is_count,
     is_number,
@@ -77,6 +86,10 @@ def _opening(
     warnings = len(rows_of(connection, Warned, study))
     yield f"# The paper's tables beside the study `{study}`"
     yield _data(paper.data)
+    if digests := fingerprints(paper.data):
+        yield f"Fingerprints: {', '.join(f'{of} `{found}`' for of, found in digests.items())}."
+    if budgets := budget_note(paper):
+        yield f"**{budgets}**"
     yield (
         f"Run `{digest(run.run_id).text}`: {count(models)} models, {count(pairs)} pairs, gate "
         f"{run.epsilon:g}; {count(warnings)} warnings stand in the report."
@@ -108,6 +121,19 @@ def _section(table: PaperTable) -> Iterator[str]:
     if undefined:
         reasons = (f"{reason} ({times})" for reason, times in sorted(undefined.items()))
         yield f"Undefined: {'; '.join(reasons)}."
+    if remarks := _remarks(table):
+        yield f"Remarks: {'; '.join(f'{of}: {remark}' for of, remark in remarks)}."
+
+
+def _remarks(table: PaperTable) -> list[tuple[str, str]]:
+    """Reasons of rows that have an estimate all the same, each with what it is said of."""
+    said = [row for row in table.rows if row.estimate is not None and row.reason]
+    names = [name for name in table.columns if name != STATISTIC]
+    named = (
+        (" ".join(row.of[name] for name in names if isinstance(row.of[name], str)), row.reason)
+        for row in said
+    )
+    return list(dict.fromkeys(named))
 
 
 def number(value: float | None) -> str:

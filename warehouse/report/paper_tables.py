@@ -13,7 +13,7 @@ from warehouse.report.cells import (
     score_decimals,
 )
 from warehouse.report.facts import Facts
-from warehouse.report.paper import DataNote, PaperRow, PaperTable
+from warehouse.report.paper import DataNote, Paper, PaperRow, PaperTable
 
 WHOLE = 2
 """Whole estimates from here on are counts; 0 and 1 are the ends of most scales."""
@@ -33,6 +33,20 @@ def data_note(data: DataNote | None) -> str:
     if data.is_official:
         return f"Published values stand beside ours: {data.why}."
     return f"not the official data: not comparable ({data.why})."
+
+
+def fingerprints(data: DataNote | None) -> dict[str, str]:
+    """Digests of what was audited and fitted, whole, by what each is of."""
+    known = {} if data is None else {"pairs": data.pairs_digest, "training": data.training_digest}
+    return {name: value for name, value in known.items() if value}
+
+
+def budget_note(paper: Paper) -> str:
+    """Methods whose numbers come from another budget than the paper's; empty without any."""
+    shares = [f"{name} {written(share)}" for name, share in paper.other_budgets.items()]
+    return (
+        f"Other budgets than the paper's, as shares of it: {', '.join(shares)}." if shares else ""
+    )
 
 
 def written(value: Any) -> str:
