@@ -11,13 +11,16 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
+from warm_command import DECAF, WarmCommand
 
 from decaf import architectures
 from decaf.models.checkpoint import save
+from decaf.study import LocalWorkers
+from tasks.cluster import connect
 
-DECAF = Path(sys.executable).parent / "decaf"
 NETWORKS = Path(__file__).parent / "networks"
 SERVER_SECONDS = 120
+COMMAND_SECONDS = 300
 
 
 @pytest.fixture(scope="session")
@@ -60,8 +63,17 @@ def _wait(url, server):
     pytest.fail(f"no Prefect server at {url} after {SERVER_SECONDS} s")
 
 
+@pytest.fixture(scope="session")
+def workers():
+    """Settings of a cluster of one worker that is there already, so that no run waits for one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_PROXY", "127.0.0.1")  # servers of tests are on loopback
+        with connect(LocalWorkers(workers=1)) as client:
+            yield {"kind": "address", "address": client.scheduler.address}
+
+
 @pytest.fixture
-def study(tmp_path):
+def study(tmp_path, workers):
     """Settings of a study of two untrained networks on eight scenes; write it with `write`."""
     models = []
     for seed, name in enumerate(["small_cnn", "small_vit"]):
@@ -92,7 +104,7 @@ def study(tmp_path):
         },
         "epsilon": 0.001,
         "sources_per_shard": 2,
-        "cluster": {"kind": "local", "workers": 1},
+        "cluster": workers,
         "workspace": str(tmp_path / "workspace"),
         "warehouse": str(tmp_path / "warehouse"),
         "report": str(tmp_path / "report.html"),
@@ -112,9 +124,28 @@ def write(tmp_path):
     return written
 
 
+@pytest.fixture(scope="session")
+def warm_command():
+    """What all commands of a session are forked from."""
+    started = WarmCommand()
+    yield started
+    started.close()
+
+
 @pytest.fixture
-def decaf(tmp_path):
+def decaf(tmp_path, warm_command):
     """Run the command line in an empty folder: decaf(*arguments, **environment)."""
+
+    def command(*arguments, **environment):
+        given = {**os.environ, "COLUMNS": "200", **environment}
+        return warm_command.run([*map(str, arguments)], tmp_path, given, COMMAND_SECONDS)
+
+    return command
+
+
+@pytest.fixture
+def fresh_decaf(tmp_path):
+    """Run the command line as `decaf` does, in a fresh interpreter."""
 
     def command(*arguments, **environment):
         return subprocess.run(
@@ -123,7 +154,7 @@ def decaf(tmp_path):
             env={**os.environ, "COLUMNS": "200", **environment},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=COMMAND_SECONDS,
             check=False,
         )
 
