@@ -19,8 +19,8 @@ from decaf.study import LocalWorkers
 from tasks.cluster import connect
 
 NETWORKS = Path(__file__).parent / "networks"
-SERVER_SECONDS = 120
-COMMAND_SECONDS = 300
+SERVER_SECONDS = 600
+COMMAND_SECONDS = 1200
 
 
 @pytest.fixture(scope="session")
@@ -35,13 +35,18 @@ def prefect_server(tmp_path_factory):
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
     }
+    # As Prefect itself starts one for a flow, but kept for all flows of the session.
+    variables = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1"}
     command = [
-        Path(sys.executable).parent / "prefect",
-        *("server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"),
+        *(sys.executable, "-m", "uvicorn", "--factory", "prefect.server.api.server:create_app"),
+        *("--host", "127.0.0.1", "--port", str(port), "--log-level", "error", "--lifespan", "on"),
     ]
     with (home / "server.log").open("w") as log:
         server = subprocess.Popen(
-            command, env={**os.environ, **environment}, stdout=log, stderr=subprocess.STDOUT
+            command,
+            env={**os.environ, **environment, **variables},
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
     try:
         _wait(f"http://127.0.0.1:{port}/api/health", server)
