@@ -5,12 +5,10 @@ import sys
 
 import numpy as np
 import pytest
-import timm
 import torch
 from huggingface_hub import constants
 from safetensors.torch import save_file
 from torch import nn
-from torchvision import models
 
 from decaf import architectures
 from decaf.errors import ModelError, UnknownName
@@ -157,7 +155,7 @@ def caches(tmp_path, monkeypatch):
 @pytest.fixture
 def squeezenet():
     torch.manual_seed(0)
-    return models.squeezenet1_1().state_dict()
+    return architectures.build("torchvision:squeezenet1_1", {}).state_dict()
 
 
 SQUEEZENET_FILE = "squeezenet1_1-b8a52dc0.pth"
@@ -195,7 +193,7 @@ REGNET, REGNET_TAG = "regnety_002", "pycls_in1k"
 
 
 def test_timm_weights_are_found_in_the_cache_of_the_hub(caches):
-    network = timm.create_model(TINY)
+    network = architectures.build(f"timm:{TINY}", {})
     wanted = published(f"timm:{TINY}", "r160_in1k")
     repository = caches / "hub" / f"models--timm--{TINY}.r160_in1k"
     with pytest.raises(ModelError, match=f"{TINY}.r160_in1k: no weights.*model.safetensors"):
@@ -211,7 +209,7 @@ def test_timm_weights_are_found_in_the_cache_of_the_hub(caches):
 
 
 def test_timm_weights_may_lie_where_the_message_says(caches):
-    network = timm.create_model(TINY)
+    network = architectures.build(f"timm:{TINY}", {})
     place = caches / "hub" / f"models--timm--{TINY}.r160_in1k" / "snapshots" / "main"
     place.mkdir(parents=True)
     save_file(network.state_dict(), place / "model.safetensors")
@@ -220,7 +218,7 @@ def test_timm_weights_may_lie_where_the_message_says(caches):
 
 
 def test_timm_weights_in_a_folder_are_called_as_the_model(caches):
-    network = timm.create_model(TINY)
+    network = architectures.build(f"timm:{TINY}", {})
     torch.save(network.state_dict(), caches / f"{TINY}.r160_in1k.bin")
     wanted = published(f"timm:{TINY}", "r160_in1k", caches)
     wanted.weights_digest(caches)
@@ -257,7 +255,7 @@ def test_old_names_of_densenets_are_understood(caches):
     found = architectures.pretrained("torchvision:densenet121", "IMAGENET1K_V1", caches)
     old = "features.denseblock1.denselayer2.norm.1.weight"
     new = "features.denseblock1.denselayer2.norm1.weight"
-    assert new in models.densenet121().state_dict()
+    assert new in architectures.build("torchvision:densenet121", {}).state_dict()
     unchanged = "features.norm5.weight"
     for name in (old, new):
         assert found.adapt({name: 1, unchanged: 2}, None) == {new: 1, unchanged: 2}

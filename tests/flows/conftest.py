@@ -11,13 +11,16 @@ from pathlib import Path
 import pytest
 import torch
 import yaml
+from warm_command import DECAF, WarmCommand
 
 from decaf import architectures
 from decaf.models.checkpoint import save
+from decaf.study import LocalWorkers
+from tasks.cluster import connect
 
-DECAF = Path(sys.executable).parent / "decaf"
 NETWORKS = Path(__file__).parent / "networks"
-SERVER_SECONDS = 120
+SERVER_SECONDS = 600
+COMMAND_SECONDS = 1200
 
 
 @pytest.fixture(scope="session")
@@ -32,13 +35,18 @@ def prefect_server(tmp_path_factory):
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
     }
+    # As Prefect itself starts one for a flow, but kept for all flows of the session.
+    variables = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1"}
     command = [
-        Path(sys.executable).parent / "prefect",
-        *("server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"),
+        *(sys.executable, "-m", "uvicorn", "--factory", "prefect.server.api.server:create_app"),
+        *("--host", "127.0.0.1", "--port", str(port), "--log-level", "error", "--lifespan", "on"),
     ]
     with (home / "server.log").open("w") as log:
         server = subprocess.Popen(
-            command, env={**os.environ, **environment}, stdout=log, stderr=subprocess.STDOUT
+            command,
+            env={**os.environ, **environment, **variables},
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
     try:
         _wait(f"http://127.0.0.1:{port}/api/health", server)
@@ -60,8 +68,17 @@ def _wait(url, server):
     pytest.fail(f"no Prefect server at {url} after {SERVER_SECONDS} s")
 
 
+@pytest.fixture(scope="session")
+def workers():
+    """Settings of a cluster of one worker that is there already, so that no run waits for one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_PROXY", "127.0.0.1")  # servers of tests are on loopback
+        with connect(LocalWorkers(workers=1)) as client:
+            yield {"kind": "address", "address": client.scheduler.address}
+
+
 @pytest.fixture
-def study(tmp_path):
+def study(tmp_path, workers):
     """Settings of a study of two untrained networks on eight scenes; write it with `write`."""
     models = []
     for seed, name in enumerate(["small_cnn", "small_vit"]):
@@ -92,7 +109,7 @@ def study(tmp_path):
         },
         "epsilon": 0.001,
         "sources_per_shard": 2,
-        "cluster": {"kind": "local", "workers": 1},
+        "cluster": workers,
         "workspace": str(tmp_path / "workspace"),
         "warehouse": str(tmp_path / "warehouse"),
         "report": str(tmp_path / "report.html"),
@@ -112,9 +129,28 @@ def write(tmp_path):
     return written
 
 
+@pytest.fixture(scope="session")
+def warm_command():
+    """What all commands of a session are forked from."""
+    started = WarmCommand()
+    yield started
+    started.close()
+
+
 @pytest.fixture
-def decaf(tmp_path):
+def decaf(tmp_path, warm_command):
     """Run the command line in an empty folder: decaf(*arguments, **environment)."""
+
+    def command(*arguments, **environment):
+        given = {**os.environ, "COLUMNS": "200", **environment}
+        return warm_command.run([*map(str, arguments)], tmp_path, given, COMMAND_SECONDS)
+
+    return command
+
+
+@pytest.fixture
+def fresh_decaf(tmp_path):
+    """Run the command line as `decaf` does, in a fresh interpreter."""
 
     def command(*arguments, **environment):
         return subprocess.run(
@@ -123,7 +159,7 @@ def decaf(tmp_path):
             env={**os.environ, "COLUMNS": "200", **environment},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=COMMAND_SECONDS,
             check=False,
         )
 

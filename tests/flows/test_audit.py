@@ -26,16 +26,16 @@ def succeeded(done):
     return done.stdout
 
 
-def test_an_audit_from_pairs_to_report(study, write, decaf, prefect_server, tmp_path):
-    study = {**study, "cluster": {"kind": "local", "workers": 2}}
-    config = write(study)
-    planned = succeeded(decaf("plan", config))
+def test_an_audit_from_pairs_to_report(study, write, decaf, fresh_decaf, prefect_server, tmp_path):
+    # The first run is all a user's: a fresh interpreter, workers and a Prefect server of its own.
+    config = write({**study, "cluster": {"kind": "local", "workers": 2}})
+    planned = succeeded(fresh_decaf("plan", config))
     assert "2 models, 16 pairs of 8 sources" in planned
     # Each scene: three clean inputs, two starts, 7 inner stages x 2 branches x 2 changes x 2 paths.
     assert int(re.search(r"(\d+) planned, 576 if", planned)[1]) == 8 * (3 + 2 + 56)
     assert not (tmp_path / "warehouse").exists()
 
-    printed = succeeded(decaf("run", config, **prefect_server))
+    printed = succeeded(fresh_decaf("run", config))
     assert "small_vit" in printed
     assert "decaf sql" in printed
     assert (tmp_path / "report.html").stat().st_size > 10_000

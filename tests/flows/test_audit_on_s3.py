@@ -53,7 +53,9 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
 ):
     url = server.url("audit")
     study = {**study, "models": study["models"][:1]}
-    config = write({**study, "warehouse": url}, "remote.yaml")
+    # Workers get the credentials from the environment of the run that starts them.
+    remote = {**study, "warehouse": url, "cluster": {"kind": "local", "workers": 1}}
+    config = write(remote, "remote.yaml")
     everywhere = {**prefect_server, **environment}
 
     # A run that is killed as soon as something is committed holds nothing up.
@@ -93,7 +95,7 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
     )
     assert "nothing to explain" in succeeded(decaf("plan", config, "--explain", **environment))
     with study_lock(url, "small"):
-        done = decaf("run", write({**study, "warehouse": url, "epsilon": 0.2}), **everywhere)
+        done = decaf("run", write({**remote, "epsilon": 0.2}), **everywhere)
         assert done.returncode == 2
         assert "is already being audited" in done.stderr
 

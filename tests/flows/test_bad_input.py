@@ -62,9 +62,9 @@ def test_photos_of_nine_classes_are_audited(photos, write, decaf, prefect_server
     assert len(committed(tmp_path / "warehouse")) == 5
 
 
-def test_a_misspelt_key(study, write, decaf, tmp_path):
+def test_a_misspelt_key(study, write, fresh_decaf, tmp_path):
     study["epsilom"] = 0.1
-    assert refused(decaf("run", write(study)), "study.yaml:", "'epsilom'", "'epsilon'")
+    assert refused(fresh_decaf("run", write(study)), "study.yaml:", "'epsilom'", "'epsilon'")
     assert not (tmp_path / "warehouse").exists()
 
 

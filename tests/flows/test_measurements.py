@@ -28,7 +28,7 @@ CHANGE = 0.05
 
 
 @pytest.fixture
-def imagenet9(photo_root, tmp_path):
+def imagenet9(photo_root, workers, tmp_path):
     """A study of one untrained network of nine classes on nine foregrounds."""
     rng = np.random.default_rng(1)
     for same in sorted((photo_root / "bg_challenge" / "mixed_same").glob("val/*/*")):
@@ -63,7 +63,7 @@ def imagenet9(photo_root, tmp_path):
         },
         "epsilon": EPSILON,
         "sources_per_shard": 5,
-        "cluster": {"kind": "local", "workers": 1},
+        "cluster": workers,
         "workspace": str(tmp_path / "workspace"),
         "warehouse": str(tmp_path / "warehouse"),
         "report": str(tmp_path / "report.html"),

@@ -19,18 +19,18 @@ AUDITED = {
     "squeezenet1_1.onnxzoo": "squeezenet1_1_onnxzoo",
     "mobilenetv1_025.tflite224": "mobilenetv1_025_224",
 }
-SOURCES = 5
+SOURCES = 3
 
 
 def test_photos_are_scored_as_their_networks_score_them(
-    shared_data, write, decaf, prefect_server, tmp_path
+    shared_data, workers, write, decaf, prefect_server, tmp_path
 ):
     models = yaml.safe_load((CONFIGS / "models" / "photos.yaml").read_text())
     study = yaml.safe_load((CONFIGS / "photos.yaml").read_text().replace("!file ", ""))
     del study["paths"]["patch_random"], study["behaviours"]
     study |= {
         "models": [model for model in models if model["id"] in AUDITED],
-        "cluster": {"kind": "local", "workers": 2},
+        "cluster": workers,
         "workspace": str(tmp_path / "workspace"),
         "warehouse": str(tmp_path / "warehouse"),
         "report": str(tmp_path / "report.html"),

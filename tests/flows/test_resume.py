@@ -31,21 +31,19 @@ TABLES = {
 
 @pytest.fixture
 def slow_study(study, tmp_path):
-    """Sixteen shards of a model that needs three fifths of a second for each batch."""
+    """Sixteen shards of a model that is slow where `SLOW_SECONDS` says so."""
     import_from(tuple(map(Path, study["python_path"])))
     torch.manual_seed(0)
-    network = architectures.build("factory:slow:Slow", {"seconds": 0})
+    network = architectures.build("factory:slow:Slow", {})
     save(network, tmp_path / "slow.safetensors", {})
     model = {
         **study["models"][0],
         "id": "slow",
         "architecture": "factory:slow:Slow",
-        "arguments": {"seconds": 0.6},
         "weights": str(tmp_path / "slow.safetensors"),
     }
     data = {**study["data"], "sources": 16}
-    cluster = {"kind": "local", "workers": 2}
-    return {**study, "models": [model], "data": data, "sources_per_shard": 1, "cluster": cluster}
+    return {**study, "models": [model], "data": data, "sources_per_shard": 1}
 
 
 def receipts(warehouse):
@@ -77,9 +75,10 @@ def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
     done = decaf("run", write(undisturbed, "undisturbed.yaml"), **prefect_server)
     assert done.returncode == 0, done.stderr
 
-    config, warehouse = write(slow_study), tmp_path / "warehouse"
+    config = write({**slow_study, "cluster": {"kind": "local", "workers": 2}})
+    warehouse = tmp_path / "warehouse"
     command = [DECAF, "run", str(config)]
-    options = {"cwd": tmp_path, "env": {**os.environ, **prefect_server}}
+    options = {"cwd": tmp_path, "env": {**os.environ, **prefect_server, "SLOW_SECONDS": "0.6"}}
 
     with subprocess.Popen(command, **options) as flow:
         wait_for(lambda: len(receipts(warehouse)) >= 3, flow)

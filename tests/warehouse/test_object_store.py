@@ -8,8 +8,10 @@ from uuid import uuid4
 import duckdb
 import pyarrow.fs as arrow
 import pytest
+import warehouse_answers
 from s3_server import BUCKET, CREDENTIALS, Gate, free_port, running
 from small_warehouse import PAIRS, commit_shard, small_warehouse
+from warehouse_answers import row_counts
 
 from decaf.errors import OutOfReach, QueryError, WarehouseError, WriteFailed
 from warehouse import layout, receipts, storage
@@ -21,12 +23,12 @@ from warehouse.migrations import Migration, store_version, stored_version, upgra
 from warehouse.storage import copies, lease
 from warehouse.storage.object_store import ObjectStore
 from warehouse.stored import read_commit
-from warehouse.views import in_order
 from warehouse.writer import commit, open_root, sweep
 
 TRAJECTORIES = layout.table_file("trajectories", {"study": "s", "model_id": "m"}, "m-scores")
 STAMPED = {"stg_files", "stg_costs"}
 """Views whose rows say when or where something was done."""
+COUNTED = ("trajectories", "predictions", "profiles")
 
 
 @pytest.fixture(autouse=True)
@@ -58,26 +60,19 @@ def memory():
 
 
 def answers(root):
-    """Rows of the views that others build on, and the checks that found something."""
-    with connect(root, threads=1) as connection:
-        rows = {
-            view.name: sorted(map(str, run_query(connection, f"FROM {view.name}").to_pylist()))
-            for view in in_order()
-            if (view.folder in ("staging", "core") and view.name not in STAMPED)
-            or view.name == "out_model_profiles"
-        }
-        return rows, [r.name for r in run_checks(connection) if r.offending_count]
+    return warehouse_answers.answers(root, but=STAMPED)
 
 
 def counts(root):
     with connect(root, threads=1) as connection:
-        tables = ("trajectories", "predictions", "profiles")
-        return tuple(run_query(connection, f"FROM stg_{name}").num_rows for name in tables)
+        return tuple(run_query(connection, f"FROM stg_{name}").num_rows for name in COUNTED)
 
 
-def found(root):
+def counts_and_offences(root):
     with connect(root, threads=1) as connection:
-        return {r.name: r.examples for r in run_checks(connection) if r.offending_count}
+        rows = tuple(run_query(connection, f"FROM stg_{name}").num_rows for name in COUNTED)
+        found = {r.name: r.examples for r in run_checks(connection) if r.offending_count}
+        return rows, found
 
 
 def shard(root):
@@ -87,19 +82,36 @@ def shard(root):
     return {"trajectories": rows.set_column(position, "shard_key", [["late"] * rows.num_rows])}
 
 
-def test_a_warehouse_says_the_same_wherever_it_is(url, tmp_path):
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    return small_warehouse(tmp_path_factory.mktemp("local") / "warehouse")
+
+
+@pytest.fixture(scope="module")
+def before(local):
+    """What the small warehouse answers, wherever it is."""
+    return answers(local)
+
+
+@pytest.fixture(scope="module")
+def all_before(local):
+    return warehouse_answers.all_answers(local, but=STAMPED)
+
+
+def test_a_warehouse_says_the_same_wherever_it_is(url, all_before):
     root = small_warehouse(url)
     assert root == url
-    assert answers(root) == answers(small_warehouse(tmp_path / "local"))
-    assert answers(root)[1] == []
+    found = warehouse_answers.all_answers(root, but=STAMPED)
+    assert found == all_before
+    assert found[1] == []
     # Opening it again writes nothing.
     before = storage.open(root).entries("", ("",))
     open_root(root)
     assert storage.open(root).entries("", ("",)) == before
 
 
-def test_keys_and_content_are_those_of_a_folder(url, tmp_path):
-    remote, local = (storage.open(small_warehouse(root)) for root in (url, tmp_path / "local"))
+def test_keys_and_content_are_those_of_a_folder(url, local):
+    remote, local = storage.open(small_warehouse(url)), storage.open(local)
     keys = [entry.key for entry in remote.entries("", ("",))]
     assert keys == [e.key for e in local.entries("", ("",)) if not e.key.startswith("locks")]
     data = [key for key in keys if key.endswith(".parquet")]
@@ -135,16 +147,16 @@ def test_a_lost_and_a_damaged_object_are_left_out_and_reported(url):
     flipped = content[:40] + bytes([content[40] ^ 1]) + content[41:]
     for damaged in (None, content[:-9], flipped):
         store.delete(TRAJECTORIES) if damaged is None else store.put(TRAJECTORIES, damaged)
-        assert counts(root) == (len(PAIRS), 12, 6)
-        (offence,) = found(root)["check_rows_match_receipts"]
+        rows, offences = counts_and_offences(root)
+        assert rows == (len(PAIRS), 12, 6)
+        (offence,) = offences["check_rows_match_receipts"]
         assert (offence.key, offence.found) == (TRAJECTORIES, "missing or damaged")
     store.put(TRAJECTORIES, content)
-    assert found(root) == {}
+    assert counts_and_offences(root) == ((6, 12, 6), {})
 
 
-def test_data_without_a_receipt_is_not_there(url):
+def test_data_without_a_receipt_is_not_there(url, before):
     root = small_warehouse(url)
-    before = answers(root)
     stray = TRAJECTORIES.replace("m-scores", "stray")
     storage.open(root).put(stray, b"PAR1")
     assert answers(root) == before
@@ -152,9 +164,8 @@ def test_data_without_a_receipt_is_not_there(url):
     assert [garbage.path for garbage in find_garbage(root, -GRACE)] == [stray]
 
 
-def test_objects_that_stand_for_folders_are_passed_over(server):
+def test_objects_that_stand_for_folders_are_passed_over(server, before):
     root = small_warehouse(server.url(uuid4().hex))
-    before = answers(root)
     files, path = storage.open(root)._files, storage.open(root)._root
     for folder in ("receipts/shards/s", "receipts/shards/empty", "tables", "locks"):
         files.create_dir(f"{path}/{folder}")
@@ -197,7 +208,7 @@ def test_a_writer_killed_at_any_request_is_repaired_by_the_next(monkeypatch):
     root = f"memory://{uuid4().hex}/w"
     # Each time a bit farther, over what the one before left.
     assert len(list(every_request(monkeypatch, lambda _: small_warehouse(root)))) > 20
-    assert found(root) == {}
+    assert counts_and_offences(root) == ((6, 12, 6), {})
     tables = shard(root)
     states = set()
     for last in every_request(
@@ -217,18 +228,18 @@ def test_a_compaction_killed_at_any_request_changes_no_row(monkeypatch, memory):
     commit_shard(memory, "s", "m", 0.3)
     before = answers(memory)
     for _ in every_request(monkeypatch, lambda _: compact(memory, "s")):
-        assert counts(memory) == (6, 12, 9)
+        assert row_counts(memory, *COUNTED) == (6, 12, 9)
     assert answers(memory) == before
     for _ in every_request(monkeypatch, lambda _: delete_garbage(memory, -GRACE)):
-        assert counts(memory) == (6, 12, 9)
+        assert row_counts(memory, *COUNTED) == (6, 12, 9)
     assert answers(memory) == before
     assert not storage.open(memory).exists(TRAJECTORIES)
 
 
-def test_a_server_that_goes_away_in_a_commit(server, monkeypatch):
+def test_a_server_that_goes_away_in_a_commit(server, before, monkeypatch):
     with Gate(server.port) as gate:
         root = small_warehouse(server.url(uuid4().hex, port=gate.port))
-        before, tables = answers(root), shard(root)
+        tables = shard(root)
         put = ObjectStore.put
 
         def put_and_close(store, key, content):
@@ -302,7 +313,9 @@ def test_queries_reach_no_file_but_copies_of_the_warehouse(memory, tmp_path):
             connection.execute("SET enable_external_access = true")
 
 
-def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(memory, monkeypatch):
+def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(
+    memory, before, monkeypatch
+):
     asked = []
     read = ObjectStore.read
 
@@ -311,7 +324,7 @@ def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(memory,
         return read(store, key)
 
     monkeypatch.setattr(ObjectStore, "read", noted)
-    before = answers(memory)
+    assert answers(memory) == before
     assert TRAJECTORIES in asked
     asked.clear()
     assert answers(memory) == before
