@@ -1,0 +1,222 @@
+"""Withdraw old runs of a study, with everything that no other run needs.
+
+What stays is decided by runs: the newest ones, as many or as young as somebody asked for; the
+current run; the newest that was finished; and what the re-audits of all these were compared with.
+A commit that any of them names stays, whichever run made it.
+
+Withdrawing is one commit, a receipt of the kind ``withdrawals`` that names what is gone: a reader
+sees the runs before it, and not after it, and nothing in between. What a compaction holds of kept
+runs is folded anew before, and counts from that moment on. Files stay for readers that are open;
+``warehouse.garbage`` deletes them after its grace period.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from decaf.digests import json_sha256, short
+from warehouse import layout, receipts, storage
+from warehouse.catalog import connect, run_query
+from warehouse.compaction import mend, prune
+from warehouse.current import covering, resolve
+from warehouse.garbage import at_rest
+from warehouse.lock import study_lock
+from warehouse.receipts import WITHDRAWALS, Receipt
+from warehouse.storage import Root
+from warehouse.writer import commit
+
+RUNS = """
+SELECT run_id, started_at, finished_at
+FROM stg_runs LEFT JOIN stg_run_outcomes USING (study, run_id)
+WHERE study = $study
+ORDER BY started_at DESC, run_id DESC
+"""
+"""The newest first, as ``core_current_runs`` has it."""
+
+REAUDITS = """
+SELECT DISTINCT reaudit_id, run_id, previous_reaudit_id, resolved_at
+FROM stg_registry_entries
+WHERE study = $study
+ORDER BY resolved_at DESC
+"""
+
+NAMED = """
+SELECT run_id, unnest(['shards/' || shard_key, 'profiles/' || profile_key]) AS name
+FROM stg_run_shards WHERE study = $study
+UNION SELECT run_id, 'measurements/' || measurement_key FROM stg_run_measurements
+WHERE study = $study
+UNION SELECT run_id, 'baselines/' || baseline_key FROM stg_run_baselines WHERE study = $study
+UNION SELECT run_id, 'analyses/' || analysis_key FROM stg_run_analyses WHERE study = $study
+UNION SELECT run_id, unnest(
+    ['runs/' || run_id, 'outcomes/' || run_id, 'pairs/' || left(pairs_digest, 32)]
+)
+FROM stg_runs WHERE study = $study
+UNION SELECT run_id, unnest(
+    ['reaudits/' || reaudit_id, 'verdicts/' || reaudit_id, 'alerts/' || reaudit_id]
+)
+FROM stg_registry_entries WHERE study = $study AND run_id IS NOT NULL
+"""
+"""Commits of each run: what it planned, itself, and the re-audits that it was made for."""
+
+Row = dict[str, Any]
+
+
+class Keep(NamedTuple):
+    """Which runs of a study stay at least: those that either says."""
+
+    run_count: int | None = None
+    """The newest so many."""
+    age: timedelta | None = None
+    """Those that were started, or finished, no longer ago."""
+
+
+class OldRun(NamedTuple):
+    """A run that goes; what it shares with another one that goes is counted at both."""
+
+    run_id: str
+    started_at: datetime
+    shard_count: int
+    """Shards that no kept run names."""
+    byte_count: int
+    """Bytes of all files that it and no kept run names, as they were committed."""
+
+
+class Withdrawal(NamedTuple):
+    """What goes of one study."""
+
+    study: str
+    run_count: int
+    """Runs of the study, kept ones included."""
+    runs: tuple[OldRun, ...]
+    """The oldest first."""
+    commits: tuple[Receipt, ...]
+    """What only they name, every commit once."""
+
+    @property
+    def shard_count(self) -> int:
+        """Shards that go, every one counted once."""
+        return _shards(self.commits)
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of the files that go, as they were committed."""
+        return _bytes(self.commits)
+
+
+def find_withdrawals(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawal]:
+    """Say which runs would go, writing nothing; studies that are being audited are left out.
+
+    Parameters
+    ----------
+    study
+        This study alone; all of the warehouse if it is not given.
+
+    Raises
+    ------
+    UnknownName
+        When the warehouse has nothing of the study.
+    WarehouseError
+        When the warehouse cannot be read.
+    """
+    found = (_of_study(root, name, keep) for name in at_rest(root, study))
+    return [withdrawal for withdrawal in found if withdrawal.runs]
+
+
+def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawal]:
+    """Withdraw what :func:`find_withdrawals` says, study by study; returns what went.
+
+    Each study is held meanwhile, and what goes of it is found anew under that hold. A call after
+    one that was stopped does the rest.
+
+    Raises
+    ------
+    AlreadyRunning
+        When a run of a study starts at this moment; what went before stays withdrawn.
+    UnknownName
+        When the warehouse has nothing of the study.
+    WarehouseError
+        When the warehouse cannot be read, or lacks rows of a run that stays.
+    WriteFailed
+        When the storage refuses; the runs of the study are then all there.
+    """
+    done = []
+    for name in at_rest(root, study):
+        with study_lock(root, name):
+            found = _of_study(root, name, keep)
+            if found.runs:
+                _withdraw(root, found)
+                done.append(found)
+    return done
+
+
+def _withdraw(root: Root, withdrawal: Withdrawal) -> None:
+    study = withdrawal.study
+    mend(root, study)
+    going = {receipt.name: receipt.committed_at for receipt in withdrawal.commits}
+    own = [receipt for receipt in receipts.read(root) if receipt.study == study]
+    current = resolve(own)
+    folded: dict[str, list[Receipt]] = {}
+    for receipt in own:
+        if compaction := covering(current, receipt):
+            folded.setdefault(compaction.key, []).append(receipt)
+    for compaction in current.read:
+        members = folded.get(compaction.key, [])
+        staying = [receipt for receipt in members if receipt.name not in going]
+        if 0 < len(staying) < len(members):
+            prune(root, compaction, staying)
+    commit(root, WITHDRAWALS, study, short(json_sha256(going)), {}, inputs=going)
+    store = storage.open(root)
+    for receipt in withdrawal.commits:
+        store.delete(layout.receipt(receipt.kind, study, receipt.key))
+
+
+def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
+    with connect(root) as connection:
+        runs, reaudits, named = (
+            run_query(connection, query, {"study": study}).to_pylist()
+            for query in (RUNS, REAUDITS, NAMED)
+        )
+    kept = _kept(runs, reaudits, keep)
+    needed = {row["name"] for row in named if row["run_id"] in kept}
+    going: dict[str, set[str]] = {}
+    for row in named:
+        if row["run_id"] not in kept and row["name"] not in needed:
+            going.setdefault(row["run_id"], set()).add(row["name"])
+    own = {receipt.name: receipt for receipt in receipts.read(root) if receipt.study == study}
+    old = []
+    for row in reversed(runs):
+        if row["run_id"] in going:
+            commits = [own[name] for name in going[row["run_id"]] if name in own]
+            old.append(OldRun(row["run_id"], row["started_at"], _shards(commits), _bytes(commits)))
+    names = sorted(set().union(*going.values()) & own.keys())
+    return Withdrawal(study, len(runs), tuple(old), tuple(own[name] for name in names))
+
+
+def _kept(runs: list[Row], reaudits: list[Row], keep: Keep) -> set[str]:
+    """Runs that stay."""
+    last = {
+        row["run_id"]: max(row["started_at"], row["finished_at"] or row["started_at"])
+        for row in runs
+    }
+    for row in reaudits:
+        if row["run_id"] in last:
+            last[row["run_id"]] = max(last[row["run_id"]], row["resolved_at"])
+    finished = [row for row in runs if row["finished_at"] is not None]
+    kept = {row["run_id"] for row in (*runs[:1], *finished[:1])}
+    if keep.run_count is not None:
+        kept |= {row["run_id"] for row in runs[: keep.run_count]}
+    if keep.age is not None:
+        since = datetime.now(UTC) - keep.age
+        kept |= {run_id for run_id, moment in last.items() if moment >= since}
+    newest = {row["reaudit_id"] for row in reaudits[:1]}
+    compared = {row["reaudit_id"] for row in reaudits if row["run_id"] in kept} | newest
+    before = {row["previous_reaudit_id"] for row in reaudits if row["reaudit_id"] in compared}
+    return kept | {row["run_id"] for row in reaudits if row["reaudit_id"] in compared | before}
+
+
+def _shards(commits: Iterable[Receipt]) -> int:
+    return sum(receipt.kind == "shards" for receipt in commits)
+
+
+def _bytes(commits: Iterable[Receipt]) -> int:
+    return sum(file.byte_count for receipt in commits for file in receipt.files)
