@@ -149,6 +149,30 @@ def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawa
     return done
 
 
+def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -> set[str]:
+    """Runs that stay, of those of a study.
+
+    Parameters
+    ----------
+    runs
+        ``run_id``, ``started_at`` and ``finished_at`` of all of them, the newest first.
+    reaudits
+        ``reaudit_id``, ``run_id``, ``resolved_at`` and ``previous_reaudit_id`` of the entries of
+        all re-audits, the newest first.
+    """
+    finished = [row["run_id"] for row in runs if row["finished_at"] is not None]
+    kept = {*(row["run_id"] for row in runs[: keep.run_count or 1]), *finished[:1]}
+    if keep.age is not None:
+        moments = [(row["run_id"], row[of]) for row in runs for of in ("started_at", "finished_at")]
+        moments += [(row["run_id"], row["resolved_at"]) for row in reaudits]
+        kept |= {run_id for run_id, at in moments if run_id and at and at >= now - keep.age}
+    newest = {row["reaudit_id"] for row in reaudits[:1]}
+    told = {row["reaudit_id"] for row in reaudits if row["run_id"] in kept} | newest
+    told |= {row["previous_reaudit_id"] for row in reaudits if row["reaudit_id"] in told}
+    compared = {row["run_id"] for row in reaudits if row["reaudit_id"] in told}
+    return (kept | compared) - {None}
+
+
 def _withdraw(root: Root, withdrawal: Withdrawal) -> None:
     study = withdrawal.study
     mend(root, study)
@@ -176,7 +200,7 @@ def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
             run_query(connection, query, {"study": study}).to_pylist()
             for query in (RUNS, REAUDITS, NAMED)
         )
-    kept = _kept(runs, reaudits, keep)
+    kept = kept_runs(runs, reaudits, keep, datetime.now(UTC))
     needed = {row["name"] for row in named if row["run_id"] in kept}
     going: dict[str, set[str]] = {}
     for row in named:
@@ -190,28 +214,6 @@ def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
             old.append(OldRun(row["run_id"], row["started_at"], _shards(commits), _bytes(commits)))
     names = sorted(set().union(*going.values()) & own.keys())
     return Withdrawal(study, len(runs), tuple(old), tuple(own[name] for name in names))
-
-
-def _kept(runs: list[Row], reaudits: list[Row], keep: Keep) -> set[str]:
-    """Runs that stay."""
-    last = {
-        row["run_id"]: max(row["started_at"], row["finished_at"] or row["started_at"])
-        for row in runs
-    }
-    for row in reaudits:
-        if row["run_id"] in last:
-            last[row["run_id"]] = max(last[row["run_id"]], row["resolved_at"])
-    finished = [row for row in runs if row["finished_at"] is not None]
-    kept = {row["run_id"] for row in (*runs[:1], *finished[:1])}
-    if keep.run_count is not None:
-        kept |= {row["run_id"] for row in runs[: keep.run_count]}
-    if keep.age is not None:
-        since = datetime.now(UTC) - keep.age
-        kept |= {run_id for run_id, moment in last.items() if moment >= since}
-    newest = {row["reaudit_id"] for row in reaudits[:1]}
-    compared = {row["reaudit_id"] for row in reaudits if row["run_id"] in kept} | newest
-    before = {row["previous_reaudit_id"] for row in reaudits if row["reaudit_id"] in compared}
-    return kept | {row["run_id"] for row in reaudits if row["reaudit_id"] in compared | before}
 
 
 def _shards(commits: Iterable[Receipt]) -> int:

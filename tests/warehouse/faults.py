@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from warehouse.storage.local import LocalStorage
+
 
 class Killed(BaseException):
     """The process is dead from here on."""
@@ -64,6 +66,40 @@ def every_step(monkeypatch, prepare, act):
     for step in range(1000):
         subject = prepare(step)
         with killed_at(monkeypatch, step) as reached:
+            act(subject)
+        if not reached:
+            return
+        yield subject, reached[0]
+    raise AssertionError("it never came to an end")
+
+
+def every_change(monkeypatch, prepare, act):
+    """Kill ``act`` before and after every object that it publishes or deletes, in the same way."""
+    for step in range(1000):
+        subject, reached, count = prepare(step), [], 0
+
+        def wrap(patch, name, last=step, reached=reached):
+            original = getattr(LocalStorage, name)
+
+            def point(when):
+                nonlocal count
+                if count == last:
+                    reached.append(f"{when} {name}")
+                if reached:
+                    raise Killed
+                count += 1
+
+            def change(*arguments):
+                point("before")
+                result = original(*arguments)
+                point("after")
+                return result
+
+            patch.setattr(LocalStorage, name, change)
+
+        with monkeypatch.context() as patch, suppress(Killed):
+            for name in ("publish", "delete"):
+                wrap(patch, name)
             act(subject)
         if not reached:
             return
