@@ -100,6 +100,8 @@ def mend(root: Root, study: str) -> int:
     WarehouseError
         When rows that a receipt names cannot be found any more.
     """
+    if not receipts.keys(root, COMPACTIONS, study):
+        return 0
     committed = _committed(root, study)
     current = resolve(committed)
     if not current.idle:

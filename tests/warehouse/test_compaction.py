@@ -3,13 +3,13 @@ import shutil
 
 import pyarrow.parquet as pq
 import pytest
-from small_warehouse import MODELS, PAIRS, commit_shard, small_warehouse
+from small_warehouse import MODELS, PAIRS, commit_profiles, commit_shard, small_warehouse
 
 from decaf.errors import AlreadyRunning, UnknownName, WarehouseError
 from warehouse import layout, receipts
 from warehouse.catalog import connect, run_query
 from warehouse.checks import run_checks
-from warehouse.compaction import Extent, compact
+from warehouse.compaction import Extent, compact, mend
 from warehouse.current import resolve
 from warehouse.lock import study_lock
 from warehouse.stored import read_commit
@@ -135,6 +135,28 @@ def test_rows_are_folded_anew_from_a_compaction_that_does_not_hold(root):
     assert [r.name for r in answers(root)[1]] != []
     compact(root, "s")
     assert answers(root)[1] == []
+
+
+@pytest.mark.parametrize("is_made_again", [False, True])
+def test_what_only_an_unused_compaction_holds_is_mended(root, is_made_again):
+    before = answers(root)[0]
+    compact(root, "s")
+    for kind in ("shards", "profiles"):
+        for path in own_files(root, kind):
+            path.unlink()
+    (root / layout.receipt("profiles", "s", "m-at-0.3")).unlink()
+    if is_made_again:
+        commit_profiles(root, "s", "m", 0.3, seed=MODELS.index("m"))
+    assert [r.name for r in answers(root)[1]] == ["check_rows_match_receipts"]
+    assert mend(root, "s") == 1
+    (left,) = (r for r in resolve(list(receipts.read(root))).read if r.model_id == "m" and r.inputs)
+    assert left.inputs.keys() == {"shards/m-scores", "profiles/m-at-0.02", "profiles/m-at-0.1"}
+    after, offending = answers(root)
+    assert offending == []
+    assert (after == before) == is_made_again
+    assert mend(root, "s") == 0
+    compact(root, "s")
+    assert answers(root) == (after, [])
 
 
 def test_a_commit_is_read_from_wherever_its_rows_are(root):
