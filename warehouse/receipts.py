@@ -164,6 +164,8 @@ def read(root: Root) -> Iterator[Receipt]:
 def withdrawn(root: Root, study: str) -> list[Receipt]:
     """Receipts that are still there although their commits were withdrawn."""
     store = storage.open(root)
+    if not _listed(store, layout.receipts_folder(WITHDRAWALS, study)):
+        return []
     entries = [
         entry for kind in KINDS for entry in _listed(store, layout.receipts_folder(kind, study))
     ]
@@ -173,15 +175,10 @@ def withdrawn(root: Root, study: str) -> list[Receipt]:
 def _withdrawn_of(store: Storage, study: str, entries: Iterable[Entry]) -> list[Receipt]:
     """Those of the listed receipts that a withdrawal names; only they are read."""
     gone = _gone(store, study)
-    paths = {receipt_of(name, study) for name, _ in gone}
+    names = (name.split("/") for name, _ in gone)
+    paths = {layout.receipt(kind, study, key) for kind, key in names}
     suspects = [entry for entry in entries if entry.key in paths]
     return [receipt for receipt in _parse_all(store, suspects) if _face(receipt) in gone]
-
-
-def receipt_of(name: str, study: str) -> str:
-    """Place of the receipt of a commit that a compaction or a withdrawal names."""
-    kind, key = name.split("/")
-    return layout.receipt(kind, study, key)
 
 
 def _gone(store: Storage, study: str) -> set[tuple[str, str]]:
