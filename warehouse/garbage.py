@@ -96,6 +96,16 @@ def at_rest(root: Root, study: str | None) -> Iterator[str]:
             yield name
 
 
+def is_whole(store: Storage, receipt: Receipt) -> bool:
+    """Whether all files of a commit hold what its receipt says, by their content.
+
+    Size is not enough: what they stand in for, or do not name, is about to be deleted.
+    """
+    wanted = {file.path: file.sha256 for file in receipt.files}
+    found = {path: hashlib.sha256(content).hexdigest() for path, content in store.read_many(wanted)}
+    return found == wanted
+
+
 def _of_study(root: Root, study: str, before: datetime) -> Iterator[Garbage]:
     """In the order of deletion: what hides or names something goes before that."""
     store = storage.open(root)
@@ -140,7 +150,7 @@ def _folded(
         compaction = covering(current, receipt)
         if compaction and _moment(compaction) < before:
             if compaction.key not in whole:
-                whole[compaction.key] = all(_is_whole(store, compaction))
+                whole[compaction.key] = is_whole(store, compaction)
             if whole[compaction.key]:
                 yield receipt, compaction
 
@@ -160,7 +170,7 @@ def _replaced(
             if receipt.kind == WITHDRAWALS and receipt.inputs.keys() & compaction.inputs.keys()
         ]
         newest = max(map(_moment, [compaction, *holders, *causes]))
-        if newest < before and all(all(_is_whole(store, holder)) for holder in _once(holders)):
+        if newest < before and all(is_whole(store, holder) for holder in _once(holders)):
             yield compaction
 
 
@@ -177,13 +187,6 @@ def _files(receipt: Receipt, sizes: dict[str, int], reason: str) -> Iterator[Gar
     for file in receipt.files:
         if file.path in sizes:
             yield Garbage(receipt.study, file.path, reason, sizes[file.path])
-
-
-def _is_whole(store: Storage, receipt: Receipt) -> Iterator[bool]:
-    """Compare content, not size: what it stands in for is about to be deleted."""
-    for file in receipt.files:
-        contents = [content for _, content in store.read_many([file.path])]
-        yield any(hashlib.sha256(content).hexdigest() == file.sha256 for content in contents)
 
 
 def _planned_keys(root: Root, study: str) -> set[str]:

@@ -15,11 +15,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from decaf.digests import json_sha256, short
+from decaf.errors import WarehouseError
 from warehouse import layout, receipts, storage
 from warehouse.catalog import connect, run_query
 from warehouse.compaction import mend, prune
 from warehouse.current import covering, resolve
-from warehouse.garbage import at_rest
+from warehouse.garbage import at_rest, is_whole
 from warehouse.lock import study_lock
 from warehouse.receipts import WITHDRAWALS, Receipt
 from warehouse.storage import Root
@@ -57,6 +58,9 @@ UNION SELECT run_id, unnest(
 FROM stg_registry_entries WHERE study = $study AND run_id IS NOT NULL
 """
 """Commits of each run: what it planned, itself, and the re-audits that it was made for."""
+
+NAMING = ("runs", "outcomes", "reaudits")
+"""Kinds of commits whose rows decide what stays."""
 
 Row = dict[str, Any]
 
@@ -116,7 +120,7 @@ def find_withdrawals(root: Root, keep: Keep, study: str | None = None) -> list[W
     UnknownName
         When the warehouse has nothing of the study.
     WarehouseError
-        When the warehouse cannot be read.
+        When the warehouse cannot be read, or a run's manifest is damaged.
     """
     found = (_of_study(root, name, keep) for name in at_rest(root, study))
     return [withdrawal for withdrawal in found if withdrawal.runs]
@@ -135,7 +139,8 @@ def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawa
     UnknownName
         When the warehouse has nothing of the study.
     WarehouseError
-        When the warehouse cannot be read, or lacks rows of a run that stays.
+        When the warehouse cannot be read, a run's manifest is damaged, or rows of a run that stays
+        are missing.
     WriteFailed
         When the storage refuses; the runs of the study are then all there.
     """
@@ -195,18 +200,26 @@ def _withdraw(root: Root, withdrawal: Withdrawal) -> None:
 
 
 def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
+    own = {receipt.name: receipt for receipt in receipts.read(root) if receipt.study == study}
+    for receipt in own.values():
+        if receipt.kind in NAMING and not is_whole(storage.open(root), receipt):
+            raise WarehouseError(
+                f"{receipt.name} of study {study} is missing or damaged, so nobody knows what it "
+                "names, and no run of the study can go; restore its files from a copy, or delete "
+                f"{layout.receipt(receipt.kind, study, receipt.key)} to give it up"
+            )
     with connect(root) as connection:
         runs, reaudits, named = (
             run_query(connection, query, {"study": study}).to_pylist()
             for query in (RUNS, REAUDITS, NAMED)
         )
     kept = kept_runs(runs, reaudits, keep, datetime.now(UTC))
+    going_runs = {row["run_id"] for row in runs} - kept
     needed = {row["name"] for row in named if row["run_id"] in kept}
     going: dict[str, set[str]] = {}
     for row in named:
-        if row["run_id"] not in kept and row["name"] not in needed:
+        if row["run_id"] in going_runs and row["name"] not in needed:
             going.setdefault(row["run_id"], set()).add(row["name"])
-    own = {receipt.name: receipt for receipt in receipts.read(root) if receipt.study == study}
     old = []
     for row in reversed(runs):
         if row["run_id"] in going:

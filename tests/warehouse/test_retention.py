@@ -12,7 +12,7 @@ from old_runs_warehouse import add_model, add_reaudit, add_run, three_runs
 from small_warehouse import PAIRS
 
 from decaf.errors import UnknownName, WarehouseError
-from warehouse import receipts, storage
+from warehouse import layout, receipts, storage
 from warehouse.catalog import connect, run_query
 from warehouse.checks import run_checks
 from warehouse.compaction import compact
@@ -294,6 +294,23 @@ def test_rows_that_a_compaction_lacks_stop_the_withdrawal(folded, tmp_path):
     (root / compaction.files[0].path).unlink()
     with pytest.raises(WarehouseError, match="cannot be read"):
         withdraw(root, Keep(1))
+    assert names(root) == before
+
+
+@pytest.mark.parametrize("table", ["runs", "run_shards", "run_outcomes"])
+@pytest.mark.parametrize("damage", ["missing", "another byte"])
+def test_nothing_goes_while_a_manifest_is_damaged(two, tmp_path, table, damage):
+    root = shutil.copytree(two, tmp_path / "warehouse")
+    path = root / layout.table_file(table, {"study": "s"}, "r3")
+    content = bytearray(path.read_bytes())
+    content[10] ^= 1
+    path.unlink() if damage == "missing" else path.write_bytes(content)
+    before = names(root)
+    for act in (find_withdrawals, withdraw):
+        with pytest.raises(
+            WarehouseError, match=r"(runs|outcomes)/r3 of study s is missing or dam"
+        ):
+            act(root, Keep(1))
     assert names(root) == before
 
 
