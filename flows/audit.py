@@ -9,6 +9,7 @@ from decaf.study import load_study
 from tasks import steps
 from tasks.cluster import connect
 from tasks.train import with_trained_models
+from warehouse.compaction import mend
 from warehouse.lock import study_lock
 from warehouse.writer import open_root, sweep
 
@@ -25,6 +26,7 @@ def audit(config: Path) -> None:
     root = open_root(study.warehouse)
     with study_lock(root, study.study):
         sweep(root, study.study)
+        mend(root, study.study)
         # Prefect looks through all that a task is given, for futures: pairs and plans hold none.
         pairs = opaque(steps.pair(study))
         steps.look(study, pairs)

@@ -261,6 +261,16 @@ def compact(
 @app.command()
 def gc(
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep",
+            metavar="RUNS|DAYSd",
+            help="withdraw old runs, all but the newest 30 of each study (30), or those of the "
+            "last 90 days (90d); given twice, what either keeps",
+        ),
+    ] = None,
     delete: Annotated[bool, typer.Option("--delete", help="delete it")] = False,
     older_than: Annotated[
         float, typer.Option("--older-than", min=0, help="grace period, days")
@@ -269,7 +279,10 @@ def gc(
     """Say which files nobody needs any more, and with --delete, delete them."""
     from flows import upkeep
 
-    upkeep.collect_garbage(console, warehouse, older_than, is_real=delete)
+    if keep:
+        asked = upkeep.asked_to_keep(keep)
+        upkeep.withdraw_runs(console, warehouse, asked, study, is_real=delete)
+    upkeep.collect_garbage(console, warehouse, older_than, study, is_real=delete)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from prefect.utilities.annotations import opaque
 
 from decaf.study import load_study
 from tasks import reaudit_steps, steps
+from warehouse.compaction import mend
 from warehouse.lock import study_lock
 from warehouse.writer import open_root, sweep
 
@@ -23,6 +24,7 @@ def reaudit(config: Path) -> dict[str, Any]:
     root = open_root(study.warehouse)
     with study_lock(root, study.study):
         sweep(root, study.study)
+        mend(root, study.study)
         found = reaudit_steps.resolve(study, root)
         if found.is_changed:
             pairs = opaque(steps.pair(study))

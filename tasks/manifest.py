@@ -1,7 +1,6 @@
 """Commit what a run is: its pairs, its models, the shards it uses, and how it ended."""
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -22,7 +21,7 @@ from warehouse.schemas import (
     RUNS,
     Table,
 )
-from warehouse.writer import commit
+from warehouse.writer import commit, next_moment
 
 
 def commit_run(plan: AuditPlan) -> None:
@@ -37,9 +36,10 @@ def commit_run(plan: AuditPlan) -> None:
         commit(plan.root, "pairs", name, pairs_key, {"pairs": _pair_rows(plan.pairs)})
     if plan.is_current:
         return
+    started_at = next_moment(plan.root, "runs", name)
     run = {
         "run_id": plan.run_id,
-        "started_at": datetime.now(UTC),
+        "started_at": started_at,
         "epsilon": study.epsilon,
         "pairs_digest": plan.pairs.digest,
         "shard_count": len(plan.shards),
@@ -99,14 +99,14 @@ def commit_run(plan: AuditPlan) -> None:
         "models": _model_rows(plan),
         "paths": _path_rows(plan),
     }
-    commit(plan.root, "runs", name, plan.run_id, tables, software=software())
+    commit(plan.root, "runs", name, plan.run_id, tables, software=software(), at=started_at)
 
 
 def commit_outcome(plan: AuditPlan, forward_rows: int, quarantined_count: int) -> None:
     """Commit that every shard of the run is there and every check has passed."""
     outcome = {
         "run_id": plan.run_id,
-        "finished_at": datetime.now(UTC),
+        "finished_at": next_moment(plan.root, "runs", plan.study.study),
         "forward_rows": forward_rows,
         "quarantined_count": quarantined_count,
     }

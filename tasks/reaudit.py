@@ -19,7 +19,7 @@ from warehouse.receipts import Receipt
 from warehouse.schemas import TABLES
 from warehouse.storage import Root
 from warehouse.stored import read_file
-from warehouse.writer import commit
+from warehouse.writer import commit, next_moment
 
 REAUDITS, ALERTS = "reaudits", "alerts"
 """Kinds of commits: what a registry listed, and that everybody has been told of it."""
@@ -140,7 +140,7 @@ def look(study: Study, root: Root) -> Round:
     RegistryError
         When the registry cannot be reached, or lists what it should not.
     """
-    resolved_at = datetime.now(UTC)
+    resolved_at = next_moment(root, REAUDITS, study.study)
     found = tuple(resolve(study, listed(study.registry)))
     past = newest(root, study.study)
     inputs = study_inputs(study, study.data.pair_set())
@@ -206,7 +206,8 @@ def commit_reaudit(found: Round, run_id: str | None) -> str:
     tables = {"registry_entries": table}
     name, key = found.study.study, stamp["reaudit_id"]
     inputs = dict(found.inputs)
-    commit(found.root, REAUDITS, name, key, tables, inputs=inputs, software=software())
+    at = max(found.resolved_at, datetime.now(UTC))
+    commit(found.root, REAUDITS, name, key, tables, inputs=inputs, software=software(), at=at)
     return key
 
 

@@ -10,15 +10,16 @@ from itertools import groupby
 from typing import NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from decaf.digests import json_sha256, short
-from decaf.errors import UnknownName
+from decaf.errors import UnknownName, WarehouseError
 from warehouse import layout, receipts, storage
-from warehouse.current import COMPACTIONS, FOLDED_KINDS, covering, name_of, resolve
+from warehouse.current import COMPACTIONS, FOLDED_KINDS, covering, names, resolve
 from warehouse.lock import study_lock
 from warehouse.receipts import Receipt
 from warehouse.storage import Root
-from warehouse.stored import read_file, rows_of
+from warehouse.stored import KEY_COLUMN, read_file, rows_of
 from warehouse.writer import commit, sweep
 
 FOLD_BYTES = 256 * 2**20
@@ -79,13 +80,90 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
     with study_lock(root, study):
         sweep(root, study)
         before = extent(root, study)
-        kinds = (*FOLDED_KINDS, COMPACTIONS)
-        committed = [r for kind in kinds for r in receipts.read_kind(root, kind, study)]
+        mend(root, study)
+        committed = _committed(root, study)
         compactions = [receipt for receipt in committed if receipt.kind == COMPACTIONS]
         there = {entry.key for entry in layout.study_files(storage.open(root), study)}
         for group in _groups(committed, fold_bytes):
-            _fold(root, study, group, compactions, there)
+            _fold(root, group, compactions, there)
         return Compacted(study, before, extent(root, study))
+
+
+def mend(root: Root, study: str) -> int:
+    """Fold anew what nothing but compactions that do not count any more hold; returns how many.
+
+    A commit whose receipt was deleted, or that was made again, takes its compaction out of use,
+    and the small files of the others may be gone. Call it while holding the study.
+
+    Raises
+    ------
+    WarehouseError
+        When rows that a receipt names cannot be found any more.
+    """
+    if not receipts.keys(root, COMPACTIONS, study):
+        return 0
+    committed = _committed(root, study)
+    current = resolve(committed)
+    if not current.idle:
+        return 0
+    there = {entry.key for entry in layout.study_files(storage.open(root), study)}
+    lost = {
+        receipt.name: receipt
+        for receipt in committed
+        if receipt.kind != COMPACTIONS
+        and covering(current, receipt) is None
+        and any(file.path not in there for file in receipt.files)
+    }
+    count = 0
+    for compaction in current.idle:
+        held = [lost.pop(r.name) for r in list(lost.values()) if names(compaction, r)]
+        if held:
+            prune(root, compaction, held)
+            count += 1
+    return count
+
+
+def prune(root: Root, compaction: Receipt, members: Sequence[Receipt]) -> None:
+    """Fold some of the commits of a compaction anew, without the rest.
+
+    The new compaction counts as soon as the old one does not: it has fewer commits.
+
+    Raises
+    ------
+    WarehouseError
+        When the old one does not hold all their rows.
+    WriteFailed
+        When the disk refuses; readers then see what they saw before.
+    """
+    tables = {}
+    for file in compaction.files:
+        own = [(member, f) for member in members for f in member.files if f.table == file.table]
+        if not own:
+            continue
+        rows = read_file(root, file)
+        keys = pa.array([member.key for member, _ in own], pa.string())
+        kept = rows.filter(pc.is_in(rows[KEY_COLUMN[own[0][0].kind]], keys))
+        expected = sum(f.row_count for _, f in own)
+        if kept.num_rows != expected:
+            raise WarehouseError(
+                f"{storage.open(root).place(file.path)} has {kept.num_rows} rows of "
+                f"{len(own)} commits; their receipts say {expected}: decaf check says what to do"
+            )
+        tables[file.table] = kept
+    _commit(root, compaction, members, tables)
+
+
+def _commit(
+    root: Root, like: Receipt, members: Sequence[Receipt], tables: dict[str, pa.Table]
+) -> None:
+    inputs = {member.name: member.committed_at for member in members}
+    key = short(json_sha256(inputs))
+    commit(root, COMPACTIONS, like.study, key, tables, model_id=like.model_id, inputs=inputs)
+
+
+def _committed(root: Root, study: str) -> list[Receipt]:
+    kinds = (*FOLDED_KINDS, COMPACTIONS)
+    return [receipt for kind in kinds for receipt in receipts.read_kind(root, kind, study)]
 
 
 def extent(root: Root, study: str) -> Extent:
@@ -120,9 +198,7 @@ def _units(committed: Sequence[Receipt]) -> Iterator[_Unit]:
         yield _Unit(tuple(members), receipt)
 
 
-def _fold(
-    root: Root, study: str, group: list[_Unit], compactions: list[Receipt], there: set[str]
-) -> None:
+def _fold(root: Root, group: list[_Unit], compactions: list[Receipt], there: set[str]) -> None:
     files = [file for unit in group for file in unit.source.files]
     is_whole = all(file.path in there for file in files)
     if is_whole and len(files) == len({file.table for file in files}):
@@ -135,13 +211,6 @@ def _fold(
             else:
                 rows = rows_of(root, unit.source, file.table, compactions)
             tables.setdefault(file.table, []).append(rows)
-    inputs = {name_of(member): member.committed_at for unit in group for member in unit.members}
-    commit(
-        root,
-        COMPACTIONS,
-        study,
-        short(json_sha256(inputs)),
-        {name: pa.concat_tables(parts) for name, parts in tables.items()},
-        model_id=group[0].source.model_id,
-        inputs=inputs,
-    )
+    members = [member for unit in group for member in unit.members]
+    folded = {name: pa.concat_tables(parts) for name, parts in tables.items()}
+    _commit(root, group[0].source, members, folded)

@@ -27,9 +27,9 @@ class Current(NamedTuple):
     """Compactions that a larger one replaces, or that a commit does not agree with any more."""
 
 
-def name_of(receipt: Receipt) -> str:
-    """Name of a commit inside its study, as compactions list it."""
-    return f"{receipt.kind}/{receipt.key}"
+def names(compaction: Receipt, receipt: Receipt) -> bool:
+    """Whether a compaction, of whatever use now, has the rows of a commit as it is now."""
+    return compaction.inputs.get(receipt.name) == receipt.committed_at
 
 
 def resolve(committed: list[Receipt]) -> Current:
@@ -45,7 +45,7 @@ def resolve(committed: list[Receipt]) -> Current:
     """
     plain = [receipt for receipt in committed if receipt.kind != COMPACTIONS]
     compactions = [receipt for receipt in committed if receipt.kind == COMPACTIONS]
-    moments = {_place(receipt.study, name_of(receipt)): receipt.committed_at for receipt in plain}
+    moments = {_place(receipt.study, receipt.name): receipt.committed_at for receipt in plain}
     compactions.sort(key=_size, reverse=True)
     covered: dict[str, Receipt] = {}
     read, idle = [], []
@@ -57,13 +57,13 @@ def resolve(committed: list[Receipt]) -> Current:
             read.append(compaction)
         else:
             idle.append(compaction)
-    own = [r for r in plain if _place(r.study, name_of(r)) not in covered]
+    own = [r for r in plain if _place(r.study, r.name) not in covered]
     return Current([*own, *read], covered, idle)
 
 
 def covering(current: Current, receipt: Receipt) -> Receipt | None:
     """The compaction that is read in the place of a commit, if there is one."""
-    return current.covered.get(_place(receipt.study, name_of(receipt)))
+    return current.covered.get(_place(receipt.study, receipt.name))
 
 
 def _place(study: str, name: str) -> str:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from decaf.errors import WarehouseError
 from warehouse import receipts, storage
-from warehouse.current import COMPACTIONS, name_of
+from warehouse.current import COMPACTIONS, names
 from warehouse.receipts import CommittedFile, Receipt
 from warehouse.storage import Root
 
@@ -50,7 +50,7 @@ def rows_of(
     folded = (
         file
         for compaction in compactions
-        if compaction.inputs.get(name_of(receipt)) == receipt.committed_at
+        if names(compaction, receipt)
         for file in compaction.files
         if file.table == table
     )

@@ -5,7 +5,7 @@ same key is the same set of files, so a shard that is computed twice (after the 
 say) leaves one copy.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from decaf.errors import OutOfReach, WarehouseError, WriteFailed
-from warehouse import layout, storage
+from warehouse import layout, receipts, storage
 from warehouse.columns import SCHEMA_VERSION, Table
 from warehouse.migrations import store_version, upgrade
 from warehouse.receipts import CommittedFile, Receipt
@@ -61,6 +61,7 @@ def commit(
     model_id: str | None = None,
     inputs: dict[str, str] | None = None,
     software: dict[str, str] | None = None,
+    at: datetime | None = None,
 ) -> Receipt:
     """Write the tables of one commit, then its receipt.
 
@@ -71,6 +72,8 @@ def commit(
         without rows leaves no file.
     inputs
         Named fields that determined the key, kept for explaining a miss.
+    at
+        Moment of the commit, where its rows tell it too; now if it is not given.
 
     Raises
     ------
@@ -94,7 +97,7 @@ def commit(
             study=study,
             key=key,
             model_id=model_id,
-            committed_at=datetime.now(UTC).isoformat(),
+            committed_at=(at or datetime.now(UTC)).isoformat(),
             files=tuple(files),
             inputs=inputs or {},
             software=software or {},
@@ -108,6 +111,19 @@ def commit(
             "visible. Free some space or repair the warehouse, then run the same command again"
         ) from error
     return receipt
+
+
+def next_moment(root: Root, kind: str, study: str) -> datetime:
+    """Now, or just after the newest commit of a kind where the clock was set back since.
+
+    For kinds whose newest commit is the one that counts: of runs and of re-audits.
+    """
+    committed = (
+        datetime.fromisoformat(r.committed_at) for r in receipts.read_kind(root, kind, study)
+    )
+    newest = max(committed, default=None)
+    now = datetime.now(UTC)
+    return now if newest is None else max(now, newest + timedelta(microseconds=1))
 
 
 def sweep(root: Root, study: str) -> int:

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+import timm
 import torch
 from huggingface_hub import constants
 from safetensors.torch import save_file

@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 import yaml
@@ -13,10 +14,13 @@ from decaf.errors import ConfigError, ModelError, RegistryError
 from decaf.resolution import listed
 from decaf.study import load_study
 from flows.reaudits import reaudit, refuse_registry
+from tasks import reaudit as reaudits
+from tasks.manifest import commit_outcome, commit_run
 from tasks.plan import plan_audit
 from tasks.reaudit import ALERTS, commit_reaudit, is_unchanged, look, newest
 from tasks.score import shard_order
 from tasks.worker import loaded_model
+from warehouse import writer
 from warehouse.catalog import connect
 from warehouse.writer import commit, open_root
 
@@ -128,6 +132,42 @@ def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_p
     commit_reaudit(look(study, root), None)
     assert not newest(root, study.study).is_settled
     assert not unchanged(study, root)
+
+
+def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch):
+    """Of runs and of re-audits: what is made later is what counts."""
+    put(tmp_path / "zoo" / "net", seed=1)
+
+    def round_of(epsilon, day):
+        class Clock(datetime):
+            @classmethod
+            def now(cls, tz=None):
+                return datetime(2026, 5, day, tzinfo=UTC)
+
+        for module in (writer, reaudits):
+            monkeypatch.setattr(module, "datetime", Clock)
+        study, root = opened(epsilon=epsilon)
+        found = look(study, root)
+        plan = plan_audit(found.audited, study.data.pair_set())
+        commit_run(plan)
+        commit_outcome(plan, 0, 0)
+        return plan, commit_reaudit(found, plan.run_id)
+
+    known = [round_of(0.1, 9), round_of(0.2, 8), round_of(0.3, 7)]
+    plan, reaudit_id = known[-1]
+    assert plan_audit(plan.study, plan.pairs).is_current
+    assert newest(plan.root, "try").reaudit_id == reaudit_id
+    with connect(plan.root) as connection:
+        query = "SELECT run_id FROM out_runs"
+        newest_first = [plan.run_id for plan, _ in reversed(known)]
+        assert [run for (run,) in connection.sql(query).fetchall()] == newest_first
+        query = "SELECT reaudit_id, is_newest, change FROM core_entry_versions ORDER BY resolved_at"
+        assert connection.sql(query).fetchall() == [
+            (reaudit_id, number == 2, "epsilon" if number else "new")
+            for number, (_, reaudit_id) in enumerate(known)
+        ]
+        query = "FROM stg_run_outcomes JOIN stg_runs USING (run_id) WHERE finished_at < started_at"
+        assert connection.sql(query).fetchall() == []
 
 
 def test_what_moves_meanwhile_is_noted(opened, settings, tmp_path):

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from warehouse.storage.local import LocalStorage
+
 
 class Killed(BaseException):
     """The process is dead from here on."""
@@ -64,6 +66,35 @@ def every_step(monkeypatch, prepare, act):
     for step in range(1000):
         subject = prepare(step)
         with killed_at(monkeypatch, step) as reached:
+            act(subject)
+        if not reached:
+            return
+        yield subject, reached[0]
+    raise AssertionError("it never came to an end")
+
+
+def every_change(monkeypatch, prepare, act):
+    """Kill ``act`` before every object that it publishes or deletes, in the same way."""
+    for last in range(1000):
+        subject, reached, count = prepare(last), [], 0
+
+        def wrap(patch, name, last=last, reached=reached):
+            original = getattr(LocalStorage, name)
+
+            def change(*arguments):
+                nonlocal count
+                if count == last:
+                    reached.append(name)
+                if reached:
+                    raise Killed
+                count += 1
+                return original(*arguments)
+
+            patch.setattr(LocalStorage, name, change)
+
+        with monkeypatch.context() as patch, suppress(Killed):
+            for name in ("publish", "delete"):
+                wrap(patch, name)
             act(subject)
         if not reached:
             return

@@ -17,41 +17,53 @@ PAIRS = ("p0", "p1", "p2")
 def small_warehouse(root, study="s", run_id="r", epsilon=0.02, day=1):
     """Commit the pairs, a run at ``epsilon``, its shards and its outcome; return the root."""
     root = open_root(root)
-    commit(root, "pairs", study, "pairs", {"pairs": _rows("pairs", [_pair(p) for p in PAIRS])})
+    commit_pairs(root, study)
+    commit_run(root, study, run_id, MODELS, epsilon, day)
+    for number, model in enumerate(MODELS):
+        commit_shard(root, study, model, epsilon, seed=number)
+    commit_outcome(root, study, run_id, day)
+    return root
+
+
+def commit_run(root, study, run_id, model_ids, epsilon, day, pairs_digest="pairs", **more):
+    """Commit the manifest of a run of one shard for each model, with rows of ``more`` tables."""
     started = datetime(2026, 3, day, tzinfo=UTC)
-    run = {"run_id": run_id, "started_at": started, "epsilon": epsilon, "pairs_digest": "pairs"}
-    run |= {"shard_count": len(MODELS), "score": "{}", "config": "{}", "software": "{}"}
+    run = {"run_id": run_id, "started_at": started, "epsilon": epsilon}
+    run |= {"pairs_digest": pairs_digest, "shard_count": len(model_ids)}
+    run |= {"score": "{}", "config": "{}", "software": "{}"}
     shards = [
         {"run_id": run_id, "shard_key": f"{model}-scores", "model_id": model, "block": 0}
         | {"profile_key": f"{model}-at-{epsilon}", "pair_count": 3, "trajectory_count": 3}
-        for model in MODELS
+        for model in model_ids
     ]
     models = [
         {"run_id": run_id, "model_id": model, "position": position, "family": "net"}
         | {"architecture": "net", "weights_sha256": "0", "card": "{}", "training": None}
-        for position, model in enumerate(MODELS)
+        for position, model in enumerate(model_ids)
     ]
     path = {"run_id": run_id, "path": "blend", "position": 0, "kind": "blend", "identity": "{}"}
     path |= {"t": GRID, "repetition_count": 1, "has_common_start": True}
     tables = {"runs": [run], "run_shards": shards, "models": models, "paths": [path]}
-    tables = {name: _rows(name, rows) for name, rows in tables.items()}
+    tables = {name: _rows(name, rows) for name, rows in (tables | more).items()}
     commit(root, "runs", study, run_id, tables)
-    for number, model in enumerate(MODELS):
-        commit_shard(root, study, model, epsilon, seed=number)
-    outcome = {"run_id": run_id, "finished_at": started, "forward_rows": 30, "quarantined_count": 0}
-    rows = {"run_outcomes": _rows("run_outcomes", [outcome])}
-    commit(root, "outcomes", study, run_id, rows)
-    return root
+
+
+def commit_outcome(root, study, run_id, day):
+    """Commit that a run is finished."""
+    outcome = {"run_id": run_id, "finished_at": datetime(2026, 3, day, tzinfo=UTC)}
+    outcome |= {"forward_rows": 30, "quarantined_count": 0}
+    commit(root, "outcomes", study, run_id, {"run_outcomes": _rows("run_outcomes", [outcome])})
 
 
 def commit_shard(root, study, model, epsilon, seed=0):
     """Commit the scores and profiles of the one shard of a model."""
-    q = np.random.default_rng(seed).random((2, len(PAIRS), len(GRID)))
-    q[1, :, 0] = q[0, :, 0]
-    keys = [
-        {"shard_key": f"{model}-scores", "pair_id": pair, "path": "blend", "repetition": 0}
-        for pair in PAIRS
-    ]
+    commit_scores(root, study, model, seed)
+    commit_profiles(root, study, model, epsilon, seed)
+
+
+def commit_scores(root, study, model, seed=0):
+    """Commit the scores of the one shard of a model."""
+    keys, q = _scored(model, seed)
     trajectories = [
         key | {"t": GRID, "q_plus": list(plus), "q_minus": list(minus)}
         for key, plus, minus in zip(keys, *q, strict=True)
@@ -70,6 +82,11 @@ def commit_shard(root, study, model, epsilon, seed=0):
     tables = {"trajectories": trajectories, "predictions": predictions, "costs": [cost]}
     tables = {name: _rows(name, rows) for name, rows in tables.items()}
     commit(root, "shards", study, f"{model}-scores", tables, model_id=model)
+
+
+def commit_profiles(root, study, model, epsilon, seed=0):
+    """Commit the profiles of the one shard of a model, from the same scores."""
+    keys, q = _scored(model, seed)
     columns = profile(q[0] - q[1], GRID, epsilon).columns()
     columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
     profile_key = f"{model}-at-{epsilon}"
@@ -78,9 +95,25 @@ def commit_shard(root, study, model, epsilon, seed=0):
     commit(root, "profiles", study, profile_key, {"profiles": rows}, model_id=model)
 
 
+def _scored(model, seed):
+    """Keys of the trajectories of a model, and the scores of both branches."""
+    q = np.random.default_rng(seed).random((2, len(PAIRS), len(GRID)))
+    q[1, :, 0] = q[0, :, 0]
+    keys = [
+        {"shard_key": f"{model}-scores", "pair_id": pair, "path": "blend", "repetition": 0}
+        for pair in PAIRS
+    ]
+    return keys, q
+
+
+def commit_pairs(root, study, digest="pairs"):
+    """Commit the set of pairs."""
+    rows = [_pair(pair) | {"pairs_digest": digest} for pair in PAIRS]
+    commit(root, "pairs", study, digest, {"pairs": _rows("pairs", rows)})
+
+
 def _pair(pair):
     return {
-        "pairs_digest": "pairs",
         "pair_id": pair,
         "source_id": f"source of {pair}",
         "pair_type": "rand",

@@ -4,13 +4,13 @@ import shutil
 import pyarrow.parquet as pq
 import pytest
 import warehouse_answers
-from small_warehouse import MODELS, PAIRS, commit_shard, small_warehouse
+from small_warehouse import MODELS, PAIRS, commit_profiles, commit_shard, small_warehouse
 
 from decaf.errors import AlreadyRunning, UnknownName, WarehouseError
 from warehouse import layout, receipts
 from warehouse.catalog import connect, run_query
 from warehouse.checks import run_checks
-from warehouse.compaction import Extent, compact
+from warehouse.compaction import Extent, compact, mend
 from warehouse.current import resolve
 from warehouse.lock import study_lock
 from warehouse.stored import read_commit
@@ -131,6 +131,34 @@ def test_rows_are_folded_anew_from_a_compaction_that_does_not_hold(root):
     assert [r.name for r in answers(root)[1]] != []
     compact(root, "s")
     assert answers(root)[1] == []
+
+
+@pytest.mark.parametrize("is_made_again", [False, True])
+def test_what_only_an_unused_compaction_holds_is_mended(root, is_made_again):
+    def profiles():
+        with connect(root, threads=1) as connection:
+            rows = run_query(connection, "FROM stg_profiles ORDER BY ALL").to_pylist()
+            return rows, [r.name for r in run_checks(connection) if r.offending_count]
+
+    every_row, _ = profiles()
+    left = [row for row in every_row if is_made_again or row["profile_key"] != "m-at-0.3"]
+    compact(root, "s")
+    for path in (*own_files(root), *own_files(root, "profiles")):
+        path.unlink()
+    (root / layout.receipt("profiles", "s", "m-at-0.3")).unlink()
+    if is_made_again:
+        commit_profiles(root, "s", "m", 0.3, seed=MODELS.index("m"))
+    assert profiles() == (
+        [row for row in left if row["model_id"] != "m" or row["profile_key"] == "m-at-0.3"],
+        ["check_rows_match_receipts", "check_shards_complete"],
+    )
+    assert mend(root, "s") == 1
+    (new,) = (r for r in resolve(list(receipts.read(root))).read if r.model_id == "m" and r.inputs)
+    assert new.inputs.keys() == {"shards/m-scores", "profiles/m-at-0.02", "profiles/m-at-0.1"}
+    assert profiles() == (left, [])
+    assert mend(root, "s") == 0
+    compact(root, "s")
+    assert profiles() == (left, [])
 
 
 def test_a_commit_is_read_from_wherever_its_rows_are(root):

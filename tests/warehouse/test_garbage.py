@@ -17,6 +17,7 @@ from warehouse.stored import read_commit
 from warehouse.writer import commit
 
 NOW = timedelta(0)
+REPLACED = "nobody reads this compaction any more"
 KEYS = {"study": "s", "model_id": "m"}
 
 
@@ -120,7 +121,7 @@ def test_a_replaced_compaction_goes_with_its_receipt(root):
     compact(root, "s")
     before = state(root)
     reasons = by_reason(find_garbage(root, NOW))
-    assert reasons[f"receipts/compactions/s/{first.key}.json"] == "a larger compaction replaces it"
+    assert reasons[f"receipts/compactions/s/{first.key}.json"] == REPLACED
     delete_garbage(root, NOW)
     assert first.key not in receipts.keys(root, "compactions", "s")
     assert len(receipts.keys(root, "compactions", "s")) == 1

@@ -1,0 +1,127 @@
+"""Clocks that are set back or ahead between two commits, or between a commit and a look at it."""
+
+import os
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from old_runs_warehouse import add_run, three_runs
+from small_warehouse import PAIRS, commit_profiles, commit_run, small_warehouse
+
+from warehouse import garbage, receipts, writer
+from warehouse.catalog import connect, run_query
+from warehouse.checks import run_checks
+from warehouse.compaction import compact
+from warehouse.current import resolve
+from warehouse.garbage import GRACE, find_garbage
+from warehouse.retention import Keep, withdraw
+from warehouse.writer import commit, next_moment
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Set the clock of everything that commits or collects: clock(moment)."""
+
+    def set_to(moment):
+        class Clock(datetime):
+            @classmethod
+            def now(cls, tz=None):
+                return moment
+
+        for module in (writer, garbage):
+            monkeypatch.setattr(module, "datetime", Clock)
+
+    return set_to
+
+
+@pytest.fixture
+def root(tmp_path, clock):
+    clock(NOON)
+    return small_warehouse(tmp_path / "warehouse")
+
+
+def moments(root, kind):
+    return {
+        r.key: datetime.fromisoformat(r.committed_at) for r in receipts.read_kind(root, kind, "s")
+    }
+
+
+@pytest.mark.parametrize("back", [HOUR, DAY, 365 * DAY])
+def test_the_next_commit_of_a_kind_is_the_newest(root, clock, back):
+    assert next_moment(root, "runs", "s") == NOON + timedelta(microseconds=1)
+    clock(NOON - back)
+    assert next_moment(root, "runs", "s") == NOON + timedelta(microseconds=1)
+    # Of a kind that is not there yet nothing is newer than now.
+    assert next_moment(root, "reaudits", "s") == NOON - back
+    commit(root, "runs", "s", "second", {}, at=next_moment(root, "runs", "s"))
+    commit(root, "runs", "s", "third", {}, at=next_moment(root, "runs", "s"))
+    found = moments(root, "runs")
+    assert sorted(found, key=found.get) == ["r", "second", "third"]
+    clock(NOON + HOUR)
+    assert next_moment(root, "runs", "s") == NOON + HOUR
+
+
+@pytest.mark.parametrize("shift", [-DAY, -HOUR, HOUR, DAY])
+def test_a_compaction_holds_whatever_the_clock_says(root, clock, shift):
+    clock(NOON + shift)
+    compact(root, "s")
+    commit_profiles(root, "s", "m", 0.3)
+    clock(NOON)
+    compact(root, "s")
+    clock(NOON + 2 * shift)
+    commit_profiles(root, "s", "m", 0.5)
+    compact(root, "s")
+    current = resolve(list(receipts.read(root)))
+    assert sorted(len(r.inputs) for r in current.read if r.kind == "compactions") == [4]
+    with connect(root, threads=1) as connection:
+        assert run_query(connection, "FROM stg_profiles").num_rows == 4 * len(PAIRS)
+        assert [r.name for r in run_checks(connection) if r.offending_count] == []
+
+
+def test_the_grace_period_starts_no_sooner_than_what_was_folded(root, clock):
+    commit_profiles(root, "s", "m", 0.3)
+    # A clock that lost its time, and found it again.
+    clock(datetime(1970, 1, 1, tzinfo=UTC))
+    compact(root, "s")
+    clock(NOON + GRACE - HOUR)
+    assert find_garbage(root) == []
+    clock(NOON + GRACE + HOUR)
+    assert {one.reason.split(" as ")[0] for one in find_garbage(root)} == {"compacted"}
+
+
+def test_the_grace_period_starts_no_sooner_than_what_was_withdrawn(tmp_path, clock):
+    clock(NOON)
+    root = three_runs(tmp_path / "warehouse")
+    for path in root.rglob("*.parquet"):
+        os.utime(path, (0, 0))
+    clock(datetime(1970, 1, 1, tzinfo=UTC))
+    withdraw(root, Keep(1))
+    clock(NOON + GRACE - HOUR)
+    assert find_garbage(root) == []
+    clock(NOON + GRACE + HOUR)
+    assert len(find_garbage(root)) > 20
+
+
+def test_nothing_is_collected_for_a_clock_that_is_behind(root, clock):
+    stray = next((root / "tables" / "trajectories").rglob("*.parquet")).with_name("stray.parquet")
+    stray.write_bytes(b"")
+    written = datetime.fromtimestamp(stray.stat().st_mtime, UTC)
+    clock(written - DAY)
+    assert find_garbage(root, HOUR) == []
+    clock(written + HOUR + HOUR)
+    assert [root / one.path for one in find_garbage(root, HOUR)] == [stray]
+
+
+def test_a_run_with_a_future_start_is_the_current_one_and_stays(tmp_path, clock):
+    """Whoever kept the old order by mistake keeps it: the view and retention agree."""
+    clock(NOON)
+    root = three_runs(tmp_path / "warehouse", run_ids=["r1"])
+    add_run(root, "s", "ahead", ("a", "b"), 0.02, 31)
+    commit_run(root, "s", "behind", ("a", "b"), 0.02, 2)
+    withdraw(root, Keep(1))
+    with connect(root, threads=1) as connection:
+        rows = run_query(connection, "SELECT run_id FROM core_current_runs").to_pylist()
+    assert rows == [{"run_id": "ahead"}]
+    assert receipts.keys(root, "runs", "s") == {"ahead"}

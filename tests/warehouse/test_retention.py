@@ -1,0 +1,392 @@
+"""Old runs are withdrawn: what stays, what goes, and what readers see meanwhile."""
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from faults import every_change
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from old_runs_warehouse import add_model, add_reaudit, add_run, three_runs
+from small_warehouse import PAIRS
+
+from decaf.errors import UnknownName, WarehouseError
+from warehouse import layout, receipts, storage
+from warehouse.catalog import connect, run_query
+from warehouse.checks import run_checks
+from warehouse.compaction import compact
+from warehouse.current import resolve
+from warehouse.garbage import GRACE, delete_garbage, find_garbage
+from warehouse.lock import study_lock
+from warehouse.retention import Keep, find_withdrawals, kept_runs, withdraw
+from warehouse.stored import read_commit, read_file
+from warehouse.views import in_order
+
+NOW = timedelta(0)
+ONLY_OLD = {
+    "shards/a-scores",
+    "shards/b-scores",
+    "profiles/a-at-0.02",
+    "profiles/b-at-0.02",
+    "profiles/c-at-0.02",
+    "measurements/a-measured",
+    "measurements/b-measured",
+    "baselines/a-lime",
+    "baselines/b-lime",
+    *(f"{kind}/{run}" for kind in ("runs", "outcomes") for run in ("r1", "r2")),
+    *(f"analyses/{run}-matched" for run in ("r1", "r2")),
+}
+"""What r1 and r2 name and r3 does not: it has the scores of c, at another epsilon."""
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    return three_runs(tmp_path_factory.mktemp("three") / "warehouse")
+
+
+@pytest.fixture(scope="module")
+def folded(three, tmp_path_factory):
+    """The same without small files of c, which two runs share."""
+    root = shutil.copytree(three, tmp_path_factory.mktemp("folded") / "warehouse")
+    compact(root, "s")
+    assert len(delete_garbage(root, NOW)) == 7  # scores in 3 files, 2 profiles, 2 beside
+    return root
+
+
+@pytest.fixture(params=["three", "folded"])
+def root(request, tmp_path):
+    return shutil.copytree(request.getfixturevalue(request.param), tmp_path / "warehouse")
+
+
+def names(root):
+    return {r.name for r in receipts.read(root) if r.kind not in ("compactions", "withdrawals")}
+
+
+def offending(root):
+    with connect(root, threads=1) as connection:
+        return [result.name for result in run_checks(connection) if result.offending_count]
+
+
+def answers(root):
+    """Rows of all tables and of the views that others build on, but for where they are."""
+    with connect(root, threads=1) as connection:
+        return {
+            view.name: sorted(map(str, run_query(connection, f"FROM {view.name}").to_pylist()))
+            for view in in_order()
+            if (view.folder == "staging" and view.name != "stg_files")
+            or view.name in ("core_run_profiles", "core_entry_versions", "out_runs", "out_progress")
+        }
+
+
+def row_counts(root):
+    """Rows of every table of a file that a reader opens: every one whole, or it raises."""
+    found = {}
+    for receipt in resolve(list(receipts.read(root))).read:
+        for file in receipt.files:
+            rows = read_file(root, file).num_rows
+            found[file.table] = found.get(file.table, 0) + rows
+    return found
+
+
+def test_what_only_old_runs_name_goes_and_nothing_else(root, tmp_path):
+    before, files = names(root), storage.open(root).entries("", ("",))
+    (found,) = find_withdrawals(root, Keep(1))
+    assert storage.open(root).entries("", ("",)) == files
+    assert (found.study, found.run_count, found.shard_count) == ("s", 3, 2)
+    # Both name the shard of b, and r3 names that of c.
+    assert [(run.run_id, run.started_at.day, run.shard_count) for run in found.runs] == [
+        ("r1", 1, 2),
+        ("r2", 2, 1),
+    ]
+    assert {receipt.name for receipt in found.commits} == ONLY_OLD
+    own = [r for r in receipts.read(root) if r.name in ONLY_OLD]
+    assert found.byte_count == sum(file.byte_count for r in own for file in r.files)
+    assert withdraw(root, Keep(1)) == [found]
+    assert names(root) == before - ONLY_OLD
+    assert offending(root) == []
+    # As if there had never been another run.
+    assert answers(root) == answers(three_runs(tmp_path / "alone", run_ids=["r3"]))
+    assert find_withdrawals(root, Keep(1)) == withdraw(root, Keep(1)) == []
+    assert find_garbage(root) == []
+    delete_garbage(root, NOW)
+    assert find_garbage(root, NOW) == []
+    assert row_counts(root)["trajectories"] == 2 * len(PAIRS)
+    left = {entry.key for entry in storage.open(root).entries("tables", ("",))}
+    assert left == {f.path for r in resolve(list(receipts.read(root))).read for f in r.files}
+    assert receipts.keys(root, "withdrawals", "s") == set()
+    assert offending(root) == []
+
+
+def test_as_many_runs_stay_as_there_are(root):
+    for keep in (Keep(3), Keep(300), Keep(age=timedelta(days=9999))):
+        assert find_withdrawals(root, keep) == withdraw(root, keep) == []
+    (found,) = find_withdrawals(root, Keep(2))
+    assert {receipt.name for receipt in found.commits} == {
+        "shards/a-scores",
+        "profiles/a-at-0.02",
+        "measurements/a-measured",
+        "baselines/a-lime",
+        "runs/r1",
+        "outcomes/r1",
+        "analyses/r1-matched",
+    }
+
+
+def test_open_readers_and_the_grace_period(root):
+    query = "FROM core_run_profiles ORDER BY ALL"
+    with connect(root, threads=1) as reader:
+        before = run_query(reader, query).to_pylist()
+        assert len(before) == 6 * len(PAIRS)
+        withdraw(root, Keep(1))
+        delete_garbage(root)
+        assert run_query(reader, query).to_pylist() == before
+    with connect(root, threads=1) as reader:
+        assert run_query(reader, query).num_rows == 2 * len(PAIRS)
+
+
+def test_scores_that_are_wanted_again_are_made_again_and_stay(root):
+    withdraw(root, Keep(1))
+    with pytest.raises(WarehouseError, match=r"a-scores.json is not there"):
+        read_commit(root, "shards", "s", "a-scores", "trajectories")
+    add_model(root, "s", "a", 0.02)
+    assert "a-scores" in receipts.keys(root, "shards", "s")
+    delete_garbage(root, NOW)
+    assert read_commit(root, "shards", "s", "a-scores", "trajectories").num_rows == len(PAIRS)
+    assert find_withdrawals(root, Keep(1)) == find_garbage(root, NOW) == []
+
+
+def test_a_study_that_is_audited_and_other_studies(three, tmp_path):
+    root = shutil.copytree(three, tmp_path / "warehouse")
+    three_runs(root, "t", ("r1", "r2"))
+    with study_lock(root, "s"):
+        assert [one.study for one in find_withdrawals(root, Keep(1))] == ["t"]
+        assert [one.study for one in withdraw(root, Keep(1), "s")] == []
+    assert [one.study for one in withdraw(root, Keep(1), "t")] == ["t"]
+    assert [one.study for one in find_withdrawals(root, Keep(1))] == ["s"]
+    assert find_garbage(root, NOW, "s") == []
+    assert find_garbage(root, NOW) == find_garbage(root, NOW, "t") != []
+    with pytest.raises(UnknownName, match="unknown study 'x'.*known: s, t"):
+        withdraw(root, Keep(1), "x")
+
+
+def test_pairs_of_a_kept_run_stay(tmp_path):
+    root = three_runs(tmp_path / "warehouse", run_ids=["r1"])
+    add_run(root, "s", "later", ("a", "b"), 0.02, 5, digest="others")
+    (found,) = find_withdrawals(root, Keep(1))
+    assert {receipt.name for receipt in found.commits} == {
+        "runs/r1",
+        "outcomes/r1",
+        "analyses/r1-matched",
+        "pairs/pairs",
+    }
+
+
+def test_the_newest_finished_run_stays_when_later_ones_were_stopped(tmp_path):
+    root = three_runs(tmp_path / "warehouse", run_ids=["r1", "r2"])
+    for day, run_id in ((4, "r4"), (5, "r5")):
+        add_run(root, "s", run_id, ("c", "d"), 0.1, day, is_finished=False)
+    (found,) = find_withdrawals(root, Keep(1))
+    assert [run.run_id for run in found.runs] == ["r1", "r4"]
+
+
+def test_what_re_audits_compare_stays(three, tmp_path):
+    root = shutil.copytree(three, tmp_path / "warehouse")
+    # old was last audited at the first re-audit; since then it cannot be loaded.
+    add_reaudit(root, "s", "first", "r1", 1, {"net": ("a", None), "old": ("b", None)})
+    add_reaudit(root, "s", "second", "r2", 2, {"net": ("b", "first"), "old": (None, "first")})
+    add_reaudit(root, "s", "third", "r3", 3, {"net": ("c", "second"), "old": (None, "first")})
+    assert find_withdrawals(root, Keep(1)) == []
+    # Without it only the re-audit before is needed.
+    add_reaudit(root, "s", "third", "r3", 3, {"net": ("c", "second")})
+    columns = "entry, version, run_id, run_before, model_before, reason"
+    query = f"SELECT {columns} FROM core_entry_versions WHERE is_newest"
+    with connect(root, threads=1) as connection:
+        before = run_query(connection, query).to_pylist()
+    (found,) = withdraw(root, Keep(1))
+    assert [run.run_id for run in found.runs] == ["r1"]
+    gone = {f"{kind}/first" for kind in ("reaudits", "verdicts", "alerts")}
+    assert {r.name for r in found.commits if r.name.endswith("/first")} == gone
+    with connect(root, threads=1) as connection:
+        assert run_query(connection, query).to_pylist() == before
+        versions = "SELECT reaudit_id, run_before FROM core_entry_versions ORDER BY ALL"
+        assert run_query(connection, versions).to_pylist() == [
+            {"reaudit_id": "second", "run_before": None},
+            {"reaudit_id": "third", "run_before": "r2"},
+        ]
+    assert offending(root) == []
+    assert withdraw(root, Keep(1)) == []
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """Two runs that share the shard of c, of which only a compaction has the rows."""
+    root = three_runs(tmp_path_factory.mktemp("two") / "warehouse", run_ids=["r2", "r3"])
+    compact(root, "s")
+    delete_garbage(root, NOW)
+    return root
+
+
+def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, tmp_path, monkeypatch):
+    def prepare(number):
+        return shutil.copytree(two, tmp_path / str(number))
+
+    whole, seen, steps = row_counts(two), set(), 0
+    left = {"trajectories": 2 * len(PAIRS), "profiles": 2 * len(PAIRS), "runs": 1, "run_shards": 2}
+    for root, step in every_change(monkeypatch, prepare, lambda root: withdraw(root, Keep(1))):
+        is_gone = bool(receipts.keys(root, "withdrawals", "s"))
+        found = row_counts(root)
+        assert found == whole or is_gone, step
+        assert found | left == found or not is_gone, step
+        assert (names(root) & ONLY_OLD == set()) == is_gone, step
+        assert receipts.exists(root, "shards", "s", "b-scores") != is_gone, step
+        assert ("b-scores" in receipts.keys(root, "shards", "s")) != is_gone, step
+        assert len(list(receipts.read_kind(root, "runs", "s"))) == (1 if is_gone else 2), step
+        if (step, is_gone) not in seen:
+            assert offending(root) == [], step
+            withdraw(root, Keep(1))
+            delete_garbage(root)
+            assert receipts.withdrawn(root, "s") == [], step
+            assert row_counts(root) | left == row_counts(root), step
+            assert offending(root) == [], step
+        seen.add((step, is_gone))
+        steps += 1
+        shutil.rmtree(root)
+    # 6 tables of c and their receipt, what goes, and 8 receipts.
+    assert (seen, steps) == ({("publish", False), ("delete", True)}, 16)
+
+
+def test_collection_after_a_withdrawal_killed_at_any_step_loses_no_row(two, tmp_path, monkeypatch):
+    before = shutil.copytree(two, tmp_path / "before")
+    withdraw(before, Keep(1))
+    kept = row_counts(before)
+
+    def prepare(number):
+        return shutil.copytree(before, tmp_path / str(number))
+
+    for root, step in every_change(monkeypatch, prepare, lambda root: delete_garbage(root, NOW)):
+        assert row_counts(root) == kept, step
+        assert names(root) & ONLY_OLD == set(), step
+        shutil.rmtree(root)
+    delete_garbage(before, NOW)
+    assert find_garbage(before, NOW) == []
+    assert row_counts(before) == kept
+
+
+def test_on_an_object_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
+    root = three_runs(f"memory://{uuid4().hex}/warehouse")
+    compact(root, "s")
+    delete_garbage(root, -GRACE)
+    withdraw(root, Keep(1))
+    assert names(root) & ONLY_OLD == set()
+    assert offending(root) == []
+    delete_garbage(root, -GRACE)
+    assert find_garbage(root, -GRACE) == []
+    assert row_counts(root)["trajectories"] == 2 * len(PAIRS)
+    assert answers(root) == answers(three_runs(tmp_path / "alone", run_ids=["r3"]))
+
+
+def test_rows_that_a_compaction_lacks_stop_the_withdrawal(folded, tmp_path):
+    root = shutil.copytree(folded, tmp_path / "warehouse")
+    before = names(root)
+    (compaction,) = receipts.read_kind(root, "compactions", "s")
+    (root / compaction.files[0].path).unlink()
+    with pytest.raises(WarehouseError, match="cannot be read"):
+        withdraw(root, Keep(1))
+    assert names(root) == before
+
+
+@pytest.mark.parametrize("table", ["runs", "run_shards", "run_outcomes"])
+@pytest.mark.parametrize("damage", ["missing", "another byte"])
+def test_nothing_goes_while_a_manifest_is_damaged(two, tmp_path, table, damage):
+    root = shutil.copytree(two, tmp_path / "warehouse")
+    path = root / layout.table_file(table, {"study": "s"}, "r3")
+    content = bytearray(path.read_bytes())
+    content[10] ^= 1
+    path.unlink() if damage == "missing" else path.write_bytes(content)
+    before = names(root)
+    for act in (find_withdrawals, withdraw):
+        with pytest.raises(
+            WarehouseError, match=r"(runs|outcomes)/r3 of study s is missing or dam"
+        ):
+            act(root, Keep(1))
+    assert names(root) == before
+
+
+DAYS = st.integers(0, 60)
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@st.composite
+def histories(draw):
+    """Runs, the newest first, and re-audits that name some of them and an earlier re-audit."""
+    count = draw(st.integers(1, 8))
+    starts = sorted((AT + timedelta(days=draw(DAYS)) for _ in range(count)), reverse=True)
+    runs = [
+        {"run_id": f"r{n}", "started_at": at, "finished_at": at if draw(st.booleans()) else None}
+        for n, at in enumerate(starts)
+    ]
+    reaudits = []
+    for n in range(draw(st.integers(0, 6))):
+        before = draw(st.sampled_from([None, *(row["reaudit_id"] for row in reaudits)]))
+        run_id = draw(st.sampled_from([None, *(run["run_id"] for run in runs)]))
+        row = {"reaudit_id": f"a{n}", "run_id": run_id, "previous_reaudit_id": before}
+        reaudits.insert(0, row | {"resolved_at": AT + timedelta(days=n)})
+    return runs, reaudits
+
+
+@settings(max_examples=300, deadline=None)
+@given(histories(), st.integers(1, 9), DAYS)
+def test_runs_that_stay(history, count, days):
+    runs, reaudits = history
+    now = AT + timedelta(days=60)
+    kept = kept_runs(runs, reaudits, Keep(count), now)
+    young = kept_runs(runs, reaudits, Keep(age=timedelta(days=days)), now)
+    both = kept_runs(runs, reaudits, Keep(count, timedelta(days=days)), now)
+    assert kept | young <= both
+    assert kept_runs(runs, reaudits, Keep(count + 1), now) >= kept
+    assert {run["run_id"] for run in runs[:count]} <= kept
+    assert {r["run_id"] for r in runs if (now - r["started_at"]).days <= days} <= young
+    assert runs[0]["run_id"] in kept & young
+    assert {r["run_id"] for r in runs if r["finished_at"]} == set() or any(
+        r["finished_at"] for r in runs if r["run_id"] in kept
+    )
+    # What the newest re-audit found, and what it was compared with.
+    of = {row["reaudit_id"]: row["run_id"] for row in reaudits}
+    for row in reaudits[:1]:
+        assert {row["run_id"], of.get(row["previous_reaudit_id"])} - {None} <= kept
+    # What is left says the same: a second withdrawal finds nothing.
+    left = [run for run in runs if run["run_id"] in kept]
+    told = [row for row in reaudits if row["run_id"] in kept | {None}]
+    assert kept_runs(left, told, Keep(count), now) == kept
+
+
+@settings(max_examples=4, deadline=None)
+@given(
+    plan=st.lists(st.sets(st.sampled_from("abc"), min_size=2, max_size=2), min_size=2, max_size=4),
+    keep=st.integers(1, 3),
+    compacted_after=st.integers(0, 4),
+    is_collected=st.booleans(),
+)
+def test_kept_runs_answer_as_before(tmp_path_factory, plan, keep, compacted_after, is_collected):
+    runs = {
+        f"r{day}": {"models": tuple(sorted(models)), "epsilon": 0.02, "day": day}
+        for day, models in enumerate(plan, start=1)
+    }
+    root, alone = (tmp_path_factory.mktemp("runs") / name for name in ("all", "kept"))
+    for number, (run_id, run) in enumerate(runs.items()):
+        add_run(three_runs(root, run_ids=()), "s", run_id, **run)
+        if number == compacted_after:
+            compact(root, "s")
+            if is_collected:
+                delete_garbage(root, NOW)
+    for run_id, run in list(runs.items())[-keep:]:
+        add_run(three_runs(alone, run_ids=()), "s", run_id, **run)
+    withdraw(root, Keep(keep))
+    assert answers(root) == answers(alone)
+    assert offending(root) == []
+    assert find_withdrawals(root, Keep(keep)) == []
+    delete_garbage(root, NOW)
+    assert answers(root) == answers(alone)
+    assert find_garbage(root, NOW) == []
