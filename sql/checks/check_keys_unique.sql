@@ -6,7 +6,7 @@
 -- paper: none
 -- Rows of the large tables are counted by a hash of their key, which takes a fraction of the memory;
 -- where one occurs twice, by the key itself.
-WITH digests AS (
+WITH digests AS NOT MATERIALIZED (
     SELECT *, hash(table_name, study, model_id, pair_id, path, repetition) AS digest
     FROM (
         -- Without shard_key: two shards of one run must not hold the same pair.
