@@ -6,7 +6,7 @@ that has rows for it. Every view is read in a process of its own, with a new con
 Parquet; wall and CPU seconds and peak memory are that process's. Committing one shard and planning
 are measured too. Figures at 1x are the best of the rounds. The large warehouses are written without
 flushing to disk. Warehouses that are there already are read again.
-Run: python benchmarks/warehouse.py FOLDER [VIEW ...], which keeps the warehouses (2.7 GB)
+Run: python benchmarks/warehouse.py FOLDER [VIEW ...], which keeps the warehouses (some 3 GB)
 """
 
 import json
