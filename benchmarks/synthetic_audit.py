@@ -1,10 +1,13 @@
 """Write made-up audits through the real writer, as large as those of the paper and larger.
 
 The scan: every foreground in two pair types under three paths at nine stages. The deep audit: the
-blend alone, with behaviours and six attributions for a table of units.
+blend alone, with behaviours, six attributions, matched units and probes. The registry: the blend
+and one patch order of models that were audited twice, a few of them in another version.
 """
 
-from datetime import UTC, datetime
+import itertools
+import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -24,20 +27,26 @@ VARIANTS = ("mixed_same", "mixed_rand", "mixed_next")
 GRID = np.linspace(0, 1, 9)
 SOURCES_PER_SHARD = 256  # of the scan: x 2 types x 3 paths = 1,536 trajectories
 CLASSES = 9
-RUN = "run"
+RUN, RUN_BEFORE = "run", "run-before"
+FAMILIES = 6
+MATCHED_PAIRS = 8289  # at 1x, as many as in the paper
 
 
 class Audit(NamedTuple):
-    """One made-up study; ``methods`` are attributions, and none means no behaviours either."""
+    """One made-up study of ImageNet-9."""
 
     study: str
+    split: str
     models: int
     foregrounds: int
     paths: tuple[str, ...]
     methods: tuple[str, ...] = ()
+    """Attributions; none means no behaviours either."""
+    changed: int = 0
+    """Models that were another version in the run before, if there was one."""
 
 
-SCAN = Audit("imagenet9", 72, 1644, ("blend", "patch_a", "patch_b"))
+SCAN = Audit("imagenet9", "score", 72, 1644, ("blend", "patch_a", "patch_b"))
 SPATIAL = (
     "input_x_gradient",
     "integrated_gradients",
@@ -46,13 +55,16 @@ SPATIAL = (
     "occlusion",
     "rise",
 )
-DEEP = Audit("imagenet9_deep", 32, 768, ("blend",), SPATIAL)
+DEEP = Audit("imagenet9_deep", "deep", 32, 768, ("blend",), SPATIAL)
+REGISTRY = Audit("imagenet9_registry", "score", 72, 1644, ("blend", "patch_a"), changed=6)
 PATHS = {
     "blend": ("blend", "{}"),
     "patch_a": ("patches", '{"ranking": "energy", "order": "A"}'),
     "patch_b": ("patches", '{"ranking": "energy", "order": "B"}'),
 }
 """Kind and identity of every path."""
+ANALYSES = ("matched_pairs", "probe_scores")
+REGISTERED = "registry_entries"
 
 
 def write(root: Path, audit: Audit, scale: int) -> list[float]:
@@ -65,30 +77,49 @@ def write(root: Path, audit: Audit, scale: int) -> list[float]:
     ]
     pairs = pa.Table.from_pylist([_pair(source, kind) for source in sources for kind in TYPES])
     commit(root, "pairs", audit.study, "pairs", {"pairs": pairs})
-    shards = [
-        _shard(audit, f"net_{model:02}", number, block)
-        for model in range(audit.models)
-        for number, block in enumerate(blocks)
-    ]
-    commit(root, "runs", audit.study, RUN, _manifest(audit, shards))
+    now = datetime.now(UTC)
+    models = _models(audit)
+    shards = [_shard(audit, *place) for place in itertools.product(models, enumerate(blocks))]
+    commit(root, "runs", audit.study, RUN, _manifest(audit, RUN, now, shards))
     rng = np.random.default_rng(0)
-    return [
+    if audit.changed:
+        before = [version_before(name) for name in models[: audit.changed]]
+        earlier = [_shard(audit, *place) for place in itertools.product(before, enumerate(blocks))]
+        shared = [shard for shard in shards if shard["model_id"] in models[audit.changed :]]
+        manifest = _manifest(audit, RUN_BEFORE, now - timedelta(days=1), earlier + shared)
+        commit(root, "runs", audit.study, RUN_BEFORE, manifest)
+        for shard in earlier:
+            _commit_shard(root, audit, rng, shard, blocks[shard["block"]])
+        _commit_reaudits(root, audit, now)
+    seconds = [
         seconds
         for shard in shards
         for seconds in [_commit_shard(root, audit, rng, shard, blocks[shard["block"]])]
         if len(blocks[shard["block"]]) == SOURCES_PER_SHARD
     ]
+    if audit.methods:
+        _commit_analyses(root, audit, sources, MATCHED_PAIRS * scale)
+    return seconds
 
 
-def _shard(audit: Audit, model: str, block: int, sources: list[str]) -> dict[str, Any]:
-    key = short(json_sha256([audit.study, model, block]))
+def version_before(model: str) -> str:
+    """Name of a changed model in the run before."""
+    return f"{model}-before"
+
+
+def _models(audit: Audit) -> list[str]:
+    return [f"net_{number:02}" for number in range(audit.models)]
+
+
+def _shard(audit: Audit, model: str, block: tuple[int, list[str]]) -> dict[str, Any]:
+    number, sources = block
+    key = short(json_sha256([audit.study, model, number]))
     pair_count = len(sources) * len(TYPES)
     return {
-        "run_id": RUN,
         "shard_key": key,
         "profile_key": short(json_sha256([key, EPSILON])),
         "model_id": model,
-        "block": block,
+        "block": number,
         "pair_count": pair_count,
         "trajectory_count": pair_count * len(audit.paths),
     }
@@ -112,26 +143,84 @@ def _measurements(audit: Audit, shard: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _manifest(audit: Audit, shards: list[dict[str, Any]]) -> dict[str, pa.Table]:
-    run = {"run_id": RUN, "started_at": datetime.now(UTC), "epsilon": EPSILON}
-    run |= {"pairs_digest": "pairs", "shard_count": len(shards)}
-    run |= dict.fromkeys(("score", "config", "software"), "{}")
+def _manifest(
+    audit: Audit, run_id: str, started_at: datetime, shards: list[dict[str, Any]]
+) -> dict[str, pa.Table]:
+    config = {"data": {"adapter": "imagenet9", "split": audit.split}}
+    run = {"run_id": run_id, "started_at": started_at, "epsilon": EPSILON}
+    run |= {"pairs_digest": "pairs", "shard_count": len(shards), "config": json.dumps(config)}
+    run |= dict.fromkeys(("score", "software"), "{}")
     cards = [
-        {"run_id": RUN, "model_id": f"net_{number:02}", "position": number}
-        | {"family": f"family_{number % 6}", "architecture": "net", "weights_sha256": "0"}
+        {"run_id": run_id, "model_id": model, "position": number}
+        | {"family": _family(number), "architecture": "net", "weights_sha256": "0"}
         | {"card": "{}", "training": None}
-        for number in range(audit.models)
+        for number, model in enumerate(dict.fromkeys(shard["model_id"] for shard in shards))
     ]
     paths = [
-        {"run_id": RUN, "path": path, "position": position, "t": GRID.tolist()}
+        {"run_id": run_id, "path": path, "position": position, "t": GRID.tolist()}
         | {"kind": PATHS[path][0], "identity": PATHS[path][1]}
         | {"repetition_count": 1, "has_common_start": True}
         for position, path in enumerate(audit.paths)
     ]
-    rows = {"runs": [run], "run_shards": shards, "models": cards, "paths": paths}
+    planned = [{"run_id": run_id} | shard for shard in shards]
+    rows = {"runs": [run], "run_shards": planned, "models": cards, "paths": paths}
     if audit.methods:
         rows["run_measurements"] = [one for shard in shards for one in _measurements(audit, shard)]
-    return {name: pa.Table.from_pylist(table, TABLES[name].schema) for name, table in rows.items()}
+        rows["run_analyses"] = [
+            {"run_id": run_id, "analysis_key": kind, "kind": kind, "definition": "{}"}
+            for kind in ANALYSES
+        ]
+    return {name: _table(name, table) for name, table in rows.items()}
+
+
+def _family(number: int) -> str:
+    return f"family_{number % FAMILIES}"
+
+
+def _table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
+    return pa.Table.from_pylist(rows, TABLES[name].schema)
+
+
+def _commit_reaudits(root: Path, audit: Audit, now: datetime) -> None:
+    """Two re-audits of a registry, a day apart."""
+    for day, run_id in enumerate((RUN_BEFORE, RUN)):
+        key = f"day-{day}"
+        entry = {"reaudit_id": key, "run_id": run_id, "state": "audited", "alias": ""}
+        entry |= {"resolved_at": now + timedelta(days=day - 1), "digest": "0"}
+        entry |= dict.fromkeys(("weights_sha256", "feeding_sha256", "problem"))
+        entry |= {"previous_reaudit_id": f"day-{day - 1}" if day else None}
+        rows = []
+        for number, model in enumerate(_models(audit)):
+            is_other = number < audit.changed
+            change = "new" if day == 0 else "weights" if is_other else "none"
+            model_id = version_before(model) if is_other and day == 0 else model
+            named = {"entry": model, "name": model, "version": str(1 + day * is_other)}
+            rows.append(entry | named | {"change": change, "model_id": model_id})
+        commit(root, "reaudits", audit.study, key, {REGISTERED: _table(REGISTERED, rows)})
+
+
+def _commit_analyses(root: Path, audit: Audit, sources: list[str], pair_count: int) -> None:
+    """Units that are matched at random, and scores of probes."""
+    rng = np.random.default_rng(1)
+    units = rng.choice(audit.models * len(sources), (2, pair_count), replace=False)
+    models = _models(audit)
+    matched = {"position": np.arange(pair_count)}
+    for side, of_side in zip(("left", "right"), units, strict=True):
+        matched[f"{side}_model_id"] = [models[unit // len(sources)] for unit in of_side]
+        matched[f"{side}_source_id"] = [sources[unit % len(sources)] for unit in of_side]
+        matched[f"{side}_abs_response"] = np.zeros(pair_count)
+    scores = [
+        {"representation": representation, "probe": "logistic_regression", "label": label}
+        | {"family": _family(family), "auroc": rng.random(), "reason": None}
+        | dict.fromkeys(("train_count", "train_positives", "test_count", "test_positives"), 1)
+        for representation in ("decaf", "response", "spatial", "decaf_spatial", "full")
+        for label in ("evidence", "contradiction", "fragility")
+        for family in range(FAMILIES)
+    ]
+    for kind, rows in zip(ANALYSES, (pa.table(matched), pa.Table.from_pylist(scores)), strict=True):
+        for name, value in (("run_id", RUN), ("analysis_key", kind)):
+            rows = rows.append_column(name, pa.repeat(value, len(rows)))
+        commit(root, "analyses", audit.study, kind, {kind: rows})
 
 
 def _pair(source: str, kind: str) -> dict[str, Any]:

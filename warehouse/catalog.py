@@ -205,15 +205,15 @@ def provide(
 
 def _create_table(
     connection: duckdb.DuckDBPyConnection,
-    name: str,
+    table: str,
     columns: dict[str, str],
     rows: list[dict[str, Any]],
 ) -> None:
-    """Create a table of the rows, through JSON: to take an Arrow table, DuckDB loads pandas."""
+    """Create a table of the rows, a list for each column: as JSON it takes five times as long."""
+    lists = ", ".join(f"unnest(${name}::{type_}[]) AS {name}" for name, type_ in columns.items())
     connection.execute(
-        f"CREATE OR REPLACE TABLE {name} AS "
-        "SELECT unnest(from_json($rows::JSON, $shape), recursive := true)",
-        {"rows": json.dumps(rows), "shape": json.dumps([columns])},
+        f"CREATE OR REPLACE TABLE {table} AS SELECT {lists}",
+        {name: [row[name] for row in rows] for name in columns},
     )
 
 

@@ -5,7 +5,7 @@ sorted many lists at once: many times faster than the same in SQL. All are pure,
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from decaf.cluster_discrimination import discrimination_of_clusters
 from decaf.draws import multiplicities
 from decaf.errors import ResponseError
+from decaf.ranks import spearman_rows
 
 CELLS_AT_ONCE = 1 << 23
 """Columns times clusters laid out together: bounds the memory whatever the number of groups."""
@@ -78,7 +79,7 @@ def resampled_sums(
     ]
     sums = np.concatenate([np.empty(0), *(result.ravel() for result in results)])
     by_replicate = _lists(
-        pa.array(sums, from_pandas=True),
+        _doubles(sums),
         [result.shape[2] for result in results for _ in range(result.shape[0] * result.shape[1])],
     )
     by_column = _lists(
@@ -124,7 +125,7 @@ def resampled_discrimination(
     ]
     values = np.concatenate([np.empty(0), *(result.ravel() for result in results)])
     by_measure = _lists(
-        pa.array(values, from_pandas=True),
+        _doubles(values),
         [result.shape[2] for result in results for _ in range(2 * result.shape[0])],
     )
     by_group = _lists(by_measure, [2 for result in results for _ in range(result.shape[0])])
@@ -149,11 +150,8 @@ def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
     ResponseError
         For two lists of different lengths.
     """
-    # It loads scipy.stats, which takes longer than to open a warehouse.
-    from decaf.ranks import spearman_rows
-
     a, b = (side.combine_chunks() for side in (x, y))
-    lengths, others = (pc.list_value_length(side).fill_null(0).to_numpy() for side in (a, b))
+    lengths, others = (_lengths(side) for side in (a, b))
     if not np.array_equal(lengths, others):
         raise ResponseError(
             "rank_correlation: found lists of different lengths; expected two equal"
@@ -165,7 +163,7 @@ def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
         rows = np.flatnonzero(lengths == length)
         places = starts[rows, np.newaxis] + np.arange(length)
         found[rows] = spearman_rows(*(side[places] for side in entries))
-    return pa.array(found, from_pandas=True)
+    return _doubles(found)
 
 
 FUNCTIONS = (
@@ -192,10 +190,10 @@ def _sums_of_layout(
 ) -> NDArray[np.float64]:
     """Sums of the groups of one layout, (n_groups, n_columns, 1 + n_replicates)."""
     clusters = _positions(positions.flatten())
-    rows = pc.list_value_length(positions).to_numpy()
-    widths, lists = np.unique(pc.list_value_length(columns)), columns.flatten()
+    rows = _lengths(positions)
+    widths, lists = np.unique(_lengths(columns)), columns.flatten()
     width = int(widths[0]) if widths.size else 0
-    lengths = pc.list_value_length(lists).to_numpy()
+    lengths = _lengths(lists)
     if widths.size > 1 or not np.array_equal(lengths, np.repeat(rows, width)):
         raise ResponseError(
             f"resampled_sums: found groups of {widths} columns over {rows.sum()} rows; expected "
@@ -225,7 +223,7 @@ def _judged_layout(
     """AUROC and AUPRC of the groups of one layout, (n_groups, 2, 1 + n_replicates)."""
     clusters = _positions(positions.flatten())
     counts = _counts(draws, clusters)
-    lengths = [pc.list_value_length(side).to_numpy() for side in (positions, labels, scores)]
+    lengths = [_lengths(side) for side in (positions, labels, scores)]
     if not all(np.array_equal(lengths[0], other) for other in lengths[1:]):
         raise ResponseError(
             "resampled_discrimination: found groups whose positions, labels and scores are not of "
@@ -245,7 +243,7 @@ def _judged_layout(
 def _counts(draws: pa.ListArray, clusters: NDArray[np.int32]) -> NDArray[np.float64]:
     """How often every replicate drew each cluster, (1 + n_replicates, n_clusters): sample first."""
     drawn = _positions(draws.flatten())
-    sizes = np.unique(pc.list_value_length(draws))
+    sizes = np.unique(_lengths(draws))
     if sizes.size != 1:
         raise ResponseError(f"bootstrap: found replicates of {sizes} draws; expected one size")
     cluster_count = 1 + int(max(drawn.max(initial=0), clusters.max(initial=0)))
@@ -261,15 +259,42 @@ def _positions(places: pa.Array) -> NDArray[np.int32]:
             "bootstrap: found a position that is NULL or negative; expected the places of "
             "clusters, from 0"
         )
-    return places.to_numpy()
+    return np.from_dlpack(places)
 
 
 def _numbers(values: pa.Array) -> NDArray[np.float64]:
     """Numbers in which NaN stands for NULL."""
-    return values.to_numpy(zero_copy_only=False)
+    return _filled(values, np.float64(np.nan))
+
+
+def _lengths(lists: pa.ListArray) -> NDArray[np.int32]:
+    """Length of every list; that of NULL is 0."""
+    return _filled(pc.list_value_length(lists), np.int32(0))
+
+
+def _filled(values: pa.Array, missing: np.generic) -> NDArray[Any]:
+    """Arrow's memory as an array, of the type of ``missing``, which stands for NULL.
+
+    Arrow's own ``to_numpy`` would load pandas, which takes longer than to open a warehouse; so
+    would its ``array`` and ``scalar``.
+    """
+    if values.null_count:
+        values = pc.coalesce(values, _given(np.full(len(values), missing)))
+    return np.from_dlpack(values)
+
+
+def _given(values: NDArray[Any], known: NDArray[np.bool_] | None = None) -> pa.Array:
+    """The memory of an array as Arrow's, NULL where it is not known."""
+    bits = None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
+    type_ = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(type_, len(values), [bits, pa.py_buffer(values)])
+
+
+def _doubles(values: NDArray[np.float64]) -> pa.Array:
+    """Numbers as ``DOUBLE``, in which NULL stands for NaN."""
+    return _given(values, ~np.isnan(values))
 
 
 def _lists(values: pa.Array, lengths: list[int]) -> pa.ListArray:
     """Cut values into lists of these lengths."""
-    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int32)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), values)
+    return pa.ListArray.from_arrays(_given(np.cumsum([0, *lengths], dtype=np.int32)), values)

@@ -1,6 +1,6 @@
 -- purpose: no row of a baseline is there twice
 -- grain: one row per key that several rows share
--- inputs: stg_run_baselines, stg_baseline_scores, stg_baseline_costs
+-- inputs: stg_run_baselines, stg_baseline_scores, stg_baseline_costs, repeated_keys
 -- paper: none
 WITH keys AS (
     SELECT
@@ -14,13 +14,5 @@ WITH keys AS (
     SELECT 'baseline_costs', study, model_id, [baseline_key]
     FROM stg_baseline_costs
 )
-SELECT
-    'check_baseline_keys_unique' AS check_name,
-    study,
-    model_id,
-    table_name || '/' || array_to_string(key, '/') AS key,
-    format('{} rows', count(*)) AS found,
-    '1 row' AS expected
-FROM keys
-GROUP BY table_name, study, model_id, key
-HAVING count(*) > 1;
+SELECT 'check_baseline_keys_unique' AS check_name, *
+FROM repeated_keys('keys');

@@ -1,14 +1,21 @@
 -- purpose: every stored score and every component is a finite number
--- grain: one row per trajectory, profile or prediction that holds another
--- inputs: core_trajectories, core_profiles, core_predictions
+-- grain: one row per trajectory, profile, prediction or measurement that holds another
+-- inputs: core_trajectories, core_profiles, core_predictions, core_measurements, stg_corruptions,
+--   core_attributions
 -- paper: none
-WITH counted AS (
+-- A sum is finite where all its terms are; only rows without one are looked at number by number.
+WITH suspects AS (
     SELECT
         study,
         model_id,
         concat_ws('/', 'trajectory', pair_id, path, repetition) AS key,
         t || q_plus || q_minus AS numbers
     FROM core_trajectories
+    WHERE (
+        isfinite(list_sum(t) + list_sum(q_plus) + list_sum(q_minus))
+        AND list_count(t) + list_count(q_plus) + list_count(q_minus)
+            = len(t) + len(q_plus) + len(q_minus)
+    ) IS NOT TRUE
     UNION ALL
     SELECT
         study,
@@ -19,24 +26,28 @@ WITH counted AS (
             abs_response, net_response, opposed_mass, coalesce(sign_flip_frac, 0)
         ]
     FROM core_profiles
+    WHERE isfinite(
+        epsilon + endpoint_delta + endpoint_magnitude + evidence + contradiction + fragility
+        + abs_response + net_response + opposed_mass + coalesce(sign_flip_frac, 0)
+    ) IS NOT TRUE
     UNION ALL
     SELECT study, model_id, concat_ws('/', 'prediction', image_id), class_scores
     FROM core_predictions
-),
-strays AS (
-    SELECT
-        study,
-        model_id,
-        key,
-        list_filter(numbers, lambda x: coalesce(NOT isfinite(x), true)) AS found
-    FROM counted
+    WHERE (isfinite(list_sum(class_scores)) AND list_count(class_scores) = len(class_scores))
+        IS NOT TRUE
+    UNION ALL
+    SELECT study, model_id, concat_ws('/', 'corruption', image_id, corruption), class_scores
+    FROM stg_corruptions SEMI JOIN core_measurements USING (study, model_id, measurement_key)
+    UNION ALL
+    SELECT study, model_id, concat_ws('/', 'attribution', pair_id, method), [region_score]
+    FROM core_attributions
 )
 SELECT
-    'check_finite' AS check_name,
-    study,
-    model_id,
-    key,
-    found::VARCHAR AS found,
+    'check_finite' AS check_name, study, model_id, key,
+    strays::VARCHAR AS found,
     'finite numbers' AS expected
-FROM strays
-WHERE len(found) > 0;
+FROM (
+    SELECT *, list_filter(numbers, lambda x: coalesce(NOT isfinite(x), true)) AS strays
+    FROM suspects
+)
+WHERE len(strays) > 0;

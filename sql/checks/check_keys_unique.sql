@@ -1,24 +1,27 @@
--- purpose: no row is there twice
+-- purpose: no row of a run, its shards or its pairs is there twice
 -- grain: one row per key that several rows share
 -- inputs: core_trajectories, core_profiles, core_shards, stg_predictions, stg_quarantine,
---   stg_costs, stg_runs, stg_run_shards, stg_models, stg_paths, stg_pairs,
---   stg_run_outcomes
+--   stg_costs, stg_runs, stg_run_shards, stg_models, stg_paths, stg_pairs, stg_run_outcomes,
+--   repeated_keys
 -- paper: none
--- Rows of the large tables are counted by their columns: a list for each takes as much again.
-WITH large AS (
-    -- Without shard_key: two shards of one run must not hold the same pair.
-    SELECT
-        'trajectories' AS table_name, study, model_id,
-        [pair_id, path, repetition::VARCHAR] AS key, count(*) AS row_count
-    FROM core_trajectories
-    GROUP BY study, model_id, pair_id, path, repetition
-    UNION ALL
-    SELECT 'profiles', study, model_id, [pair_id, path, repetition::VARCHAR], count(*)
-    FROM core_profiles
-    GROUP BY study, model_id, pair_id, path, repetition
+-- Rows of the large tables are counted by a hash of their key, which takes a fraction of the memory;
+-- where one occurs twice, by the key itself.
+WITH digests AS NOT MATERIALIZED (
+    SELECT *, hash(table_name, study, model_id, pair_id, path, repetition) AS digest
+    FROM (
+        -- Without shard_key: two shards of one run must not hold the same pair.
+        SELECT 'trajectories' AS table_name, study, model_id, pair_id, path, repetition
+        FROM core_trajectories
+        UNION ALL
+        SELECT 'profiles', study, model_id, pair_id, path, repetition FROM core_profiles
+    )
 ),
-small AS (
-    SELECT 'predictions' AS table_name, study, model_id, [image_id, shard_key] AS key
+keys AS (
+    SELECT table_name, study, model_id, [pair_id, path, repetition::VARCHAR] AS key
+    FROM digests
+    WHERE digest IN (SELECT digest FROM digests GROUP BY digest HAVING count(*) > 1)
+    UNION ALL
+    SELECT 'predictions', study, model_id, [image_id, shard_key]
     FROM stg_predictions SEMI JOIN core_shards USING (study, model_id, shard_key)
     UNION ALL
     SELECT 'quarantine', study, model_id, [pair_id, path, repetition::VARCHAR, shard_key]
@@ -38,16 +41,6 @@ small AS (
     SELECT 'pairs', study, NULL, [pairs_digest, pair_id] FROM stg_pairs
     UNION ALL
     SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
-),
-counted AS (
-    FROM large
-    UNION ALL
-    SELECT *, count(*) FROM small GROUP BY ALL
 )
-SELECT
-    'check_keys_unique' AS check_name, study, model_id,
-    table_name || '/' || array_to_string(key, '/') AS key,
-    format('{} rows', row_count) AS found,
-    '1 row' AS expected
-FROM counted
-WHERE row_count > 1;
+SELECT 'check_keys_unique' AS check_name, *
+FROM repeated_keys('keys');

@@ -3,6 +3,7 @@
 -- inputs: core_pairs, core_predictions
 -- paper: appendix E
 CREATE OR REPLACE VIEW core_pair_predictions AS
+WITH predictions AS MATERIALIZED (FROM core_predictions)
 SELECT
     pair.study,
     plus.run_id,
@@ -19,9 +20,9 @@ SELECT
     minus.true_class_score AS minus_score, -- score units
     len(plus.class_scores) AS class_count
 FROM core_pairs AS pair
-JOIN core_predictions AS plus
+JOIN predictions AS plus
     ON plus.study = pair.study AND plus.image_id = pair.plus_image
-JOIN core_predictions AS minus
+JOIN predictions AS minus
     ON minus.study = pair.study
     AND minus.image_id = pair.minus_image
     AND minus.model_id = plus.model_id;

@@ -3,6 +3,8 @@
 -- inputs: core_model_metrics
 -- paper: section 6.3
 CREATE OR REPLACE VIEW core_path_pairs AS
+-- Both sides are read once.
+WITH metrics AS MATERIALIZED (FROM core_model_metrics)
 SELECT
     a.study,
     a.pair_type,
@@ -12,8 +14,8 @@ SELECT
     a.model_id,
     a.mean AS mean_a, -- score units
     b.mean AS mean_b
-FROM core_model_metrics AS a
-JOIN core_model_metrics AS b
+FROM metrics AS a
+JOIN metrics AS b
     ON b.study = a.study
     AND b.pair_type = a.pair_type
     AND b.metric = a.metric

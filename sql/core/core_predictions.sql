@@ -4,9 +4,12 @@
 -- paper: appendix F.2
 CREATE OR REPLACE VIEW core_predictions AS
 WITH sides AS (
-    SELECT study, plus_image AS image_id, plus_variant AS variant, class_id FROM core_pairs
-    UNION ALL
-    SELECT study, minus_image, minus_variant, class_id FROM core_pairs
+    SELECT
+        study,
+        class_id,
+        unnest([plus_image, minus_image]) AS image_id,
+        unnest([plus_variant, minus_variant]) AS variant
+    FROM core_pairs
 ),
 images AS (
     SELECT study, image_id, min({variant: variant, class_id: class_id}) AS described

@@ -3,6 +3,8 @@
 -- inputs: core_protocol_paths, core_model_metrics
 -- paper: section 6.3; appendix G
 CREATE OR REPLACE VIEW core_protocol_pairs AS
+-- Both sides are read once.
+WITH metrics AS MATERIALIZED (FROM core_model_metrics)
 SELECT
     first.study,
     a.pair_type,
@@ -22,8 +24,8 @@ JOIN core_protocol_paths AS second
     AND first.place = 1
     AND first.protocol IN ('blend', 'patch')
     AND second.protocol IN ('patch', 'random')
-JOIN core_model_metrics AS a ON a.study = first.study AND a.path = first.path
-JOIN core_model_metrics AS b
+JOIN metrics AS a ON a.study = first.study AND a.path = first.path
+JOIN metrics AS b
     ON b.study = first.study
     AND b.path = second.path
     AND b.pair_type = a.pair_type

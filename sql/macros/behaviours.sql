@@ -9,7 +9,8 @@
 -- active pairs, and NULL where no corruption has been scored.
 -- FROM behaviours(0.02, 0.2)
 CREATE OR REPLACE MACRO behaviours(gate, change) AS TABLE
-WITH corrupted AS (
+WITH pairs AS MATERIALIZED (FROM core_pair_predictions),
+corrupted AS (
     SELECT
         study,
         model_id,
@@ -28,12 +29,12 @@ rand AS (
         abs(endpoint_delta) >= gate AS is_active,
         is_plus_correct
         AND (minus_class <> plus_class OR endpoint_delta >= change) AS y_evidence
-    FROM core_pair_predictions
+    FROM pairs
     WHERE pair_type = 'same_rand'
 ),
 next AS (
     SELECT *, is_plus_correct AND minus_class = (class_id + 1) % class_count AS y_contradiction
-    FROM core_pair_predictions
+    FROM pairs
     WHERE pair_type = 'same_next'
 )
 SELECT

@@ -1,32 +1,36 @@
 -- purpose: whether models rank alike under two paths of the protocol, resampling models alone
 -- grain: one row per study, pair type, metric and two paths of core_protocol_pairs
--- inputs: core_model_metrics, core_protocol_pairs, rank_transfer_replicates, spearman, percentile_limits
+-- inputs: core_protocol_pairs, rank_transfer_replicates, spearman, percentile_limits
 -- paper: section 6.3 (rank transfer); appendix G
 -- Draws are those of out_rank_transfer_intervals, which resamples sources as well and takes longer.
 -- FROM rank_transfer_of_models(500, 91702)
 CREATE OR REPLACE MACRO rank_transfer_of_models(replicates, seed) AS TABLE
-WITH compared AS MATERIALIZED (
+WITH pairs AS MATERIALIZED (FROM core_protocol_pairs),
+compared AS (
     SELECT
         {
-            study: study, pair_type: pair_type, metric: metric, path_a: path_a, path_b: path_b
+            study: study, pair_type: pair_type, metric: metric, path_a: path_a, path_b: path_b,
+            protocol_a: protocol_a, protocol_b: protocol_b, place_b: place_b
         } AS g,
         -- Sums differ in their last bits: equal means must stay ties.
         round(mean_a, 12) AS x,
         round(mean_b, 12) AS y
-    FROM core_protocol_pairs
+    FROM pairs
 ),
-used AS (
-    SELECT DISTINCT g.study AS study, unnest([g.path_a, g.path_b]) AS path FROM compared
+sides AS (
+    SELECT study, model_id, pair_type, metric,
+        unnest([path_a, path_b]) AS path, round(unnest([mean_a, mean_b]), 12) AS mean
+    FROM pairs
 ),
 means AS MATERIALIZED (
     SELECT
         study, model_id, pair_type, path, NULL::BIGINT AS replicate,
-        round(any_value(mean) FILTER (metric = 'endpoint_magnitude'), 12) AS endpoint_magnitude,
-        round(any_value(mean) FILTER (metric = 'evidence'), 12) AS evidence,
-        round(any_value(mean) FILTER (metric = 'contradiction'), 12) AS contradiction,
-        round(any_value(mean) FILTER (metric = 'fragility'), 12) AS fragility,
-        round(any_value(mean) FILTER (metric = 'abs_response'), 12) AS abs_response
-    FROM core_model_metrics SEMI JOIN used USING (study, path)
+        any_value(mean) FILTER (metric = 'endpoint_magnitude') AS endpoint_magnitude,
+        any_value(mean) FILTER (metric = 'evidence') AS evidence,
+        any_value(mean) FILTER (metric = 'contradiction') AS contradiction,
+        any_value(mean) FILTER (metric = 'fragility') AS fragility,
+        any_value(mean) FILTER (metric = 'abs_response') AS abs_response
+    FROM sides
     GROUP BY study, model_id, pair_type, path
 ),
 resampled AS MATERIALIZED (

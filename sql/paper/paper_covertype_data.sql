@@ -15,7 +15,8 @@ WITH given AS (
 audited AS (
     SELECT study, count(*) AS row_count,
         count(*) FILTER (class_id = 1) AS type_2_count,
-        max(regexp_extract(source_id, '\d+')::BIGINT) AS highest_row
+        -- Sources of other data are called as they please.
+        max(TRY_CAST(regexp_extract(source_id, '\d+') AS BIGINT)) AS highest_row
     FROM core_pairs
     GROUP BY study
 ),

@@ -1,6 +1,6 @@
 -- purpose: whether models rank alike on the blend and on each patch order: Spearman correlation
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
--- inputs: core_protocol_pairs, paper_data, rank_transfer_of_models
+-- inputs: paper_data, rank_transfer_of_models
 -- paper: section 6.3, figure 4b (rank transfer)
 -- Intervals resample models. The paper's order is A; near 0.93 is all its text says of both pair
 -- types' contradiction.
@@ -15,11 +15,6 @@ WITH published (pair_type, metric, place_b, protocol_b, published) AS (
         ('same_next', 'contradiction', 1, 'patch', 0.93),
         ('same_next', 'fragility', 1, 'patch', 0.71),
         ('same_next', 'abs_response', 1, 'patch', 0.26)
-),
-asked AS (
-    SELECT DISTINCT study, pair_type, metric, path_a, path_b, place_b, protocol_b
-    FROM core_protocol_pairs SEMI JOIN paper_data USING (study)
-    WHERE protocol_a = 'blend'
 )
 SELECT
     study,
@@ -36,6 +31,7 @@ SELECT
     estimate - published AS difference,
     reason
 FROM rank_transfer_of_models(500, 91702)
-JOIN asked USING (study, pair_type, metric, path_a, path_b)
+SEMI JOIN paper_data USING (study)
 LEFT JOIN published USING (pair_type, metric, place_b, protocol_b)
+WHERE protocol_a = 'blend'
 ORDER BY study, pair_type, path_b, metric;

@@ -13,6 +13,7 @@ import pytest
 from view_tables import VIEWS, columns_of, create, define, read_rows, relations
 
 from warehouse import functions
+from warehouse.schemas import TABLES
 from warehouse.views import CHECKS, SQL_FOLDER
 
 CASES = sorted(
@@ -72,6 +73,12 @@ def test_file_says_what_it_is(view):
     assert "INSTALL" not in view.sql
     if view.folder not in (CHECKS, "macros"):
         assert defined[view.name] == {view.name}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_check_looks_at_the_keys_of_every_table(table):
+    read = {name for view in VIEWS.values() if "keys_unique" in view.name for name in view.inputs}
+    assert read & {f"stg_{table}", f"core_{table}"}
 
 
 def test_macro_names_are_unique():

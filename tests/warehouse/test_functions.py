@@ -39,6 +39,8 @@ def test_sums_by_hand(connection):
         ("[[0, 1]], [[0, 0]], [[[1.0, 2.0]]]", [[[3, 3]]]),  # two rows of a cluster, one of none
         ("[[1, 1]], [[0], []], [[[4.0]], [[]]]", [[[4, 0]], [[0, 0]]]),  # a group without rows
         ("[[0, 0]], [[0, 1]], [[[1.0, NULL], [1.0, 1.0]]]", [[[None, None], [2, 2]]]),
+        ("[[0, 0]], [[0, 1]], [[[1.0, 'nan'::DOUBLE], [1.0, 1.0]]]", [[[None, None], [2, 2]]]),
+        ("[[0]], [[0], NULL], [[[4.0]], [[]]]", [[[4, 4]], [[0, 0]]]),  # no list is an empty one
         ("[[0]], [], []", []),
         ("NULL, [[0]], [[[1.0]]]", None),
     ],
@@ -107,15 +109,37 @@ def test_rank_correlation_by_hand(connection, x, y, expected):
 
 
 def test_rank_correlations_of_lists_of_many_lengths(connection):
-    """More rows than a vector of DuckDB holds."""
+    """More rows than a vector of DuckDB holds, with NULL among entries and among lists."""
     rng = np.random.default_rng(0)
     lengths = rng.integers(3, 9, 5000)
     x, y = ([rng.normal(size=n).tolist() for n in lengths] for _ in "xy")
-    connection.register("sides", pa.table({"x": x, "y": y}))
+    for row in range(0, 5000, 3):
+        x[row][row % 2] = None
+    both = {"x": x, "y": y}
+    for row in range(0, 5000, 5):
+        both["xy"[row % 2]][row] = None
+        both["yx"[row % 2]][row] = []
+    connection.register("sides", pa.table(both))
     found = connection.sql("SELECT rank_correlation(x, y) FROM sides").fetchall()
-    for place in (0, 2047, 2048, 4999):
-        assert found[place][0] == pytest.approx(spearmanr(x[place], y[place]).statistic)
+    for row in (1, 3, 6, 2047, 2048, 2049, 4998, 4999):
+        a, b = (np.array(side[row], dtype=float) for side in (x, y))
+        known = ~np.isnan(a)
+        assert known.all() == (row % 3 != 0)
+        assert found[row][0] == pytest.approx(spearmanr(a[known], b[known]).statistic)
+    assert {found[row][0] for row in range(0, 5000, 5)} == {None}
     assert len(found) == 5000
+
+
+def test_null_stands_where_a_sum_is_unknown(connection):
+    """More results than fit one byte of the bitmap, at places that follow no pattern."""
+    values = [None if place % 7 in (1, 3) else float(place) for place in range(40)]
+    found = ask(
+        connection,
+        "resampled_sums([[0], [0]], $positions, $columns)",
+        positions=[[0]] * 40,
+        columns=[[[value]] for value in values],
+    )
+    assert found == [[[value] * 3] for value in values]
 
 
 def test_a_warehouse_knows_them(tmp_path):
@@ -127,10 +151,21 @@ def test_a_warehouse_knows_them(tmp_path):
         assert batch["rho"].to_pylist() == [0.5]
 
 
-def test_opening_loads_no_statistics():
-    """Importing scipy.stats would take longer than to open a warehouse."""
-    code = "import sys, warehouse.functions; sys.exit('scipy.stats' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_no_call_loads_pandas_or_scipy():
+    """Either takes longer to import than a warehouse takes to open."""
+    code = (
+        "import sys, duckdb, warehouse.functions\n"
+        "with duckdb.connect() as connection:\n"
+        "    warehouse.functions.register(connection)\n"
+        "    found = connection.sql('SELECT resampled_sums([[0]], [[0]], [[[2.0], [NULL]]]), '\n"
+        "        'resampled_discrimination([[0]], [[0, 0]], [[1, 0]], [[2, 1]]), '\n"
+        "        'rank_correlation([1, 2, NULL], [3, 4, 5])').fetchall()\n"
+        "print(found, {'pandas', 'scipy'} & set(sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == (
+        "[([[[2.0, 2.0], [None, None]]], [[[1.0, 1.0], [1.0, 1.0]]], 1.0)] set()\n"
+    )
 
 
 def test_resampled_discrimination_by_hand(connection):
