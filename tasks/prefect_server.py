@@ -27,7 +27,7 @@ SERVER_MODULE = "prefect.server.api.server"
 INIT = 1
 GRACE_SECONDS = 5
 ANSWER_SECONDS = 2
-MOST_RESTARTS = 100
+MOST_RESTARTS = 5
 LOG = "server.log"
 PROCESS = str(Path(__file__).with_name("prefect_process.py"))
 
