@@ -22,7 +22,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from itertools import chain, count
 from pathlib import Path
+from typing import Any
+
+# A script's folder comes first in its path, and a benchmark there has the name of a package.
+sys.path.append(sys.path.pop(0))
 
 from faults_watch import BATCH_SECONDS, DECAF, WORKERS, Audit, Life, prepare
 
@@ -40,6 +45,8 @@ LONGEST_SECONDS = 12.0
 NOBODY = 65534
 MOMENTS = {"worker", "device", "peak_memory_bytes"}
 """Columns that differ from run to run, besides timestamps and seconds."""
+Found = dict[str, dict[str, Any]]
+"""What came out of an audit, by its name."""
 
 
 def struck(audit: Audit, rng: random.Random) -> None:
@@ -74,20 +81,21 @@ def finish(audit: Audit, **options: bool) -> None:
             life.wait()
 
 
-def killed(folder: Path, undisturbed: Audit, rng: random.Random, wanted: int) -> list[dict]:
+def killed(folder: Path, undisturbed: Audit, rng: random.Random, wanted: int) -> Iterator[Found]:
     """Audits under fire, until every kind of part was killed as often as wanted."""
-    total, results = Counter(), []
-    while min(total[kind] for kind in KINDS) < wanted:
-        audit = prepare(folder / f"killed-{len(results)}")
+    total = Counter()
+    for number in count():
+        if min(total[kind] for kind in KINDS) >= wanted:
+            return
+        audit = prepare(folder / f"killed-{number}")
         while not audit.exits[0] and audit.lives < LAST_STRUCK_LIFE:
             struck(audit, rng)
         finish(audit)
         total += audit.kills
-        results.append(verdict(audit, undisturbed))
-    return results
+        yield verdict(audit, undisturbed)
 
 
-def scheduler_lost(folder: Path, undisturbed: Audit) -> dict:
+def scheduler_lost(folder: Path, undisturbed: Audit) -> Found:
     """The scheduler of a cluster that runs already is killed in the middle of an audit."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -117,7 +125,7 @@ def cluster(audit: Audit, address: str) -> Iterator[subprocess.Popen]:
                 scheduler.terminate()
 
 
-def disk_full(folder: Path, undisturbed: Audit) -> dict:
+def disk_full(folder: Path, undisturbed: Audit) -> Found:
     """The file system of the warehouse has no room for all of it; later it has."""
     audit = prepare(folder / "disk")
     audit.warehouse.mkdir()
@@ -132,7 +140,7 @@ def disk_full(folder: Path, undisturbed: Audit) -> dict:
         subprocess.run(["umount", "--lazy", audit.warehouse], check=True)
 
 
-def turned_read_only(folder: Path, undisturbed: Audit) -> dict:
+def turned_read_only(folder: Path, undisturbed: Audit) -> Found:
     """Nobody's audit may not write its warehouse any more; later it may again."""
     audit = prepare(folder / "read-only")
     subprocess.run(["chown", "-R", str(NOBODY), audit.folder], check=True)
@@ -161,7 +169,7 @@ def stopped_by(audit: Audit, fault: Callable[[], object], reason: str, **options
         sys.exit(f"{audit.folder} has a traceback: {said}")
 
 
-def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> dict:
+def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> Found:
     """What came out of a finished audit; the campaign ends where it is not as it must be."""
     checked = subprocess.run(
         [DECAF, "check", "-w", audit.warehouse], capture_output=True, text=True, check=False
@@ -185,7 +193,7 @@ def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> dict:
         sys.exit(f"{audit.folder} is not what an undisturbed audit is\n{checked.stdout}")
     if result["receipts_written_again"] or result["temporary_files"]:
         sys.exit(f"{audit.folder} was written twice, or left something behind")
-    return result
+    return {audit.folder.name: result}
 
 
 def differences(one: Audit, other: Audit, apart_from: str) -> list[str]:
@@ -208,17 +216,11 @@ def differences(one: Audit, other: Audit, apart_from: str) -> list[str]:
 
 
 def main(folder: Path, results: Path, seed: int, kills: int) -> None:
-    """Run the campaign and write what came out."""
+    """Run the campaign; what has come out is written after every audit."""
     started = time.monotonic()
     os.environ["PREFECT_HOME"] = str(folder / "prefect")
     undisturbed = prepare(folder / "undisturbed")
     finish(undisturbed)
-    found = {"killed": killed(folder, undisturbed, random.Random(seed), kills)}
-    found["scheduler"] = scheduler_lost(folder, undisturbed)
-    if os.geteuid() == 0:
-        found["disk"] = disk_full(folder, undisturbed)
-        found["read-only"] = turned_read_only(folder, undisturbed)
-    total = sum((Counter(audit["kills"]) for audit in found["killed"]), Counter())
     about = {
         "seed": seed,
         "shards": undisturbed.shards,
@@ -226,10 +228,17 @@ def main(folder: Path, results: Path, seed: int, kills: int) -> None:
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}",
         "python": platform.python_version(),
         "versions": {name: version(name) for name in ("prefect", "distributed", "duckdb")},
-        "minutes": round((time.monotonic() - started) / 60, 1),
-        "kills": dict(sorted(total.items())),
     }
-    results.write_text(json.dumps(about | found, indent=1) + "\n")
+    found: dict[str, dict] = {}
+    faults = [scheduler_lost]
+    faults += [disk_full, turned_read_only] if os.geteuid() == 0 else []
+    single = (fault(folder, undisturbed) for fault in faults)
+    for audit in chain(killed(folder, undisturbed, random.Random(seed), kills), single):
+        found |= audit
+        about["minutes"] = round((time.monotonic() - started) / 60, 1)
+        total = sum((Counter(one["kills"]) for one in found.values()), Counter())
+        about["kills"] = dict(sorted(total.items()))
+        results.write_text(json.dumps(about | {"audits": found}, indent=1) + "\n")
     print(json.dumps(about, indent=1))
 
 

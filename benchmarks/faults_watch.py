@@ -18,7 +18,7 @@ from small_study import card, write_study
 
 MODELS, SOURCES, WORKERS = 3, 12, 2
 BATCH_SECONDS = 0.5
-PATIENCE_SECONDS, GONE_SECONDS = 180, 20
+PATIENCE_SECONDS, GONE_SECONDS = 900, 60
 LOOK_SECONDS, LOOKS_PER_FAMILY = 0.02, 10
 NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 LOG = "forward.log"
