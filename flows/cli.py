@@ -288,12 +288,10 @@ def main() -> None:
         hint = "\nSee: decaf --help"
         _complain(f"error: {error.format_message()}{hint}" if error.format_message() else "")
         sys.exit(MISUSED)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort, Stopped) as stop:
+        _release(stop)
         _complain(STOPPED)
-        sys.exit(INTERRUPTED)
-    except Stopped:
-        _complain(STOPPED)
-        raise
+        sys.exit(stop.code if isinstance(stop, Stopped) else INTERRUPTED)
     except Exception as error:
         if debug:
             raise
