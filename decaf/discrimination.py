@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from decaf.errors import ResponseError
 from decaf.ranks import tied_weights
@@ -249,6 +248,9 @@ def _measure(metric: Callable[..., float], labels: ArrayLike, scores: ArrayLike)
         raise ResponseError(f"scores have shape {s.shape}; expected {y.shape} like the labels")
     scored = ~np.isnan(s)
     y, s = y[scored], s[scored]
+    # It takes longer to load than an audit without analyses needs to plan.
+    from scipy.stats import rankdata
+
     # Only order and ties count, and ranks are finite where scores are not.
     return float(metric(y, rankdata(s))) if 0 < y.sum() < y.size else np.nan
 

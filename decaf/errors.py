@@ -17,6 +17,7 @@
     ├── ChecksFailed            exit code 1: results are there and a check found offending ones
     ├── GatesFailed             exit code 1: the re-audit is done, and a gate or an entry failed
     ├── AlertFailed             somebody should have been told, and was not
+    ├── OrchestrationLost       the Prefect server or the Dask scheduler is gone
     ├── ScoringFailed           shards that could not be scored
     └── WriteFailed             a commit that the disk refused
 
@@ -99,6 +100,10 @@ class GatesFailed(DecafError):
 
 class AlertFailed(DecafError):
     """Somebody should have been told of a re-audit, and was not."""
+
+
+class OrchestrationLost(DecafError):
+    """The Prefect server or the Dask scheduler is gone; what is committed is safe."""
 
 
 class ScoringFailed(DecafError):

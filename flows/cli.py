@@ -10,6 +10,7 @@ from rich.console import Console
 from typer.exceptions import TyperException
 
 from decaf.errors import DecafError, QueryError
+from flows.stopping import Stopped
 
 app = typer.Typer(
     help="Audit how models react to controlled change: evidence, contradiction, fragility.",
@@ -31,6 +32,7 @@ Warehouse = Annotated[
 StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
 DEFAULT_WAREHOUSE = "runs/warehouse"
 MISUSED, BROKEN, INTERRUPTED = 2, 3, 130
+STOPPED = "stopped; the same command again goes on from here"
 
 
 @app.callback()
@@ -66,13 +68,11 @@ def run(config: Config) -> None:
             )
             display.results(console, study)
             return
-    from flows.audit import audit
-    from tasks.prefect_server import stop_orphans
+    from flows.launch import launch
     from tasks.progress import announce
 
-    stop_orphans()
     announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
-    audit(config)
+    launch("audit", config)
     display.results(console, study)
 
 
@@ -289,7 +289,8 @@ def main() -> None:
     """Run a command; turn every error into a message and an exit code.
 
     0 fine, 1 a check found offending rows, or a gate or entry of a re-audit failed, 2 what was
-    given cannot be used, 3 something broke.
+    given cannot be used, 3 something broke, 128 and its number where a signal ended the command:
+    130 Ctrl-C, 143 SIGTERM, 129 the end of the terminal.
     """
     debug = "--debug" in sys.argv[1:]
     try:
@@ -300,9 +301,10 @@ def main() -> None:
         hint = "\nSee: decaf --help"
         _complain(f"error: {error.format_message()}{hint}" if error.format_message() else "")
         sys.exit(MISUSED)
-    except (KeyboardInterrupt, typer.Abort):
-        _complain("stopped; the same command again goes on from here")
-        sys.exit(INTERRUPTED)
+    except (KeyboardInterrupt, typer.Abort, Stopped) as stop:
+        _release(stop)
+        _complain(STOPPED)
+        sys.exit(stop.code if isinstance(stop, Stopped) else INTERRUPTED)
     except Exception as error:
         if debug:
             raise

@@ -98,13 +98,11 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
             soft_wrap=True,
         )
         return
-    from flows.reaudit import reaudit as flow
-    from tasks.prefect_server import stop_orphans
+    from flows.launch import launch
     from tasks.progress import announce
 
-    stop_orphans()
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
-    content = flow(config)
+    content = launch("reaudit", config)
     if is_json:
         _print_json(console, content)
     else:

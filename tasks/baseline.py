@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import torch
 from numpy.typing import NDArray
 
 from decaf.baseline_units import BaselineUnit
@@ -113,6 +112,8 @@ def _probability(
         )
 
     def answer(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        import torch
+
         found = model.outputs(torch.from_numpy(rows))
         if found.shape[1] != 2:
             raise ModelError(

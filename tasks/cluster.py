@@ -61,6 +61,8 @@ def let_go(opened: Closable) -> Iterator[Closable]:
     try:
         yield opened
     finally:
+        # What a loop says while it is ended, pages of it, is about workers that are slow.
+        logging.getLogger("tornado.application").setLevel(logging.CRITICAL)
         try:
             opened.close()
         except TimeoutError:

@@ -4,9 +4,10 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from distributed import Client, as_completed
+from distributed import CancelledError, Client, as_completed
+from distributed.client import ClosedClientError
 
-from decaf.errors import BadInput, DecafError, ScoringFailed
+from decaf.errors import BadInput, DecafError, OrchestrationLost, ScoringFailed
 
 WINDOW_PER_WORKER = 4
 SHOWN = 5
@@ -44,6 +45,8 @@ def drive(
         When orders failed because of what was given (the first such error).
     ScoringFailed
         When they failed for another reason.
+    OrchestrationLost
+        When the scheduler is gone.
     """
     waiting = zip(orders, names, strict=True)
     window = WINDOW_PER_WORKER * max(len(client.nthreads()), 1)
@@ -60,15 +63,21 @@ def drive(
             called[future.key] = name
             running.add(future)
 
-    submit(window)
-    for future in running:
-        error = future.exception()
-        if error is None:
-            on_done(future.result())
-        else:
-            failures.append((called[future.key], error))
-        future.release()
-        submit(1)
+    try:
+        submit(window)
+        for future in running:
+            error = future.exception()
+            if error is None:
+                on_done(future.result())
+            else:
+                failures.append((called[future.key], error))
+            future.release()
+            submit(1)
+    except (CancelledError, ClosedClientError) as error:
+        raise OrchestrationLost(
+            "the connection to the Dask scheduler is lost; what is committed is safe: see that the "
+            "scheduler and its workers run, and give the same command again"
+        ) from error
     _raise(failures, len(called))
 
 

@@ -4,11 +4,10 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import torch
 from numpy.typing import NDArray
 
 from decaf.attributions import AttributionMethod, attribution_inside
@@ -37,6 +36,9 @@ from warehouse.schemas import MEASUREMENT_COSTS
 from warehouse.storage import Root
 from warehouse.stored import read_commit
 from warehouse.writer import commit
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -201,8 +203,10 @@ def _null_rows(order: MeasurementOrder) -> NDArray[np.int64]:
 
 
 def _values(
-    order: MeasurementOrder, model: Model, images: torch.Tensor, batch_size: int
+    order: MeasurementOrder, model: Model, images: "torch.Tensor", batch_size: int
 ) -> NDArray[np.float64]:
+    import torch
+
     with torch.inference_mode():
         parts = [
             order.score.values(model.outputs(some), model.output)
@@ -211,7 +215,7 @@ def _values(
     return torch.cat(parts).cpu().numpy()
 
 
-def _images(file: Path, positions: NDArray[np.int64], device: torch.device) -> torch.Tensor:
+def _images(file: Path, positions: NDArray[np.int64], device: "torch.device") -> "torch.Tensor":
     stored = open_inputs(file)[positions]
     if stored.ndim != 4:
         raise DataError(

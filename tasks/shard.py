@@ -4,11 +4,10 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import torch
 from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first, open_inputs
@@ -32,6 +31,9 @@ from warehouse.schemas import COSTS
 from warehouse.storage import Root
 from warehouse.stored import read_commit
 from warehouse.writer import commit
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ def _has_receipt(order: ShardOrder, kind: str, key: str) -> bool:
 
 
 def _score(order: ShardOrder) -> int:
+    import torch
+
     started_at, started = datetime.now(UTC), time.perf_counter()
     model, load_seconds = loaded_model(order.model)
     device = model.device
@@ -101,7 +105,7 @@ def _score(order: ShardOrder) -> int:
     builder = StateBuilder(plan, on_device(inputs, device))
     plan_seconds = time.perf_counter() - planning
 
-    def scorer(states: torch.Tensor) -> torch.Tensor:
+    def scorer(states: "torch.Tensor") -> "torch.Tensor":
         with torch.inference_mode():
             return order.score.values(model.outputs(states), model.output)
 

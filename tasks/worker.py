@@ -1,4 +1,7 @@
-"""What a worker process is: its device, and the one model that it keeps in memory."""
+"""What a worker process is: its device, and the one model that it keeps in memory.
+
+The flow knows these names too, and torch is not imported before it is needed: it never is there.
+"""
 
 import os
 import platform
@@ -7,14 +10,15 @@ import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
-
-import torch
+from typing import TYPE_CHECKING, NamedTuple
 
 from decaf.errors import BadInput, ModelError
 from decaf.models.card import Model, ModelCard
 from decaf.models.precision import exact_float32
 from decaf.study import import_from
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ def choose_device(wanted: str) -> str:
     BadInput
         When a GPU is asked for and there is none.
     """
+    import torch
+
     has_gpu = torch.cuda.is_available()
     if wanted == "cuda" and not has_gpu:
         raise BadInput(
@@ -84,21 +90,27 @@ def choose_device(wanted: str) -> str:
     return "cuda" if has_gpu and wanted != "cpu" else "cpu"
 
 
-def watch_memory(device: torch.device) -> None:
+def watch_memory(device: "torch.device") -> None:
     """Begin to watch the peak of a GPU's memory."""
+    import torch
+
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
 
 
-def peak_memory(device: torch.device) -> int:
+def peak_memory(device: "torch.device") -> int:
     """Peak allocation on a GPU since it is watched, or the peak RSS of this process; bytes."""
+    import torch
+
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def device_name(device: torch.device) -> str:
+def device_name(device: "torch.device") -> str:
     """Name of the GPU, or the processor and the threads that torch uses of it."""
+    import torch
+
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return f"cpu {platform.machine()}, {torch.get_num_threads()} threads"

@@ -85,7 +85,8 @@ def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
         orphans = workers_of(flow)
         flow.send_signal(signal.SIGKILL)
     assert flow.returncode == -signal.SIGKILL
-    psutil.wait_procs(orphans, timeout=PATIENCE_SECONDS)
+    _, alive = psutil.wait_procs(orphans, timeout=PATIENCE_SECONDS)
+    assert not alive
     after_flow = receipts(warehouse)
     assert 3 <= len(after_flow) < 16
 
@@ -129,17 +130,22 @@ def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(
     assert before.items() <= receipts(small_disk / "warehouse").items()
 
 
-def test_a_server_that_a_killed_flow_left_behind_is_stopped(tmp_path, monkeypatch):
-    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
-    # A process that looks like the server, started by one that ends at once.
-    sleeper = f"import time; time.sleep({PATIENCE_SECONDS})"
-    code = (
-        "import subprocess, sys; print(subprocess.Popen("
-        f"[sys.executable, '-c', {sleeper!r}, '{servers.SERVER_MODULE}:create_app'], "
-        "stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid)"
-    )
-    started = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    orphan = psutil.Process(int(started.stdout))
-    assert servers.stop_orphans() == 1
-    assert not orphan.is_running()
-    assert servers.stop_orphans() == 0
+def test_sigterm_ends_workers_and_server_and_says_how_to_go_on(
+    slow_study, write, prefect_server, tmp_path
+):
+    environment = {**os.environ, **prefect_server}
+    del environment["PREFECT_API_URL"]  # a server of its own
+    command = [DECAF, "run", str(write(slow_study))]
+    options = {"cwd": tmp_path, "env": environment, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **options) as flow:
+        wait_for(lambda: receipts(tmp_path / "warehouse"), flow)
+        started = psutil.Process(flow.pid).children(recursive=True)
+        assert any(servers.PROCESS in child.cmdline() for child in started)
+        assert workers_of(flow)
+        flow.terminate()
+        said = flow.stderr.read()
+    assert flow.returncode == 143, said
+    assert "the same command again goes on from here" in said
+    assert "Traceback" not in said
+    _, alive = psutil.wait_procs(started, timeout=PATIENCE_SECONDS)
+    assert not alive

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from decaf.errors import BadInput, ModelError, ScoringFailed
+from decaf.errors import BadInput, ModelError, OrchestrationLost, ScoringFailed
 from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster import WORKER_MEMORY, connect
 from tasks.drive import WINDOW_PER_WORKER, drive
@@ -105,6 +105,23 @@ def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
     address = SchedulerAddress(kind="address", address="tcp://127.0.0.1:9")
     with pytest.raises(BadInput, match=r"no scheduler with a worker at tcp://127.0.0.1:9"):
         connect(address).__enter__()
+
+
+def test_a_scheduler_that_is_lost_in_the_middle_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("tasks.cluster.CONNECT_SECONDS", 2)
+    gate = tmp_path / "gate"
+    with LocalCluster(
+        n_workers=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+    ) as cluster:
+        address = SchedulerAddress(kind="address", address=cluster.scheduler_address)
+        with connect(address) as client:
+            closing = threading.Timer(0.5, cluster.close)
+            closing.start()
+            with pytest.raises(OrchestrationLost, match="Dask scheduler is lost") as caught:
+                run(client, wait_for, [str(gate)])
+            gate.touch()
+            closing.join()
+    assert caught.value.exit_code == 3
 
 
 def test_a_machine_without_gpus_or_the_extra_says_so():

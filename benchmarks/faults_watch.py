@@ -1,0 +1,187 @@
+"""Small audits of real ``decaf run`` processes, and what can be seen of them from outside."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import psutil
+from small_study import card, write_study
+
+MODELS, SOURCES, WORKERS = 3, 12, 2
+BATCH_SECONDS = 0.5
+PATIENCE_SECONDS, GONE_SECONDS = 900, 60
+LOOK_SECONDS, LOOKS_PER_FAMILY = 0.02, 10
+NOBODY = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+LOG = "forward.log"
+DECAF = str(Path(sys.executable).parent / "decaf")
+MARKS = {"worker": "multiprocessing.spawn", "server": "prefect_process.py"}
+"""What the command lines of a flow's children have in them."""
+
+
+@dataclass
+class Audit:
+    """One audit: its folder, what was done to it, and what was seen."""
+
+    folder: Path
+    shards: int = MODELS * SOURCES
+    kills: Counter = field(default_factory=Counter)
+    exits: Counter = field(default_factory=Counter)
+    lives: int = 0
+    in_flight: int = 0
+    """Shards that were being scored when something was killed, at most."""
+    receipts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Every shard's receipt as it was first seen: which file, and when it was written."""
+    written_again: set[str] = field(default_factory=set)
+    longest_end: float = 0.0
+    """Longest that anything outlived its flow; seconds."""
+
+    @property
+    def warehouse(self) -> Path:
+        """Root of the warehouse."""
+        return self.folder / "warehouse"
+
+    def rows_seen(self) -> list[int]:
+        """Forward rows of every shard over all lives; a shard is one batch here.
+
+        Before a model is audited it is shown one clean input: a batch of one row is no shard's.
+        """
+        lines = (self.folder / LOG).read_text().splitlines()
+        return [rows for line in lines if (rows := int(line.split()[1])) > 1]
+
+    def look(self) -> None:
+        """Note new receipts, and those that are not the file they were."""
+        for path in (self.warehouse / "receipts" / "shards").rglob("*.json"):
+            status = path.stat()
+            found = (status.st_ino, status.st_mtime_ns)
+            if self.receipts.setdefault(path.name, found) != found:
+                self.written_again.add(path.name)
+
+
+def prepare(folder: Path, cluster: dict[str, Any] | None = None) -> Audit:
+    """Make the folder of an audit, with its models and its study."""
+    folder.mkdir(parents=True)
+    slow = {"arguments": {"seconds": BATCH_SECONDS, "log": LOG}, "input_size": 32}
+    cards = [
+        card(folder, f"net_{number}", number, "factory:counted:Counted", **slow)
+        for number in range(MODELS)
+    ]
+    write_study(
+        folder,
+        cards,
+        data={"adapter": "scenes", "sources": SOURCES, "seed": 1},
+        batch_size=1024,
+        sources_per_shard=1,
+        cluster=cluster or {"kind": "local", "workers": WORKERS},
+    )
+    return Audit(folder)
+
+
+class Life:
+    """One ``decaf run`` of an audit, watched until it and all that it started have ended."""
+
+    def __init__(self, audit: Audit, *, is_nobody: bool = False) -> None:
+        self._audit = audit
+        audit.lives += 1
+        self.log = audit.folder / f"life-{audit.lives:02d}.log"
+        prefix, environment = (), dict(os.environ)
+        if is_nobody:
+            prefix = NOBODY
+            environment |= {"HOME": str(audit.folder)}
+            environment |= {"PREFECT_HOME": str(audit.folder / "prefect")}
+        with self.log.open("w") as log:
+            self._flow = subprocess.Popen(
+                [*prefix, DECAF, "run", "study.yaml"],
+                cwd=audit.folder,
+                env=environment,
+                stdout=log,
+                stderr=log,
+            )
+        self._family: set[psutil.Process] = set()
+        self._is_over = threading.Event()
+        self._watch = threading.Thread(target=self._follow)
+
+    def __enter__(self) -> "Life":
+        """Begin to watch."""
+        self._watch.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: object, _trace: TracebackType | None
+    ) -> None:
+        """Wait for its end; what outlives it ends the campaign."""
+        if kind is not None:
+            self._flow.kill()
+        self.wait()
+        self._is_over.set()
+        self._watch.join()
+        ended = time.monotonic()
+        _, alive = psutil.wait_procs(self._family, timeout=GONE_SECONDS)
+        if alive:
+            sys.exit(f"{self.log}: {alive} outlived their flow")
+        self._audit.longest_end = max(self._audit.longest_end, time.monotonic() - ended)
+        self._audit.exits[self._flow.returncode] += 1
+        self._audit.look()
+
+    def committed(self) -> int:
+        """Shards that have a receipt."""
+        return len(self._audit.receipts)
+
+    def is_running(self) -> bool:
+        """Whether the flow has not ended."""
+        return self._flow.poll() is None
+
+    def wait(self) -> None:
+        """Wait for the end of the flow."""
+        self._flow.wait(PATIENCE_SECONDS)
+
+    def wait_for(self, shards: int) -> None:
+        """Wait until so many shards have a receipt; the flow must not end first."""
+        stop = time.monotonic() + PATIENCE_SECONDS
+        while self.committed() < shards:
+            if not self.is_running() or time.monotonic() > stop:
+                sys.exit(f"{self.log}: {self.committed()} shards when it ended")
+            time.sleep(LOOK_SECONDS)
+
+    def strike(self, kind: str, rng: random.Random) -> bool:
+        """Kill a part, or the flow; False where there is nothing of the kind just now."""
+        if not self.is_running():
+            return False
+        children = self._children()
+        self._family.update(children)
+        if kind not in MARKS:
+            self._flow.send_signal(signal.SIGTERM if kind == "term" else signal.SIGKILL)
+            return True
+        found = sorted(child.pid for child in children if _is(child, MARKS[kind]))
+        if found:
+            os.kill(rng.choice(found), signal.SIGKILL)
+        return bool(found)
+
+    def _children(self) -> list[psutil.Process]:
+        try:
+            return psutil.Process(self._flow.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
+    def _follow(self) -> None:
+        looks = 0
+        while not self._is_over.wait(LOOK_SECONDS):
+            self._audit.look()
+            if looks % LOOKS_PER_FAMILY == 0:
+                self._family |= set(self._children())
+            looks += 1
+
+
+def _is(process: psutil.Process, mark: str) -> bool:
+    try:
+        return any(mark in word for word in process.cmdline())
+    except psutil.NoSuchProcess:
+        return False

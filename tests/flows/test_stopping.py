@@ -1,0 +1,105 @@
+"""Signals that end a flow: exit codes, terminals that are gone, and that nothing is left."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from decaf.errors import ConfigError, OrchestrationLost
+from flows import launch as launching
+
+PATIENCE_SECONDS = 120
+SLEEPER = f"""
+import signal, sys, time
+from flows.stopping import Stopped, heed_signals
+for name in sys.argv[1:]:
+    signal.signal(getattr(signal, name), signal.SIG_IGN)
+heed_signals()
+try:
+    print("ready", flush=True)
+    time.sleep({PATIENCE_SECONDS})
+except Stopped:
+    print("stopped")
+    print("stopped", file=sys.stderr, flush=True)
+    raise
+"""
+
+
+def sleeper(*ignored, **streams):
+    return subprocess.Popen([sys.executable, "-c", SLEEPER, *ignored], **streams)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_ends_with_128_and_its_number(number, code):
+    with sleeper(stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(number)
+        assert process.stdout.readline() == "stopped\n"
+    assert process.returncode == code
+
+
+def test_what_nohup_ignores_stays_ignored():
+    with sleeper("SIGHUP", stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGHUP)
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.readline() == "stopped\n"
+    assert process.returncode == 143
+
+
+def test_a_terminal_that_is_gone_fails_nothing_on_the_way_out():
+    master, slave = pty.openpty()
+
+    def own_terminal():
+        os.setsid()
+        os.close(os.open(os.ttyname(slave), os.O_RDWR))  # of a new session: its terminal
+
+    with sleeper(stdout=slave, stderr=slave, preexec_fn=own_terminal) as process:
+        os.close(slave)
+        assert os.read(master, 5) == b"ready"
+        os.close(master)  # the kernel sends SIGHUP
+        assert process.wait(PATIENCE_SECONDS) == 129
+
+
+@pytest.fixture
+def flow(monkeypatch):
+    """Launch a made-up flow against a Prefect server that is not there."""
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+    monkeypatch.setattr(launching, "heed_signals", lambda: None)
+
+    def launched(body):
+        monkeypatch.setitem(sys.modules, "flows.made_up", SimpleNamespace(made_up=body))
+        return launching.launch("made_up", "study.yaml")
+
+    return launched
+
+
+def test_a_flow_is_given_its_configuration_and_its_result_comes_back(flow):
+    assert flow(lambda config: config) == "study.yaml"
+
+
+def test_a_prefect_server_that_is_gone_is_said(flow):
+    def body(_):
+        raise ConnectionRefusedError
+
+    with pytest.raises(OrchestrationLost, match="127.0.0.1:9/api cannot be reached") as caught:
+        flow(body)
+    assert caught.value.exit_code == 3
+
+
+def test_an_error_of_the_study_is_not_blamed_on_prefect(flow):
+    def body(_):
+        raise ConfigError("no such path")
+
+    with pytest.raises(ConfigError, match="no such path"):
+        flow(body)
+
+
+def test_an_error_is_not_blamed_on_a_server_that_answers(flow, monkeypatch):
+    monkeypatch.setattr(launching, "_is_reachable", lambda _: True)
+    with pytest.raises(ZeroDivisionError):
+        flow(lambda _: 1 / 0)
