@@ -10,6 +10,7 @@ from rich.console import Console
 from typer.exceptions import TyperException
 
 from decaf.errors import DecafError, QueryError
+from flows import schedule_commands
 
 app = typer.Typer(
     help="Audit how models react to controlled change: evidence, contradiction, fragility.",
@@ -31,6 +32,8 @@ Warehouse = Annotated[
 StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
 DEFAULT_WAREHOUSE = "runs/warehouse"
 MISUSED, BROKEN, INTERRUPTED = 2, 3, 130
+app.add_typer(schedule_commands.schedules, name="schedule")
+app.command()(schedule_commands.serve)
 
 
 @app.callback()
