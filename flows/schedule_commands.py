@@ -84,7 +84,6 @@ def add(
     """
     from decaf.errors import ScheduleError
     from decaf.study import load_study
-    from flows.cli import console
 
     study = load_study(config)
     zone = _zone(timezone)
@@ -95,16 +94,14 @@ def add(
     if name in known:
         there = known[name]
         if (there.cron, there.timezone, there.config, there.folder) == given:
-            console.print(f"{name} is there already, and just so", highlight=False)
+            _say(f"{name} is there already, and just so")
             return
         raise ScheduleError(
             f"schedule {name!r} is there already: {there.config} at {there.cron} {there.timezone}, "
             f"in {there.folder}; decaf schedule remove {name}, or give this one another --name"
         )
     first = server.add(name, *given)
-    console.print(
-        f"{name}: first run {_at(first.due, zone)}", highlight=False, soft_wrap=True, markup=False
-    )
+    _say(f"{name}: first run {_at(first and first.due, zone)}")
 
 
 @schedules.command()

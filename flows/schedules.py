@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from decaf.errors import DecafError, ScheduleError, ServerUnreachable, UnknownName
+from decaf.errors import ScheduleError, ServerUnreachable, UnknownName
 
 FLOW = "scheduled"
 AUDITS = ["audit", "reaudit"]
+"""Flows that a run of a schedule may begin."""
 SCHEDULED, PENDING, RUNNING, CANCELLING = "SCHEDULED", "PENDING", "RUNNING", "CANCELLING"
 COMPLETED, FAILED, CRASHED, CANCELLED = "COMPLETED", "FAILED", "CRASHED", "CANCELLED"
 UNDER_WAY = [PENDING, RUNNING, "PAUSED", CANCELLING]
@@ -98,7 +99,7 @@ class Schedules:
             raise UnknownName.among("schedule", name, known)
         return known[name]
 
-    def add(self, name: str, cron: str, timezone: str, config: Path, folder: Path) -> Run:
+    def add(self, name: str, cron: str, timezone: str, config: Path, folder: Path) -> Run | None:
         """Make a schedule; returns its first run.
 
         Raises
@@ -120,16 +121,19 @@ class Schedules:
         try:
             made = self._ask("POST", "deployments/", asked)
         except Refused as error:
+            if error.status != httpx.codes.UNPROCESSABLE_ENTITY:
+                raise
             raise ScheduleError(
                 f"{wrong}is no cron expression; expected five fields: minute, hour, day, month, "
                 "weekday, as in '0 2 * * *'"
             ) from error
-        self._plan(made["id"])
-        first = self.next_run(made["id"])
-        if first is None:
+        try:
+            self._plan(made["id"])
+        except Refused as error:
             self.remove(made["id"])
-            raise ScheduleError(f"{wrong}matches no date, so nothing would ever run; correct it")
-        return first
+            never = f"{wrong}matches no date, so nothing would ever run; correct it"
+            raise ScheduleError(never) from error
+        return self.next_run(made["id"])
 
     def pause(self, schedule_id: str) -> None:
         """Make no more runs; one that is under way goes on."""
@@ -194,7 +198,7 @@ class Schedules:
 
     def bury_audits(self, config: Path, since: datetime) -> int:
         """End, on the server, audits of a configuration whose process is gone; how many."""
-        state = {"type": {"any_": [*UNDER_WAY, SCHEDULED]}}
+        state = {"type": {"any_": UNDER_WAY}}
         asked = {
             "flows": {"name": {"any_": AUDITS}},
             "flow_runs": {"state": state, "start_time": {"after_": since.isoformat()}},
@@ -210,10 +214,7 @@ class Schedules:
 
     def _plan(self, schedule_id: str) -> None:
         """Make the next runs at once; the server's own scheduler looks every few seconds."""
-        try:
-            self._ask("POST", f"deployments/{schedule_id}/schedule", {})
-        except Refused:  # no date matches: what is asked for next is not there
-            return
+        self._ask("POST", f"deployments/{schedule_id}/schedule", {})
 
     def _first(self, schedule_id: str, state: dict[str, Any], sort: str) -> Run | None:
         which = {"deployment_id": {"any_": [schedule_id]}, "state": state}
@@ -261,8 +262,8 @@ class Schedules:
         return answer.json() if answer.content else None
 
 
-class Refused(DecafError):
-    """A request that a server did not take."""
+class Refused(ServerUnreachable):
+    """A request that a server did not take, or could not do at this moment."""
 
     def __init__(self, address: str, path: str, answer: httpx.Response) -> None:
         super().__init__(

@@ -23,6 +23,11 @@ LONGEST_PAUSE_SECONDS = 60
 RUNNER_GRACE_SECONDS = 60
 SERVER_GRACE_SECONDS = 15
 EVERYWHERE = ("0.0.0.0", "::")
+SERVER_DEFAULTS = {
+    "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
+    # Runs are forgotten after ninety days, and not events alone: one a minute is half a million.
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+}
 SERVER_CREDENTIALS = "PREFECT_SERVER_API_AUTH_STRING"
 
 
@@ -93,7 +98,7 @@ def serve(host: str, port: int) -> None:
         if SERVER_CREDENTIALS in os.environ:
             os.environ.setdefault(CREDENTIALS, os.environ[SERVER_CREDENTIALS])
         marks = {processes.SERVE: str(home)}
-        own = marks | {service.ADDRESS: address}
+        own = marks | {service.ADDRESS: address, "PREFECT_HOME": str(home)}
         server = Kept("Prefect server", server_command(host, port), own | _server_settings())
         runner = Kept("runner", processes.python("flows.runner"), own)
         try:
@@ -138,10 +143,12 @@ def signals() -> Iterator[threading.Event]:
 
 
 def _server_settings() -> dict[str, str]:
-    """Settings of the server alone: of what lives for weeks, errors belong into the log."""
+    """Settings of the server alone, which lives for weeks, unless the user has set them."""
     level = "PREFECT_SERVER_LOGGING_LEVEL"
-    is_default = os.environ.get(level) == tasks.PREFECT_DEFAULTS[level]
-    return {level: "ERROR"} if is_default else {}
+    given = {name: os.environ[name] for name in SERVER_DEFAULTS if name in os.environ}
+    if given.get(level) == tasks.PREFECT_DEFAULTS[level]:
+        del given[level]
+    return SERVER_DEFAULTS | given
 
 
 def _await(server: Kept, schedules: Schedules, stopping: threading.Event) -> None:

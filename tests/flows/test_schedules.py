@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 import typer
+from hypothesis import given
+from hypothesis import strategies as st
 
 from decaf.errors import AlreadyRunning, ScheduleError, ServerUnreachable
 from flows import runner as running
@@ -128,6 +130,15 @@ def test_one_run_stands_for_all_that_were_missed():
 def test_no_run_begins_while_one_is_under_way():
     begun, skipped, reason = choose([run(1), run(2)], is_active=True)
     assert (begun, len(skipped), reason) == (None, 2, "the run before was still under way")
+
+
+@given(st.lists(st.integers(0, 10_000), unique=True), st.booleans())
+def test_whatever_is_due_one_begins_at_most_and_nothing_is_left(minutes, is_active):
+    due = [run(number, minutes=at) for number, at in enumerate(minutes)]
+    begun, skipped, _ = choose(due, is_active=is_active)
+    assert sorted([*skipped, *([begun] if begun else [])]) == sorted(due)
+    assert (begun is None) == (is_active or not due)
+    assert begun is None or all(one.due < begun.due for one in skipped)
 
 
 def test_runs_that_are_due_meanwhile_are_skipped_and_the_next_one_begins(place):
