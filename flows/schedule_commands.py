@@ -1,6 +1,5 @@
 """``decaf schedule`` and ``decaf serve``. Each command imports what it needs."""
 
-import difflib
 import json
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -41,6 +40,7 @@ def show(
 ) -> None:
     """List the schedules: when they run next, what became of the last run, what is paused."""
     from flows.cli import console
+    from flows.cron import zone
     from flows.display import table_of
 
     server = _server()
@@ -56,9 +56,9 @@ def show(
     names = ("schedule", "cron", "timezone", "next run", "last run", "ended as", "configuration")
     table = table_of(None, names, len(names))
     for one, following, last in rows:
-        zone = _zone(one.timezone)
-        coming = "paused" if one.is_paused else _at(following and following.due, zone)
-        begun, state = _at(last and last.started, zone), last.state_name if last else ""
+        local = zone(one.timezone)
+        coming = "paused" if one.is_paused else _at(following and following.due, local)
+        begun, state = _at(last and last.started, local), last.state_name if last else ""
         config = f"{one.config}{'' if one.config.exists() else ' (gone)'}"
         cells = (one.name, one.cron, one.timezone, coming, begun, state, config)
         table.add_row(*(Text(cell) for cell in cells))
@@ -84,9 +84,10 @@ def add(
     """
     from decaf.errors import ScheduleError
     from decaf.study import load_study
+    from flows.cron import next_date, zone
 
     study = load_study(config)
-    zone = _zone(timezone)
+    next_date(cron, timezone)  # refused here, before the server gets to choke on it
     server = _server()
     known = {one.name: one for one in server.all()}
     name = _checked_name(name or study.study)
@@ -101,7 +102,7 @@ def add(
             f"in {there.folder}; decaf schedule remove {name}, or give this one another --name"
         )
     first = server.add(name, *given)
-    _say(f"{name}: first run {_at(first and first.due, zone)}")
+    _say(f"{name}: first run {_at(first and first.due, zone(timezone))}")
 
 
 @schedules.command()
@@ -115,11 +116,13 @@ def pause(name: Name) -> None:
 @schedules.command()
 def resume(name: Name) -> None:
     """Make runs again; those of the meantime are not made up for."""
+    from flows.cron import zone
+
     server = _server()
     one = server.named(name)
     server.resume(one.id)
     following = server.next_run(one.id)
-    _say(f"{name}: next run {_at(following and following.due, _zone(one.timezone))}")
+    _say(f"{name}: next run {_at(following and following.due, zone(one.timezone))}")
 
 
 @schedules.command()
@@ -183,22 +186,6 @@ def _checked_name(name: str) -> str:
             f"{name!r} cannot be the name of a schedule; expected letters, digits, '.', '_', '+' "
             "and '-', at most 60, of which the first is a letter or digit"
         ) from error
-
-
-def _zone(name: str) -> tzinfo:
-    from zoneinfo import ZoneInfo, available_timezones
-
-    from decaf.errors import ScheduleError
-
-    known = available_timezones()
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        meant = f"; did you mean {near[0]!r}?" if near else ";"
-        raise ScheduleError(
-            f"unknown timezone {name!r}{meant} expected a name of the IANA database, as UTC or "
-            "Europe/Berlin"
-        )
-    return ZoneInfo(name)
 
 
 def _at(moment: datetime | None, zone: tzinfo) -> str:
