@@ -9,12 +9,27 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from decaf.errors import AlreadyRunning, ScheduleError, ServerUnreachable
+from decaf.errors import (
+    AlreadyRunning,
+    ConfigError,
+    ScheduleError,
+    ServerUnreachable,
+    UnknownName,
+)
 from flows import runner as running
 from flows import schedule_commands, service
 from flows.cron import next_date
 from flows.runner import Ended, Runner, choose, ended
-from flows.schedules import AGAIN, CANCELLING, RUNNING, SCHEDULED, SKIPPED, Run, Schedule
+from flows.schedules import (
+    AGAIN,
+    CANCELLING,
+    RUNNING,
+    SCHEDULED,
+    SKIPPED,
+    Run,
+    Schedule,
+    Schedules,
+)
 
 MONDAY = datetime(2026, 11, 23, 2, 0, tzinfo=UTC)
 
@@ -64,6 +79,16 @@ class Server:
 
     def run_again(self, one, message):
         self._set(one._replace(due=self.now), SCHEDULED, AGAIN)
+
+    def named(self, name):
+        return Schedules.named(self, name)
+
+    def add(self, name, cron, timezone, config, folder):
+        self.schedules.append(Schedule(name, name, cron, timezone, config, folder, False, True))
+        return run(0)
+
+    def last_run(self, schedule_id):
+        return self.last
 
     def bury_audits(self, config, since):
         self.buried.append(config.name)
@@ -271,8 +296,44 @@ def test_a_schedule_that_would_never_run_is_refused():
         next_date("0 0 31 2 *", "UTC")
     with pytest.raises(ScheduleError, match="did you mean 'Europe/Berlin'"):
         next_date("0 2 * * *", "Europe/Berln")
-    with pytest.raises(ScheduleError, match="cannot be the name"):
-        schedule_commands._checked_name("../up")
+
+
+def test_what_cannot_be_scheduled_is_refused(tmp_path, monkeypatch, capsys):
+    config = tmp_path / "study.yaml"
+    config.write_text(
+        "study: small\ndata: {adapter: scenes}\nregistry: {kind: folder, root: zoo}\n"
+        "score: {kind: class_probability, classes: 2}\npaths: {blend: {kind: blend}}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    server = Server(tmp_path)
+    server.schedules = []
+    monkeypatch.setattr(schedule_commands, "_server", lambda: server)
+    nightly = {"cron": "0 2 * * *", "timezone": "Europe/Berlin", "name": None}
+
+    def add(**changed):
+        given = nightly | changed
+        schedule_commands.add(given.pop("config", config), **given)
+
+    add()
+    add()
+    said = capsys.readouterr().out.splitlines()
+    assert said == [
+        "small: first run 2026-11-23 03:00:00 CET",
+        "small is there already, and just so",
+    ]
+    assert [one.name for one in server.schedules] == ["small"]
+    with pytest.raises(ScheduleError, match="'small' is there already: .* give this one another"):
+        add(cron="0 3 * * *")
+    with pytest.raises(ScheduleError, match="'../up' cannot be the name of a schedule"):
+        add(name="../up")
+    with pytest.raises(ConfigError, match="moved.yaml does not exist"):
+        add(config=tmp_path / "moved.yaml")
+    with pytest.raises(UnknownName, match="unknown schedule 'smal'; did you mean 'small'"):
+        schedule_commands.run_now("smal")
+    server.last = run(1, state=RUNNING)
+    with pytest.raises(ScheduleError, match="a run of small is under way already"):
+        schedule_commands.run_now("small")
+    assert len(server.schedules) == 1
 
 
 @pytest.mark.parametrize(
