@@ -5,6 +5,7 @@ it as any other. Its own client takes seconds to import; a dozen requests need n
 """
 
 import os
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import count
@@ -26,6 +27,9 @@ SKIPPED = "Skipped"
 AGAIN = "AwaitingRetry"
 TIMEOUT_SECONDS = 30
 PAGE = 200
+BUSY = (429, 502, 503)
+"""What is answered while the database is locked; nothing has happened then."""
+PAUSES_SECONDS = (0.5, 1, 2, 4)
 CREDENTIALS = "PREFECT_API_AUTH_STRING"
 """Where Prefect itself looks for them, as ``user:password``."""
 
@@ -71,6 +75,10 @@ class Schedules:
             auth=(user, password) if user else None,
             trust_env=not is_local,  # no proxy leads to this machine
         )
+
+    def close(self) -> None:
+        """Give back the connections."""
+        self._client.close()
 
     def is_up(self) -> bool:
         """Whether the server answers."""
@@ -225,13 +233,17 @@ class Schedules:
         return answer["status"] == "ACCEPT"
 
     def _ask(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
-        try:
-            answer = self._client.request(method, f"{self._address}/{path}", json=content)
-        except httpx.HTTPError as error:
-            raise ServerUnreachable(
-                f"no Prefect server at {self._address} ({type(error).__name__}: {error}); is decaf "
-                "serve running?"
-            ) from error
+        for pause in (*PAUSES_SECONDS, None):
+            try:
+                answer = self._client.request(method, f"{self._address}/{path}", json=content)
+            except httpx.HTTPError as error:
+                raise ServerUnreachable(
+                    f"no Prefect server at {self._address} ({type(error).__name__}: {error}); is "
+                    "decaf serve running?"
+                ) from error
+            if answer.status_code not in BUSY or pause is None:
+                break
+            time.sleep(pause)
         if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             raise ServerUnreachable(
                 f"the Prefect server at {self._address} refuses ({answer.status_code}); expected "

@@ -1,6 +1,7 @@
 """Which runs begin, and what becomes of them, under a clock and a server that tests move."""
 
 import signal
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 import typer
 from hypothesis import given
 from hypothesis import strategies as st
+from model_server import serving
 
 from decaf.errors import (
     AlreadyRunning,
@@ -17,7 +19,7 @@ from decaf.errors import (
     UnknownName,
 )
 from flows import runner as running
-from flows import schedule_commands, service
+from flows import schedule_commands, schedules, service
 from flows.cron import next_date
 from flows.runner import Ended, Runner, choose, ended
 from flows.schedules import (
@@ -26,6 +28,7 @@ from flows.schedules import (
     RUNNING,
     SCHEDULED,
     SKIPPED,
+    Refused,
     Run,
     Schedule,
     Schedules,
@@ -268,6 +271,30 @@ def test_logs_of_a_schedule_do_not_pile_up(tmp_path):
         running._log_file(tmp_path, "nightly", MONDAY + timedelta(seconds=second)).touch()
     kept = sorted(path.name for path in (tmp_path / "scheduled" / "nightly").iterdir())
     assert (len(kept), kept[0]) == (running.LOGS_KEPT, "2026-11-23T02-00-03Z.log")
+
+
+def test_a_server_that_is_busy_is_asked_again(monkeypatch):
+    monkeypatch.setattr(schedules, "PAUSES_SECONDS", (0, 0))
+    answers = [(503, "{}"), (429, "{}"), (200, "[]"), (422, "no"), (401, "{}"), *[(503, "{}")] * 3]
+
+    with (
+        serving(lambda request, number: (*answers[number - 1], {})) as server,
+        closing(Schedules(server.url)) as asked,
+    ):
+        assert asked.all() == []
+        with pytest.raises(Refused, match=r"did not take deployments/filter \(422\): no"):
+            asked.all()
+        with pytest.raises(ServerUnreachable, match="expected its user:password in PREFECT_API"):
+            asked.all()
+        with pytest.raises(Refused, match="503"):
+            asked.all()
+        assert len(server.requests) == len(answers)
+        address = server.url
+    with (
+        closing(Schedules(address)) as asked,
+        pytest.raises(ServerUnreachable, match="is decaf serve running"),
+    ):
+        asked.all()
 
 
 def test_one_service_in_a_folder_and_it_is_found(tmp_path, monkeypatch):

@@ -76,6 +76,7 @@ def served(tmp_path):
 
     made = Served()
     yield made
+    made.server.close()
     processes.end(made.mark)
 
 
