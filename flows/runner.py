@@ -109,21 +109,21 @@ class Runner:
         self._schedules, self._home, self._start = schedules, home, start
         self._active: dict[str, Active] = {}
         self._is_new = True
+        self._given_again: set[str] = set()
+        """Runs that failed while the server was away, and had their second chance."""
         self._is_away = False
         self._last_outage: datetime | None = None
 
     def look(self, now: datetime) -> None:
-        """Take one look at what ended, what was cancelled and what is due.
-
-        The first one begins again what a runner before this one left behind.
-        """
+        """Take one look at what ended, what was cancelled or has no process, and what is due."""
         try:
             if self._is_new:
-                self._take_over(now)
+                processes.end({processes.SERVE: str(self._home), processes.RUN: None})
                 self._is_new = False
             self._report()
-            self._heed_cancellations()
-            self._begin_due(now)
+            known = {schedule.id: schedule for schedule in self._schedules.all()}
+            self._compare(known, now)
+            self._begin_due(known, now)
         except ServerUnreachable as error:
             if not self._is_away:
                 announce(f"{error}; trying again every {POLL_SECONDS:g} s")
@@ -147,22 +147,6 @@ class Runner:
         except ServerUnreachable:
             announce("the server ended first; what was under way begins again at the next start")
 
-    def _take_over(self, now: datetime) -> None:
-        processes.end({processes.SERVE: str(self._home), processes.RUN: None})
-        known = {schedule.id: schedule for schedule in self._schedules.all()}
-        for run in self._schedules.under_way():
-            schedule = known.get(run.schedule_id or "")
-            if run.state == states.CANCELLING:
-                self._schedules.end(run, states.CANCELLED, "Cancelled", "cancelled by somebody")
-            elif schedule is None:
-                gone = "its process was killed, and its schedule is removed"
-                self._schedules.end(run, states.CRASHED, "Crashed", gone)
-            else:
-                announce(f"{schedule.name}: its run was killed, and begins again")
-                self._schedules.run_again(run, "the process that ran it was killed")
-            if schedule is not None:
-                self._schedules.bury_audits(schedule.config, run.started or now)
-
     def _report(self) -> None:
         for schedule_id, active in list(self._active.items()):
             if active.status is None:
@@ -170,28 +154,41 @@ class Runner:
             if active.status is None:
                 continue
             self._clear(active)
-            if active.status == BROKEN and self._was_away_since(active.began):
+            if active.status == BROKEN and self._deserves_another(active):
                 self._schedules.run_again(active.run, "Prefect's server was away meanwhile")
+                self._given_again.add(active.run.id)
             else:
                 self._tell(active, ended(active.status, active.log))
             del self._active[schedule_id]
 
-    def _heed_cancellations(self) -> None:
-        if not self._active:
-            return
-        cancelled = {
-            run.id for run in self._schedules.under_way() if run.state == states.CANCELLING
-        }
-        for schedule_id, active in list(self._active.items()):
-            if active.run.id in cancelled:
-                processes.stop(active.process, GRACE_SECONDS)
-                self._clear(active)
-                said = Ended(states.CANCELLED, "Cancelled", f"by somebody\nlog: {active.log}")
-                self._tell(active, said)
-                del self._active[schedule_id]
+    def _compare(self, known: dict[str, Schedule], now: datetime) -> None:
+        """Bring what the server believes to be under way and the processes together."""
+        active = {active.run.id: active for active in self._active.values()}
+        for run in self._schedules.under_way():
+            if run.id not in active:
+                self._take_over(run, known.get(run.schedule_id or ""), now)
+            elif run.state == states.CANCELLING:
+                mine = active[run.id]
+                processes.stop(mine.process, GRACE_SECONDS)
+                self._clear(mine)
+                said = f"by somebody\nlog: {mine.log}"
+                self._tell(mine, Ended(states.CANCELLED, "Cancelled", said))
+                del self._active[mine.schedule.id]
 
-    def _begin_due(self, now: datetime) -> None:
-        known = {schedule.id: schedule for schedule in self._schedules.all()}
+    def _take_over(self, run: Run, schedule: Schedule | None, now: datetime) -> None:
+        """Settle a run without a process: that of a runner that was killed, as a rule."""
+        if schedule is not None:
+            self._schedules.bury_audits(schedule.config, run.started or now)
+        if run.state == states.CANCELLING:
+            self._schedules.end(run, states.CANCELLED, "Cancelled", "by somebody")
+        elif schedule is None:
+            gone = "its process was killed, and its schedule is removed"
+            self._schedules.end(run, states.CRASHED, "Crashed", gone)
+        else:
+            announce(f"{schedule.name}: its run has no process any more, and begins again")
+            self._schedules.run_again(run, "its process was killed")
+
+    def _begin_due(self, known: dict[str, Schedule], now: datetime) -> None:
         due = sorted(self._schedules.due(list(known.values())), key=lambda run: run.schedule_id)
         for schedule_id, runs in groupby(due, key=lambda run: run.schedule_id):
             choice = choose(list(runs), is_active=schedule_id in self._active)
@@ -226,8 +223,9 @@ class Runner:
         processes.end({processes.SERVE: str(self._home), processes.RUN: active.run.id})
         self._schedules.bury_audits(active.schedule.config, active.began)
 
-    def _was_away_since(self, began: datetime) -> bool:
-        return self._last_outage is not None and self._last_outage >= began
+    def _deserves_another(self, active: Active) -> bool:
+        was_away = self._last_outage is not None and self._last_outage >= active.began
+        return was_away and active.run.id not in self._given_again
 
 
 def _log_file(home: Path, name: str, now: datetime) -> Path:

@@ -230,7 +230,13 @@ class Schedules:
             if error.status != httpx.codes.NOT_FOUND:
                 raise
             return False  # somebody has deleted it
-        return answer["status"] == "ACCEPT"
+        is_accepted = answer["status"] == "ACCEPT"
+        if is_forced and not is_accepted:  # as when its database is locked
+            raise ServerUnreachable(
+                f"the Prefect server at {self._address} did not take state {name!r} of run "
+                f"{run_id}: {answer['details'].get('reason')}"
+            )
+        return is_accepted
 
     def _ask(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
         for pause in (*PAUSES_SECONDS, None):

@@ -53,7 +53,7 @@ class Server:
         ]
         self.runs = {one.id: one for one in runs}
         self.names = {}
-        self.is_away = False
+        self.is_away = self.loses_answers = False
         self.buried = []
 
     def _answer(self):
@@ -75,7 +75,10 @@ class Server:
         return [one for one in self.runs.values() if one.state in (RUNNING, CANCELLING)]
 
     def begin(self, one, message):
-        return self._set(one, RUNNING, "Running")
+        self._set(one, RUNNING, "Running")
+        if self.loses_answers:
+            raise ServerUnreachable("the answer was lost")
+        return True
 
     def end(self, one, state, name, message):
         self._set(one, state, name)
@@ -197,6 +200,17 @@ def test_a_run_whose_runner_was_killed_begins_again_once(place):
     place.started[0].status = 0
     assert place.look(runner, 3)["0"] == "Completed"
     assert place.look(runner, 4) == {"0": "Completed", "1": SKIPPED}
+    assert len(place.started) == 1
+
+
+def test_a_run_that_the_server_began_and_nobody_else_begins_again(place):
+    place.server.runs = {"0": run(0)}
+    place.server.loses_answers = True
+    runner = place.runner()
+    assert place.look(runner, 0) == {"0": "Running"}
+    assert place.started == []
+    place.server.loses_answers = False
+    assert place.look(runner, 1) == {"0": "Running"}
     assert len(place.started) == 1
 
 
