@@ -25,6 +25,8 @@ SERVER_GRACE_SECONDS = 15
 EVERYWHERE = ("0.0.0.0", "::")
 SERVER_DEFAULTS = {
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
+    # Calling a run late is one more writer to SQLite, at the moment when the runner takes it up.
+    "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": "false",
     # Runs are forgotten after ninety days, and not events alone: one a minute is half a million.
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
 }
