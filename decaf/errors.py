@@ -10,6 +10,8 @@
     │   ├── ModelError          a checkpoint, an architecture, a model card
     │   ├── ResponseError       an array handed to the routing kernel
     │   ├── RegistryError       a registry that cannot be reached, or lists what it should not
+    │   ├── ScheduleError       a schedule that cannot be made, or run now
+    │   ├── ServerUnreachable   Prefect's server of the schedules does not answer, or refuses
     │   ├── QueryError          SQL that does not run
     │   ├── WarehouseError      a warehouse that cannot be opened, read or written
     │   │   └── OutOfReach      its object store does not answer, or refuses
@@ -68,6 +70,14 @@ class ResponseError(BadInput):
 
 class RegistryError(BadInput):
     """A registry of models that cannot be reached, refuses, or lists what it should not."""
+
+
+class ScheduleError(BadInput):
+    """A schedule that cannot be made, or cannot be run now."""
+
+
+class ServerUnreachable(BadInput):
+    """The Prefect server that knows the schedules does not answer, or refuses."""
 
 
 class QueryError(BadInput):

@@ -10,6 +10,7 @@ from rich.console import Console
 from typer.exceptions import TyperException
 
 from decaf.errors import DecafError, QueryError
+from flows import schedule_commands
 from flows.stopping import Stopped
 
 app = typer.Typer(
@@ -33,6 +34,9 @@ StudyName = Annotated[str | None, typer.Option("--study", help="this study alone
 DEFAULT_WAREHOUSE = "runs/warehouse"
 MISUSED, BROKEN, INTERRUPTED = 2, 3, 130
 STOPPED = "stopped; the same command again goes on from here"
+
+app.add_typer(schedule_commands.schedules, name="schedule")
+app.command()(schedule_commands.serve)
 
 
 @app.callback()

@@ -1,0 +1,56 @@
+"""Cron expressions and timezones, as Prefect's scheduler understands them."""
+
+import asyncio
+import difflib
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo, available_timezones
+
+from pydantic import ValidationError
+
+import tasks  # noqa: F401 - settings come before Prefect
+from decaf.errors import ScheduleError
+
+
+def next_date(cron: str, timezone: str, after: datetime | None = None) -> datetime:
+    """When a schedule runs next, in UTC; in the hour that spring leaves out, an hour earlier.
+
+    Raises
+    ------
+    ScheduleError
+        When the expression is none, or no date ever matches it: Prefect would silently run nothing.
+    """
+    from prefect.server.schemas.schedules import CronSchedule
+
+    try:
+        schedule = CronSchedule(cron=cron, timezone=zone(timezone).key)
+    except ValidationError as error:
+        raise ScheduleError(
+            f"--cron {cron!r} is no cron expression; expected five fields: minute, hour, day, "
+            "month, weekday, as in '0 2 * * *'"
+        ) from error
+    try:
+        (date,) = asyncio.run(schedule.get_dates(1, after))
+    except ValueError as error:
+        raise ScheduleError(
+            f"--cron {cron!r} matches no date, so nothing would ever run; correct it"
+        ) from error
+    return date.astimezone(UTC)
+
+
+def zone(name: str) -> ZoneInfo:
+    """The timezone of a name.
+
+    Raises
+    ------
+    ScheduleError
+        When there is none, with the nearest one.
+    """
+    known = available_timezones()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise ScheduleError(
+            f"unknown timezone {name!r}; {meant}expected a name of the IANA database, as UTC or "
+            "Europe/Berlin"
+        )
+    return ZoneInfo(name)

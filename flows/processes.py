@@ -1,0 +1,114 @@
+"""Processes that belong to ``decaf serve``: started so that none outlives it, found by a mark.
+
+The mark is a variable of the environment, which children inherit, Dask's workers included. So what
+a killed parent left behind is found without files that could be wrong.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+SERVE = "DECAF_SERVE"
+"""Folder of the service that a process belongs to."""
+RUN = "DECAF_SCHEDULED_RUN"
+"""Scheduled run that a process belongs to."""
+GRACE_SECONDS = 10
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def python(*arguments: str) -> list[str]:
+    """Command that runs a module of this project, whatever lies in the folder it runs in."""
+    return [sys.executable, "-P", "-m", *arguments]
+
+
+def start(
+    command: list[str],
+    variables: Mapping[str, str],
+    folder: Path | None = None,
+    output: IO[bytes] | int | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a process in a session of its own, so that Ctrl-C reaches its parent alone.
+
+    On Linux it is sent SIGTERM when its parent ends, however that ends; elsewhere it is found by
+    its mark at the next start. Without ``output``, only its error stream is passed on.
+
+    Raises
+    ------
+    OSError
+        When the folder is gone.
+    """
+    return subprocess.Popen(
+        command,
+        env={**os.environ, **variables},
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if output is None else output,
+        stderr=None if output is None else subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=_bound_to(os.getpid()),
+    )
+
+
+def end(marks: Mapping[str, str | None], grace_seconds: float = GRACE_SECONDS) -> int:
+    """End all processes with these variables (None: any value); returns how many there were.
+
+    SIGTERM first, SIGKILL for those that are still there after the grace period.
+    """
+    found = [process for process in psutil.process_iter() if _is_marked(process, marks)]
+    for process in found:
+        _signal(process, signal.SIGTERM)
+    _, alive = psutil.wait_procs(found, timeout=grace_seconds)
+    for process in alive:
+        _signal(process, signal.SIGKILL)
+    psutil.wait_procs(alive, timeout=grace_seconds)
+    return len(found)
+
+
+def stop(process: subprocess.Popen[bytes], grace_seconds: float) -> int:
+    """Ask a process to end, make it end after the grace period; returns its exit status."""
+    if process.poll() is None:
+        process.terminate()
+    try:
+        return process.wait(grace_seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def _bound_to(parent: int) -> Callable[[], None] | None:
+    if _libc is None:
+        return None
+
+    def bind() -> None:  # in the child, before it becomes the command
+        _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # it ended before the line above
+            os._exit(1)
+
+    return bind
+
+
+def _is_marked(process: psutil.Process, marks: Mapping[str, str | None]) -> bool:
+    try:
+        if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        variables = process.environ()
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return False
+    return all(
+        name in variables and value in (None, variables[name]) for name, value in marks.items()
+    )
+
+
+def _signal(process: psutil.Process, number: int) -> None:
+    try:
+        process.send_signal(number)
+    except psutil.NoSuchProcess:
+        return

@@ -1,0 +1,311 @@
+"""Schedules and their runs: deployments of a Prefect server, asked over its REST interface.
+
+Each schedule is a deployment of the flow ``scheduled``, so Prefect's page shows, pauses and starts
+it as any other. Its own client takes seconds to import; a dozen requests need none of it.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import httpx
+
+from decaf.errors import ServerUnreachable, UnknownName
+
+FLOW = "scheduled"
+AUDITS = ["audit", "reaudit"]
+"""Flows that a run of a schedule may begin."""
+SCHEDULED, PENDING, RUNNING, CANCELLING = "SCHEDULED", "PENDING", "RUNNING", "CANCELLING"
+COMPLETED, FAILED, CRASHED, CANCELLED = "COMPLETED", "FAILED", "CRASHED", "CANCELLED"
+UNDER_WAY = [PENDING, RUNNING, "PAUSED", CANCELLING]
+SKIPPED = "Skipped"
+AGAIN = "AwaitingRetry"
+TIMEOUT_SECONDS = 30
+PAGE = 200
+BUSY = (429, 502, 503)
+"""What is answered while the database is locked; nothing has happened then."""
+PAUSES_SECONDS = (0.5, 1, 2, 4)
+CREDENTIALS = "PREFECT_API_AUTH_STRING"
+"""Where Prefect itself looks for them, as ``user:password``."""
+
+
+class Schedule(NamedTuple):
+    """When a configuration is run."""
+
+    id: str
+    name: str
+    cron: str
+    timezone: str
+    config: Path
+    folder: Path
+    """Where it runs: relative paths of the configuration start here."""
+    is_paused: bool
+    is_served: bool
+    """Whether a runner has asked for its runs within the last minute."""
+
+
+class Run(NamedTuple):
+    """One run of a schedule, as the server knows it."""
+
+    id: str
+    schedule_id: str | None
+    state: str
+    """Type of Prefect's state: ``SCHEDULED``, ``RUNNING``, …"""
+    state_name: str
+    message: str
+    due: datetime
+    started: datetime | None
+    ended: datetime | None
+
+
+class Schedules:
+    """What one server knows; every method raises ServerUnreachable when it does not answer."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        user, _, password = os.environ.get(CREDENTIALS, "").partition(":")
+        is_local = urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1")
+        self._client = httpx.Client(
+            timeout=TIMEOUT_SECONDS,
+            auth=(user, password) if user else None,
+            trust_env=not is_local,  # no proxy leads to this machine
+        )
+
+    def close(self) -> None:
+        """Give back the connections."""
+        self._client.close()
+
+    def is_up(self) -> bool:
+        """Whether the server answers."""
+        try:
+            self._ask("GET", "health")
+        except ServerUnreachable:
+            return False
+        return True
+
+    def all(self) -> list[Schedule]:
+        """Every schedule, by name."""
+        asked = {"flows": {"name": {"any_": [FLOW]}}}
+        found = [_schedule(one) for one in self._pages("deployments/filter", asked)]
+        return sorted((one for one in found if one is not None), key=lambda one: one.name)
+
+    def named(self, name: str) -> Schedule:
+        """One schedule.
+
+        Raises
+        ------
+        UnknownName
+            When there is none of this name.
+        """
+        known = {schedule.name: schedule for schedule in self.all()}
+        if name not in known:
+            raise UnknownName.among("schedule", name, known)
+        return known[name]
+
+    def add(self, name: str, cron: str, timezone: str, config: Path, folder: Path) -> Run | None:
+        """Make a schedule; returns its first run."""
+        when = {"cron": cron, "timezone": timezone}
+        asked = {
+            "name": name,
+            "flow_id": self._ask("POST", "flows/", {"name": FLOW})["id"],
+            "schedules": [{"schedule": when, "active": True, "slug": name}],
+            "parameters": {"config": str(config), "folder": str(folder)},
+            "enforce_parameter_schema": False,
+            "description": f"{config}, at {cron} {timezone}",
+            "tags": ["decaf"],
+        }
+        made = self._ask("POST", "deployments/", asked)
+        self._plan(made["id"])
+        return self.next_run(made["id"])
+
+    def pause(self, schedule_id: str) -> None:
+        """Make no more runs; one that is under way goes on."""
+        self._ask("POST", f"deployments/{schedule_id}/pause_deployment")
+
+    def resume(self, schedule_id: str) -> None:
+        """Make runs again, from now on."""
+        self._ask("POST", f"deployments/{schedule_id}/resume_deployment")
+        self._plan(schedule_id)
+
+    def remove(self, schedule_id: str) -> None:
+        """Forget a schedule; one of its runs that is under way goes on."""
+        self._ask("DELETE", f"deployments/{schedule_id}")
+
+    def run_now(self, schedule_id: str) -> Run:
+        """Have it run as soon as a runner looks."""
+        return _run(self._ask("POST", f"deployments/{schedule_id}/create_flow_run", {}))
+
+    def next_run(self, schedule_id: str) -> Run | None:
+        """The run that is due next."""
+        state = {"type": {"any_": [SCHEDULED]}}
+        return self._first(schedule_id, state, "NEXT_SCHEDULED_START_TIME_ASC")
+
+    def last_run(self, schedule_id: str) -> Run | None:
+        """The run that began last, whatever became of it; those that were skipped do not count."""
+        state = {"type": {"not_any_": [SCHEDULED]}, "name": {"not_any_": [SKIPPED]}}
+        return self._first(schedule_id, state, "START_TIME_DESC")
+
+    def due(self, schedules: list[Schedule]) -> list[Run]:
+        """Runs of these schedules that should have begun by now, oldest first.
+
+        Tells the server that somebody serves them.
+        """
+        if not schedules:
+            return []
+        asked = {
+            "deployment_ids": [schedule.id for schedule in schedules],
+            "scheduled_before": _now(),
+            "limit": PAGE,
+        }
+        return [
+            _run(one) for one in self._ask("POST", "deployments/get_scheduled_flow_runs", asked)
+        ]
+
+    def under_way(self) -> list[Run]:
+        """Runs of all schedules, those that were removed included, that have not ended."""
+        state = {"type": {"any_": UNDER_WAY}}
+        asked = {"flows": {"name": {"any_": [FLOW]}}, "flow_runs": {"state": state}}
+        return [_run(one) for one in self._pages("flow_runs/filter", asked)]
+
+    def begin(self, run: Run, message: str) -> bool:
+        """Let a run begin; False when the server says no, as when somebody has cancelled it."""
+        return self._set(run.id, RUNNING, "Running", message, is_forced=False)
+
+    def end(self, run: Run, state: str, name: str, message: str) -> None:
+        """Say what became of a run."""
+        self._set(run.id, state, name, message)
+
+    def run_again(self, run: Run, message: str) -> None:
+        """Have a run that was interrupted begin again, now."""
+        self._set(run.id, SCHEDULED, AGAIN, message)
+
+    def bury_audits(self, config: Path, since: datetime) -> int:
+        """End, on the server, audits of a configuration whose process is gone; how many."""
+        state = {"type": {"any_": UNDER_WAY}}
+        asked = {
+            "flows": {"name": {"any_": AUDITS}},
+            "flow_runs": {"state": state, "start_time": {"after_": since.isoformat()}},
+        }
+        dead = [
+            one["id"]
+            for one in self._pages("flow_runs/filter", asked)
+            if one["parameters"].get("config") == str(config)
+        ]
+        for run_id in dead:
+            self._set(run_id, CRASHED, "Crashed", "its process was killed; the next run resumes")
+        return len(dead)
+
+    def _plan(self, schedule_id: str) -> None:
+        """Make the next runs at once; the server's own scheduler looks every few seconds."""
+        self._ask("POST", f"deployments/{schedule_id}/schedule", {})
+
+    def _first(self, schedule_id: str, state: dict[str, Any], sort: str) -> Run | None:
+        which = {"deployment_id": {"any_": [schedule_id]}, "state": state}
+        asked = {"flow_runs": which, "sort": sort, "limit": 1}
+        found = self._ask("POST", "flow_runs/filter", asked)
+        return _run(found[0]) if found else None
+
+    def _pages(self, path: str, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        for page in count():
+            found = self._ask("POST", path, asked | {"limit": PAGE, "offset": page * PAGE})
+            yield from found
+            if len(found) < PAGE:
+                return
+
+    def _set(
+        self, run_id: str, state: str, name: str, message: str, *, is_forced: bool = True
+    ) -> bool:
+        details = {"scheduled_time": _now()} if state == SCHEDULED else {}
+        said = {"type": state, "name": name, "message": message, "state_details": details}
+        try:
+            answer = self._ask(
+                "POST", f"flow_runs/{run_id}/set_state", {"state": said, "force": is_forced}
+            )
+        except Refused as error:
+            if error.status != httpx.codes.NOT_FOUND:
+                raise
+            return False  # somebody has deleted it
+        is_accepted = answer["status"] == "ACCEPT"
+        if is_forced and not is_accepted:  # as when its database is locked
+            raise ServerUnreachable(
+                f"the Prefect server at {self._address} did not take state {name!r} of run "
+                f"{run_id}: {answer['details'].get('reason')}"
+            )
+        return is_accepted
+
+    def _ask(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
+        for pause in (*PAUSES_SECONDS, None):
+            try:
+                answer = self._client.request(method, f"{self._address}/{path}", json=content)
+            except httpx.HTTPError as error:
+                raise ServerUnreachable(
+                    f"no Prefect server at {self._address} ({type(error).__name__}: {error}); is "
+                    "decaf serve running?"
+                ) from error
+            if answer.status_code not in BUSY or pause is None:
+                break
+            time.sleep(pause)
+        if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+            raise ServerUnreachable(
+                f"the Prefect server at {self._address} refuses ({answer.status_code}); expected "
+                f"its user:password in {CREDENTIALS}"
+            )
+        if answer.is_error:
+            raise Refused(self._address, path, answer)
+        return answer.json() if answer.content else None
+
+
+class Refused(ServerUnreachable):
+    """A request that a server did not take, or could not do at this moment."""
+
+    def __init__(self, address: str, path: str, answer: httpx.Response) -> None:
+        super().__init__(
+            f"the Prefect server at {address} did not take {path} ({answer.status_code}): "
+            f"{answer.text[:500]}"
+        )
+        self.status = answer.status_code
+
+
+def _schedule(said: dict[str, Any]) -> Schedule | None:
+    """A deployment as a schedule; None for one that somebody made otherwise."""
+    given = said["parameters"]
+    crons = [one["schedule"] for one in said["schedules"] if "cron" in one["schedule"]]
+    if not crons or "config" not in given or "folder" not in given:
+        return None
+    return Schedule(
+        said["id"],
+        said["name"],
+        crons[0]["cron"],
+        crons[0].get("timezone") or "UTC",
+        Path(given["config"]),
+        Path(given["folder"]),
+        said["paused"],
+        said["status"] == "READY",
+    )
+
+
+def _run(said: dict[str, Any]) -> Run:
+    state = said.get("state") or {}
+    return Run(
+        said["id"],
+        said["deployment_id"],
+        said["state_type"],
+        said["state_name"],
+        state.get("message") or "",
+        _moment(said["next_scheduled_start_time"] or said["expected_start_time"]),
+        said["start_time"] and _moment(said["start_time"]),
+        said["end_time"] and _moment(said["end_time"]),
+    )
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()

@@ -1,0 +1,111 @@
+"""The files of `examples/deploy` and the page about them: commands that exist, units that load."""
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+
+from flows.cli import app
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "examples" / "deploy"
+MANIFESTS = sorted(FOLDER.glob("kubernetes-*.yaml"))
+
+
+def parsed(words):
+    """Parse a call as the command line does, without doing anything; returns the command's name."""
+    command, name, *words = typer.main.get_command(app), *words
+    command = command.commands[name]
+    while hasattr(command, "commands"):
+        name, *words = words
+        command = command.commands[name]
+    command.make_context(name, words)
+    return name
+
+
+def containers():
+    for path in MANIFESTS:
+        for made in yaml.safe_load_all(path.read_text()):
+            spec = made["spec"]
+            if made["kind"] == "CronJob":
+                spec = spec["jobTemplate"]["spec"]
+            if "template" in spec:
+                yield made["kind"], spec["template"]["spec"]
+
+
+def test_a_call_that_does_not_exist_is_noticed():
+    with pytest.raises(KeyError):
+        parsed(["schedule", "ad", "nightly.yaml"])
+    with pytest.raises(typer.exceptions.TyperException):
+        parsed(["schedule", "add", "nightly.yaml", "--corn", "0 2 * * *"])
+
+
+def test_units_of_systemd_call_what_exists():
+    called = []
+    for path in sorted(FOLDER.glob("*.service")):
+        (line,) = re.findall(r"^ExecStart=(.*)$", path.read_text(), re.MULTILINE)
+        program, *words = shlex.split(line)
+        assert program == "/srv/decaf/.venv/bin/decaf"
+        called.append(parsed(words))
+    assert called == ["reaudit", "serve"]
+
+
+def test_units_of_systemd_are_understood(tmp_path):
+    verifier = shutil.which("systemd-analyze")
+    if not verifier:
+        pytest.skip("systemd-analyze is not here")
+    for path in FOLDER.glob("decaf-*"):
+        # Only the program is another: the verifier wants one that is there.
+        content = path.read_text().replace("/srv/decaf/.venv/bin/decaf", "/bin/true")
+        (tmp_path / path.name).write_text(content)
+    units = sorted(tmp_path.iterdir())
+    assert len(units) == 3
+    done = subprocess.run(
+        [verifier, "verify", "--man=no", *units], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_crontab_calls_what_exists():
+    lines = (FOLDER / "crontab").read_text().splitlines()
+    (line,) = [line for line in lines if not line.startswith("#") and " " in line]
+    *when, rest = line.split(maxsplit=5)
+    assert len(when) == 5
+    call = rest.partition(" && ")[2].partition(" >> ")[0]
+    program, *words = shlex.split(call)
+    assert (program, parsed(words)) == (".venv/bin/decaf", "reaudit")
+
+
+def test_manifests_call_what_exists_with_volumes_that_are_there():
+    assert {kind for kind, _ in containers()} == {"Deployment", "CronJob"}
+    for kind, pod in containers():
+        (container,) = pod["containers"]
+        program, *words = container["command"]
+        assert (program, parsed(words)) == ("decaf", "serve" if kind == "Deployment" else "reaudit")
+        if probe := container.get("readinessProbe"):
+            assert parsed(probe["exec"]["command"][1:]) == "list"
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+        built = (FOLDER / "Containerfile").read_text()
+        assert f"docker build -t {container['image']}" in built
+        assert container["workingDir"] in built
+
+
+def test_the_image_copies_what_is_installed():
+    copied = set(re.findall(r"^COPY (\w+) \w+$", (FOLDER / "Containerfile").read_text(), re.M))
+    project = (ROOT / "pyproject.toml").read_text()
+    (packages,) = re.findall(r"^packages = \[(.*)\]$", project, re.MULTILINE)
+    assert copied == set(re.findall(r'"(\w+)"', packages))
+
+
+def test_commands_of_the_page_exist():
+    page = (ROOT / "docs" / "schedules.md").read_text()
+    calls = re.findall(r"^    .*?\b(decaf (?:serve|schedule) ?.*)$", page, re.MULTILINE)
+    assert [parsed(shlex.split(call)[1:]) for call in calls] == ["serve", "add", "add"]
+    for name in re.findall(r"examples/deploy/([\w.-]+)\)", page):
+        assert (FOLDER / name).exists()

@@ -1,0 +1,172 @@
+"""A registry, re-audited by `decaf serve` on a short cron, with a kill of each process between."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+from mlflow_server import mlflow_server
+from registry_folder import put
+
+from flows import processes
+from flows.schedules import UNDER_WAY, Schedules
+from warehouse.catalog import connect
+
+pytestmark = pytest.mark.slow
+DECAF = Path(sys.executable).parent / "decaf"
+PATIENCE_SECONDS = 600
+OFTEN = "* * * * * */10"
+"""Every ten seconds: the sixth field is seconds."""
+
+
+@pytest.fixture
+def served(tmp_path):
+    """Environment of one service, its address, and a way to start it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {
+        **os.environ,
+        "PREFECT_HOME": str(tmp_path / "prefect"),
+        "PREFECT_SERVER_UI_ENABLED": "false",  # a thousand files to copy
+        "NO_PROXY": "127.0.0.1",
+        "COLUMNS": "200",
+    }
+    environment.pop("PREFECT_API_URL", None)
+
+    class Served:
+        home = tmp_path / "prefect"
+        server = Schedules(f"http://127.0.0.1:{port}/api")
+        address = f"http://127.0.0.1:{port}/api"
+
+        @contextmanager
+        def __call__(self):
+            command = [DECAF, "serve", "--port", str(port)]
+            with subprocess.Popen(command, cwd=tmp_path, env=environment) as service:
+                try:
+                    until(self.server.is_up, service)
+                    yield service
+                finally:
+                    service.send_signal(signal.SIGTERM)
+
+        def decaf(self, *words):
+            return subprocess.run(
+                [DECAF, "schedule", *map(str, words)],
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE_SECONDS,
+                check=False,
+            )
+
+        def left(self):
+            """Processes of the service that are there."""
+            return [p for p in psutil.process_iter() if processes._is_marked(p, self.mark)]
+
+        mark = {processes.SERVE: str(tmp_path / "prefect")}
+
+    made = Served()
+    yield made
+    made.server.close()
+    processes.end(made.mark)
+
+
+def until(condition, service):
+    stop = time.monotonic() + PATIENCE_SECONDS
+    while not (found := condition()):
+        assert time.monotonic() < stop, "it did not get so far"
+        assert service.poll() is None, "decaf serve ended"
+        time.sleep(0.1)
+    return found
+
+
+def child(service, word):
+    """The process of a service with this word in its command, once it is there."""
+
+    def found():
+        for process in psutil.Process(service.pid).children(recursive=True):
+            try:
+                if word in process.cmdline():
+                    return process
+            except psutil.NoSuchProcess:
+                continue
+        return None
+
+    return until(found, service)
+
+
+def test_a_registry_on_a_schedule_with_kills(served, study, write, tmp_path):
+    with mlflow_server(tmp_path) as registered:
+        registered.add("net", put(tmp_path / "made" / "1", seed=0))
+        settings = {**study, "models": [], "paths": {"blend": {"kind": "blend", "sigma": 1.15}}}
+        settings["registry"] = {"kind": "mlflow", "uri": registered.uri, "trusted": ["leaning"]}
+        settings["gates"] = {"evidence": {"increase": 0.02, "pair_type": "wall_hue"}}
+        config = write(settings)
+        absent = served.decaf("list")
+        assert (absent.returncode, "decaf serve is not running" in absent.stderr) == (2, True)
+
+        with served() as service:
+            added = served.decaf("add", config, "--cron", OFTEN, "--timezone", "Europe/Berlin")
+            assert added.returncode == 0, added.stderr
+            (schedule,) = served.server.all()
+            assert (schedule.name, schedule.folder) == ("small", tmp_path)
+            until(lambda: last(served) == "Completed", service)
+            first = scored(settings)
+            assert len(first) == 1
+
+            child(service, "prefect").kill()
+            registered.add("net", put(tmp_path / "made" / "2", seed=0, lean=1.5))
+            # The runner is killed while a run is scoring the new version.
+            until(lambda: len(scored(settings)) == 2, service)
+            before = child(service, "execute")
+            child(service, "flows.runner").kill()
+            until(lambda: not before.is_running(), service)
+            until(lambda: last(served) == "NeedsSomebody", service)
+            after = scored(settings)
+            assert first.items() <= after.items()
+            assert len(set(after.values())) == 1
+
+            until(lambda: last(served) == "Completed", service)  # nothing changed
+            assert served.decaf("pause", "small").returncode == 0
+            (shown,) = json.loads(served.decaf("list", "--json").stdout)
+            assert (shown["paused"], shown["next_run"]) == (True, None)
+            until(lambda: not served.server.under_way(), service)
+            assert unfinished(served.address) == []
+            service.send_signal(signal.SIGTERM)
+            assert service.wait(PATIENCE_SECONDS) == 0
+        assert served.left() == []
+    assert scored(settings) == after
+
+
+def last(served):
+    """How the last run of the only schedule ended; nothing while the server is away."""
+    if not served.server.is_up():
+        return None
+    (schedule,) = served.server.all()
+    run = served.server.last_run(schedule.id)
+    return run and run.state_name
+
+
+def scored(settings):
+    """Models that have shards, and how many."""
+    if not (Path(settings["warehouse"]) / "warehouse.json").exists():
+        return {}
+    with connect(settings["warehouse"]) as connection:
+        query = "SELECT model_id, count(*) FROM stg_costs GROUP BY ALL"
+        return dict(connection.sql(query).fetchall())
+
+
+def unfinished(address):
+    """Names of runs of any flow that the server believes to be under way."""
+    asked = {"flow_runs": {"state": {"type": {"any_": UNDER_WAY}}}}
+    answer = httpx.post(f"{address}/flow_runs/filter", json=asked, trust_env=False)
+    return [run["name"] for run in answer.json()]

@@ -1,0 +1,132 @@
+"""Processes of ``decaf serve``: none outlives what it belongs to, and the service is kept alive."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from decaf.errors import BadInput
+from flows import processes, serving
+
+PATIENCE_SECONDS = 60
+MARK = "DECAF_TEST_MARK"
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+child.wait()
+"""
+STARTER = f"""
+import sys, time
+from flows import processes
+sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
+process = processes.start(sleeper, {{"{MARK}": "1"}})
+print(process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def until(condition):
+    stop = time.monotonic() + PATIENCE_SECONDS
+    while not (found := condition()):
+        assert time.monotonic() < stop, "it did not get so far"
+        time.sleep(0.05)
+    return found
+
+
+def is_gone(pid):
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_what_is_marked_ends_with_what_it_started(tmp_path):
+    output = tmp_path / "output"
+    with output.open("wb") as file:
+        parent = processes.start(
+            [sys.executable, "-c", PARENT], {MARK: str(tmp_path)}, tmp_path, file
+        )
+    child = int(until(output.read_text))
+    assert processes.end({MARK: "another"}) == 0
+    assert processes.end({MARK: None, "NOT_THERE": None}) == 0
+    assert processes.end({MARK: str(tmp_path)}) == 2
+    parent.wait(PATIENCE_SECONDS)
+    assert is_gone(child)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of it")
+def test_a_process_ends_when_its_parent_is_killed():
+    starter = [sys.executable, "-c", STARTER]
+    with subprocess.Popen(starter, stdout=subprocess.PIPE, text=True) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    until(lambda: is_gone(child))
+
+
+def test_a_process_that_does_not_heed_is_killed():
+    code = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"{code}; time.sleep(600)"], stdout=subprocess.PIPE
+    )
+    with process:
+        process.stdout.readline()
+        assert processes.stop(process, 0.2) == -signal.SIGKILL
+
+
+def test_what_ends_is_started_again_after_a_pause_that_grows(monkeypatch, capsys):
+    clock = [0.0]
+    monkeypatch.setattr(serving.time, "monotonic", lambda: clock[0])
+    started = []
+
+    class Ended:
+        def poll(self):
+            return 1
+
+    def start(command, variables):
+        started.append(clock[0])
+        return Ended()
+
+    monkeypatch.setattr(serving.processes, "start", start)
+    kept = serving.Kept("runner", [], {})
+    kept.start()
+    for clock[0] in range(20):
+        kept.keep()
+    # Ended at once each time: pauses of 1, 2, 4 and 8 s, each begun at the next look.
+    assert started == [0, 1, 4, 9, 18]
+    assert "the runner ended with status 1; it is started again in 1 s" in capsys.readouterr().err
+    clock[0] = 18 + serving.STEADY_SECONDS
+    kept.keep()
+    clock[0] += 1
+    kept.keep()
+    assert len(started) == 6
+
+
+def test_addresses(monkeypatch):
+    assert [serving._reachable(h) for h in ("0.0.0.0", "::", "::1", "lab.example")] == [
+        *("127.0.0.1", "127.0.0.1", "[::1]", "lab.example")
+    ]
+    local = [h for h in ("127.0.0.1", "::1", "localhost", "0.0.0.0") if serving._is_loopback(h)]
+    assert local == ["127.0.0.1", "::1", "localhost"]
+
+
+def test_a_port_that_is_taken_is_refused():
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(BadInput, match=f"127.0.0.1:{port} cannot be served"):
+            serving._refuse_taken("127.0.0.1", port)
+
+
+def test_a_signal_stops_and_the_handlers_come_back():
+    before = signal.getsignal(signal.SIGTERM)
+    with serving.signals() as stopping:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stopping.wait(PATIENCE_SECONDS)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before
