@@ -17,7 +17,7 @@ from warehouse.lock import study_lock
 pytestmark = pytest.mark.slow
 
 DECAF = Path(sys.executable).parent / "decaf"
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 600
 TABLES = {
     "core_trajectories": "model_id, pair_id, path, repetition",
     "core_profiles": "model_id, pair_id, path, repetition",

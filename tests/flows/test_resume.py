@@ -20,7 +20,7 @@ from warehouse.catalog import connect
 pytestmark = pytest.mark.slow
 
 DECAF = Path(sys.executable).parent / "decaf"
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 600
 TABLES = {
     "core_trajectories": "model_id, pair_id, path, repetition",
     "core_profiles": "model_id, pair_id, path, repetition",
