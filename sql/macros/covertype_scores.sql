@@ -4,15 +4,25 @@
 -- paper: appendix H (complete behavior alignment; fixed semantic readout)
 -- rel names a relation with the columns of core_covertype_outcomes, which are kept. DECAF scores
 -- evidence by E, contradiction by C and fragility by F; the score of any other method is one
--- number, the same for the three labels. Of the baselines with parts, the permutation inside the
--- alternate context and the mean of the two interactions count. rel is read once.
+-- number, the same for the three labels. Of the baselines with parts, the absolute difference
+-- between the permutations inside the two contexts and the mean of the two interactions count. rel
+-- is read once.
 -- FROM covertype_scores('my_models')
 CREATE OR REPLACE MACRO covertype_scores(rel) AS TABLE
 WITH models AS MATERIALIZED (FROM query_table(rel)),
 measured AS (
     SELECT study, model_id, method, score, reason
     FROM core_baselines
-    WHERE component IN ('score', 'context_minus', 'mean')
+    WHERE component IN ('score', 'mean')
+    UNION ALL
+    SELECT
+        study, model_id, method,
+        abs(any_value(score) FILTER (component = 'context_plus')
+            - any_value(score) FILTER (component = 'context_minus')),
+        any_value(reason)
+    FROM core_baselines
+    WHERE component IN ('context_plus', 'context_minus')
+    GROUP BY study, model_id, method
 ),
 planned AS (SELECT DISTINCT study, method FROM measured),
 scored AS (

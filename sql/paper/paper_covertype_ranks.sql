@@ -3,8 +3,8 @@
 -- inputs: core_covertype_outcomes, covertype_scores, nested_spearman
 -- paper: section 5 (cross-model transfer); appendix H (complete ranks)
 -- Preservation and inversion rank the models of the direction module, null change those of the
--- fragility module; models without a score or a rate are left out. Intervals draw families, and
--- seeds in each, 500 times with seed 7601.
+-- fragility module; models without a score or a rate are left out. Intervals draw clusters of a
+-- family and a seed, 500 times with seed 7601; nothing is nested in them.
 CREATE OR REPLACE VIEW paper_covertype_ranks AS
 WITH paper (method, rhos, lowers, uppers, counts) AS (
     VALUES ('DECAF', [0.864154, 0.986787, 0.9741138295203292], [0.8318, 0.9725, 0.9416],
@@ -24,8 +24,9 @@ WITH paper (method, rhos, lowers, uppers, counts) AS (
 ),
 models AS MATERIALIZED (FROM core_covertype_outcomes),
 ranked AS MATERIALIZED (
-    SELECT {study: study, method: method, part: part} AS g, family AS outer_cluster,
-        seed AS inner_cluster, score AS x, [preserve_rate, invert_rate, null_change_rate][part] AS y
+    SELECT {study: study, method: method, part: part} AS g,
+        family || ' ' || seed AS outer_cluster, 0 AS inner_cluster, score AS x,
+        [preserve_rate, invert_rate, null_change_rate][part] AS y
     FROM (
         SELECT *, list_position(['evidence', 'contradiction', 'fragility'], label) AS part
         FROM covertype_scores('models')
