@@ -93,9 +93,9 @@ def draw_nested(
 ) -> NDArray[np.int64]:
     """Draw groups with replacement and, inside each drawn group, its clusters with replacement.
 
-    The joint family and seed bootstrap of Covertype (paper, appendix I): groups are model
-    families, a cluster is one seed of one family and holds all its models. A group that is drawn
-    twice draws its clusters anew.
+    Wider than drawing clusters alone where groups differ. For models of few families: groups are
+    the families, a cluster is one seed of one family and holds all its models. A group that is
+    drawn twice draws its clusters anew.
 
     Parameters
     ----------
