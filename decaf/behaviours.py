@@ -1,4 +1,4 @@
-"""What models of ImageNet-9 do, told from class scores alone (paper, appendix E).
+"""What models of ImageNet-9 do, told from class scores alone (paper, appendix F).
 
 Three behaviours of a model on a foreground, from its scores of Mixed-Same, Mixed-Rand and
 Mixed-Next. They may overlap, and none of them looks at a trajectory. The predicted class is the

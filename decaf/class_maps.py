@@ -31,7 +31,7 @@ IMAGENET9 = {
 }
 """Superclasses of ImageNet-9 in the order of their numbers, and their ImageNet-1k outputs.
 
-Ranges include both ends (paper, appendix E: the official map of the Backgrounds Challenge).
+Ranges include both ends (paper, appendix F: the official map of the Backgrounds Challenge).
 """
 
 

@@ -1,4 +1,4 @@
-"""Where images differ, and where they show a background (paper, appendix E)."""
+"""Where images differ, and where they show a background (paper, appendix F)."""
 
 from typing import TYPE_CHECKING
 

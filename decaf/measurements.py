@@ -27,7 +27,7 @@ SHARED_INPUTS = ("pairs", "model_id", "weights", "feeding", "score")
 
 
 class Behaviours(Settings):
-    """What is needed to tell behaviours from predictions alone (paper, appendix E)."""
+    """What is needed to tell behaviours from predictions alone (paper, appendix F)."""
 
     null_pair_type: str = Field(
         "same_rand",

@@ -1,7 +1,7 @@
 """Probes: behaviours learnt from features, judged on a family of models that was held out.
 
 Every representation is evaluated under the same protocol, so that what is compared is what the
-features hold (paper, appendix E).
+features hold (paper, appendix F).
 """
 
 from collections.abc import Callable, Sequence

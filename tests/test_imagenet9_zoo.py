@@ -1,4 +1,4 @@
-"""The 72 classifiers of the paper (appendix E), name by name."""
+"""The 72 classifiers of the paper (appendix F), name by name."""
 
 from itertools import product
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 A method is a settings class derived from :class:`AttributionMethod`; its parameters are fields. A
 new module in this package is a new method. Methods see a score and images in [0, 1], nothing of
-models; they are what DECAF is compared with (paper, appendix E), and know nothing of pairs.
+models; they are what DECAF is compared with (paper, appendix F), and know nothing of pairs.
 """
 
 import hashlib

@@ -3,7 +3,7 @@
 A method is a settings class derived from :class:`Baseline`; its budget of rows is its fields. It
 is given one classifier and the rows that are audited, with the context and the factor that each of
 them has itself, and answers with one number per component for the whole model (paper, section 5
-and appendix H). A new module in this package is a new method. Libraries are imported where they
+and appendix I). A new module in this package is a new method. Libraries are imported where they
 are used: planning imports none.
 """
 

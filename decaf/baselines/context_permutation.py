@@ -1,4 +1,4 @@
-"""Permutation importance of the factor inside each context (paper, appendix H)."""
+"""Permutation importance of the factor inside each context (paper, appendix I)."""
 
 from typing import ClassVar, Literal
 

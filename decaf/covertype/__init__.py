@@ -1,4 +1,4 @@
-"""Covertype with two appended channels, context and factor (paper, section 5 and appendix H).
+"""Covertype with two appended channels, context and factor (paper, section 5 and appendix I).
 
 * :mod:`decaf.covertype.table` reads the public table;
 * :mod:`decaf.covertype.splits` balances, splits and standardises it, the same for all models;

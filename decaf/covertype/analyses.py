@@ -1,4 +1,4 @@
-"""What a study of Covertype computes over all its models at the end (paper, appendix H)."""
+"""What a study of Covertype computes over all its models at the end (paper, appendix I)."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The five families of classifiers, with the settings of the paper (appendix H)."""
+"""The five families of classifiers, with the settings of the paper (appendix I)."""
 
 from collections.abc import Callable
 from typing import Any, Literal

@@ -1,7 +1,7 @@
 """Files of the ImageNet-9 Backgrounds Challenge: one foreground per file, one folder per class.
 
 Official layout: ``bg_challenge/<variant>/<part>/<NN_class>/<file>.JPEG``, the foreground's id being
-the file name's ``nXXXXXXXX_NNNNN`` before ``_bg_`` (paper, section 6 and appendix E).
+the file name's ``nXXXXXXXX_NNNNN`` before ``_bg_`` (paper, section 6 and appendix F).
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Fit a classifier of Covertype whose factor helps differently in two contexts (appendix H).
+"""Fit a classifier of Covertype whose factor helps differently in two contexts (appendix I).
 
 What the mechanism is named for is what the training data attempt to induce; what a model realises
 is for the audit to say.

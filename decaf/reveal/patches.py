@@ -72,7 +72,7 @@ class PatchMask:
 
 @dataclass(frozen=True)
 class Patches(RevealPath):
-    """Patches in falling order of the squared difference of the pair (paper, appendix E)."""
+    """Patches in falling order of the squared difference of the pair (paper, appendix F)."""
 
     kind: Literal["patches"] = "patches"
     sigma: float = described(8.0, "blur of the midpoint, standard deviation in px")

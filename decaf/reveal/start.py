@@ -22,7 +22,7 @@ TRUNCATE = 4
 
 @dataclass(frozen=True)
 class BlurredMidpoint:
-    """``x0 = Blur((x+ + x-) / 2)``, the same whichever branch asks (paper, appendix E).
+    """``x0 = Blur((x+ + x-) / 2)``, the same whichever branch asks (paper, appendix F).
 
     Parameters
     ----------

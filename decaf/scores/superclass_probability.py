@@ -22,7 +22,7 @@ class SuperclassProbability(ClassScore):
     """``q`` sums the float32 softmax over the true superclass; unmapped mass is dropped.
 
     The sums are not renormalised. A model whose outputs are the superclasses themselves, such as
-    one that was fine-tuned on them, is scored by its softmax as it is (paper, appendix E).
+    one that was fine-tuned on them, is scored by its softmax as it is (paper, appendix F).
     """
 
     kind: Literal["superclass_probability"]

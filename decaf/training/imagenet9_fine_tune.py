@@ -1,4 +1,4 @@
-"""Fine-tune a classifier on one version of the ImageNet-9 photos (paper, appendix E).
+"""Fine-tune a classifier on one version of the ImageNet-9 photos (paper, appendix F).
 
 The four regimes differ in the background: its own, a random one, that of the next class, none.
 They make models that depend on the background in different degrees and directions.

@@ -1,7 +1,7 @@
 -- purpose: what the planned baselines of the current runs say, or why they say nothing
 -- grain: one row per study and component of a baseline of a model, of its current run
 -- inputs: core_current_runs, stg_run_baselines, stg_baseline_scores, stg_models
--- paper: section 5, appendix H
+-- paper: section 5, appendix I
 CREATE OR REPLACE VIEW core_baselines AS
 SELECT
     planned.study,

@@ -1,7 +1,7 @@
 -- purpose: scores of every method for every behaviour of a unit
 -- grain: one row per study, model, source, method and label
 -- inputs: core_units, core_attributions, core_measurements
--- paper: section 6.1; appendix E
+-- paper: section 6.1; appendix F
 -- DECAF scores evidence by E, contradiction by C and fragility by F; the score of any other method
 -- is one number, the same for the three labels. Spatial methods have the study's names for them.
 -- On an endpoint-null pair no stage opposes the endpoint: SignFlip is 0 there, as in the probes.

@@ -2,7 +2,7 @@
 -- grain: one row per study that measures behaviours, planned model and source
 -- inputs: core_measurements, core_current_runs, core_pairs, core_source_responses,
 --   core_attributions, stg_models, behaviours
--- paper: section 6.1; appendix E
+-- paper: section 6.1; appendix F
 -- Behaviours are told at the run's epsilon and a change of 0.20. A unit takes part in the benchmark
 -- where nothing that was planned for it is missing.
 CREATE OR REPLACE VIEW core_units AS

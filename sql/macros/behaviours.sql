@@ -1,7 +1,7 @@
 -- purpose: what models of ImageNet-9 do, told from their predictions alone
 -- grain: one row per study, model and source
 -- inputs: core_pair_predictions, core_corruptions
--- paper: appendix E
+-- paper: appendix F
 -- y_evidence: Mixed-Same is right, and before the random background another class is predicted or
 -- the true class falls by change or more. y_contradiction: Mixed-Same is right, and Mixed-Next is
 -- taken for the class of its background. y_fragility: no endpoint difference, but a corruption of

@@ -1,7 +1,7 @@
 -- purpose: which clusters every replicate of a nested bootstrap draws: groups, then their members
 -- grain: one row per layout and replicate
 -- inputs: none
--- paper: appendix H (joint family and seed bootstrap)
+-- paper: appendix I (joint family and seed bootstrap)
 -- layouts names a relation with columns layout and sizes: a list of how many clusters each group
 -- has. Positions count from 0 through all groups. Every place draws a group, and each place in it
 -- a cluster: a group that is drawn twice draws its clusters anew. Draws are hashes of text, as

@@ -1,7 +1,7 @@
 -- purpose: rank correlation in every replicate of a nested bootstrap, by group
 -- grain: one row per group g and replicate; replicate NULL is the sample itself
 -- inputs: nested_draws
--- paper: section 5; appendix H (joint family and seed bootstrap)
+-- paper: section 5; appendix I (joint family and seed bootstrap)
 -- rel names a relation with columns g (group, any type), outer_cluster (such as a family),
 -- inner_cluster (such as a seed in it), x and y. Outer clusters are drawn, and inner ones in each;
 -- all rows of a drawn one count, once for every time it is drawn. Rows where x or y is missing are

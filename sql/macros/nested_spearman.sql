@@ -1,7 +1,7 @@
 -- purpose: Spearman correlation by group, with intervals of a nested bootstrap at two levels
 -- grain: one row per group g
 -- inputs: nested_rank_replicates, two_level_limits
--- paper: section 5; appendix H (joint family and seed bootstrap)
+-- paper: section 5; appendix I (joint family and seed bootstrap)
 -- rel is as for nested_rank_replicates; a group without any complete row has a row all the same.
 -- FROM nested_spearman('my_rows', 500, 7601)
 CREATE OR REPLACE MACRO nested_spearman(rel, replicates, seed) AS TABLE

@@ -1,7 +1,7 @@
 -- purpose: what each baseline of the current runs took, model by model
 -- grain: one row per study, model and baseline that has been made
 -- inputs: stg_baseline_costs, stg_run_baselines, core_current_runs
--- paper: appendix H
+-- paper: appendix I
 CREATE OR REPLACE VIEW out_baseline_costs AS
 WITH planned AS (
     SELECT study, model_id, baseline_key

@@ -1,7 +1,7 @@
 -- purpose: budgets of DECAF and the baselines as they ran, and their share of the paper's
 -- grain: one row per study, method and statistic
 -- inputs: core_covertype_costs, core_current_runs, stg_runs
--- paper: appendix H (measured cost)
+-- paper: appendix I (measured cost)
 -- Settings are those of the current run. Shares compare predicted rows of a model, per audited row
 -- where they grow with the table; of shap_interaction explained rows.
 CREATE OR REPLACE VIEW paper_covertype_budgets AS

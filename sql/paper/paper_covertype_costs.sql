@@ -1,7 +1,7 @@
 -- purpose: what every method took of workers and models, beside DECAF
 -- grain: one row per study, method and statistic
 -- inputs: core_covertype_costs
--- paper: appendix H (measured cost)
+-- paper: appendix I (measured cost)
 -- Nothing counts the loading of a model. Totals have a difference from the paper's where as many
 -- rows are audited as there, 48,000; seconds per million predicted rows, or per explained row,
 -- compare at any size. DECAF's trajectories also give M, Abs, Net, OppMass and SignFlip.

@@ -1,7 +1,7 @@
 -- purpose: whether a study of Covertype has the data and models of the paper, as far as counts say
 -- grain: one row per study whose current run reads Covertype
 -- inputs: stg_runs, core_current_runs, core_pairs, stg_models, core_covertype_models
--- paper: section 5; appendix H (setup)
+-- paper: section 5; appendix I (setup)
 -- It counts rows drawn and audited, and looks how far their positions in the file go: the official
 -- table has 581,012 rows. Another table of that size would pass: nobody's digest of it is here.
 CREATE OR REPLACE VIEW paper_covertype_data AS

@@ -1,7 +1,7 @@
 -- purpose: how many classifiers, families, regimes and seeds each module has
 -- grain: one row per study, module (or all) and statistic
 -- inputs: core_covertype_models
--- paper: appendix H (benchmark design)
+-- paper: appendix I (benchmark design)
 CREATE OR REPLACE VIEW paper_covertype_design AS
 WITH paper (module, statistic, published) AS (
     VALUES ('direction', 'models', 90), ('direction', 'families', 5), ('direction', 'regimes', 3),

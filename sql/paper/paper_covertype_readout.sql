@@ -1,7 +1,7 @@
 -- purpose: fixed semantics: how well each method's score tells the mechanism of a treatment
 -- grain: one row per study, method, label (or macro) and statistic
 -- inputs: core_covertype_outcomes, covertype_units, discrimination, role_credit
--- paper: appendix H (fixed columns)
+-- paper: appendix I (fixed columns)
 -- One label against the others, over all units. The macro is the mean over the three labels,
 -- undefined unless all are; accuracy is how often the largest of the three scores is that of the
 -- mechanism, ties shared. The three probes are fitted to labels of other families.

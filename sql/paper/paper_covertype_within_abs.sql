@@ -1,7 +1,7 @@
 -- purpose: how well each method's score tells the mechanism among models of about equal Abs
 -- grain: one row per study, method and statistic
 -- inputs: core_covertype_outcomes, covertype_units, bin_macros
--- paper: appendix H (within-Abs columns)
+-- paper: appendix I (within-Abs columns)
 -- Units lie in 12 quantile bins of Abs. Each label is judged in the bins where it occurs and is
 -- absent; the mean over bins, then over labels, is undefined unless every label is.
 CREATE OR REPLACE VIEW paper_covertype_within_abs AS

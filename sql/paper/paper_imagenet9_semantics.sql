@@ -1,7 +1,7 @@
 -- purpose: fixed semantics: how well each method's score tells each behaviour, over all units
 -- grain: one row per study, method, label (or macro) and statistic
 -- inputs: core_unit_scores, label_discrimination, comparisons_with_decaf
--- paper: section 6.1 (figure 3a); appendix E
+-- paper: section 6.1 (figure 3a); appendix F
 -- Intervals resample models. The macro is the mean over the three labels, undefined unless all are.
 CREATE OR REPLACE VIEW paper_imagenet9_semantics AS
 WITH units AS (SELECT *, 0 AS bin FROM core_unit_scores WHERE is_complete),

@@ -1,7 +1,7 @@
 -- purpose: spatial attribution inside the difference region of every pair
 -- grain: one row per study, model, pair and spatial attribution method
 -- inputs: files.attributions
--- paper: appendix E
+-- paper: appendix F
 CREATE OR REPLACE VIEW stg_attributions AS
 SELECT
     study::VARCHAR AS study,

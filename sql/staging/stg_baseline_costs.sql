@@ -1,7 +1,7 @@
 -- purpose: what each baseline of a model took
 -- grain: one row per baseline of a model
 -- inputs: files.baseline_costs
--- paper: appendix H
+-- paper: appendix I
 CREATE OR REPLACE VIEW stg_baseline_costs AS
 SELECT
     study::VARCHAR AS study,

@@ -1,7 +1,7 @@
 -- purpose: what other methods say of a table's factor
 -- grain: one row per study, model, baseline and component
 -- inputs: files.baseline_scores
--- paper: section 5, appendix H
+-- paper: section 5, appendix I
 CREATE OR REPLACE VIEW stg_baseline_scores AS
 SELECT
     study::VARCHAR AS study,

@@ -1,7 +1,7 @@
 -- purpose: class scores of factual images under held-out corruptions of the background
 -- grain: one row per study, model, factual image and corruption of its background
 -- inputs: files.corruptions
--- paper: appendix E
+-- paper: appendix F
 CREATE OR REPLACE VIEW stg_corruptions AS
 SELECT
     study::VARCHAR AS study,

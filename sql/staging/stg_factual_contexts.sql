@@ -1,7 +1,7 @@
 -- purpose: own context of every audited row of Covertype, as drawn for every training seed
 -- grain: one row per analysis, module, training seed and row of the table
 -- inputs: files.factual_contexts
--- paper: appendix H (setup)
+-- paper: appendix I (setup)
 CREATE OR REPLACE VIEW stg_factual_contexts AS
 SELECT
     study::VARCHAR AS study,

@@ -1,7 +1,7 @@
 -- purpose: what each measurement took
 -- grain: one row per measurement
 -- inputs: files.measurement_costs
--- paper: appendix E
+-- paper: appendix F
 CREATE OR REPLACE VIEW stg_measurement_costs AS
 SELECT
     study::VARCHAR AS study,

@@ -1,7 +1,7 @@
 -- purpose: what probes said of every unit of the family of models that was held out
 -- grain: one row per analysis, representation, unit and label
 -- inputs: files.probe_predictions
--- paper: appendix H (fixed semantic readout)
+-- paper: appendix I (fixed semantic readout)
 CREATE OR REPLACE VIEW stg_probe_predictions AS
 SELECT
     study::VARCHAR AS study,

@@ -1,6 +1,6 @@
 """Every value that the views of Covertype call published, against the cells of the paper.
 
-``covertype_published.csv`` was read from the paper's section 5 and appendix H, in its words and as
+``covertype_published.csv`` was read from the paper's section 5 and appendix I, in its words and as
 printed; ``text`` after a table's name means the paragraphs about it.
 """
 
