@@ -318,5 +318,5 @@ def known_run(connection: duckdb.DuckDBPyConnection, study: str) -> Run:
 
 def rows_of(connection: duckdb.DuckDBPyConnection, row_type: type, study: str) -> tuple:
     """Run the query of a row type for a study."""
-    rows = connection.sql(row_type.query, params=[study]).fetchall()
+    rows = connection.execute(row_type.query, [study]).fetchall()
     return tuple(row_type(*row) for row in rows)

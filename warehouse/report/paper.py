@@ -35,6 +35,12 @@ NUMBERS = (
 )
 """Columns that do not say what a row is of."""
 
+COLUMNS_OF = (
+    "SELECT table_name, list(column_name ORDER BY column_index) FROM duckdb_columns() "
+    "WHERE starts_with(table_name, ?) GROUP BY table_name ORDER BY table_name"
+)
+"""Columns of views, without binding what they read."""
+
 
 class PaperRow(NamedTuple):
     """One row: what it is of, by column, and its numbers."""
@@ -146,17 +152,13 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
     A view ``paper_<data set>_data`` that knows the study says which tables are its own; those of
     other data sets, whose queries may take minutes on its trajectories, are then not asked.
     """
-    columns = {
-        view.name: connection.sql(f"SELECT * FROM {view.name} LIMIT 0").columns
-        for view in views()
-        if view.folder == FOLDER
-    }
+    columns = dict(connection.execute(COLUMNS_OF, [f"{FOLDER}_"]).fetchall())
     notes = {}
     for name, found in columns.items():
         if set(DataNote._fields) - DataNote._field_defaults.keys() <= set(found):
             known = [field for field in DataNote._fields if field in found]
             said = f"SELECT {', '.join(known)} FROM {name} WHERE study = ?"
-            for row in connection.sql(said, params=[study]).fetchall():
+            for row in connection.execute(said, [study]).fetchall():
                 notes[name] = DataNote(**dict(zip(known, row, strict=True)))
     own = next((name.removesuffix("data") for name in notes if name != ANY_DATA), f"{FOLDER}_")
     tables = []
@@ -172,7 +174,7 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
             "lower_95" in names,
             (),
         )
-        found = connection.sql(table.query, params=[study]).fetchall()
+        found = connection.execute(table.query, [study]).fetchall()
         rows = tuple(_row(dict(zip(names, values, strict=True))) for values in found)
         if rows:
             tables.append(table._replace(rows=rows))
