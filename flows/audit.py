@@ -18,9 +18,8 @@ from warehouse.writer import open_root, sweep
 def audit(config: Path) -> None:
     """Carry out what is left of a study; the same call again resumes it.
 
-    Reads the data and the models; writes the input file, checkpoints, the warehouse and the
-    report. What has a receipt is not done again. A model that cannot be trained or scored stops no
-    other model; its error is raised in the end, and the same call tries it again.
+    Writes the input file, checkpoints, the warehouse and the report. What has a receipt stays. A
+    model that fails stops no other one; its error is raised in the end, and tried again next time.
     """
     study = load_study(config)
     root = open_root(study.warehouse)

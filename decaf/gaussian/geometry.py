@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 GeometryName = Literal["cmmr", "pixel", "diagonal", "power", "linear"]
 ROWS_OF_A_PRODUCT = 32
 """Fixed, because the rounding of a matrix product depends on how many rows it has."""
+COLUMNS_OF_A_PRODUCT = 64
+"""Columns are a multiple of it: the last few round otherwise, depending on the place of the row."""
 
 
 class Colouring(NamedTuple):
@@ -168,8 +170,9 @@ def _principal_noise(
     padded = np.zeros((blocks * ROWS_OF_A_PRODUCT, scaled.shape[1]))
     padded[: len(scaled)] = scaled
     rows = like(array, padded).reshape(blocks, ROWS_OF_A_PRODUCT, -1)
-    axes = reference.axes_like(array)
-    return namespace(array).concatenate([block @ axes for block in rows])[: len(scaled)]
+    axes = reference.axes_like(array, COLUMNS_OF_A_PRODUCT)
+    product = namespace(array).concatenate([block @ axes for block in rows])
+    return product[: len(scaled), : reference.mean.size]
 
 
 def _spectrum(reference: GaussianReference) -> NDArray[np.float64]:

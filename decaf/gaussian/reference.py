@@ -116,14 +116,17 @@ class GaussianReference:
         """(D, D) float64 put together from the eigenpairs."""
         return (self.eigenvectors * self.eigenvalues) @ self.eigenvectors.T
 
-    def axes_like(self, array: "Array") -> "Array":
+    def axes_like(self, array: "Array", multiple: int = 1) -> "Array":
         """(rank, D) principal axes, one per row, of the library, type and device of ``array``.
 
-        Moved there once: 3,072 dimensions are 38 MB in float32.
+        Columns of zeros round D up to a ``multiple``. Moved there once: 3,072 dimensions are 38 MB
+        in float32.
         """
-        place = array.dtype, array.device
+        place = array.dtype, array.device, multiple
         if place not in self._axes:
             rows = np.ascontiguousarray(self.eigenvectors[:, : self.rank].T)
+            if extra := -rows.shape[1] % multiple:
+                rows = np.pad(rows, [(0, 0), (0, extra)])
             self._axes[place] = like(array, rows)
         return self._axes[place]
 

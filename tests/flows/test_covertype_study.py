@@ -206,7 +206,7 @@ def test_a_killed_run_and_a_fit_that_fails_keep_what_is_done(
     done = decaf("run", file, **prefect_server)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "tasks failed; what succeeded is kept:\n  slow: estimator" in done.stderr
-    assert "table: 250 rows drawn of each of cover types 1 and 2" in done.stdout
+    assert "table: 250 rows drawn of each of cover types 1 and 2" in done.stderr
     assert "Traceback" not in done.stderr
     assert first.stat().st_mtime_ns == fitted
     assert second.exists()

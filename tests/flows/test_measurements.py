@@ -205,7 +205,8 @@ def _tells_all(done):
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     told = done.stderr[done.stderr.index("error: 5 things") :].splitlines()
-    assert [line.partition(": ")[0] for line in told[1:]] == [
+    # Prefect may warn of events that it has not sent yet.
+    assert [line.partition(": ")[0] for line in told[1:] if " | WARNING | " not in line] == [
         *("first, second", "first", "second", "third", "data")
     ]
     assert "data folder" in told[1]

@@ -135,7 +135,9 @@ def test_sigterm_ends_workers_and_server_and_says_how_to_go_on(
 ):
     environment = {**os.environ, **prefect_server}
     del environment["PREFECT_API_URL"]  # a server of its own
-    command = [DECAF, "run", str(write(slow_study))]
+    environment["SLOW_SECONDS"] = "0.6"
+    config = write({**slow_study, "cluster": {"kind": "local", "workers": 1}})
+    command = [DECAF, "run", str(config)]
     options = {"cwd": tmp_path, "env": environment, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **options) as flow:
         wait_for(lambda: receipts(tmp_path / "warehouse"), flow)

@@ -37,8 +37,8 @@ def given(tmp_path):
         "score": {"kind": "class_probability", "classes": 2, "target": 1},
         "paths": {"context": {"kind": "context"}},
         "baselines": {
-            "pdp": {"kind": "pdp_ale"},
-            "pairs": {"kind": "shap_interaction", "rows": 4},
+            "pdp_ale": {"kind": "pdp_ale"},
+            "shap_interaction": {"kind": "shap_interaction", "rows": 4},
             "lime": {"kind": "lime", "rows": 2, "samples": 20, "models": ["*_s2"]},
         },
         "workspace": str(tmp_path / "workspace"),
@@ -74,10 +74,10 @@ def test_a_recipe_without_a_table_fits_to_that_of_the_data(given):
 def test_a_method_is_planned_for_the_models_that_it_applies_to(trained):
     units = planned(trained)
     assert list(units) == [
-        ("linear_s1", "pdp"),
-        ("linear_s1", "pairs"),
-        ("trees_s2", "pdp"),
-        ("trees_s2", "pairs"),
+        ("linear_s1", "pdp_ale"),
+        ("linear_s1", "shap_interaction"),
+        ("trees_s2", "pdp_ale"),
+        ("trees_s2", "shap_interaction"),
         ("trees_s2", "lime"),
     ]
     assert len({unit.key for unit in units.values()}) == 5
@@ -108,7 +108,7 @@ def test_baselines_are_part_of_what_a_run_is(trained):
 
 
 def test_a_worker_commits_scores_and_costs_once(trained):
-    unit = planned(trained)["linear_s1", "pdp"]
+    unit = planned(trained)["linear_s1", "pdp_ale"]
     done = run_baseline(order(trained, unit))
     assert done == ("linear_s1", 6 * 24)
     assert run_baseline(order(trained, unit)) == ("linear_s1", 0)
@@ -123,11 +123,11 @@ def test_a_worker_commits_scores_and_costs_once(trained):
             "SELECT method, predicted_rows, wall_seconds > 0, cpu_seconds > 0, "
             "peak_memory_bytes > 1e6, worker <> '' FROM stg_baseline_costs"
         ).fetchall()
-    assert costs == [("pdp", 144, True, True, True, True)]
+    assert costs == [("pdp_ale", 144, True, True, True, True)]
 
 
 def test_the_same_probabilities_as_the_audits_are_explained(trained):
-    unit = planned(trained)["linear_s1", "pdp"]
+    unit = planned(trained)["linear_s1", "pdp_ale"]
     run_baseline(order(trained, unit))
     scores = read_commit(trained.warehouse, "baselines", "s", unit.key, "baseline_scores")
     estimator, _ = trained.models[0].training.fit()
@@ -145,7 +145,7 @@ def test_the_same_probabilities_as_the_audits_are_explained(trained):
 def test_what_a_method_cannot_do_is_committed_with_its_reason(trained):
     units = planned(trained)
     for name in ("linear_s1", "trees_s2"):
-        run_baseline(order(trained, units[name, "pairs"]))
+        run_baseline(order(trained, units[name, "shap_interaction"]))
     with connect(trained.warehouse) as connection:
         found = connection.sql(
             "SELECT model_id, score IS NULL, explained_rows, reason FROM stg_baseline_scores "
@@ -157,7 +157,9 @@ def test_what_a_method_cannot_do_is_committed_with_its_reason(trained):
 
 def test_a_model_without_probabilities_is_a_fault_of_the_configuration(given):
     given["models"][0]["method"] = "decision_function"
-    with pytest.raises(ValidationError, match="pdp needs probabilities, and model linear_s1 has"):
+    with pytest.raises(
+        ValidationError, match="pdp_ale needs probabilities, and model linear_s1 has"
+    ):
         Study(**given)
     for baseline in given["baselines"].values():
         baseline["families"] = ["trees"]
@@ -165,11 +167,11 @@ def test_a_model_without_probabilities_is_a_fault_of_the_configuration(given):
 
 
 def test_what_gives_no_probabilities_is_not_explained_as_if_it_did(trained):
-    unit = planned(trained)["linear_s1", "pdp"]
+    unit = planned(trained)["linear_s1", "pdp_ale"]
     made = order(trained, unit)
     card = unit.model.model_copy(update={"method": "decision_function"})
     model = replace(made.model, card=card, feeding=card.feeding_digest)
-    with pytest.raises(ModelError, match="gives a value, and baseline pdp needs probabilities"):
+    with pytest.raises(ModelError, match="gives a value, and baseline pdp_ale needs probabilities"):
         run_baseline(replace(made, model=model))
     assert not receipts.keys(trained.warehouse, "baselines", "s")
 
@@ -199,7 +201,7 @@ def test_a_data_set_without_factual_rows_has_no_baselines(given):
     given["data"] = {"adapter": "scenes", "sources": 2}
     given["models"] = [{"id": "f", "family": "f", "source": "function", "function": "a:b"}]
     given["models"][0]["output"] = "value"
-    given["baselines"] = {"pdp": {"kind": "pdp_ale"}}
+    given["baselines"] = {"pdp_ale": {"kind": "pdp_ale"}}
     study = Study(**given)
     with pytest.raises(DataError, match="the data set 'scenes' does not have; leave it out"):
         planned(study)

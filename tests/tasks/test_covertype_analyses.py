@@ -136,7 +136,7 @@ def test_probabilities_are_those_of_the_library(units):
         "none": ["retraining.score"],
     }
     analysis = Analysis("probe_predictions", "k", {"features": features})
-    rows = list(analyse._probe_predictions(units, analysis))
+    rows = analyse._probe_predictions(units, analysis)["probe_predictions"].to_pylist()
     columns = np.stack([units["evidence"], units["lime.score"], np.full(15, np.nan)], axis=1)
     expected = held_out_probabilities(
         columns, units["labels"].argmax(axis=1), LABELS, units["family"]
@@ -158,7 +158,7 @@ def test_probabilities_are_those_of_the_library(units):
 def test_one_family_is_no_fold(units):
     units["family"] = np.full(15, "a", object)
     analysis = Analysis("probe_predictions", "k", {"features": {"one": ["evidence"]}})
-    rows = list(analyse._probe_predictions(units, analysis))
+    rows = analyse._probe_predictions(units, analysis)["probe_predictions"].to_pylist()
     assert {(row["probability"], row["reason"]) for row in rows} == {(None, "no other family")}
 
 

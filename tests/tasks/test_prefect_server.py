@@ -45,7 +45,9 @@ def process(tmp_path, monkeypatch):
 
 
 def own_child():
-    (child,) = psutil.Process().children()
+    """The server: xdist or Dask may have started other processes here."""
+    children = psutil.Process().children()
+    (child,) = [child for child in children if servers.PROCESS in child.cmdline()]
     return child
 
 

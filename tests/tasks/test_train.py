@@ -20,7 +20,7 @@ def test_an_audit_goes_on_with_the_models_that_could_be_trained(tmp_path):
         models=models,
         score={"kind": "class_probability", "classes": 2, "target": 1},
         paths={"context": {"kind": "context"}},
-        baselines={"pdp": {"kind": "pdp_ale", "models": ["mild"]}},
+        baselines={"pdp_ale": {"kind": "pdp_ale", "models": ["mild"]}},
         workspace=tmp_path / "workspace",
         warehouse=str(tmp_path / "warehouse"),
     )
