@@ -44,10 +44,14 @@ def process(tmp_path, monkeypatch):
     return (tmp_path / "process.py").write_text
 
 
-def own_child():
-    """The server: xdist or Dask may have started other processes here."""
+def own_children():
+    """Servers of this process, which the tests may have given other children as well."""
     children = psutil.Process().children()
-    (child,) = [child for child in children if servers.PROCESS in child.cmdline()]
+    return [child for child in children if servers.PROCESS in child.cmdline()]
+
+
+def own_child():
+    (child,) = own_children()
     return child
 
 
@@ -63,7 +67,7 @@ def test_a_server_that_is_killed_is_started_again_on_its_port(process, capsys):
         assert "started again" in capsys.readouterr().err
     finally:
         server.stop()
-    assert not psutil.Process().children()
+    assert not own_children()
 
 
 def test_a_server_that_cannot_start_is_said(process, tmp_path):
