@@ -146,9 +146,9 @@ def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_s
     assert rows(tmp_path / "warehouse", "SELECT is_finished FROM core_current_runs") == [(False,)]
 
 
-def test_a_worker_imports_torch_when_a_model_needs_it_and_never_prefect():
+def test_a_worker_imports_no_prefect_and_torch_only_for_a_model_that_needs_it():
     assert imported("tasks.shard, tasks.train") == []
-    assert imported("tasks.shard, tasks.train, decaf.models.network") == ["torch"]
+    assert imported("flows.audit") == ["prefect"]
 
 
 def test_planning_a_finished_audit_needs_no_torch():
