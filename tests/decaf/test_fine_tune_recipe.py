@@ -22,12 +22,7 @@ from decaf.training.imagenet9_fine_tune import ImageNet9FineTune
 SQUEEZENET = {"architecture": "torchvision:squeezenet1_1", "input_size": 224}
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture

@@ -17,12 +17,7 @@ CPU = torch.device("cpu")
 VARIED = Augmentation(crop_scale=(0.7, 1.0), flip_probability=0.5)
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture

@@ -17,12 +17,7 @@ from decaf.training.scene_shortcut import SceneShortcut
 WALL, SHAPE = 1, 4
 
 
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def settings(**given):
