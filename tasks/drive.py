@@ -57,9 +57,10 @@ def drive(
     def submit(count: int) -> None:
         for order, name in itertools.islice(waiting, count):
             place = -(rank * MOST_ORDERS + len(called))
-            future = client.submit(
-                work, order, key=f"{work.__name__}-{name}", priority=place, pure=False
-            )
+            # Of this client alone: two studies on one scheduler may have shards of equal names,
+            # and Dask would do the work of one key once.
+            key = f"{work.__name__}-{name}-{client.id}"
+            future = client.submit(work, order, key=key, priority=place, pure=False)
             called[future.key] = name
             running.add(future)
 
