@@ -28,7 +28,7 @@ from warehouse.catalog import connect
 DECAF = str(Path(sys.executable).parent / "decaf")
 MODELS, ROUNDS, WORKERS = 72, 3, 2
 TINY = "factory:decaf.networks.small_cnn:build"
-LARGE, LARGE_SHARDS, SOURCES_PER_SHARD = "torchvision:resnet18", 12, 10
+LARGE, LARGE_SHARDS, SOURCES_PER_SHARD = "torchvision:resnet18", 12, 20
 
 
 class Taken(NamedTuple):
@@ -80,7 +80,7 @@ def long_shards(folder: Path) -> None:
     """Shards of 20 s and more: gaps between them, and what is around them."""
     own = folder / "long"
     own.mkdir()
-    cards = [card(own, "net", 0, LARGE, input_size=224)]
+    cards = [card(own, "net", 0, LARGE, input_size=224, arguments={"num_classes": 2})]
     settings = {"sources_per_shard": SOURCES_PER_SHARD, "batch_size": 61}
     data = {"adapter": "scenes", "sources": LARGE_SHARDS * SOURCES_PER_SHARD}
     write_study(own, cards, data=data, cluster={"kind": "local", "workers": WORKERS}, **settings)

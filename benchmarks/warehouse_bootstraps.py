@@ -95,16 +95,17 @@ def rank_transfer(root: Path, draws: dict[str, NDArray[np.int64]]) -> Array:
 
 def path_ratios(root: Path, draws: dict[str, NDArray[np.int64]]) -> Array:
     """Ratio of means over models, standard error and limits, by pair type, two paths and metric."""
-    sums, counts = read(root, METRICS)
-    means = sums.sum(axis=-1) / counts.sum(axis=-1)
-    weights = multiplicities(draws["models"], means.shape[1])
+    sample, replicates = _means(read(root, METRICS), draws["sources"])
+    weights = multiplicities(draws["models"], sample.shape[1])
     rows = []
-    metrics, _, types, paths = means.shape
+    metrics, _, types, paths = sample.shape
     for kind, (a, b), metric in itertools.product(
         range(types), itertools.combinations(range(paths), 2), range(metrics)
     ):
-        above, below = (means[metric, :, kind, path] for path in (b, a))
-        rows += _by_level(above.mean() / below.mean(), (weights @ above) / (weights @ below))
+        above, below = (sample[metric, :, kind, path] for path in (b, a))
+        over, under = (replicates[metric, :, kind, path].mean(axis=0) for path in (b, a))
+        for resampled in ((weights @ above) / (weights @ below), over / under):
+            rows += _by_level(above.mean() / below.mean(), resampled)
     return np.array(rows)
 
 
@@ -112,7 +113,7 @@ def by_group(root: Path, draws: dict[str, NDArray[np.int64]]) -> Array:
     """Difference, mean and ratio of two metrics over the sources, for every model."""
     only = ds.field("path") == "blend"
     sums, counts = read(root, ("evidence", "contradiction"), only)
-    sums, counts = sums[:, :, 1, 0], counts[:, 1, 0]  # the pair type rand
+    sums, counts = sums[:, :, 1, 0], counts[:, 1, 0]  # the pair type same_rand
     weights = multiplicities(draws["sources"], counts.shape[-1])
     rows = []
     both = zip((*sums, counts), (*(sums @ weights.T), counts @ weights.T), strict=True)
@@ -146,12 +147,12 @@ BOOTSTRAPS = {
     ),
     "out_path_ratio_intervals": Bootstrap(
         f"SELECT ratio, {LIMITS} FROM out_path_ratio_intervals "
-        "ORDER BY pair_type, path_a, path_b, metric, level",
+        "ORDER BY pair_type, path_a, path_b, metric, resampled, level",
         path_ratios,
     ),
     "bootstrap_by_group, 72 models over sources": Bootstrap(
         "WITH blended AS (SELECT model_id AS g, source_id AS cluster, evidence AS x, "
-        "contradiction AS y FROM core_profiles WHERE path = 'blend' AND pair_type = 'rand') "
+        "contradiction AS y FROM core_profiles WHERE path = 'blend' AND pair_type = 'same_rand') "
         f"SELECT estimate, {LIMITS} FROM bootstrap_by_group('blended', 500, 91702, [0.9, 0.95]) "
         "ORDER BY g, statistic, level",
         by_group,

@@ -10,6 +10,7 @@ from decaf.pairs import PairSet
 from tasks.plan import AuditPlan, software
 from warehouse import receipts
 from warehouse.schemas import (
+    IMAGES,
     MODELS,
     PAIRS,
     PATHS,
@@ -17,6 +18,7 @@ from warehouse.schemas import (
     RUN_BASELINES,
     RUN_MEASUREMENTS,
     RUN_OUTCOMES,
+    RUN_REMARKS,
     RUN_SHARDS,
     RUNS,
     Table,
@@ -33,7 +35,7 @@ def commit_run(plan: AuditPlan) -> None:
     study, name = plan.study, plan.study.study
     pairs_key = short(plan.pairs.digest)
     if pairs_key not in receipts.keys(plan.root, "pairs", name):
-        commit(plan.root, "pairs", name, pairs_key, {"pairs": _pair_rows(plan.pairs)})
+        commit(plan.root, "pairs", name, pairs_key, _pair_rows(plan.pairs))
     if plan.is_current:
         return
     started_at = next_moment(plan.root, "runs", name)
@@ -90,6 +92,10 @@ def commit_run(plan: AuditPlan) -> None:
         }
         for one in plan.analyses
     ]
+    remarks = [
+        {"run_id": plan.run_id, "position": position, "remark": remark}
+        for position, remark in enumerate(plan.remarks)
+    ]
     tables = {
         "runs": _table(RUNS, [run]),
         "run_shards": _table(RUN_SHARDS, shards),
@@ -98,6 +104,7 @@ def commit_run(plan: AuditPlan) -> None:
         "run_analyses": _table(RUN_ANALYSES, analyses),
         "models": _model_rows(plan),
         "paths": _path_rows(plan),
+        "run_remarks": _table(RUN_REMARKS, remarks),
     }
     commit(plan.root, "runs", name, plan.run_id, tables, software=software(), at=started_at)
 
@@ -114,7 +121,7 @@ def commit_outcome(plan: AuditPlan, forward_rows: int, quarantined_count: int) -
     commit(plan.root, "outcomes", plan.study.study, plan.run_id, {"run_outcomes": rows})
 
 
-def _pair_rows(pairs: PairSet) -> pa.Table:
+def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
     rows = [
         {
             "pairs_digest": pairs.digest,
@@ -130,7 +137,16 @@ def _pair_rows(pairs: PairSet) -> pa.Table:
         }
         for pair in pairs.pairs
     ]
-    return _table(PAIRS, rows)
+    images = [
+        {
+            "pairs_digest": pairs.digest,
+            "image_id": image.image_id,
+            "variant": image.variant,
+            "digest": image.digest,
+        }
+        for image in pairs.images
+    ]
+    return {"pairs": _table(PAIRS, rows), "images": _table(IMAGES, images)}
 
 
 def _model_rows(plan: AuditPlan) -> pa.Table:

@@ -60,6 +60,8 @@ class AuditPlan:
     """What other methods are asked of the models."""
     compared: frozenset[str]
     """Keys of baselines that are committed."""
+    remarks: tuple[str, ...]
+    """What of the data the run leaves out, in words."""
     is_finished: bool
     """Whether this very run has been completed and checked."""
     is_current: bool
@@ -145,7 +147,7 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
     BadInput
         When weight files (all of them are named) or the warehouse cannot be used.
     """
-    look_ahead(study, pairs)
+    remarks = dict.fromkeys([*pairs.remarks, *look_ahead(study, pairs)])
     root = storage.resolved(study.warehouse)
     if storage.open(root).exists(layout.FORMAT):
         check_version(root)
@@ -171,6 +173,7 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
         measured=frozenset(measured & {one.key for one in measurements}),
         baselines=baselines,
         compared=frozenset(compared & {one.key for one in baselines}),
+        remarks=tuple(remarks),
         is_finished=run_id in outcomes,
         is_current=run_id == _newest_run(root, study.study),
     )

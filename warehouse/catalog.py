@@ -32,7 +32,9 @@ RECEIPTS = {
     "key": "VARCHAR",
     "model_id": "VARCHAR",
     "committed_at": "TIMESTAMPTZ",
+    "pairs_digest": "VARCHAR",
 }
+"""``pairs_digest`` is of the pairs that went into the commit; NULL where none did."""
 RECEIPT_FILES = {
     "kind": "VARCHAR",
     "study": "VARCHAR",
@@ -198,7 +200,17 @@ def provide(
         by_table[table].append(str(path))
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
-    rows = [{name: getattr(receipt, name) for name in RECEIPTS} for receipt in committed]
+    rows = [
+        {
+            "kind": receipt.kind,
+            "study": receipt.study,
+            "key": receipt.key,
+            "model_id": receipt.model_id,
+            "committed_at": receipt.committed_at,
+            "pairs_digest": receipt.inputs.get("pairs"),
+        }
+        for receipt in committed
+    ]
     _create_table(connection, "receipts", RECEIPTS, rows)
     _create_table(connection, "receipt_files", RECEIPT_FILES, files)
 

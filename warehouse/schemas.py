@@ -282,6 +282,31 @@ PAIRS = Table(
     ),
 )
 
+IMAGES = Table(
+    "images",
+    "one row per set of pairs and clean input",
+    ("study", "pairs_digest", "image_id"),
+    ("study",),
+    (
+        Column("pairs_digest", TEXT, "digest of the whole set of pairs"),
+        Column("image_id", TEXT, "the clean input, unique in its study"),
+        Column("variant", TEXT, "kind of the input"),
+        Column("digest", TEXT, "digest of what the input is made from, such as its file"),
+    ),
+)
+
+RUN_REMARKS = Table(
+    "run_remarks",
+    "one row per run and remark on what of the data it leaves out",
+    ("study", "run_id", "position"),
+    ("study",),
+    (
+        RUN_ID,
+        Column("position", COUNT, "order of the remarks, from 0"),
+        Column("remark", TEXT, "what is not used, and why, in words"),
+    ),
+)
+
 RUN_OUTCOMES = Table(
     "run_outcomes",
     "one row per run that scored every shard and passed its checks",
@@ -321,6 +346,8 @@ TABLES: dict[str, Table] = {
         MODELS,
         PATHS,
         PAIRS,
+        IMAGES,
+        RUN_REMARKS,
         RUN_OUTCOMES,
         REGISTRY_ENTRIES,
         GATE_VERDICTS,

@@ -3,7 +3,7 @@
 -- inputs: core_current_runs, stg_run_shards, receipts
 -- paper: none
 CREATE OR REPLACE VIEW core_shards AS
-WITH committed AS (SELECT kind, study, key FROM receipts)
+WITH committed AS (SELECT kind, study, key, pairs_digest FROM receipts)
 SELECT
     planned.study,
     planned.run_id,
@@ -14,7 +14,8 @@ SELECT
     planned.pair_count,
     planned.trajectory_count, -- quarantined ones included
     scored.key IS NOT NULL AS is_scored,
-    routed.key IS NOT NULL AS is_routed
+    routed.key IS NOT NULL AS is_routed,
+    scored.pairs_digest -- of the pairs that were scored; NULL before that
 FROM stg_run_shards AS planned
 JOIN core_current_runs USING (study, run_id)
 LEFT JOIN committed AS scored

@@ -1,6 +1,6 @@
 -- purpose: how far versions of entries moved, with intervals, p-values and false discovery control
 -- grain: one row per entry of rel, what it is measured on, metric and level
--- inputs: drift_replicates, percentile_limits
+-- inputs: drift_replicates, asked_levels, limit_at
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for drift_pairs. p_value is that of a two-sided percentile bootstrap: twice the smaller
 -- share of replicates on one side of no change, the sample counted in. p_adjusted is the rate of
@@ -8,24 +8,27 @@
 -- re-audit that have a p-value: models, pair types, paths and metrics together.
 -- FROM drift_of('core_entry_versions', 2000, 91702, [0.95])
 CREATE OR REPLACE MACRO drift_of(rel, replicates, seed, levels) AS TABLE
-WITH resampled AS MATERIALIZED (FROM drift_replicates(rel, replicates, seed)),
-sample AS (FROM resampled WHERE replicate IS NULL),
-sided AS (
-    SELECT {of: g, is_change: false} AS g, value FROM resampled WHERE replicate IS NOT NULL
-    UNION ALL
-    SELECT {of: g, is_change: true}, change FROM resampled WHERE replicate IS NOT NULL
+WITH resampled AS MATERIALIZED (
+    SELECT
+        g, source_count,
+        value[1] AS value, value_before[1] AS value_before, change[1] AS change,
+        -- A single source is no sample, and an undefined replicate has no place.
+        CASE WHEN source_count > 1
+            THEN list_sort(list_filter(value[2:], lambda one: one IS NOT NULL)) END AS values,
+        CASE WHEN source_count > 1
+            THEN list_sort(list_filter(change[2:], lambda one: one IS NOT NULL)) END AS changes
+    FROM drift_replicates(rel, replicates, seed)
 ),
-limits AS MATERIALIZED (FROM percentile_limits('sided', levels)),
 tested AS (
     SELECT
         g,
-        least(1, 2 * (1 + least(count(*) FILTER (step <= 0), count(*) FILTER (step >= 0)))
-            / (1 + count(step))) AS p_value
-    -- Sums in another order differ in their last digits: that is no change.
-    FROM (SELECT g, replicate, source_count, round(change, 12) AS step FROM resampled)
-    WHERE replicate IS NOT NULL AND source_count > 1
-    GROUP BY g
-    HAVING count(step) > 1
+        -- Sums in another order differ in their last digits: that is no change.
+        least(1, 2 * (1 + least(
+            len(list_filter(changes, lambda step: round(step, 12) <= 0)),
+            len(list_filter(changes, lambda step: round(step, 12) >= 0))
+        )) / (1 + len(changes))) AS p_value
+    FROM resampled
+    WHERE len(changes) > 1
 ),
 ranked AS (
     SELECT g, p_value, p_value * count(*) OVER (PARTITION BY g.study, g.reaudit_id) / count(*)
@@ -39,14 +42,13 @@ adjusted AS (
     FROM ranked
 )
 SELECT
-    sample.g, now.level, sample.value_before, sample.value, sample.change, sample.source_count,
-    CASE WHEN source_count > 1 THEN now.lower_limit END AS lower_limit, -- of value
-    CASE WHEN source_count > 1 THEN now.upper_limit END AS upper_limit,
-    CASE WHEN source_count > 1 THEN moved.lower_limit END AS change_lower,
-    CASE WHEN source_count > 1 THEN moved.upper_limit END AS change_upper,
-    CASE WHEN source_count > 1 THEN moved.standard_error END AS change_error,
+    g, level, value_before, value, change, source_count,
+    limit_at(values, (1 - level) / 2) AS lower_limit, -- of value
+    limit_at(values, 1 - (1 - level) / 2) AS upper_limit,
+    limit_at(changes, (1 - level) / 2) AS change_lower,
+    limit_at(changes, 1 - (1 - level) / 2) AS change_upper,
+    CASE WHEN source_count > 1 THEN list_aggregate(changes, 'stddev_samp') END AS change_error,
     p_value, p_adjusted
-FROM sample
-JOIN limits AS now ON now.g.of = sample.g AND NOT now.g.is_change
-JOIN limits AS moved ON moved.g.of = sample.g AND moved.g.is_change AND moved.level = now.level
-LEFT JOIN adjusted ON adjusted.g = sample.g;
+FROM resampled
+CROSS JOIN asked_levels(levels)
+LEFT JOIN adjusted USING (g);

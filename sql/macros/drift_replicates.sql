@@ -1,39 +1,52 @@
--- purpose: every column of the drift in every bootstrap replicate, and in the sample
--- grain: one row per entry of rel, what it is measured on, metric and replicate
--- inputs: drift_terms, bootstrap_sums
+-- purpose: every column of the drift in the sample and in every bootstrap replicate
+-- grain: one row per entry of rel, what it is measured on, and metric
+-- inputs: drift_trajectory_groups, drift_image_groups, bootstrap_sums
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for drift_pairs. Whole sources are drawn; entries and metrics with as many sources
--- share their draws, and so do both versions. replicate NULL is the sample itself.
+-- share their draws, and so do both versions. A list begins with the sample; the replicates follow.
 CREATE OR REPLACE MACRO drift_replicates(rel, replicates, seed) AS TABLE
-WITH drift_groups AS MATERIALIZED (
+WITH measured_groups AS (
+    FROM drift_trajectory_groups(rel)
+    UNION ALL
+    FROM drift_image_groups(rel)
+),
+drift_groups AS MATERIALIZED (
     SELECT
-        {of: terms.g, source_count: max(position) + 1} AS g,
-        max(position) + 1 AS layout,
-        list(position::INTEGER) AS positions,
-        -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
-        [list(term[1]), list(term[2]), list(term[3]), list(term[4])] AS columns
-    FROM drift_terms(rel) AS terms
-    GROUP BY terms.g
+        {of: g, source_count: source_count, metrics: metrics} AS g,
+        source_count AS layout,
+        positions,
+        columns
+    FROM measured_groups
 ),
 drift_layouts AS (
     SELECT layout, unnest(range(layout)) AS position, NULL::VARCHAR AS stratum
     FROM (SELECT DISTINCT layout FROM drift_groups)
 ),
-totals AS (
-    SELECT
-        g,
-        nullif(generate_subscripts(sums[1], 1), 1) - 2 AS replicate,
-        unnest(sums[1]) AS over_now,
-        unnest(sums[2]) AS under_now,
-        unnest(sums[3]) AS over_before,
-        unnest(sums[4]) AS under_before
+measured AS (
+    SELECT g.of AS g, g.source_count AS source_count, unnest(g.metrics) AS found, sums
     FROM bootstrap_sums('drift_groups', 'drift_layouts', replicates, seed)
+),
+ratios AS (
+    SELECT
+        {
+            study: g.study, reaudit_id: g.reaudit_id, entry: g.entry, pair_type: g.pair_type,
+            path: g.path, variant: g.variant, metric: found.metric
+        } AS g,
+        source_count,
+        list_transform(
+            list_zip(sums[found.ratio[1]], sums[found.ratio[2]]),
+            lambda sides: sides[1] / nullif(sides[2], 0)
+        ) AS value,
+        list_transform(
+            list_zip(sums[found.ratio_before[1]], sums[found.ratio_before[2]]),
+            lambda sides: sides[1] / nullif(sides[2], 0)
+        ) AS value_before
+    FROM measured
 )
 SELECT
-    g.of AS g,
-    g.source_count AS source_count,
-    replicate,
-    over_now / nullif(under_now, 0) AS value, -- NULL where there is no response at all
-    over_before / nullif(under_before, 0) AS value_before, -- NULL without a comparison as well
-    value - value_before AS change
-FROM totals;
+    g,
+    source_count,
+    value, -- NULL where there is no response at all
+    value_before, -- NULL without a comparison as well
+    list_transform(list_zip(value, value_before), lambda sides: sides[1] - sides[2]) AS change
+FROM ratios;

@@ -1,6 +1,6 @@
 -- purpose: standard error and percentile limits of replicates at any levels
 -- grain: one row per group g and level
--- inputs: interpolated_at
+-- inputs: asked_levels, limit_at
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with columns g (group, any type) and value; NULL is an undefined replicate.
 -- FROM percentile_limits('my_replicates', [0.9, 0.95])
@@ -13,27 +13,13 @@ WITH groups AS (
         list(value::DOUBLE ORDER BY value) FILTER (value IS NOT NULL) AS replicates
     FROM query_table(rel)
     GROUP BY g
-),
-asked AS (
-    SELECT DISTINCT
-        CASE
-            WHEN level > 0 AND level < 1 THEN level
-            ELSE error('bootstrap: every level must lie between 0 and 1')
-        END AS level
-    FROM (SELECT unnest(levels)::DOUBLE AS level)
 )
 SELECT
     g,
     level, -- 0.95 leaves out 0.025 at either end
     standard_error,
-    CASE
-        WHEN replicate_count > 1
-            THEN interpolated_at(replicates, (1 - level) / 2 * (replicate_count - 1))
-    END AS lower_limit,
-    CASE
-        WHEN replicate_count > 1
-            THEN interpolated_at(replicates, (1 - (1 - level) / 2) * (replicate_count - 1))
-    END AS upper_limit,
+    limit_at(replicates, (1 - level) / 2) AS lower_limit,
+    limit_at(replicates, 1 - (1 - level) / 2) AS upper_limit,
     replicate_count
 FROM groups
-CROSS JOIN asked;
+CROSS JOIN asked_levels(levels);

@@ -1,6 +1,7 @@
 -- purpose: what a reader of the results should know before trusting them
--- grain: one row per study, model and warning
--- inputs: stg_quarantine, core_shards, core_profiles, core_predictions, core_pairs
+-- grain: one row per study, model, warning and detail
+-- inputs: core_current_runs, stg_quarantine, stg_run_remarks, core_shards, core_profiles,
+--   core_predictions, core_pairs
 -- paper: appendix B.8 (threshold stability)
 CREATE OR REPLACE VIEW out_warnings AS
 WITH silent AS (
@@ -45,7 +46,10 @@ warnings AS (
             || 'preprocessing and the class map', accuracy, 1 / class_count)
     FROM factual
     WHERE accuracy < 1 / class_count
+    UNION ALL
+    SELECT study, NULL, 'left_out', NULL, remark
+    FROM stg_run_remarks SEMI JOIN core_current_runs USING (study, run_id)
 )
 SELECT study, model_id, warning, affected_count, detail
 FROM warnings
-ORDER BY study, model_id, warning;
+ORDER BY study, model_id, warning, detail;

@@ -1,11 +1,11 @@
 -- purpose: clean accuracy by variant, and the background gap: Mixed-Same minus Mixed-Rand
 -- grain: one row per study of ImageNet-9, statistic, variant, and model or all models
--- inputs: out_accuracy, paper_data, bootstrap
+-- inputs: out_accuracy, paper_imagenet9_data, bootstrap
 -- paper: section 6 (setup); appendix F
 -- A check of data and models before anything else is believed. Intervals are of the mean over
 -- models, which they resample.
 CREATE OR REPLACE VIEW paper_imagenet9_accuracy AS
-WITH tested AS (FROM out_accuracy SEMI JOIN paper_data USING (study)),
+WITH tested AS (FROM out_accuracy SEMI JOIN paper_imagenet9_data USING (study)),
 entries AS MATERIALIZED (
     SELECT {study: study, statistic: 'accuracy', variant: variant} AS g, model_id AS cluster,
         accuracy AS x

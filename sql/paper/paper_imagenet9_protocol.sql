@@ -1,6 +1,6 @@
 -- purpose: what the patch path does to every response: ratio of means over models, patch to blend
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
--- inputs: core_protocol_pairs, paper_data, bootstrap
+-- inputs: core_protocol_pairs, paper_imagenet9_data, bootstrap
 -- paper: section 6.3, figure 4a (response composition)
 -- Intervals resample models. The paper's order is A, the first patches path ranked by energy; its
 -- text says about 1.8 for contradiction and no number for evidence, hence none is published here.
@@ -21,7 +21,7 @@ paired AS MATERIALIZED (
         model_id AS cluster,
         mean_b AS x,
         mean_a AS y
-    FROM core_protocol_pairs SEMI JOIN paper_data USING (study)
+    FROM core_protocol_pairs SEMI JOIN paper_imagenet9_data USING (study)
     WHERE protocol_a = 'blend'
 ),
 ratios AS (

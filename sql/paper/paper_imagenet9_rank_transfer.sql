@@ -1,6 +1,6 @@
 -- purpose: whether models rank alike on the blend and on each patch order: Spearman correlation
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
--- inputs: paper_data, rank_transfer_of_models
+-- inputs: paper_imagenet9_data, rank_transfer_of_models
 -- paper: section 6.3, figure 4b (rank transfer)
 -- Intervals resample models. The paper's order is A; near 0.93 is all its text says of both pair
 -- types' contradiction.
@@ -31,7 +31,7 @@ SELECT
     estimate - published AS difference,
     reason
 FROM rank_transfer_of_models(500, 91702)
-SEMI JOIN paper_data USING (study)
+SEMI JOIN paper_imagenet9_data USING (study)
 LEFT JOIN published USING (pair_type, metric, place_b, protocol_b)
 WHERE protocol_a = 'blend'
 ORDER BY study, pair_type, path_b, metric;

@@ -1,6 +1,6 @@
 -- purpose: what the endpoint threshold decides: means at three epsilons, and ratios patch to blend
 -- grain: one row per study of ImageNet-9, pair type, epsilon, path, statistic and metric
--- inputs: core_protocol_paths, paper_data, epsilon_sweep, bootstrap
+-- inputs: core_protocol_paths, paper_imagenet9_data, epsilon_sweep, bootstrap
 -- paper: appendix G, figure 11b (threshold sensitivity)
 -- Intervals resample models. The paper prints no number of this figure; its ratios at 0.02 stand in
 -- paper_imagenet9_protocol.
@@ -13,7 +13,7 @@ levels AS MATERIALIZED (
         active_frac, evidence, contradiction, fragility, abs_response
     ))
     JOIN core_protocol_paths USING (study, path)
-    SEMI JOIN paper_data USING (study)
+    SEMI JOIN paper_imagenet9_data USING (study)
 ),
 blend AS (FROM levels WHERE protocol = 'blend' AND place = 1),
 entries AS MATERIALIZED (

@@ -1,4 +1,7 @@
-"""A registry, re-audited by `decaf serve` on a short cron, with a kill of each process between."""
+"""A registry, re-audited by `decaf serve` on a short cron, with a kill of each process between.
+
+The server asks for credentials, as one should that other machines can reach.
+"""
 
 import json
 import os
@@ -17,7 +20,8 @@ from mlflow_server import mlflow_server
 from registry_folder import put
 
 from flows import processes
-from flows.schedules import UNDER_WAY, Schedules
+from flows.schedules import CREDENTIALS, UNDER_WAY, Schedules
+from flows.serving import SERVER_CREDENTIALS
 from warehouse.catalog import connect
 
 pytestmark = pytest.mark.slow
@@ -27,8 +31,11 @@ OFTEN = "* * * * * */10"
 """Every ten seconds: the sixth field is seconds."""
 
 
+USER, PASSWORD = "auditor", "not the default"
+
+
 @pytest.fixture
-def served(tmp_path):
+def served(tmp_path, monkeypatch):
     """Environment of one service, its address, and a way to start it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -41,6 +48,9 @@ def served(tmp_path):
         "COLUMNS": "200",
     }
     environment.pop("PREFECT_API_URL", None)
+    monkeypatch.setenv(CREDENTIALS, f"{USER}:{PASSWORD}")  # for the asking of this test
+    allowed = {CREDENTIALS: f"{USER}:{PASSWORD}"}
+    served_to = {SERVER_CREDENTIALS: f"{USER}:{PASSWORD}"}
 
     class Served:
         home = tmp_path / "prefect"
@@ -50,18 +60,19 @@ def served(tmp_path):
         @contextmanager
         def __call__(self):
             command = [DECAF, "serve", "--port", str(port)]
-            with subprocess.Popen(command, cwd=tmp_path, env=environment) as service:
+            given = environment | served_to
+            with subprocess.Popen(command, cwd=tmp_path, env=given) as service:
                 try:
                     until(self.server.is_up, service)
                     yield service
                 finally:
                     service.send_signal(signal.SIGTERM)
 
-        def decaf(self, *words):
+        def decaf(self, *words, **variables):
             return subprocess.run(
                 [DECAF, "schedule", *map(str, words)],
                 cwd=tmp_path,
-                env=environment,
+                env=environment | allowed | variables,
                 capture_output=True,
                 text=True,
                 timeout=PATIENCE_SECONDS,
@@ -115,6 +126,9 @@ def test_a_registry_on_a_schedule_with_kills(served, study, write, tmp_path):
         assert (absent.returncode, "decaf serve is not running" in absent.stderr) == (2, True)
 
         with served() as service:
+            stranger = served.decaf("list", **{CREDENTIALS: f"{USER}:guessed"})
+            assert stranger.returncode == 2
+            assert "refuses (401); expected its user:password in" in stranger.stderr
             added = served.decaf("add", config, "--cron", OFTEN, "--timezone", "Europe/Berlin")
             assert added.returncode == 0, added.stderr
             (schedule,) = served.server.all()
@@ -168,5 +182,6 @@ def scored(settings):
 def unfinished(address):
     """Names of runs of any flow that the server believes to be under way."""
     asked = {"flow_runs": {"state": {"type": {"any_": UNDER_WAY}}}}
-    answer = httpx.post(f"{address}/flow_runs/filter", json=asked, trust_env=False)
+    allowed = (USER, PASSWORD)
+    answer = httpx.post(f"{address}/flow_runs/filter", json=asked, auth=allowed, trust_env=False)
     return [run["name"] for run in answer.json()]

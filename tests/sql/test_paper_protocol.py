@@ -135,6 +135,6 @@ def test_counts_tell_official_data(catalogue, foregrounds, models, is_official):
         "stg_pairs": pairs,
         "stg_models": [{"study": "s", "run_id": "r", "model_id": str(k)} for k in range(models)],
     }
-    (row,) = rows_of(catalogue(given).sql("FROM paper_data"))
+    (row,) = rows_of(catalogue(given).sql("FROM paper_imagenet9_data"))
     assert (row["is_official"], row["foreground_count"]) == (is_official, foregrounds)
     assert ("contents are not compared" in row["why"]) == is_official

@@ -60,7 +60,7 @@ def test_every_view_has_a_case(folder):
 def test_file_says_what_it_is(view):
     given = {"receipts", "receipt_files"}
     code = re.sub(r"--.*|'[^']*'", "", view.sql)
-    words = set(re.findall(r"[a-z_]+", code))
+    words = set(re.findall(r"\w+", code))
     files = set(re.findall(r"getvariable\('(files)'\)\.(\w+)", view.sql))
     defined = {
         view.name: set(re.findall(r"CREATE OR REPLACE (?:MACRO|VIEW) (\w+)", view.sql))

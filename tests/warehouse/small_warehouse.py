@@ -107,9 +107,16 @@ def _scored(model, seed):
 
 
 def commit_pairs(root, study, digest="pairs"):
-    """Commit the set of pairs."""
+    """Commit the set of pairs and its inputs."""
     rows = [_pair(pair) | {"pairs_digest": digest} for pair in PAIRS]
-    commit(root, "pairs", study, digest, {"pairs": _rows("pairs", rows)})
+    images = [
+        {"pairs_digest": digest, "image_id": f"{pair}/{variant}", "variant": variant}
+        | {"digest": f"digest of {pair}/{variant}"}
+        for pair in PAIRS
+        for variant in ("same", "rand")
+    ]
+    tables = {"pairs": _rows("pairs", rows), "images": _rows("images", images)}
+    commit(root, "pairs", study, digest, tables)
 
 
 def _pair(pair):

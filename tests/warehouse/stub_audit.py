@@ -297,7 +297,7 @@ def _insert_paper(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
         if rows:
             insert(connection, f"paper_imagenet9_{name}", rows)
     why = "20 foregrounds, not 4050"
-    insert(connection, "paper_data", [(study, "digest", "all", 20, 9, 2, 6, False, why)])
+    insert(connection, "paper_imagenet9_data", [(study, "digest", "all", 20, 9, 2, 6, False, why)])
 
 
 def _insert_costs(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:

@@ -1,9 +1,10 @@
+import json
 import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from small_warehouse import PAIRS, small_warehouse
+from small_warehouse import MODELS, PAIRS, small_warehouse
 
 from decaf.errors import WarehouseError
 from warehouse import layout
@@ -126,6 +127,17 @@ def test_row_of_a_pair_that_the_run_lacks(root):
     }
     offence = found["check_pairs_and_paths_known"].examples[0]
     assert (offence.found, offence.expected) == ("2 rows, such as p0/blend", "a pair of the run")
+
+
+def test_models_that_were_shown_other_pairs(root):
+    for model in MODELS:
+        receipt = root / layout.receipt("shards", "s", f"{model}-scores")
+        stated = json.loads(receipt.read_text())
+        receipt.write_text(json.dumps(stated | {"inputs": {"pairs": f"pairs of {model}"}}))
+    found = failures(root)
+    assert found.keys() == {"check_pair_digests_consistent"}
+    (offence,) = found["check_pair_digests_consistent"].examples
+    assert (offence.key, offence.found) == ("block 0", "2 digests of its pairs")
 
 
 def test_row_twice(root):

@@ -164,5 +164,5 @@ def test_the_design_is_the_papers(warehouse):
 
 
 def test_studies_of_images_have_no_such_rows(warehouse):
-    for view in ("paper_data", "paper_imagenet9_accuracy", "core_units"):
+    for view in ("paper_imagenet9_data", "paper_imagenet9_accuracy", "core_units"):
         assert warehouse.view(view).fetchall() == []

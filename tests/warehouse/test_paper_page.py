@@ -6,7 +6,9 @@ from stub_audit import Audit, insert, open_stub, six_models
 
 from decaf.errors import BadInput, UnknownName, WriteFailed
 from warehouse.catalog import connect
+from warehouse.report import paper
 from warehouse.report.paper_page import write_paper_page
+from warehouse.views import View
 
 
 def page_of(connection, study, folder):
@@ -89,10 +91,15 @@ def test_what_a_number_is_of_is_remarked(stub, tmp_path):
     assert "Undefined: not measured (1)." in lines
 
 
-def test_other_data_are_said_to_be_other_data(stub, tmp_path):
+def test_other_data_are_said_to_be_other_data(stub, tmp_path, monkeypatch):
     stub.execute("UPDATE paper_covertype_data SET is_official = false, why = '40 rows'")
     assert "**Data.** Not the paper's (40 rows)" in page_of(stub, "demo", tmp_path)
     stub.execute("DELETE FROM paper_covertype_data")
+    with pytest.raises(BadInput, match="study demo has no table of the paper"):
+        page_of(stub, "demo", tmp_path)
+    stub.execute("CREATE TABLE paper_strange AS FROM paper_covertype_matched")
+    strange = View("paper_strange", "paper", "how strange", "one row", (), "section 99", "")
+    monkeypatch.setattr(paper, "views", lambda: [strange])
     assert "It is not known whether these are the paper's data" in page_of(stub, "demo", tmp_path)
 
 

@@ -92,7 +92,8 @@ def test_what_is_known_of_the_data_is_said(note, words):
 def test_official_data_carry_no_label(tmp_path):
     audit = six_models()
     with open_stub(audit) as connection:
-        connection.execute("UPDATE paper_data SET is_official = true, why = 'counts are right'")
+        official = "UPDATE paper_imagenet9_data SET is_official = true, why = 'counts are right'"
+        connection.execute(official)
         reader = report_of(connection, audit, tmp_path)
     assert "not comparable" not in reader.text
     assert any(row[-2:] == ["1.737", "+0.00300"] for row in reader.rows)
@@ -180,6 +181,7 @@ def test_tables_of_another_data_set_are_not_asked():
         insert(connection, "paper_covertype_data", [row])
         row = (audit.study, "all", "models", 3.0, 135.0, -132.0, None)
         insert(connection, "paper_covertype_design", [row])
+        connection.execute("DELETE FROM paper_imagenet9_data")
         found = paper.read_paper(connection, audit.study)
     assert [table.name for table in found.tables] == ["paper_covertype_design"]
     assert found.data == DataNote(True, "counted", "abc", "e0")
@@ -190,7 +192,7 @@ def test_a_view_without_estimates_is_no_table(tmp_path, monkeypatch):
     with open_stub(audit) as connection:
         names = {table.name for table in read_facts(connection, audit.study).paper.tables}
     assert "paper_imagenet9_protocol" in names
-    assert "paper_data" not in names
+    assert "paper_imagenet9_data" not in names
 
 
 def test_models_that_are_left_out_are_left_out_of_the_tables():

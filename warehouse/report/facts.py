@@ -232,7 +232,8 @@ class Warned(NamedTuple):
 
     model_id: str | None
     warning: str
-    affected_count: int
+    affected_count: int | None
+    """NULL where the explanation counts."""
     detail: str
 
     query = """SELECT model_id, warning, affected_count, detail

@@ -12,8 +12,6 @@ import duckdb
 from warehouse.views import views
 
 FOLDER = "paper"
-ANY_DATA = "paper_data"
-"""The view about the data of the tables that have no data set in their names, or ImageNet-9's."""
 STATISTIC = "statistic"
 BUDGET = "share_of_papers_budget"
 """The statistic that says, as a share of the paper's budget, what a method was given here."""
@@ -149,21 +147,24 @@ class Paper(NamedTuple):
 def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
     """Read the tables that have rows of a study, in the order of their names.
 
-    A view ``paper_<data set>_data`` that knows the study says which tables are its own; those of
-    other data sets, whose queries may take minutes on its trajectories, are then not asked.
+    Tables of a data set are asked where its view ``paper_<data set>_data`` knows the study, since
+    their queries may take minutes on the trajectories of another one. A table whose data set has no
+    such view is asked of every study.
     """
     columns = dict(connection.execute(COLUMNS_OF, [f"{FOLDER}_"]).fetchall())
-    notes = {}
+    notes: dict[str, DataNote | None] = {}
     for name, found in columns.items():
         if set(DataNote._fields) - DataNote._field_defaults.keys() <= set(found):
             known = [field for field in DataNote._fields if field in found]
             said = f"SELECT {', '.join(known)} FROM {name} WHERE study = ?"
-            for row in connection.execute(said, [study]).fetchall():
-                notes[name] = DataNote(**dict(zip(known, row, strict=True)))
-    own = next((name.removesuffix("data") for name in notes if name != ANY_DATA), f"{FOLDER}_")
+            row = connection.execute(said, [study]).fetchone()
+            note = None if row is None else DataNote(**dict(zip(known, row, strict=True)))
+            notes[name.removesuffix("data")] = note
+    foreign = tuple(prefix for prefix, note in notes.items() if note is None)
     tables = []
     for view in views():
-        if not view.name.startswith(own) or not set(REQUIRED) <= set(columns.get(view.name, ())):
+        is_table = set(REQUIRED) <= set(columns.get(view.name, ()))
+        if view.name.startswith(foreign) or not is_table:
             continue
         names = columns[view.name]
         table = PaperTable(
@@ -178,7 +179,7 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
         rows = tuple(_row(dict(zip(names, values, strict=True))) for values in found)
         if rows:
             tables.append(table._replace(rows=rows))
-    return Paper(tuple(tables), next(iter(notes.values()), None) if tables else None)
+    return Paper(tuple(tables), next(filter(None, notes.values()), None) if tables else None)
 
 
 def _row(values: dict[str, Any]) -> PaperRow:

@@ -6,7 +6,7 @@
 -- and models. It cannot know what the photos show: nobody's digests of the official files are here,
 -- so other photos in as many files pass. Our splits are drawn by hash, and their sizes vary: those
 -- within four standard deviations pass, the paper's 1,644 (score) and 768 (deep) among them.
-CREATE OR REPLACE VIEW paper_data AS
+CREATE OR REPLACE VIEW paper_imagenet9_data AS
 WITH official (data_split, fewest, most, wanted, models) AS (
     VALUES ('all', 4050, 4050, '4050', 72), ('score', 1496, 1744, '1496 to 1744', 72),
         ('deep', 709, 911, '709 to 911', 32), ('outcome', 1496, 1744, '1496 to 1744', 72)

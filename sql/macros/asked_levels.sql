@@ -1,0 +1,12 @@
+-- purpose: levels of intervals, each once, or an error
+-- grain: one row per level
+-- inputs: none
+-- paper: appendix D.8 (statistical summaries)
+-- FROM asked_levels([0.9, 0.95])
+CREATE OR REPLACE MACRO asked_levels(levels) AS TABLE
+SELECT DISTINCT
+    CASE
+        WHEN level > 0 AND level < 1 THEN level
+        ELSE error('bootstrap: every level must lie between 0 and 1')
+    END AS level
+FROM (SELECT unnest(levels)::DOUBLE AS level);

@@ -1,0 +1,29 @@
+-- purpose: accuracies of the drift, as groups to resample
+-- grain: one row per entry of rel and what it is measured on
+-- inputs: drift_images
+-- paper: appendix F.2
+-- rel is as for drift_pairs. positions are the sources of clean images, columns lists of their
+-- numbers. metrics says of which columns' sums a metric is the ratio: over, under, and of the
+-- version before. A mean is a sum by a sum of ones.
+CREATE OR REPLACE MACRO drift_image_groups(rel) AS TABLE
+WITH images AS (
+    SELECT
+        {
+            study: study, reaudit_id: reaudit_id, entry: entry, pair_type: NULL::VARCHAR,
+            path: NULL::VARCHAR, variant: variant
+        } AS g,
+        source_id, is_correct, was_correct
+    FROM drift_images(rel)
+),
+placed AS (
+    SELECT *, dense_rank() OVER (PARTITION BY g ORDER BY source_id) - 1 AS position FROM images
+)
+-- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+SELECT
+    g,
+    max(position) + 1 AS source_count,
+    list(position::INTEGER) AS positions,
+    [list(1::DOUBLE), list(is_correct), list(was_correct)] AS columns,
+    [{metric: 'accuracy', ratio: [2, 1], ratio_before: [3, 1]}] AS metrics
+FROM placed
+GROUP BY g;

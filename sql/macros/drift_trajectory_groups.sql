@@ -1,0 +1,49 @@
+-- purpose: responses of the drift, as groups to resample
+-- grain: one row per entry of rel and what it is measured on
+-- inputs: drift_pairs
+-- paper: section 6.3 (ratios of means)
+-- rel is as for drift_pairs. positions are the sources of trajectories, columns lists of their
+-- numbers. metrics says of which columns' sums a metric is the ratio: over, under, and of the
+-- version before. A mean is a sum by a sum of ones.
+CREATE OR REPLACE MACRO drift_trajectory_groups(rel) AS TABLE
+WITH trajectories AS (
+    SELECT
+        {
+            study: study, reaudit_id: reaudit_id, entry: entry, pair_type: pair_type, path: path,
+            variant: NULL::VARCHAR
+        } AS g,
+        source_id,
+        COLUMNS('(magnitude|evidence|contradiction|fragility|response|active)$')
+    FROM drift_pairs(rel)
+),
+placed AS (
+    SELECT *, dense_rank() OVER (PARTITION BY g ORDER BY source_id) - 1 AS position
+    FROM trajectories
+)
+-- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+SELECT
+    g,
+    max(position) + 1 AS source_count,
+    list(position::INTEGER) AS positions,
+    [
+        list(1::DOUBLE),
+        list(endpoint_magnitude[1]), list(endpoint_magnitude[2]),
+        list(evidence[1]), list(evidence[2]),
+        list(contradiction[1]), list(contradiction[2]),
+        list(fragility[1]), list(fragility[2]),
+        list(abs_response[1]), list(abs_response[2]),
+        list(is_endpoint_active[1]), list(is_endpoint_active[2])
+    ] AS columns,
+    [
+        {metric: 'endpoint_magnitude', ratio: [2, 1], ratio_before: [3, 1]},
+        {metric: 'evidence', ratio: [4, 1], ratio_before: [5, 1]},
+        {metric: 'contradiction', ratio: [6, 1], ratio_before: [7, 1]},
+        {metric: 'fragility', ratio: [8, 1], ratio_before: [9, 1]},
+        {metric: 'abs_response', ratio: [10, 1], ratio_before: [11, 1]},
+        {metric: 'active_frac', ratio: [12, 1], ratio_before: [13, 1]},
+        {metric: 'evidence_frac', ratio: [4, 10], ratio_before: [5, 11]},
+        {metric: 'contradiction_frac', ratio: [6, 10], ratio_before: [7, 11]},
+        {metric: 'fragility_frac', ratio: [8, 10], ratio_before: [9, 11]}
+    ] AS metrics
+FROM placed
+GROUP BY g;
