@@ -11,6 +11,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	$(VENV)/bin/pip install -q uv==0.13.8
 	$(VENV)/bin/uv pip install -q --compile-bytecode --python $(PYTHON) -r requirements.lock
 	$(VENV)/bin/uv pip install -q --python $(PYTHON) --no-deps --no-build-isolation -e .
+	$(PYTHON) -m compileall -q decaf flows tasks warehouse
 	touch $@
 
 setup: $(VENV)/.ready

@@ -34,7 +34,7 @@ def fine_tuned(photo_root, tmp_path):
     net |= {"input_size": 32, "mean": [0.5], "std": [0.5]}
     net |= {"training": recipe | {"epochs": EPOCHS, "batch_size": 2, "precision": "float32"}}
 
-    def of(name):
+    def of(name, cluster):
         return {
             "study": "nine",
             "data": {"adapter": "imagenet9", "root": str(photo_root)},
@@ -42,7 +42,7 @@ def fine_tuned(photo_root, tmp_path):
             "score": {"kind": "superclass_probability", "class_map": "imagenet9"},
             "paths": {"blend": {"kind": "blend"}},
             "stages": 3,
-            "cluster": {"kind": "local", "workers": 1},
+            "cluster": cluster,
             **{part: str(tmp_path / name / part) for part in ("workspace", "warehouse")},
             "report": str(tmp_path / name / "report.html"),
         }
@@ -62,8 +62,8 @@ def told(warehouse):
     return epochs, scores
 
 
-def test_a_killed_fine_tuning_goes_on(fine_tuned, write, decaf, prefect_server, tmp_path):
-    file = write(fine_tuned("killed"))
+def test_a_killed_fine_tuning_goes_on(fine_tuned, workers, write, decaf, prefect_server, tmp_path):
+    file = write(fine_tuned("killed", {"kind": "local", "workers": 1}))
     study = load_study(file)
     target = study.models[0].trained_file(study.workspace)
     progress = target.with_suffix(".progress") / "optimizer.safetensors"
@@ -78,6 +78,7 @@ def test_a_killed_fine_tuning_goes_on(fine_tuned, write, decaf, prefect_server, 
     before = json.loads(read_metadata(progress)[RECORDS])
     assert 0 < len(before) < EPOCHS
 
+    file = write(fine_tuned("killed", workers))
     resumed = decaf("run", file, **prefect_server)
     assert resumed.returncode == 0, resumed.stderr
     assert not progress.parent.exists()
@@ -85,7 +86,7 @@ def test_a_killed_fine_tuning_goes_on(fine_tuned, write, decaf, prefect_server, 
     # Seconds and all: what was trained before the kill was not trained again.
     assert [list(record.values()) for record in after[: len(before)]] == before
 
-    undisturbed = write(fine_tuned("undisturbed"), "undisturbed.yaml")
+    undisturbed = write(fine_tuned("undisturbed", workers), "undisturbed.yaml")
     assert decaf("run", undisturbed, **prefect_server).returncode == 0
     other = load_study(undisturbed)
     tensors, expected = (
