@@ -39,6 +39,8 @@ KINDS = ("worker", "flow", "server")
 """What is killed as often as wanted; SIGTERM comes beside it."""
 IN_FLIGHT = {"worker": 1, "server": 0, "flow": WORKERS, "term": WORKERS}
 """Shards that may have to be scored again when one of them is struck."""
+REFUSED = 2 * (WORKERS + 1)
+"""Of each model under way a disk refuses one shard, and the next is begun before the flow hears."""
 LAST_STRUCK_LIFE, MOST_LIVES = 20, 30
 LONGEST_SECONDS = 12.0
 """Lives that are counted in seconds are struck up to here: starts and ends, too."""
@@ -102,7 +104,7 @@ def scheduler_lost(folder: Path, undisturbed: Audit) -> Found:
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
     audit = prepare(folder / "scheduler", {"kind": "address", "address": address})
     with cluster(audit, address) as scheduler:
-        stopped_by(audit, scheduler.kill, "scheduler is lost")
+        stopped_by(audit, scheduler.kill, "scheduler is lost", WORKERS)
     with cluster(audit, address):
         finish(audit)
     return verdict(audit, undisturbed, apart_from="config")
@@ -132,7 +134,7 @@ def disk_full(folder: Path, undisturbed: Audit) -> Found:
     mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", audit.warehouse]
     subprocess.run(mount, check=True)
     try:
-        stopped_by(audit, lambda: None, "No space left on device")
+        stopped_by(audit, lambda: None, "No space left on device", REFUSED)
         subprocess.run(["mount", "-o", "remount,size=64m", audit.warehouse], check=True)
         finish(audit)
         return verdict(audit, undisturbed)
@@ -148,19 +150,21 @@ def turned_read_only(folder: Path, undisturbed: Audit) -> Found:
     def allow(what: str) -> None:
         subprocess.run(["chmod", "-R", what, audit.warehouse], check=True)
 
-    stopped_by(audit, lambda: allow("a-w"), "Permission denied", is_nobody=True)
+    stopped_by(audit, lambda: allow("a-w"), "Permission denied", REFUSED, is_nobody=True)
     allow("u+w")
     finish(audit, is_nobody=True)
     return verdict(audit, undisturbed)
 
 
-def stopped_by(audit: Audit, fault: Callable[[], object], reason: str, **options: bool) -> None:
+def stopped_by(
+    audit: Audit, fault: Callable[[], object], reason: str, in_flight: int, **options: bool
+) -> None:
     """An audit that meets a fault after some shards says why it stops, without a traceback."""
     with Life(audit, **options) as life:
         life.wait_for(3)
         fault()
         audit.kills[audit.folder.name] += 1
-        audit.in_flight += WORKERS
+        audit.in_flight += in_flight
         life.wait()
     said = life.log.read_text()
     if audit.exits[0] or audit.exits[2] + audit.exits[3] != 1 or reason not in said:

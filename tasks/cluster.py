@@ -39,7 +39,7 @@ def connect(settings: Cluster) -> Iterator[Client]:
     # Prefect turns every logger of the process to INFO: a hundred lines for a start and a stop.
     logging.getLogger("distributed").setLevel(logging.ERROR)
     if isinstance(settings, SchedulerAddress):
-        with _reach(settings) as client:
+        with let_go(_reach(settings)) as client:
             yield client
         return
     announce("starting workers")
@@ -61,8 +61,10 @@ def let_go(opened: Closable) -> Iterator[Closable]:
     try:
         yield opened
     finally:
-        # What a loop says while it is ended, pages of it, is about workers that are slow.
-        logging.getLogger("tornado.application").setLevel(logging.CRITICAL)
+        # What a loop says while it is ended, pages of it, is about workers that are slow, or a
+        # scheduler that is lost.
+        for name in ("tornado.application", "distributed.client"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             opened.close()
         except TimeoutError:

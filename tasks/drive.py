@@ -4,10 +4,11 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from distributed import CancelledError, Client, as_completed
+from distributed import CancelledError, Client, Future, as_completed
 from distributed.client import ClosedClientError
+from distributed.comm import CommClosedError
 
-from decaf.errors import BadInput, DecafError, OrchestrationLost, ScoringFailed
+from decaf.errors import BadInput, DecafError, OrchestrationLost, ScoringFailed, WriteFailed
 
 WINDOW_PER_WORKER = 4
 SHOWN = 5
@@ -29,7 +30,7 @@ def drive(
     """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
 
     Work must be idempotent: an order is run again when its worker dies. A failing order does not
-    stop the others.
+    stop the others, unless the disk refused its result: it would refuse theirs as well.
 
     Parameters
     ----------
@@ -45,6 +46,8 @@ def drive(
         When orders failed because of what was given (the first such error).
     ScoringFailed
         When they failed for another reason.
+    WriteFailed
+        When the disk refused a result; what is left has not been begun.
     OrchestrationLost
         When the scheduler is gone.
     """
@@ -69,17 +72,28 @@ def drive(
         for future in running:
             error = future.exception()
             if error is None:
-                on_done(future.result())
+                on_done(_gathered(future))
             else:
                 failures.append((called[future.key], error))
             future.release()
+            if isinstance(error, WriteFailed):
+                client.cancel(list(running.futures))
+                break
             submit(1)
-    except (CancelledError, ClosedClientError) as error:
+    except (CancelledError, ClosedClientError, CommClosedError) as error:
         raise OrchestrationLost(
             "the connection to the Dask scheduler is lost; what is committed is safe: see that the "
             "scheduler and its workers run, and give the same command again"
         ) from error
     _raise(failures, len(called))
+
+
+def _gathered(future: Future) -> Any:
+    """Result of an order that has succeeded; the scheduler hands it over."""
+    try:
+        return future.result()
+    except OSError as error:
+        raise CommClosedError(str(error)) from error
 
 
 def _raise(failures: list[tuple[str, BaseException]], order_count: int) -> None:
@@ -92,6 +106,8 @@ def _raise(failures: list[tuple[str, BaseException]], order_count: int) -> None:
     shown = "\n  ".join(reasons[:SHOWN])
     text = f"{len(failures)} of {order_count} tasks failed; what succeeded is kept:\n  {shown}"
     kinds = {type(error) for _, error in failures}
+    if WriteFailed in kinds:
+        raise WriteFailed(text) from failures[-1][1]
     if len(kinds) == 1 and issubclass(kind := kinds.pop(), DecafError):
         raise kind(text) from failures[0][1]
     given = [error for _, error in failures if isinstance(error, BadInput)]

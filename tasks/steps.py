@@ -15,6 +15,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.states import State
 from prefect.utilities.annotations import opaque
 
+from decaf.errors import WriteFailed
 from decaf.measurements import Measurement
 from decaf.pairs import PairSet
 from decaf.shards import Shard
@@ -119,18 +120,25 @@ def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]
     """Score, then measure, the models in their order; how the last task of each of them ended.
 
     A worker that has nothing left to do of one model goes on with the next, so one model more than
-    there are workers is under way. A model whose task fails stops no other.
+    there are workers is under way. A model whose task fails stops no other, unless the disk refused
+    what it wrote: no further model is begun then.
     """
     known = opaque(plan)  # nothing for Prefect to look through
     alone = store_alone(known)
     unit = "shards and measurements" if plan.measurements else "shards"
 
+    refused: list[State] = []
+
     def of_model(rank: int, work: ModelWork) -> State:
+        if refused:
+            return refused[0]
         given = (client, known, work.model_id, rank)
         state = score(*given, opaque(work.shards), pixels, progress, return_state=True)
         if work.measurements and state.is_completed():
             left = opaque(work.measurements)
             state = measure(*given, left, pixels, alone, progress, return_state=True)
+        if state.is_failed() and isinstance(state.result(raise_on_failure=False), WriteFailed):
+            refused.append(state)
         return state
 
     with (

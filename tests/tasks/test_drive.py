@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from decaf.errors import BadInput, ModelError, OrchestrationLost, ScoringFailed
+from decaf.errors import BadInput, ModelError, OrchestrationLost, ScoringFailed, WriteFailed
 from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster import WORKER_MEMORY, connect
 from tasks.drive import WINDOW_PER_WORKER, drive
@@ -34,6 +34,11 @@ def fail_on_odd(order):
     if order % 2:
         raise ModelError(f"{order} is odd")
     return order
+
+
+def refuse(order):
+    Path(order).touch()
+    raise WriteFailed("no room")
 
 
 def fail_on_three(order):
@@ -74,6 +79,15 @@ def test_a_failure_stops_no_other_order_and_keeps_its_kind(client):
         drive(client, fail_on_odd, range(4), "abcd", results.append)
     assert sorted(results) == [0, 2]
     assert caught.value.exit_code == 2
+
+
+def test_nothing_more_is_begun_once_the_disk_refuses(client, tmp_path):
+    orders = [str(tmp_path / f"{number:03}") for number in range(200)]
+    with pytest.raises(WriteFailed, match="tasks failed.*\n.*no room") as caught:
+        drive(client, refuse, orders, orders, lambda _: None)
+    assert caught.value.exit_code == 3
+    # The window was sent already; what of it had not been begun is taken back.
+    assert len(list(tmp_path.iterdir())) <= 2 * WINDOW_PER_WORKER
 
 
 def test_a_failure_that_nobody_foresaw_is_scoring_failed(client):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 from prefect.states import Completed, Failed
 
+from decaf.errors import WriteFailed
 from tasks import steps
 from tasks.plan import ModelWork
 
@@ -65,6 +66,20 @@ def test_a_model_that_fails_is_not_measured_and_stops_no_other(audit):
     assert [state.message for state in states] == ["a 0", "b 1", "c 2"]
     assert [state.is_completed() for state in states] == [True, False, True]
     assert sorted(measured) == ["a", "c"]
+
+
+def test_no_further_model_is_begun_once_the_disk_refuses(audit):
+    begun = []
+
+    def score(client, plan, model_id, rank, *_, **__):
+        begun.append(model_id)
+        return Failed(data=WriteFailed("no room"))
+
+    states = audit(work(*"abcdefgh"), score, None)
+    assert 0 < len(begun) <= WORKERS + 1
+    assert len(states) == 8
+    with pytest.raises(WriteFailed, match="no room"):
+        states[-1].result()
 
 
 def test_stopped_by_a_signal_it_lets_go_of_the_workers(audit, client):
