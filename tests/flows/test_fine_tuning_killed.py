@@ -70,10 +70,10 @@ def test_a_killed_fine_tuning_goes_on(fine_tuned, workers, write, decaf, prefect
     command, environment = [DECAF, "run", str(file)], {**os.environ, **prefect_server}
     with subprocess.Popen(command, cwd=tmp_path, env=environment) as flow:
         wait_for(progress.exists, flow)
-        workers = psutil.Process(flow.pid).children(recursive=True)
-        for process in (flow, *workers):
+        started = psutil.Process(flow.pid).children(recursive=True)
+        for process in (flow, *started):
             process.send_signal(signal.SIGKILL)
-        psutil.wait_procs(workers)
+        psutil.wait_procs(started)
     assert not target.exists()
     before = json.loads(read_metadata(progress)[RECORDS])
     assert 0 < len(before) < EPOCHS

@@ -16,8 +16,9 @@ PATIENCE_SECONDS = 120
 SLEEPER = f"""
 import signal, sys, time
 from flows.stopping import Stopped, heed_signals
-for name in sys.argv[1:]:
-    signal.signal(getattr(signal, name), signal.SIG_IGN)
+for name in ("SIGHUP", "SIGTERM"):  # which whoever started the tests may ignore
+    wanted = signal.SIG_IGN if name in sys.argv[1:] else signal.SIG_DFL
+    signal.signal(getattr(signal, name), wanted)
 heed_signals()
 try:
     print("ready", flush=True)

@@ -51,10 +51,10 @@ def own_files(root, kind="shards"):
 def test_compaction_changes_no_answer(root):
     before = warehouse_answers.all_answers(root, but=["stg_files"])
     done = compact(root, "s")
-    # 2 models x (3 tables + 3 profiles) + 1 pairs + 4 of the run + 1 outcome
-    assert done.before.file_count == 18
-    # 2 models x 4 tables + 6
-    assert done.after.file_count == 14
+    # 2 models x (3 tables + 3 profiles) + 2 of the pairs + 4 of the run + 1 outcome
+    assert done.before.file_count == 19
+    # 2 models x 4 tables + 7
+    assert done.after.file_count == 15
     assert warehouse_answers.all_answers(root, but=["stg_files"]) == before
     assert before[1] == []
 
