@@ -40,10 +40,12 @@ KINDS = ("worker", "flow", "server")
 IN_FLIGHT = {"worker": 1, "server": 0, "flow": WORKERS, "term": WORKERS}
 """Shards that may have to be scored again when one of them is struck."""
 REFUSED = 2 * WORKERS * (WORKERS + 1)
-"""Of each model under way, one more than workers, a disk refuses what workers have begun and hold."""
+"""A disk refuses, of each model under way, what workers have begun and what they hold; models are
+one more than workers."""
 LAST_STRUCK_LIFE, MOST_LIVES = 20, 30
 LONGEST_SECONDS = 12.0
 """Lives that are counted in seconds are struck up to here: starts and ends, too."""
+NOBODY = 65534
 MOMENTS = {"worker", "device", "peak_memory_bytes"}
 """Columns that differ from run to run, besides timestamps and seconds."""
 Found = dict[str, dict[str, Any]]
@@ -73,12 +75,12 @@ def struck(audit: Audit, rng: random.Random) -> None:
                 audit.in_flight += IN_FLIGHT[kind]
 
 
-def finish(audit: Audit) -> None:
+def finish(audit: Audit, **options: bool) -> None:
     """Give the same command until it ends well."""
     while not audit.exits[0]:
         if audit.lives > MOST_LIVES:
             sys.exit(f"{audit.folder}: not finished after {MOST_LIVES} lives")
-        with Life(audit) as life:
+        with Life(audit, **options) as life:
             life.wait()
 
 
@@ -126,44 +128,40 @@ def cluster(audit: Audit, address: str) -> Iterator[subprocess.Popen]:
                 scheduler.terminate()
 
 
-@contextmanager
-def own_disk(audit: Audit, size: str) -> Iterator[Callable[[str], None]]:
-    """A file system of its own for the warehouse, and a way to mount it otherwise."""
-
-    def mount(options: str, *what: str) -> None:
-        subprocess.run(["mount", "-o", options, *what, audit.warehouse], check=True)
-
+def disk_full(folder: Path, undisturbed: Audit) -> Found:
+    """The file system of the warehouse has no room for all of it; later it has."""
+    audit = prepare(folder / "disk")
     audit.warehouse.mkdir()
-    mount(f"size={size}", "-t", "tmpfs", "tmpfs")
+    mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", audit.warehouse]
+    subprocess.run(mount, check=True)
     try:
-        yield lambda options: mount(f"remount,{options}")
+        stopped_by(audit, lambda: None, "No space left on device", REFUSED)
+        subprocess.run(["mount", "-o", "remount,size=64m", audit.warehouse], check=True)
+        finish(audit)
+        return verdict(audit, undisturbed)
     finally:
         subprocess.run(["umount", "--lazy", audit.warehouse], check=True)
 
 
-def disk_full(folder: Path, undisturbed: Audit) -> Found:
-    """The file system of the warehouse has no room for all of it; later it has."""
-    audit = prepare(folder / "disk")
-    with own_disk(audit, "600k") as mounted:
-        stopped_by(audit, lambda: None, "No space left on device", REFUSED)
-        mounted("size=64m")
-        finish(audit)
-        return verdict(audit, undisturbed)
-
-
 def turned_read_only(folder: Path, undisturbed: Audit) -> Found:
-    """The warehouse may not be written any more; later it may again."""
+    """Nobody's audit may not write its warehouse any more; later it may again."""
     audit = prepare(folder / "read-only")
-    with own_disk(audit, "64m") as mounted:
-        stopped_by(audit, lambda: mounted("ro"), "Read-only file system", REFUSED)
-        mounted("rw")
-        finish(audit)
-        return verdict(audit, undisturbed)
+    subprocess.run(["chown", "-R", str(NOBODY), audit.folder], check=True)
+
+    def allow(what: str) -> None:
+        subprocess.run(["chmod", "-R", what, audit.warehouse], check=True)
+
+    stopped_by(audit, lambda: allow("a-w"), "Permission denied", REFUSED, is_nobody=True)
+    allow("u+w")
+    finish(audit, is_nobody=True)
+    return verdict(audit, undisturbed)
 
 
-def stopped_by(audit: Audit, fault: Callable[[], object], reason: str, in_flight: int) -> None:
+def stopped_by(
+    audit: Audit, fault: Callable[[], object], reason: str, in_flight: int, **options: bool
+) -> None:
     """An audit that meets a fault after some shards says why it stops, without a traceback."""
-    with Life(audit) as life:
+    with Life(audit, **options) as life:
         life.wait_for(3)
         fault()
         audit.kills[audit.folder.name] += 1

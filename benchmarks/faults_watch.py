@@ -20,6 +20,12 @@ MODELS, SOURCES, WORKERS = 3, 12, 2
 BATCH_SECONDS = 0.5
 PATIENCE_SECONDS, GONE_SECONDS = 900, 60
 LOOK_SECONDS, LOOKS_PER_FAMILY = 0.02, 10
+READER = "+dac_read_search"
+"""The interpreter may lie in a folder that is root's alone; writing stays forbidden."""
+NOBODY = (
+    *("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"),
+    *("--inh-caps", READER, "--ambient-caps", READER),
+)
 LOG = "forward.log"
 DECAF = str(Path(sys.executable).parent / "decaf")
 MARKS = {"worker": "multiprocessing.spawn", "server": "prefect_process.py"}
@@ -87,13 +93,22 @@ def prepare(folder: Path, cluster: dict[str, Any] | None = None) -> Audit:
 class Life:
     """One ``decaf run`` of an audit, watched until it and all that it started have ended."""
 
-    def __init__(self, audit: Audit) -> None:
+    def __init__(self, audit: Audit, *, is_nobody: bool = False) -> None:
         self._audit = audit
         audit.lives += 1
         self.log = audit.folder / f"life-{audit.lives:02d}.log"
+        prefix, environment = (), dict(os.environ)
+        if is_nobody:
+            prefix = NOBODY
+            environment |= {"HOME": str(audit.folder)}
+            environment |= {"PREFECT_HOME": str(audit.folder / "prefect")}
         with self.log.open("w") as log:
             self._flow = subprocess.Popen(
-                [DECAF, "run", "study.yaml"], cwd=audit.folder, stdout=log, stderr=log
+                [*prefix, DECAF, "run", "study.yaml"],
+                cwd=audit.folder,
+                env=environment,
+                stdout=log,
+                stderr=log,
             )
         self._family: set[psutil.Process] = set()
         self._is_over = threading.Event()
