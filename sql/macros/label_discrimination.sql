@@ -6,23 +6,22 @@
 -- methods, labels and bins of a study share their draws, so that differences are paired.
 CREATE OR REPLACE MACRO label_discrimination(rel, replicates, seed) AS TABLE
 WITH units AS MATERIALIZED (
-    SELECT study, bin, model_id, method, label, is_shown, score FROM query_table(rel)
-),
--- Numbered, because names would be compared millions of times.
-cells AS MATERIALIZED (
     SELECT
-        row_number() OVER () AS number, study, bin, method, label,
+        study, bin, model_id, method, label, is_shown, score,
+        dense_rank() OVER (ORDER BY study, bin, method, label) AS number
+    FROM query_table(rel)
+),
+entries AS (
+    SELECT study AS layout, number AS g, model_id AS cluster, is_shown AS label, score FROM units
+),
+counts AS (
+    SELECT
+        number, study, bin, method, label,
         count(score) FILTER (is_shown) AS positive_count,
         count(score) FILTER (NOT is_shown) AS negative_count,
         count(DISTINCT model_id) AS model_count
     FROM units
-    GROUP BY study, bin, method, label
-),
-entries AS (
-    SELECT study AS layout, number AS g, model_id AS cluster, is_shown AS label, score
-    FROM units
-    JOIN cells USING (study, method, label)
-    WHERE units.bin IS NOT DISTINCT FROM cells.bin
+    GROUP BY number, study, bin, method, label
 )
 SELECT
     study,
@@ -41,4 +40,4 @@ SELECT
         WHEN negative_count = 0 THEN 'no negative unit'
     END AS reason -- why the sample's measures are NULL
 FROM discrimination_replicates('entries', replicates, seed) AS found
-JOIN cells ON number = g;
+JOIN counts ON number = g;

@@ -1,44 +1,30 @@
 -- purpose: how well every method tells every behaviour among units of about equal Abs
 -- grain: one row per study, bin of Abs, method and label
--- inputs: core_unit_bins, core_unit_scores, discrimination
+-- inputs: core_unit_bins, core_unit_scores, discrimination_in_bins
 -- paper: section 6.2 (figure 3c); appendix F
 -- Another number of bins: bin_macros and discrimination_in_bins over core_unit_scores.
 CREATE OR REPLACE VIEW out_unit_bins AS
 WITH units AS MATERIALIZED (
-    SELECT study, bin, method, label, is_shown, score
+    SELECT
+        {study: study, method: method} AS g,
+        {model_id: model_id, source_id: source_id} AS unit,
+        abs_response AS magnitude,
+        label AS behaviour,
+        is_shown AS label,
+        score
     FROM core_unit_scores
-    JOIN core_unit_bins USING (study, model_id, source_id)
     WHERE is_complete
 ),
--- Numbered, because names would be compared millions of times.
-cells AS MATERIALIZED (
-    SELECT row_number() OVER () AS g, *
-    FROM (SELECT DISTINCT study, bin, method, label FROM units)
-),
-entries AS (
-    SELECT g, is_shown AS label, score FROM units JOIN cells USING (study, bin, method, label)
-),
-bins AS (
-    SELECT
-        study, bin, min(lower_edge) AS lower_edge, min(upper_edge) AS upper_edge,
-        count(*) AS unit_count, count(DISTINCT model_id) AS model_count
+models AS (
+    SELECT study, bin, count(DISTINCT model_id) AS model_count
     FROM core_unit_bins
-    GROUP BY study, bin
-),
-support AS (
-    SELECT study, bin, bool_and(has_both) AS is_common
-    FROM (
-        SELECT study, bin, bool_or(is_shown) AND NOT bool_and(is_shown) AS has_both
-        FROM units
-        GROUP BY study, bin, label
-    )
     GROUP BY study, bin
 )
 SELECT
-    cells.study AS study,
-    cells.bin AS bin, -- from 0; equal magnitudes lie in one bin, so that there may be fewer than 20
-    cells.method AS method,
-    cells.label AS label,
+    g.study AS study,
+    cell.bin, -- from 0; equal magnitudes lie in one bin, so that there may be fewer than 20
+    g.method AS method,
+    behaviour AS label,
     lower_edge, -- Abs, score units
     upper_edge,
     unit_count,
@@ -49,8 +35,6 @@ SELECT
     auprc,
     is_common, -- every label occurs in the bin, and is absent in it
     reason
-FROM discrimination_by_group('entries')
-JOIN cells USING (g)
-JOIN bins USING (study, bin)
-JOIN support USING (study, bin)
-ORDER BY study, bin, method, label;
+FROM discrimination_in_bins('units', 20) AS cell
+JOIN models ON models.study = g.study AND models.bin = cell.bin
+ORDER BY g.study, cell.bin, g.method, label;

@@ -81,18 +81,24 @@ def test_the_smallest_numbers_still_oppose():
     assert sums.opposed_frac.tolist() == [0.5]
 
 
+def beyond_the_results(response):
+    """Bytes at the peak that are not of the results."""
+    tracemalloc.start()
+    results = profile(response, NINE)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak - sum(column.nbytes for column in results)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_memory_beyond_the_results_does_not_grow_with_the_pairs(monkeypatch, dtype):
     monkeypatch.setattr(integrals, "MAX_THREADS", 1)
     beyond = []
     for pairs in (50_000, 200_000):
         response = np.ones((pairs, 9), dtype)
-        tracemalloc.start()
-        results = profile(response, NINE)
-        _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.stop()
-        beyond.append(peak - sum(column.nbytes for column in results))
-    assert beyond[0] == pytest.approx(beyond[1], abs=500_000)  # 8 bytes a pair: 1.2 MB
+        # The least of three: other threads of the tests' process allocate as well.
+        beyond.append(min(beyond_the_results(response) for _ in range(3)))
+    assert beyond[0] == pytest.approx(beyond[1], abs=100_000)
     assert beyond[1] < 5_000_000  # two float blocks of 2 MiB, one of flags, and a few columns
 
 
