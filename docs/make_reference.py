@@ -2,7 +2,6 @@
 
 import dataclasses
 import inspect
-import json
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -18,7 +17,7 @@ from warehouse.catalog import connect_empty
 from warehouse.columns import SCHEMA_VERSION
 from warehouse.descriptions import described
 from warehouse.schemas import TABLES
-from warehouse.views import COLUMNS, column_types, views
+from warehouse.views import views
 
 FOLDER = Path(__file__).parent
 NOTICE = "<!-- Written by docs/make_reference.py; change the descriptions in the code instead. -->"
@@ -125,14 +124,6 @@ def warehouse() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def view_columns() -> str:
-    """Columns of every view with their types, a line each."""
-    with connect_empty() as connection:
-        columns = column_types(connection)
-    lines = [f" {json.dumps(name)}: {json.dumps(types)}" for name, types in columns.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
 def _variants(models: list[type]) -> list[str]:
     parts = []
     for model in models:
@@ -222,7 +213,6 @@ def _is_for_python_alone(annotation: Any) -> bool:
 PAGES = {
     FOLDER / "configuration.md": configuration,
     FOLDER / "warehouse.md": warehouse,
-    COLUMNS: view_columns,
 }
 
 if __name__ == "__main__":

@@ -9,44 +9,19 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from decaf.errors import QueryError, WarehouseError
-from warehouse import functions, layout, receipts, storage
-from warehouse.current import resolve
+from warehouse import functions, receipts, storage
 from warehouse.migrations import check_version
-from warehouse.receipts import Receipt
-from warehouse.schemas import TABLES
-from warehouse.storage import Content, Root, Storage
-from warehouse.views import create_views, in_order
+from warehouse.prepared import attach_views
+from warehouse.provided import provide
+from warehouse.storage import Root, Storage
 from warehouse.writer import open_root
-
-RECEIPTS = {
-    "kind": "VARCHAR",
-    "study": "VARCHAR",
-    "key": "VARCHAR",
-    "model_id": "VARCHAR",
-    "committed_at": "TIMESTAMPTZ",
-    "pairs_digest": "VARCHAR",
-}
-"""``pairs_digest`` is of the pairs that went into the commit; NULL where none did."""
-RECEIPT_FILES = {
-    "kind": "VARCHAR",
-    "study": "VARCHAR",
-    "key": "VARCHAR",
-    "table_name": "VARCHAR",
-    "path": "VARCHAR",
-    "row_count": "BIGINT",
-    "byte_count": "BIGINT",
-    "sha256": "VARCHAR",
-    "file_name": "VARCHAR",
-    "is_readable": "BOOLEAN",
-}
 
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
 """How DuckDB's syntax tree shows COPY, INSERT and the like inside WITH."""
@@ -98,11 +73,8 @@ def connect(
         with ExitStack() as on_failure:
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             functions.register(connection)
-            # A view opens the files it is bound to: seeds have the types, and are few.
-            seeds = _seeds(store)
-            provide(connection, store, seeds, [])
-            create_views(connection, in_order())
-            provide(connection, store, seeds, committed)
+            attach_views(connection)
+            provide(connection, store, committed)
             _lock(connection, store)
             on_failure.pop_all()
     except duckdb.Error as error:
@@ -163,72 +135,6 @@ def stream_view(connection: duckdb.DuckDBPyConnection, name: str, study: str | N
     return Rows(reader.schema, _batches(reader))
 
 
-def provide(
-    connection: duckdb.DuckDBPyConnection,
-    store: Storage,
-    seeds: dict[str, Path],
-    committed: list[Receipt],
-) -> None:
-    """Set what the SQL files take as given: the variable ``files``, and the receipts."""
-    read = resolve(committed).read
-    wanted = {f.path: Content(f.byte_count, f.sha256) for receipt in read for f in receipt.files}
-    paths = store.bring(wanted)
-    readable = {key for key, path in paths.items() if _is_readable(path, wanted[key].byte_count)}
-    files = [
-        {
-            "kind": receipt.kind,
-            "study": receipt.study,
-            "key": receipt.key,
-            "table_name": file.table,
-            "path": file.path,
-            "row_count": file.row_count,
-            "byte_count": file.byte_count,
-            "sha256": file.sha256,
-            "file_name": str(paths[file.path]) if file.path in readable else None,
-            "is_readable": file.path in readable,
-        }
-        for receipt in read
-        for file in receipt.files
-    ]
-    by_table = {table: [] for table in seeds}
-    for table, path in dict.fromkeys(
-        (file["table_name"], file["file_name"]) for file in files if file["is_readable"]
-    ):
-        by_table[table].append(path)
-    # DuckDB guesses the size of a table from its first file; a seed, which is empty, comes last.
-    for table, path in seeds.items():
-        by_table[table].append(str(path))
-    by_table["any"] = [path for paths in by_table.values() for path in paths]
-    connection.execute("SET VARIABLE files = ?", [by_table])
-    rows = [
-        {
-            "kind": receipt.kind,
-            "study": receipt.study,
-            "key": receipt.key,
-            "model_id": receipt.model_id,
-            "committed_at": receipt.committed_at,
-            "pairs_digest": receipt.inputs.get("pairs"),
-        }
-        for receipt in committed
-    ]
-    _create_table(connection, "receipts", RECEIPTS, rows)
-    _create_table(connection, "receipt_files", RECEIPT_FILES, files)
-
-
-def _create_table(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    columns: dict[str, str],
-    rows: list[dict[str, Any]],
-) -> None:
-    """Create a table of the rows, a list for each column: as JSON it takes five times as long."""
-    lists = ", ".join(f"unnest(${name}::{type_}[]) AS {name}" for name, type_ in columns.items())
-    connection.execute(
-        f"CREATE OR REPLACE TABLE {table} AS SELECT {lists}",
-        {name: [row[name] for row in rows] for name in columns},
-    )
-
-
 def _relation(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None
 ) -> duckdb.DuckDBPyRelation:
@@ -266,27 +172,6 @@ def _explained() -> Iterator[None]:
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         # Arrow reports what DuckDB says while rows are read as an error of input and output.
         raise QueryError(str(error)) from error
-
-
-def _seeds(store: Storage) -> dict[str, Path]:
-    """The first file of every table."""
-    keys = {name: layout.seed(name) for name in TABLES}
-    paths = store.bring(dict.fromkeys(keys.values()))
-    for key in keys.values():
-        if key not in paths:
-            raise WarehouseError(
-                f"{store.place(key)} is missing; it belongs to the warehouse, and the next decaf "
-                "run writes it anew"
-            )
-    return {name: paths[key] for name, key in keys.items()}
-
-
-def _is_readable(path: Path, byte_count: int) -> bool:
-    """Whether the file is there and whole; its footer is read only when the size is another."""
-    try:
-        return path.stat().st_size == byte_count or bool(pq.read_metadata(path))
-    except (OSError, pa.ArrowException):
-        return False
 
 
 def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:

@@ -1,10 +1,14 @@
 """Typed files without rows, which keep every view valid while a table is empty."""
 
+from pathlib import Path
+
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from decaf.errors import WarehouseError
 from warehouse import layout, storage
 from warehouse.schemas import TABLES
-from warehouse.storage import Root
+from warehouse.storage import Root, Storage
 
 
 def write_missing_seeds(root: Root) -> None:
@@ -17,3 +21,25 @@ def write_missing_seeds(root: Root) -> None:
             store.publish(
                 key, lambda path, empty=empty: pq.write_table(empty, path, compression="zstd")
             )
+
+
+def stored_seeds(store: Storage) -> dict[str, Path]:
+    """The seed of every table.
+
+    Raises
+    ------
+    WarehouseError
+        When one is missing or damaged.
+    """
+    keys = {name: layout.seed(name) for name in TABLES}
+    paths = store.bring(dict.fromkeys(keys.values()))
+    for key in keys.values():
+        try:
+            pq.read_metadata(paths[key])
+        except (KeyError, OSError, pa.ArrowException) as error:
+            state = "damaged" if key in paths else "missing"
+            raise WarehouseError(
+                f"{store.place(key)} is {state}; it belongs to the warehouse: delete it if it is "
+                "there, and the next decaf run writes it anew"
+            ) from error
+    return {name: paths[key] for name, key in keys.items()}

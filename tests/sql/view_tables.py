@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from warehouse.catalog import RECEIPT_FILES, RECEIPTS
+from warehouse.provided import RECEIPT_FILES, RECEIPTS
 from warehouse.schemas import COUNT, FLAG, TABLES, TEXT, TIME
 from warehouse.views import CHECKS, in_order, views
 

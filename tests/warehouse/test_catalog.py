@@ -173,9 +173,11 @@ def test_newer_warehouse(root):
         connect(root)
 
 
-def test_missing_seed(root):
-    (root / layout.seed("costs")).unlink()
-    with pytest.raises(WarehouseError, match="seed.parquet is missing"):
+@pytest.mark.parametrize("state", ["missing", "damaged"])
+def test_a_seed_that_cannot_be_read(root, state):
+    seed = root / layout.seed("costs")
+    seed.unlink() if state == "missing" else seed.write_bytes(b"PAR1")
+    with pytest.raises(WarehouseError, match=f"seed.parquet is {state}; .* writes it anew"):
         connect(root)
 
 

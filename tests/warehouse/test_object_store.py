@@ -2,7 +2,6 @@
 
 import shutil
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from uuid import uuid4
 
 import duckdb
@@ -15,6 +14,7 @@ from warehouse_answers import row_counts
 
 from decaf.errors import OutOfReach, QueryError, WarehouseError, WriteFailed
 from warehouse import layout, receipts, storage
+from warehouse.cache import cache_folder
 from warehouse.catalog import connect, run_query
 from warehouse.checks import run_checks
 from warehouse.compaction import compact
@@ -330,14 +330,14 @@ def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(
     assert answers(memory) == before
     assert not [key for key in asked if key.startswith("tables/")]
     # A copy that was cut short is got again.
-    (copy,) = Path(copies.cache_folder()).rglob(TRAJECTORIES)
+    (copy,) = cache_folder().rglob(TRAJECTORIES)
     copy.write_bytes(copy.read_bytes()[:-9])
     assert answers(memory) == before
     assert TRAJECTORIES in asked
     monkeypatch.setattr(copies, "UNUSED_SECONDS", -timedelta(hours=1).total_seconds())
     storage.open(memory)._is_pruned = False
     storage.open(memory).bring({})
-    assert not list(copies.cache_folder().rglob("*.parquet"))
+    assert not list(cache_folder().rglob("*.parquet"))
     monkeypatch.undo()
 
 
@@ -385,7 +385,7 @@ def test_a_warehouse_on_a_store_is_upgraded(memory):
 
 def test_there_is_nothing_to_sweep(memory):
     assert sweep(memory, "s") == 0
-    shutil.rmtree(copies.cache_folder(), ignore_errors=True)
+    shutil.rmtree(cache_folder(), ignore_errors=True)
     assert counts(memory) == (6, 12, 6)
 
 

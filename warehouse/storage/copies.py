@@ -2,8 +2,7 @@
 
 Files of a commit never change, so a copy is known by its digest and lies in a folder of that name;
 a copy that is there with its size is whole. Receipts may change, so theirs are known by when they
-did. Every warehouse has a folder of its own below ``DECAF_CACHE``, or
-else below ``decaf`` in the user's cache folder.
+did. Every warehouse has a folder of its own in ``warehouse.cache``.
 """
 
 import hashlib
@@ -16,6 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from decaf.errors import WarehouseError
+from warehouse.cache import cache_folder
 from warehouse.storage.base import Content, Entry
 
 UNUSED_SECONDS = 7 * 24 * 3600
@@ -23,14 +23,6 @@ UNUSED_SECONDS = 7 * 24 * 3600
 TOUCH_SECONDS = 3600
 SETTLED = timedelta(minutes=10)
 """Age at which an object's moment of change tells it from every later one; more than clocks err."""
-
-
-def cache_folder() -> Path:
-    """Folder of all copies on this machine."""
-    if chosen := os.environ.get("DECAF_CACHE"):
-        return Path(chosen).absolute()
-    cache = os.environ.get("XDG_CACHE_HOME")
-    return (Path(cache) if cache else Path.home() / ".cache") / "decaf"
 
 
 class Copies:

@@ -1,0 +1,106 @@
+"""Views are bound once for a machine; every opening attaches what was bound."""
+
+import multiprocessing
+import shutil
+
+import duckdb
+import pytest
+from small_warehouse import MODELS, small_warehouse
+
+from warehouse import prepared, views
+from warehouse.catalog import connect
+
+OUT = "out_model_profiles"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return small_warehouse(tmp_path_factory.mktemp("prepared") / "warehouse")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache folder, and a process that has bound nothing yet."""
+    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
+    prepared._bound.cache_clear()
+    yield tmp_path / "cache"
+    prepared._bound.cache_clear()
+
+
+@pytest.fixture
+def bindings(monkeypatch):
+    """How often the views were bound."""
+    found = []
+
+    def create_views(connection, scripts):
+        found.append(len(scripts))
+        views.create_views(connection, scripts)
+
+    monkeypatch.setattr(prepared, "create_views", create_views)
+    return found
+
+
+def models(root):
+    with connect(root) as connection:
+        return connection.sql(f"SELECT DISTINCT model_id FROM {OUT} ORDER BY model_id").fetchall()
+
+
+EXPECTED = [(model,) for model in sorted(MODELS)]
+
+
+def test_views_are_bound_once(root, cache, bindings):
+    assert models(root) == EXPECTED
+    assert len(bindings) == 1
+    prepared._bound.cache_clear()
+    assert models(root) == EXPECTED
+    assert len(bindings) == 1
+    (file,) = [path for path in cache.rglob("*") if path.is_file()]
+    assert file.suffix == ".duckdb"
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", None])
+def test_a_damaged_file_is_written_anew(content, root, cache, bindings):
+    models(root)
+    (file,) = cache.rglob("*.duckdb")
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2] if content is None else content)
+    prepared._bound.cache_clear()
+    assert models(root) == EXPECTED
+    assert len(bindings) == 2
+    prepared._bound.cache_clear()
+    assert models(root) == EXPECTED
+    assert len(bindings) == 2
+
+
+def test_a_folder_that_cannot_be_written_costs_time_and_nothing_else(root, cache, bindings):
+    cache.write_text("a file where the folder should be")
+    assert [models(root), models(root)] == [EXPECTED, EXPECTED]
+    assert len(bindings) == 1
+    assert cache.read_text() == "a file where the folder should be"
+
+
+def test_changed_sql_is_seen(root, cache, bindings, monkeypatch, tmp_path):
+    models(root)
+    folder = shutil.copytree(views.SQL_FOLDER, tmp_path / "sql")
+    file = folder / "out" / f"{OUT}.sql"
+    upper = "    upper(means.model_id) AS model_id,\n"
+    file.write_text(file.read_text().replace("    means.model_id,\n", upper))
+    monkeypatch.setattr(views, "SQL_FOLDER", folder)
+    assert models(root) == [(model.upper(),) for model in sorted(MODELS)]
+
+
+def test_the_views_cannot_be_changed_and_others_can_be_added(root):
+    with connect(root) as connection:
+        with pytest.raises(duckdb.InvalidInputException, match="read-only"):
+            connection.execute(f"CREATE OR REPLACE VIEW warehouse.{OUT} AS SELECT 1 AS one")
+        connection.execute(f"CREATE VIEW mine AS SELECT DISTINCT model_id FROM {OUT}")
+        assert sorted(connection.table("mine").fetchall()) == EXPECTED
+        assert {OUT, "mine"} <= {name for (name,) in connection.sql("SHOW TABLES").fetchall()}
+
+
+def test_many_processes_may_be_the_first(root, cache):
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(3) as pool:
+        assert pool.map(models, [root] * 3, chunksize=1) == [EXPECTED] * 3
+    (file,) = [path for path in cache.rglob("*") if path.is_file()]
+    assert file.suffix == ".duckdb"
