@@ -1,9 +1,11 @@
 """AUROC and AUPRC in every replicate of a bootstrap that draws whole clusters, such as models.
 
 A replicate says how often each cluster was drawn, so what it needs of the units are counts by
-level of the score and cluster: one matrix product serves all replicates.
+level of the score and cluster: matrix products serve all replicates at once. A level is a score
+that a positive unit has; negative units between two levels are called with the lower one.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,17 +18,28 @@ CELLS_AT_ONCE = 1 << 18
 of the arrays in a core's cache, which more than halves the time of large groups."""
 
 
-class ReplicateDiscrimination(NamedTuple):
-    """Both measures of one label, (n_replicates,), in [0, 1]; NaN with fewer than two classes."""
+class _Units(NamedTuple):
+    """Units with label and score, from the highest score down, and the draws they are judged in."""
 
-    auroc: NDArray[np.float64]
-    auprc: NDArray[np.float64]
+    level: NDArray[np.int64]
+    """The level with which a unit is called; the number of levels for one below all of them."""
+    level_count: int
+    is_positive: NDArray[np.bool_]
+    is_tied: NDArray[np.bool_]
+    """Negative units that have the score of a level themselves."""
+    cluster: NDArray[np.integer]
+    weights: NDArray[np.float64]
+    """(n_clusters, n_replicates) how often each cluster was drawn."""
+
+    def totals(self, of: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """(n_clusters,) how many of these units each cluster has."""
+        return np.bincount(self.cluster[of], minlength=len(self.weights))
 
 
-def discrimination_of_clusters(
+def auroc_of_clusters(
     labels: ArrayLike, scores: ArrayLike, clusters: ArrayLike, counts: ArrayLike
-) -> ReplicateDiscrimination:
-    """Judge a score in every replicate; ties count half in AUROC and are one step of AUPRC.
+) -> NDArray[np.float64]:
+    """Area under the ROC curve in every replicate; ties count half.
 
     Parameters
     ----------
@@ -39,17 +52,74 @@ def discrimination_of_clusters(
     counts
         (n_replicates, n_clusters) how often each cluster was drawn.
 
+    Returns
+    -------
+    NDArray
+        (n_replicates,) in [0, 1]; NaN with fewer than two classes.
+
     Raises
     ------
     ResponseError
         For labels that are not 0 or 1, shapes that do not match, or a cluster without a count.
 
-    Examples
-    --------
-    >>> found = discrimination_of_clusters([0, 1, 1], [1, 2, 1], [0, 0, 1], [[1, 1], [2, 0]])
-    >>> found.auroc.tolist(), found.auprc.round(3).tolist()
-    ([0.75, 1.0], [0.833, 1.0])
+    Example
+    -------
+    >>> auroc_of_clusters([0, 1, 1], [1, 2, 1], [0, 0, 1], [[1, 1], [2, 0]]).tolist()
+    [0.75, 1.0]
     """
+    units = _sorted_units(labels, scores, clusters, counts)
+    width, replicates = units.weights.shape
+    positives, negatives = units.totals(units.is_positive), units.totals(~units.is_positive)
+    wins = np.zeros(replicates)
+    # Of a positive's cluster over a negative's, in half units: both draws multiply it.
+    between = np.zeros((width, width))
+    left = negatives.astype(np.float64)
+    for here, called, tied in _by_level(units):
+        below = left - np.cumsum(called, axis=0) + tied / 2
+        left -= called.sum(axis=0)
+        if width < replicates:
+            between += here.T @ below
+        else:
+            wins += np.einsum("lr,lr->r", here @ units.weights, below @ units.weights)
+    wins += np.einsum("cr,cr->r", units.weights, between @ units.weights)
+    pairs = (positives @ units.weights) * (negatives @ units.weights)
+    return np.divide(wins, pairs, out=np.full(replicates, np.nan), where=pairs > 0)
+
+
+def auprc_of_clusters(
+    labels: ArrayLike, scores: ArrayLike, clusters: ArrayLike, counts: ArrayLike
+) -> NDArray[np.float64]:
+    """Average precision in every replicate; a score that several units share is one step.
+
+    Parameters, result and errors are those of :func:`auroc_of_clusters`.
+
+    Example
+    -------
+    >>> auprc_of_clusters([0, 1, 1], [1, 2, 1], [0, 0, 1], [[1, 1], [2, 0]]).round(3).tolist()
+    [0.833, 1.0]
+    """
+    units = _sorted_units(labels, scores, clusters, counts)
+    width, replicates = units.weights.shape
+    positive, negative = (
+        units.totals(kind) @ units.weights for kind in (units.is_positive, ~units.is_positive)
+    )
+    gains, hits, false_alarms = np.zeros(replicates), np.zeros(width), np.zeros(width)
+    for here, called, _ in _by_level(units):
+        found = here @ units.weights
+        above = np.cumsum(here, axis=0) + hits
+        precision = above @ units.weights
+        above += np.cumsum(called, axis=0) + false_alarms
+        all_called = above @ units.weights
+        hits, false_alarms = hits + here.sum(axis=0), false_alarms + called.sum(axis=0)
+        np.divide(precision, all_called, out=precision, where=all_called > 0)
+        gains += np.einsum("lr,lr->r", found, precision)
+    has_both = (positive > 0) & (negative > 0)
+    return np.divide(gains, positive, out=np.full(replicates, np.nan), where=has_both)
+
+
+def _sorted_units(
+    labels: ArrayLike, scores: ArrayLike, clusters: ArrayLike, counts: ArrayLike
+) -> _Units:
     y, s = (np.asarray(side, dtype=np.float64) for side in (labels, scores))
     cluster, drawn = np.asarray(clusters), np.asarray(counts, dtype=np.float64)
     cluster = cluster if cluster.size else cluster.astype(np.int64)
@@ -58,65 +128,39 @@ def discrimination_of_clusters(
             f"labels, scores and clusters have shapes {y.shape}, {s.shape} and {cluster.shape}, "
             f"counts {drawn.shape}; expected (n_units,) three times, and (n_replicates, n_clusters)"
         )
-    if not np.isin(y[~np.isnan(y)], (0, 1)).all():
+    if not ((y == 0) | (y == 1) | np.isnan(y)).all():
         raise ResponseError("labels hold other values than 0, 1 and NaN")
     if y.size and not 0 <= cluster.min() <= cluster.max() < drawn.shape[1]:
         raise ResponseError(
             f"clusters are {cluster.min()} to {cluster.max()}; expected positions from 0 among the "
             f"{drawn.shape[1]} clusters of the counts"
         )
-    known = ~(np.isnan(y) | np.isnan(s))
-    is_positive, cluster = y[known] == 1, cluster[known]
-    values, level = np.unique(s[known], return_inverse=True)
-    level = values.size - 1 - level
-    order = np.argsort(level, kind="stable")
-    return _judge(level[order], is_positive[order], cluster[order], drawn)
+    known = np.flatnonzero(~(np.isnan(y) | np.isnan(s)))
+    order = known[np.argsort(-s[known])]
+    is_positive, values = y[order] == 1, s[order]
+    score = np.zeros(values.size, dtype=np.int64)
+    np.cumsum(values[1:] != values[:-1], out=score[1:])
+    has_positive = np.bincount(score[is_positive], minlength=values.size) > 0
+    levels = np.cumsum(has_positive)
+    level = (levels - has_positive)[score]
+    level_count = int(has_positive.sum())
+    is_tied = ~is_positive & has_positive[score]
+    return _Units(level, level_count, is_positive, is_tied, cluster[order], drawn.T)
 
 
-def _judge(
-    level: NDArray[np.int64],
-    is_positive: NDArray[np.bool_],
-    cluster: NDArray[np.int64],
-    drawn: NDArray[np.float64],
-) -> ReplicateDiscrimination:
-    """Judge units sorted by level; level 0 has the highest score."""
-    replicates, width = drawn.shape
-    weights = drawn.T
-    totals = [np.bincount(cluster[kind], minlength=width) for kind in (is_positive, ~is_positive)]
-    positive, negative = (total @ weights for total in totals)
-    wins, gains, hits_before = np.zeros(replicates), np.zeros(replicates), np.zeros(replicates)
-    above = [np.zeros(width), np.zeros(width)]
+def _by_level(units: _Units) -> Iterator[tuple[NDArray[np.int64], ...]]:
+    """Numbers of units by level and cluster, some levels at a time from the highest down.
+
+    Positive units; negative units that are called with the level; those of them that tie with it.
+    """
+    width, replicates = units.weights.shape
     step = max(1, CELLS_AT_ONCE // (width + replicates))
-    for first in range(0, int(level[-1]) + 1 if level.size else 0, step):
-        units = slice(*np.searchsorted(level, [first, first + step]))
-        rows = int(level[units][-1]) - first + 1
-        cells = (level[units] - first) * width + cluster[units]
-        of_class = [
+    for first in range(0, units.level_count, step):
+        rows = min(step, units.level_count - first)
+        inside = slice(*np.searchsorted(units.level, [first, first + rows]))
+        is_positive = units.is_positive[inside]
+        cells = (units.level[inside] - first) * width + units.cluster[inside]
+        yield tuple(
             np.bincount(cells[kind], minlength=rows * width).reshape(rows, width)
-            for kind in (is_positive[units], ~is_positive[units])
-        ]
-        running = [
-            start + np.cumsum(part, axis=0) for start, part in zip(above, of_class, strict=True)
-        ]
-        above = [part[-1] for part in running]
-        # Levels without a positive unit add nothing to either measure.
-        gain = of_class[0].any(axis=1)
-        if not gain.any():
-            continue
-        hits, false_alarms = (part[gain] @ weights for part in running)
-        here = np.diff(hits, axis=0, prepend=hits_before[np.newaxis])
-        hits_before = hits[-1].copy()  # the division below writes over it
-        below = negative - false_alarms
-        tied = of_class[1][gain]
-        if tied.any():
-            below += tied @ (weights / 2)
-        wins += np.einsum("ij,ij->j", here, below)
-        called = np.add(hits, false_alarms, out=false_alarms)
-        precision = np.divide(hits, called, out=hits, where=called > 0)
-        gains += np.einsum("ij,ij->j", here, precision)
-    has_both = (positive > 0) & (negative > 0)
-    auroc, auprc = (
-        np.divide(above_, below, out=np.full(replicates, np.nan), where=has_both)
-        for above_, below in ((wins, positive * negative), (gains, positive))
-    )
-    return ReplicateDiscrimination(auroc, auprc)
+            for kind in (is_positive, ~is_positive, units.is_tied[inside])
+        )

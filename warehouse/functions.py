@@ -13,11 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from decaf.cluster_discrimination import discrimination_of_clusters
+from decaf.cluster_discrimination import auprc_of_clusters, auroc_of_clusters
 from decaf.draws import multiplicities
 from decaf.errors import ResponseError
 from decaf.ranks import spearman_rows
 
+MEASURES = {"auroc": auroc_of_clusters, "auprc": auprc_of_clusters}
 CELLS_AT_ONCE = 1 << 23
 """Columns times clusters laid out together: bounds the memory whatever the number of groups."""
 
@@ -73,19 +74,12 @@ def resampled_sums(
         For replicates of different sizes, groups with different numbers of columns, or columns
         that have not one number for every row.
     """
-    results = [
-        _sums_of_layout(*(argument[row].values for argument in (draws, positions, columns)))
-        for row in range(len(draws))
-    ]
-    sums = np.concatenate([np.empty(0), *(result.ravel() for result in results)])
-    by_replicate = _lists(
-        _doubles(sums),
-        [result.shape[2] for result in results for _ in range(result.shape[0] * result.shape[1])],
+    return _nested(
+        [
+            _sums_of_layout(*(argument[row].values for argument in (draws, positions, columns)))
+            for row in range(len(draws))
+        ]
     )
-    by_column = _lists(
-        by_replicate, [result.shape[1] for result in results for _ in range(result.shape[0])]
-    )
-    return _lists(by_column, [result.shape[0] for result in results])
 
 
 def resampled_discrimination(
@@ -93,6 +87,7 @@ def resampled_discrimination(
     positions: pa.ChunkedArray,
     labels: pa.ChunkedArray,
     scores: pa.ChunkedArray,
+    measures: pa.ChunkedArray,
 ) -> pa.Array:
     """Judge scores of any groups on the clusters that every bootstrap replicate drew.
 
@@ -107,29 +102,28 @@ def resampled_discrimination(
     scores
         ``DOUBLE[][]``: by group, the score of every unit. A unit whose label or score is NULL or
         NaN is left out.
+    measures
+        ``VARCHAR[]``: ``auroc`` and ``auprc``, or one of them.
 
     Returns
     -------
     pa.Array
-        ``DOUBLE[][][]``, by group: AUROC, then AUPRC, each by replicate. The first of every list
-        is the sample itself. NULL is undefined: fewer than two classes were drawn.
+        ``DOUBLE[][][]``, by group, measure and replicate. The first of every list is the sample
+        itself. NULL is undefined: fewer than two classes were drawn.
 
     Raises
     ------
     ResponseError
-        For replicates of different sizes, or groups whose lists have different lengths.
+        For replicates of different sizes, groups whose lists have different lengths, or an unknown
+        measure.
     """
-    results = [
-        _judged_layout(*(argument[row].values for argument in (draws, positions, labels, scores)))
-        for row in range(len(draws))
-    ]
-    values = np.concatenate([np.empty(0), *(result.ravel() for result in results)])
-    by_measure = _lists(
-        _doubles(values),
-        [result.shape[2] for result in results for _ in range(2 * result.shape[0])],
+    columns = (draws, positions, labels, scores)
+    return _nested(
+        [
+            _judged_layout(*(column[row].values for column in columns), measures[row].as_py())
+            for row in range(len(draws))
+        ]
     )
-    by_group = _lists(by_measure, [2 for result in results for _ in range(result.shape[0])])
-    return _lists(by_group, [result.shape[0] for result in results])
 
 
 def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
@@ -177,7 +171,7 @@ FUNCTIONS = (
     Function(
         "resampled_discrimination",
         resampled_discrimination,
-        ["INTEGER[][]", "INTEGER[][]", "DOUBLE[][]", "DOUBLE[][]"],
+        ["INTEGER[][]", "INTEGER[][]", "DOUBLE[][]", "DOUBLE[][]", "VARCHAR[]"],
         "DOUBLE[][][]",
         "default",
     ),
@@ -218,9 +212,18 @@ def _sums_of_layout(
 
 
 def _judged_layout(
-    draws: pa.ListArray, positions: pa.ListArray, labels: pa.ListArray, scores: pa.ListArray
+    draws: pa.ListArray,
+    positions: pa.ListArray,
+    labels: pa.ListArray,
+    scores: pa.ListArray,
+    measures: list[str],
 ) -> NDArray[np.float64]:
-    """AUROC and AUPRC of the groups of one layout, (n_groups, 2, 1 + n_replicates)."""
+    """Measures of the groups of one layout, (n_groups, n_measures, 1 + n_replicates)."""
+    if unknown := set(measures) - MEASURES.keys():
+        raise ResponseError(
+            f"resampled_discrimination: found {sorted(unknown)} among the measures; expected "
+            f"{sorted(MEASURES)}, or one of them"
+        )
     clusters = _positions(positions.flatten())
     counts = _counts(draws, clusters)
     lengths = [_lengths(side) for side in (positions, labels, scores)]
@@ -231,12 +234,12 @@ def _judged_layout(
         )
     columns = [_numbers(side.flatten()) for side in (labels, scores)]
     ends = np.cumsum(lengths[0])
-    found = np.empty((len(positions), 2, len(counts)))
+    found = np.empty((len(positions), len(measures), len(counts)))
     for group, (end, length) in enumerate(zip(ends, lengths[0], strict=True)):
         inside = slice(end - length, end)
-        found[group] = discrimination_of_clusters(
-            *(column[inside] for column in columns), clusters[inside], counts
-        )
+        units = [*(column[inside] for column in columns), clusters[inside], counts]
+        for place, measure in enumerate(measures):
+            found[group, place] = MEASURES[measure](*units)
     return found
 
 
@@ -298,3 +301,12 @@ def _doubles(values: NDArray[np.float64]) -> pa.Array:
 def _lists(values: pa.Array, lengths: list[int]) -> pa.ListArray:
     """Cut values into lists of these lengths."""
     return pa.ListArray.from_arrays(_given(np.cumsum([0, *lengths], dtype=np.int32)), values)
+
+
+def _nested(results: list[NDArray[np.float64]]) -> pa.ListArray:
+    """Arrays of three axes, one for each row, as lists of lists of lists."""
+    values = _doubles(np.concatenate([np.empty(0), *(result.ravel() for result in results)]))
+    shapes = [result.shape for result in results]
+    innermost = _lists(values, [n for groups, rows, n in shapes for _ in range(groups * rows)])
+    inner = _lists(innermost, [rows for groups, rows, _ in shapes for _ in range(groups)])
+    return _lists(inner, [groups for groups, _, _ in shapes])

@@ -2,13 +2,13 @@
 -- grain: one row per study, method, part (bin, valid bins, common support) and replicate
 -- inputs: none
 -- paper: section 6.2 (figure 3c); appendix F
--- rel names a relation as label_discrimination makes it, of units that DECAF scores without a gap:
--- where its AUROC is defined, the label occurs in the bin and is absent in it. A bin is common
--- support of a replicate where that holds for all three labels.
+-- rel names a relation as label_discrimination makes it with the measure auroc, of units that DECAF
+-- scores without a gap: where its AUROC is defined, the label occurs in the bin and is absent in it.
+-- A bin is common support of a replicate where that holds for all three labels.
 CREATE OR REPLACE MACRO bin_summaries(rel) AS TABLE
 WITH found AS MATERIALIZED (FROM query_table(rel)),
 support AS MATERIALIZED (
-    SELECT study, bin, replicate AS place, count(auroc) = 3 AS is_common
+    SELECT study, bin, replicate AS place, count(value) = 3 AS is_common
     FROM found
     WHERE method = 'DECAF'
     GROUP BY study, bin, replicate
@@ -16,7 +16,7 @@ support AS MATERIALIZED (
 cells AS MATERIALIZED (
     SELECT
         study, method, bin, replicate, is_common,
-        CASE WHEN is_common AND count(auroc) = 3 THEN avg(auroc) END AS macro,
+        CASE WHEN is_common AND count(value) = 3 THEN avg(value) END AS macro,
         sum(positive_count + negative_count) AS unit_count
     FROM found
     JOIN support USING (study, bin)
@@ -25,7 +25,7 @@ cells AS MATERIALIZED (
 ),
 labels AS (
     SELECT
-        study, method, label, replicate, avg(auroc) AS mean,
+        study, method, label, replicate, avg(value) AS mean,
         sum(positive_count + negative_count) AS unit_count
     FROM found
     GROUP BY study, method, label, replicate

@@ -1,10 +1,10 @@
 -- purpose: AUROC and AUPRC of every method and label, in replicates that draw whole models
--- grain: one row per study, bin, method, label and replicate; replicate NULL is the sample itself
+-- grain: one row per study, bin, method, label, measure and replicate; NULL is the sample itself
 -- inputs: discrimination_replicates
 -- paper: section 6.1; section 6.2; appendix F (statistical reporting)
 -- rel names a relation with columns study, bin, model_id, method, label, is_shown and score. All
 -- methods, labels and bins of a study share their draws, so that differences are paired.
-CREATE OR REPLACE MACRO label_discrimination(rel, replicates, seed) AS TABLE
+CREATE OR REPLACE MACRO label_discrimination(rel, measures, replicates, seed) AS TABLE
 WITH units AS MATERIALIZED (
     SELECT
         study, bin, model_id, method, label, is_shown, score,
@@ -28,9 +28,9 @@ SELECT
     bin,
     method,
     label,
+    measure,
     replicate,
-    auroc,
-    auprc,
+    value,
     positive_count, -- of the sample; units with a score
     negative_count,
     model_count,
@@ -39,5 +39,5 @@ SELECT
         WHEN positive_count = 0 THEN 'no positive unit'
         WHEN negative_count = 0 THEN 'no negative unit'
     END AS reason -- why the sample's measures are NULL
-FROM discrimination_replicates('entries', replicates, seed) AS found
+FROM discrimination_replicates('entries', measures, replicates, seed) AS found
 JOIN counts ON number = g;

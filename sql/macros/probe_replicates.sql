@@ -14,10 +14,11 @@ WITH entries AS (
     FROM query_table(rel)
 ),
 folds AS (
-    SELECT unnest(g), replicate, auroc FROM discrimination_replicates('entries', replicates, seed)
+    SELECT unnest(g), replicate, value
+    FROM discrimination_replicates('entries', ['auroc'], replicates, seed)
 ),
 labels AS (
-    SELECT study, representation, probe, label, replicate, avg(auroc) AS value
+    SELECT study, representation, probe, label, replicate, avg(value) AS value
     FROM folds
     GROUP BY study, representation, probe, label, replicate
 )

@@ -14,7 +14,7 @@ WITH units AS MATERIALIZED (
     WHERE is_complete
 ),
 models AS (SELECT study, count(DISTINCT model_id) AS cluster_count FROM units GROUP BY study),
-judged AS MATERIALIZED (FROM label_discrimination('units', 500, 91702)),
+judged AS MATERIALIZED (FROM label_discrimination('units', ['auroc'], 500, 91702)),
 summaries AS MATERIALIZED (
     SELECT *, 'auroc' AS statistic FROM bin_summaries('judged') JOIN models USING (study)
 ),

@@ -5,7 +5,7 @@
 -- Intervals resample models. The macro is the mean over the three labels, undefined unless all are.
 CREATE OR REPLACE VIEW paper_imagenet9_semantics AS
 WITH units AS (SELECT *, 0 AS bin FROM core_unit_scores WHERE is_complete),
-by_label AS MATERIALIZED (FROM label_discrimination('units', 500, 91702)),
+by_label AS MATERIALIZED (FROM label_discrimination('units', ['auroc', 'auprc'], 500, 91702)),
 published (method, part, statistic, published) AS (
     VALUES
         ('DECAF', 'evidence', 'auroc', 0.930),
@@ -16,27 +16,18 @@ published (method, part, statistic, published) AS (
         ('M', 'fragility', 'auroc', 0.316),
         ('smooth_grad', 'fragility', 'auroc', 0.635)
 ),
-parts AS (
+entries AS MATERIALIZED (
     SELECT
-        study, method, label AS part, replicate, auroc, auprc,
-        positive_count + negative_count AS unit_count, model_count, reason
+        study, method, label AS part, measure AS statistic, replicate, value,
+        positive_count + negative_count AS unit_count, model_count AS cluster_count,
+        reason AS undefined
     FROM by_label
     UNION ALL
     SELECT
-        study, method, 'macro', replicate,
-        CASE WHEN count(auroc) = 3 THEN avg(auroc) END,
-        CASE WHEN count(auprc) = 3 THEN avg(auprc) END,
+        study, method, 'macro', measure, replicate, CASE WHEN count(value) = 3 THEN avg(value) END,
         max(positive_count + negative_count), max(model_count), max(label || ': ' || reason)
     FROM by_label
-    GROUP BY study, method, replicate
-),
-entries AS MATERIALIZED (
-    SELECT
-        study, method, part, replicate, unit_count, model_count AS cluster_count,
-        reason AS undefined,
-        unnest([{statistic: 'auroc', value: auroc}, {statistic: 'auprc', value: auprc}],
-            recursive := true)
-    FROM parts
+    GROUP BY study, method, measure, replicate
 )
 SELECT
     study,

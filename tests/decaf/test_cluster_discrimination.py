@@ -5,26 +5,27 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from decaf import cluster_discrimination
-from decaf.cluster_discrimination import discrimination_of_clusters
+from decaf.cluster_discrimination import auprc_of_clusters, auroc_of_clusters
 from decaf.errors import ResponseError
 
 
 def test_by_hand():
     """Cluster 0 holds a positive at 3 and a negative at 1, cluster 1 a positive and a tie at 2."""
-    found = discrimination_of_clusters(
-        [1, 0, 1, 0], [3, 1, 2, 2], [0, 0, 1, 1], [[1, 1], [0, 1], [1, 0], [2, 1], [0, 0]]
-    )
+    units = [1, 0, 1, 0], [3, 1, 2, 2], [0, 0, 1, 1]
+    counts = [[1, 1], [0, 1], [1, 0], [2, 1], [0, 0]]
     # Both once: 3 beats 1 and 2, 2 beats 1 and ties: 3.5 of 4. Precision 1 at 3, 2/3 at 2.
     # Twice and once: 3 beats all (2 x 3), 2 beats 1 twice and ties once (2.5): 8.5 of 9; 1 and 3/4.
-    assert found.auroc[:4].tolist() == [3.5 / 4, 0.5, 1, pytest.approx(8.5 / 9)]
-    assert found.auprc[:4].tolist() == pytest.approx([5 / 6, 0.5, 1, 2 / 3 + 0.75 / 3])
-    assert np.isnan([found.auroc[4], found.auprc[4]]).all()
+    auroc = [3.5 / 4, 0.5, 1, 8.5 / 9, np.nan]
+    assert auroc_of_clusters(*units, counts).tolist() == pytest.approx(auroc, nan_ok=True)
+    auprc = [5 / 6, 0.5, 1, 2 / 3 + 0.75 / 3, np.nan]
+    assert auprc_of_clusters(*units, counts).tolist() == pytest.approx(auprc, nan_ok=True)
 
 
 @pytest.mark.parametrize("cells", [1, 40, 1 << 22])
+@pytest.mark.parametrize("replicates", [3, 30])
 @pytest.mark.parametrize("seed", range(4))
-def test_like_scikit_learn(seed, cells, monkeypatch):
-    """Ties, missing scores and labels, and replicates that miss a class."""
+def test_like_scikit_learn(seed, replicates, cells, monkeypatch):
+    """Ties, missing scores and labels, replicates that miss a class or are fewer than clusters."""
     monkeypatch.setattr(cluster_discrimination, "CELLS_AT_ONCE", cells)
     rng = np.random.default_rng(seed)
     clusters = rng.integers(0, 5, 60)
@@ -32,27 +33,31 @@ def test_like_scikit_learn(seed, cells, monkeypatch):
     scores = rng.integers(0, 12, 60) / 4 + labels / 2
     scores[rng.random(60) < 0.1] = np.nan
     labels[rng.random(60) < 0.1] = np.nan
-    counts = np.array([np.bincount(rng.integers(0, 5, 5), minlength=5) for _ in range(30)])
+    counts = np.array([np.bincount(rng.integers(0, 5, 5), minlength=5) for _ in range(replicates)])
     counts[0] = [0, 0, 0, 2, 3]
-    found = discrimination_of_clusters(labels, scores, clusters, counts)
+    auroc, auprc = (
+        measure(labels, scores, clusters, counts)
+        for measure in (auroc_of_clusters, auprc_of_clusters)
+    )
     known = ~np.isnan(labels) & ~np.isnan(scores)
     for replicate, drawn in enumerate(counts):
         weights = drawn[clusters][known]
         used = weights > 0
         y, s, w = labels[known][used], scores[known][used], weights[used]
         if len(set(y)) < 2:
-            assert np.isnan([found.auroc[replicate], found.auprc[replicate]]).all()
+            assert np.isnan([auroc[replicate], auprc[replicate]]).all()
             continue
-        assert found.auroc[replicate] == pytest.approx(roc_auc_score(y, s, sample_weight=w))
+        assert auroc[replicate] == pytest.approx(roc_auc_score(y, s, sample_weight=w))
         expected = average_precision_score(y, s, sample_weight=w)
-        assert found.auprc[replicate] == pytest.approx(expected)
-    assert np.isnan(found.auroc[0])
+        assert auprc[replicate] == pytest.approx(expected)
+    assert np.isnan(auroc[0])
 
 
 def test_nothing_to_judge():
     for labels, scores in (([], []), ([1.0], [np.nan]), ([1, 1], [1, 2])):
-        found = discrimination_of_clusters(labels, scores, [0] * len(labels), [[1]])
-        assert np.isnan(found.auroc).tolist() == np.isnan(found.auprc).tolist() == [True]
+        for measure in (auroc_of_clusters, auprc_of_clusters):
+            found = measure(labels, scores, [0] * len(labels), [[1]])
+            assert np.isnan(found).tolist() == [True]
 
 
 @pytest.mark.parametrize(
@@ -66,4 +71,4 @@ def test_nothing_to_judge():
 )
 def test_bad_input(labels, clusters, counts, message):
     with pytest.raises(ResponseError, match=message):
-        discrimination_of_clusters(labels, [1.0, 2.0], clusters, counts)
+        auroc_of_clusters(labels, [1.0, 2.0], clusters, counts)

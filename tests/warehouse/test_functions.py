@@ -158,36 +158,35 @@ def test_no_call_loads_pandas_or_scipy():
         "with duckdb.connect() as connection:\n"
         "    warehouse.functions.register(connection)\n"
         "    found = connection.sql('SELECT resampled_sums([[0]], [[0]], [[[2.0], [NULL]]]), '\n"
-        "        'resampled_discrimination([[0]], [[0, 0]], [[1, 0]], [[2, 1]]), '\n"
+        "        \"resampled_discrimination([[0]], [[0, 0]], [[1, 0]], [[2, 1]], ['auprc']), \"\n"
         "        'rank_correlation([1, 2, NULL], [3, 4, 5])').fetchall()\n"
         "print(found, {'pandas', 'scipy'} & set(sys.modules))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == (
-        "[([[[2.0, 2.0], [None, None]]], [[[1.0, 1.0], [1.0, 1.0]]], 1.0)] set()\n"
-    )
+    assert done.stdout == ("[([[[2.0, 2.0], [None, None]]], [[[1.0, 1.0]]], 1.0)] set()\n")
 
 
-def test_resampled_discrimination_by_hand(connection):
-    """Two groups of one layout: AUROC, then AUPRC; the sample first, then clusters 1 and 1."""
+@pytest.mark.parametrize("measures", [["auroc", "auprc"], ["auprc", "auroc"], ["auroc"], []])
+def test_resampled_discrimination_by_hand(measures, connection):
+    """Two groups of one layout; the sample first, then clusters 1 and 1."""
     found = ask(
         connection,
         "resampled_discrimination([[1, 1]], [[0, 0, 1, 1], [0, 1]], "
-        "[[1.0, 0.0, 1.0, 0.0], [0.0, 0.0]], [[3.0, 1.0, 2.0, 2.0], [1.0, NULL]])",
+        "[[1.0, 0.0, 1.0, 0.0], [0.0, 0.0]], [[3.0, 1.0, 2.0, 2.0], [1.0, NULL]], "
+        f"{measures}::VARCHAR[])",
     )
-    assert found == [
-        [[3.5 / 4, 0.5], [pytest.approx(5 / 6), 0.5]],
-        [[None, None], [None, None]],
-    ]
+    expected = {"auroc": [3.5 / 4, 0.5], "auprc": [pytest.approx(5 / 6), 0.5]}
+    assert found == [[expected[name] for name in measures], [[None, None]] * len(measures)]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("[[0]], [[0, 0]], [[1.0, 0.0]], [[1.0]]", "of one length"),
-        ("[[0], [0, 0]], [[0]], [[1.0]], [[1.0]]", "one size"),
-        ("[[0]], [[-1]], [[1.0]], [[1.0]]", "NULL or negative"),
-        ("[[0]], [[0]], [[0.5]], [[1.0]]", "other values than 0, 1"),
+        ("[[0]], [[0, 0]], [[1.0, 0.0]], [[1.0]], ['auroc']", "of one length"),
+        ("[[0], [0, 0]], [[0]], [[1.0]], [[1.0]], ['auroc']", "one size"),
+        ("[[0]], [[-1]], [[1.0]], [[1.0]], ['auroc']", "NULL or negative"),
+        ("[[0]], [[0]], [[0.5]], [[1.0]], ['auroc']", "other values than 0, 1"),
+        ("[[0]], [[0]], [[1.0]], [[1.0]], ['auroc', 'f1']", "found .'f1'. among the measures"),
     ],
 )
 def test_bad_discrimination(connection, arguments, message):
