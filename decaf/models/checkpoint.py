@@ -69,15 +69,16 @@ def read_metadata(path: Path) -> dict[str, str]:
         return start, file.read(length) if length < LONGEST_HEADER else b""
 
     start, text = _read(path, header_of)
-    if start[:4] == ZIP_START or start[:1] == PICKLE_START:
-        raise ModelError(
-            f"{path} is a pickle (a torch.save file); expected safetensors. {UNPICKLING}; a torch "
-            "file that holds tensors alone can be given as .pt or .pth"
-        )
     try:
         header = json.loads(text)
         return header.get("__metadata__", {})
     except (ValueError, AttributeError) as error:
+        # Asked only now: the length that a header starts with may have the byte of a pickle.
+        if start[:4] == ZIP_START or start[:1] == PICKLE_START:
+            raise ModelError(
+                f"{path} is a pickle (a torch.save file); expected safetensors. {UNPICKLING}; a "
+                "torch file that holds tensors alone can be given as .pt or .pth"
+            ) from error
         raise ModelError(
             f"{path} is not a safetensors file (its header cannot be read); download or convert "
             "the checkpoint again"

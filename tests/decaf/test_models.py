@@ -21,6 +21,18 @@ def test_a_checkpoint_comes_back_with_its_metadata(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.safetensors"]
 
 
+def test_the_length_of_a_header_is_not_taken_for_a_pickle(tmp_path):
+    """A header's length comes first, and is a multiple of 8: one in 32 starts as a pickle does."""
+    path, starts = tmp_path / "a.safetensors", set()
+    for length in range(0, 256, 8):
+        note = {"note": "x" * length}
+        save(nn.Linear(3, 2), path, note)
+        starts.add(path.read_bytes()[0])
+        assert read_metadata(path) == note
+    assert len(starts) == 32
+    assert 0x80 in starts
+
+
 def test_a_full_disk_leaves_no_checkpoint(tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))

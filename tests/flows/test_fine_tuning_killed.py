@@ -87,7 +87,8 @@ def test_a_killed_fine_tuning_goes_on(fine_tuned, workers, write, decaf, prefect
     assert [list(record.values()) for record in after[: len(before)]] == before
 
     undisturbed = write(fine_tuned("undisturbed", workers), "undisturbed.yaml")
-    assert decaf("run", undisturbed, **prefect_server).returncode == 0
+    done = decaf("run", undisturbed, **prefect_server)
+    assert done.returncode == 0, done.stderr
     other = load_study(undisturbed)
     tensors, expected = (
         read_tensors(one.models[0].trained_file(one.workspace)) for one in (study, other)
