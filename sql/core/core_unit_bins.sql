@@ -1,18 +1,22 @@
 -- purpose: units of the benchmark in 20 quantile bins of Abs
--- grain: one row per study, model and source that takes part
+-- grain: one row per study that measures behaviours, planned model and source, as core_units
 -- inputs: core_units, quantile_bins
 -- paper: section 6.2 (figure 3c); appendix F
 CREATE OR REPLACE VIEW core_unit_bins AS
-WITH magnitudes AS (
+WITH units AS MATERIALIZED (FROM core_units),
+magnitudes AS (
     SELECT study AS g, {model_id: model_id, source_id: source_id} AS unit, abs_response AS magnitude
-    FROM core_units
+    FROM units
     WHERE reason IS NULL
+),
+bins AS (
+    SELECT g AS study, unnest(unit), bin, lower_edge, upper_edge
+    FROM quantile_bins('magnitudes', 20)
 )
 SELECT
-    g AS study,
-    unit.model_id AS model_id,
-    unit.source_id AS source_id,
-    bin, -- from 0; fewer than 20 where edges coincide
+    units.*,
+    bin, -- from 0; fewer than 20 where edges coincide; NULL for a unit that takes no part
     lower_edge, -- score units; the first bin alone holds it
     upper_edge
-FROM quantile_bins('magnitudes', 20);
+FROM units
+LEFT JOIN bins USING (study, model_id, source_id);

@@ -1,12 +1,12 @@
 -- purpose: scores of every method for every behaviour of a unit
 -- grain: one row per study, model, source, method and label
--- inputs: core_units, core_attributions, core_measurements
+-- inputs: core_unit_bins, core_attributions, core_measurements
 -- paper: section 6.1; appendix F
 -- DECAF scores evidence by E, contradiction by C and fragility by F; the score of any other method
 -- is one number, the same for the three labels. Spatial methods have the study's names for them.
 -- On an endpoint-null pair no stage opposes the endpoint: SignFlip is 0 there, as in the probes.
 CREATE OR REPLACE VIEW core_unit_scores AS
-WITH units AS MATERIALIZED (FROM core_units),
+WITH units AS MATERIALIZED (FROM core_unit_bins),
 spatial AS (
     SELECT DISTINCT study, model_id, name AS method FROM core_measurements WHERE kind = 'attributions'
 ),
@@ -40,6 +40,9 @@ SELECT
     unnest([y_evidence, y_contradiction, y_fragility]) AS is_shown, -- NULL where it is not known
     unnest(scores) AS score, -- score units; SignFlip is a fraction
     abs_response, -- score units
+    bin, -- of Abs, from 0; with its edges, in score units
+    lower_edge,
+    upper_edge,
     reason IS NULL AS is_complete, -- the unit takes part in the benchmark
     reason -- why the unit takes no part
 FROM responses;

@@ -5,29 +5,27 @@
 -- rel names a relation with columns study, bin, model_id, method, label, is_shown and score. All
 -- methods, labels and bins of a study share their draws, so that differences are paired.
 CREATE OR REPLACE MACRO label_discrimination(rel, measures, replicates, seed) AS TABLE
-WITH units AS MATERIALIZED (
+WITH entries AS MATERIALIZED (
     SELECT
-        study, bin, model_id, method, label, is_shown, score,
-        dense_rank() OVER (ORDER BY study, bin, method, label) AS number
+        study AS layout, {bin: bin, method: method, label: label} AS g, model_id AS cluster,
+        is_shown AS label, score
     FROM query_table(rel)
-),
-entries AS (
-    SELECT study AS layout, number AS g, model_id AS cluster, is_shown AS label, score FROM units
 ),
 counts AS (
     SELECT
-        number, study, bin, method, label,
-        count(score) FILTER (is_shown) AS positive_count,
-        count(score) FILTER (NOT is_shown) AS negative_count,
-        count(DISTINCT model_id) AS model_count
-    FROM units
-    GROUP BY number, study, bin, method, label
+        layout,
+        g,
+        count(score) FILTER (label) AS positive_count,
+        count(score) FILTER (NOT label) AS negative_count,
+        count(DISTINCT cluster) AS model_count
+    FROM entries
+    GROUP BY layout, g
 )
 SELECT
-    study,
-    bin,
-    method,
-    label,
+    found.layout AS study,
+    found.g.bin AS bin,
+    found.g.method AS method,
+    found.g.label AS label,
     measure,
     replicate,
     value,
@@ -40,4 +38,4 @@ SELECT
         WHEN negative_count = 0 THEN 'no negative unit'
     END AS reason -- why the sample's measures are NULL
 FROM discrimination_replicates('entries', measures, replicates, seed) AS found
-JOIN counts ON number = g;
+JOIN counts ON counts.layout = found.layout AND counts.g = found.g;

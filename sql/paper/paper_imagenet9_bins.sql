@@ -1,18 +1,12 @@
 -- purpose: methods against DECAF among units of about equal Abs, in 20 quantile bins
 -- grain: one row per study, method, part (a bin, valid bins, common support) and statistic
--- inputs: core_unit_scores, core_unit_bins, label_discrimination, bin_summaries,
---   comparisons_with_decaf
+-- inputs: core_unit_scores, label_discrimination, bin_summaries, comparisons_with_decaf
 -- paper: section 6.2 (figure 3c); appendix F
 -- Bins are cut once, on the sample; intervals resample models. Single bins are shown for DECAF and
 -- Abs: out_unit_bins has all methods and labels. bins_below_decaf counts bins of common
 -- support; it is undefined where the method has no value in one of them.
 CREATE OR REPLACE VIEW paper_imagenet9_bins AS
-WITH units AS MATERIALIZED (
-    SELECT score.*, bin
-    FROM core_unit_scores AS score
-    JOIN core_unit_bins USING (study, model_id, source_id)
-    WHERE is_complete
-),
+WITH units AS MATERIALIZED (FROM core_unit_scores WHERE is_complete),
 models AS (SELECT study, count(DISTINCT model_id) AS cluster_count FROM units GROUP BY study),
 judged AS MATERIALIZED (FROM label_discrimination('units', ['auroc'], 500, 91702)),
 summaries AS MATERIALIZED (

@@ -4,7 +4,7 @@
 -- paper: section 6.1 (figure 3a); appendix F
 -- Intervals resample models. The macro is the mean over the three labels, undefined unless all are.
 CREATE OR REPLACE VIEW paper_imagenet9_semantics AS
-WITH units AS (SELECT *, 0 AS bin FROM core_unit_scores WHERE is_complete),
+WITH units AS (SELECT * REPLACE (0 AS bin) FROM core_unit_scores WHERE is_complete),
 by_label AS MATERIALIZED (FROM label_discrimination('units', ['auroc', 'auprc'], 500, 91702)),
 published (method, part, statistic, published) AS (
     VALUES

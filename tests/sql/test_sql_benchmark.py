@@ -52,10 +52,15 @@ class Units:
         ]
         self.connection = duckdb.connect(config={"threads": 2})
         functions.register(self.connection)
-        self.connection.from_arrow(pa.Table.from_pylist(rows)).create("core_unit_scores")
+        self.connection.from_arrow(pa.Table.from_pylist(rows)).create("scores")
         self.connection.execute(
             "CREATE TABLE core_units AS SELECT study, model_id, source_id, abs_response, "
-            "NULL AS reason FROM core_unit_scores WHERE method = 'Abs' AND label = 'evidence'"
+            "NULL AS reason FROM scores WHERE method = 'Abs' AND label = 'evidence'"
+        )
+        define(self.connection, "core_unit_bins")
+        self.connection.execute(
+            "CREATE TABLE core_unit_scores AS SELECT scores.*, bin, lower_edge, upper_edge "
+            "FROM scores JOIN core_unit_bins USING (study, model_id, source_id)"
         )
 
     def view(self, name):
@@ -154,7 +159,6 @@ def test_probes_are_judged_on_drawn_models(units):
 
 
 def test_bins(units):
-    define(units.connection, "core_unit_bins")
     found = units.view("paper_imagenet9_bins")
     bins = quantile_bins(units.magnitude, 20)
     is_common = common_support(units.labels, bins)
@@ -179,7 +183,6 @@ def test_bins(units):
 
 
 def test_every_bin_and_label(units):
-    define(units.connection, "core_unit_bins")
     define(units.connection, "out_unit_bins")
     bins = quantile_bins(units.magnitude, 20)
     for method, scores in units.scores.items():
