@@ -13,7 +13,7 @@ WITH places AS (
         sizes,
         replicate::BIGINT AS replicate,
         unnest(range(len(sizes))) AS place,
-        (hash(concat_ws(':', seed, replicate, place)) % len(sizes))::BIGINT + 1 AS drawn
+        (hash(concat_ws(':', seed, replicate, place)) % len(sizes)::UBIGINT)::BIGINT + 1 AS drawn
     FROM query_table(layouts)
     CROSS JOIN range(replicates) AS replicate_numbers (replicate)
 ),
@@ -33,7 +33,7 @@ SELECT
         list_transform(
             range(size),
             lambda inside:
-                first + (hash(concat_ws(':', seed, replicate, place, inside)) % size)::BIGINT
+                first + (hash(concat_ws(':', seed, replicate, place, inside)) % size::UBIGINT)::BIGINT
         ) ORDER BY place
     )) AS positions
 FROM members

@@ -7,27 +7,36 @@
 CREATE OR REPLACE VIEW out_stage_grids AS
 WITH responses AS (
     SELECT
-        study, model_id, pair_type, path, epsilon, t,
-        q_plus[-1] - q_minus[-1] AS endpoint_delta,
+        study, model_id, pair_type, path, epsilon, t, q_plus[-1] - q_minus[-1] AS endpoint_delta,
         response_of(q_plus, q_minus) AS response,
-        unnest(list_filter(range(1, len(t)), lambda step: (len(t) - 1) % step = 0)) AS step
+        list_transform(response, lambda r: greatest(r, 0)) AS above,
+        list_transform(response, lambda r: greatest(-r, 0)) AS below
     FROM core_trajectories
     JOIN core_current_runs USING (study, run_id)
 ),
-thinned AS (
+steps AS (
+    SELECT t, unnest(list_filter(range(1, len(t)), lambda step: (len(t) - 1) % step = 0)) AS step
+    FROM (SELECT DISTINCT t FROM core_trajectories)
+),
+-- A stage that is left out has the weight 0.
+grids AS (
     SELECT
-        * EXCLUDE (t, response, step),
+        t,
         (len(t) - 1) // step + 1 AS stage_count,
-        list_slice(response, 1, len(t), step) AS response,
-        weights_of(list_slice(t, 1, len(t), step)) AS weights
-    FROM responses
+        weights_of(list_slice(t, 1, len(t), step)) AS kept,
+        list_transform(t, lambda here, stage:
+            CASE WHEN (stage - 1) % step = 0 THEN kept[(stage - 1) // step + 1] ELSE 0 END
+        ) AS weights
+    FROM steps
 ),
 masses AS (
     SELECT
-        * EXCLUDE (response, weights),
-        rising_mass_of(response, weights) AS rising,
-        falling_mass_of(response, weights) AS falling
-    FROM thinned
+        responses.* EXCLUDE (t, response, above, below),
+        stage_count,
+        integral_of(above, weights) AS rising,
+        integral_of(below, weights) AS falling
+    FROM responses
+    JOIN grids USING (t)
 ),
 means AS (
     SELECT

@@ -10,7 +10,7 @@ WITH pairs AS MATERIALIZED (
 ),
 asked AS (SELECT DISTINCT study, pair_type, path_a, path_b FROM pairs),
 -- A hash of 64 bits stands for the stages and scores: half the time, a fraction of the memory.
-stored AS (
+stored AS MATERIALIZED (
     SELECT
         study, model_id, pair_type, pair_id, repetition, path, hash(t, q_plus, q_minus) AS content
     FROM core_trajectories
