@@ -40,16 +40,14 @@ SELECT
     after.study, after.reaudit_id, after.entry, after.pair_id, after.source_id, after.pair_type,
     after.path, after.repetition,
     before.pair_id IS NOT NULL AS is_compared,
-    before.endpoint_delta AS endpoint_delta_before, -- score units, as all that follow
-    after.endpoint_delta,
-    [after.endpoint_magnitude, before.endpoint_magnitude] AS endpoint_magnitude, -- now, before
-    [after.evidence, before.evidence] AS evidence,
-    [after.contradiction, before.contradiction] AS contradiction,
-    [after.fragility, before.fragility] AS fragility,
-    [after.abs_response, before.abs_response] AS abs_response,
-    [after.is_endpoint_active::DOUBLE, before.is_endpoint_active::DOUBLE] AS is_endpoint_active,
-    before.role AS role_before, -- NULL without any response, or without a comparison
-    after.role
+    after.endpoint_delta, before.endpoint_delta AS endpoint_delta_before, -- score units
+    after.endpoint_magnitude, before.endpoint_magnitude AS endpoint_magnitude_before,
+    after.evidence, before.evidence AS evidence_before,
+    after.contradiction, before.contradiction AS contradiction_before,
+    after.fragility, before.fragility AS fragility_before,
+    after.abs_response, before.abs_response AS abs_response_before,
+    after.is_endpoint_active, before.is_endpoint_active AS is_endpoint_active_before,
+    after.role, before.role AS role_before -- NULL without any response, or without a comparison
 FROM after
 LEFT JOIN before USING (study, reaudit_id, entry, pair_id, pair_type, path, repetition)
 QUALIFY before.pair_id IS NOT NULL OR count(before.pair_id)

@@ -13,7 +13,7 @@ WITH trajectories AS (
             variant: NULL::VARCHAR
         } AS g,
         source_id,
-        COLUMNS('(magnitude|evidence|contradiction|fragility|response|active)$')
+        COLUMNS('(magnitude|evidence|contradiction|fragility|response|active)(_before)?$')::DOUBLE
     FROM drift_pairs(rel)
 ),
 placed AS (
@@ -27,12 +27,12 @@ SELECT
     list(position::INTEGER) AS positions,
     [
         list(1::DOUBLE),
-        list(endpoint_magnitude[1]), list(endpoint_magnitude[2]),
-        list(evidence[1]), list(evidence[2]),
-        list(contradiction[1]), list(contradiction[2]),
-        list(fragility[1]), list(fragility[2]),
-        list(abs_response[1]), list(abs_response[2]),
-        list(is_endpoint_active[1]), list(is_endpoint_active[2])
+        list(endpoint_magnitude), list(endpoint_magnitude_before),
+        list(evidence), list(evidence_before),
+        list(contradiction), list(contradiction_before),
+        list(fragility), list(fragility_before),
+        list(abs_response), list(abs_response_before),
+        list(is_endpoint_active), list(is_endpoint_active_before)
     ] AS columns,
     [
         {metric: 'endpoint_magnitude', ratio: [2, 1], ratio_before: [3, 1]},
