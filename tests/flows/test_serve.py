@@ -21,6 +21,7 @@ from registry_folder import put
 
 from flows import processes
 from flows.schedules import CREDENTIALS, UNDER_WAY, Schedules
+from flows.service import ADDRESS
 from flows.serving import SERVER_CREDENTIALS
 from warehouse.catalog import connect
 
@@ -57,12 +58,13 @@ def served(tmp_path, monkeypatch):
         home = tmp_path / "prefect"
         server = Schedules(f"http://127.0.0.1:{port}/api")
         address = f"http://127.0.0.1:{port}/api"
+        port_number = port
 
         @contextmanager
-        def __call__(self):
-            command = [DECAF, "serve", "--port", str(port)]
-            given = environment | served_to
-            with subprocess.Popen(command, cwd=tmp_path, env=given) as service:
+        def __call__(self, *words, credentials=served_to, **options):
+            command = [DECAF, "serve", "--port", str(port), *words]
+            given = environment | credentials
+            with subprocess.Popen(command, cwd=tmp_path, env=given, **options) as service:
                 try:
                     until(self.server.is_up, service)
                     yield service
@@ -160,6 +162,32 @@ def test_a_registry_on_a_schedule_with_kills(served, study, write, tmp_path):
             assert service.wait(PATIENCE_SECONDS) == 0
         assert served.left() == []
     assert scored(settings) == after
+
+
+def test_other_machines_reach_it_where_it_is_told_to_be_reached(served, study, write, tmp_path):
+    """The machine's own address on its network stands for another machine's way to it."""
+    outside = [
+        address.address
+        for network in psutil.net_if_addrs().values()
+        for address in network
+        if address.family == socket.AF_INET and not address.address.startswith("127.")
+    ]
+    if not outside:
+        pytest.skip("this machine has no address but loopback")
+    there = {ADDRESS: f"http://{outside[0]}:{served.port_number}/api", "NO_PROXY": outside[0]}
+    config = write(study)
+    with (
+        (tmp_path / "said").open("w") as said,
+        served("--host", "0.0.0.0", credentials={}, stderr=said),
+    ):
+        added = served.decaf("add", config, "--cron", "0 3 * * *", **there)
+        assert added.returncode == 0, added.stderr
+        (shown,) = json.loads(served.decaf("list", "--json", **there).stdout)
+        assert (shown["name"], shown["cron"]) == ("small", "0 3 * * *")
+    assert "warning: whoever reaches 0.0.0.0" in (tmp_path / "said").read_text()
+    with served():
+        refused = served.decaf("list", **there)
+        assert (refused.returncode, "no Prefect server at" in refused.stderr) == (2, True)
 
 
 def states(address):
