@@ -1,9 +1,9 @@
 """What an audit costs that is not scoring: real ``decaf run`` processes.
 
-A finished audit of 72 models is run again: wall and CPU seconds of the whole command. Then networks
-whose shards take 20 s and more are audited on two workers, for a quarter of an hour: how long a worker is without a shard
-between two of them, and how much of the command comes before the first shard and after the last.
-The smallest audit shows what a start and an end take by themselves.
+A finished audit of 72 models is run again: wall and CPU seconds of the whole command. Then one
+network whose shards take 20 s and more is audited on two workers, for twenty minutes: how long a
+worker is without a shard between two of them, and how much of the command comes before the first
+shard and after the last. The smallest audit shows what a start and an end take by themselves.
 Run: python benchmarks/overhead.py FOLDER
 """
 
@@ -28,7 +28,7 @@ from warehouse.catalog import connect
 DECAF = str(Path(sys.executable).parent / "decaf")
 MODELS, ROUNDS, WORKERS = 72, 3, 2
 TINY = "factory:decaf.networks.small_cnn:build"
-LARGE, LARGE_SHARDS, SOURCES_PER_SHARD = "torchvision:resnet18", 64, 20
+LARGE, LARGE_SHARDS, SOURCES_PER_SHARD = "torchvision:resnet50", 90, 14
 
 
 class Taken(NamedTuple):
