@@ -11,50 +11,42 @@ WITH units AS (
         g,
         CASE WHEN NOT isnan(score::DOUBLE) THEN score::DOUBLE END AS score,
         CASE
-            WHEN label::DOUBLE IN (0, 1) OR label IS NULL THEN label::DOUBLE = 1
+            WHEN label::DOUBLE IN (0, 1) OR label IS NULL THEN label::DOUBLE
             ELSE error('discrimination_by_group: every label must be 0 or 1')
-        END AS is_positive
+        END AS label
     FROM query_table(rel)
 ),
-levels AS (
-    SELECT
-        g,
-        score,
-        count(*) FILTER (score IS NOT NULL AND is_positive) AS positives,
-        count(*) FILTER (score IS NOT NULL AND NOT is_positive) AS negatives
-    FROM units
-    GROUP BY g, score
-),
-running AS (
-    SELECT
-        *,
-        sum(positives) OVER downwards AS hits, -- at this score or above
-        sum(negatives) OVER downwards AS false_alarms,
-        sum(negatives) OVER (PARTITION BY g) - false_alarms AS below
-    FROM levels
-    WINDOW downwards AS (PARTITION BY g ORDER BY score DESC NULLS FIRST)
-),
+-- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
 groups AS (
     SELECT
         g,
-        sum(positives)::BIGINT AS positive_count,
-        sum(negatives)::BIGINT AS negative_count,
-        sum(positives * (below + negatives / 2)) AS wins,
-        sum(positives * (hits / nullif(hits + false_alarms, 0))) AS gains
-    FROM running
+        count(score) FILTER (label = 1) AS positive_count,
+        count(score) FILTER (label = 0) AS negative_count,
+        list(0::INTEGER) AS positions,
+        list(label) AS labels,
+        list(score) AS scores
+    FROM units
     GROUP BY g
-)
+),
+-- Nothing is drawn: the sample alone is judged, as one cluster.
+judged AS (
+    SELECT
+        list({g: g, positive_count: positive_count, negative_count: negative_count}) AS groups,
+        resampled_discrimination(
+            [], list(positions), list(labels), list(scores), ['auroc', 'auprc']
+        ) AS found
+    FROM groups
+),
+flat AS (SELECT unnest(groups, max_depth := 2), unnest(found) AS found FROM judged)
 SELECT
     g,
     positive_count,
     negative_count,
-    CASE
-        WHEN positive_count > 0 THEN wins / nullif(positive_count::DOUBLE * negative_count, 0)
-    END AS auroc,
-    CASE WHEN negative_count > 0 THEN gains / nullif(positive_count, 0) END AS auprc,
+    found[1][1] AS auroc,
+    found[2][1] AS auprc,
     CASE
         WHEN positive_count + negative_count = 0 THEN 'no unit with a label and a score'
         WHEN positive_count = 0 THEN 'no positive unit'
         WHEN negative_count = 0 THEN 'no negative unit'
     END AS reason
-FROM groups;
+FROM flat;

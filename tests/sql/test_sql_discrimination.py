@@ -14,6 +14,7 @@ from decaf.bins import (
     within_bins,
 )
 from decaf.discrimination import auprc, auroc
+from warehouse import functions
 
 BEHAVIOURS = ("C", "E", "F")
 
@@ -29,6 +30,7 @@ def ask():
 
     def query(macro, sql, columns):
         with duckdb.connect(config={"threads": 2}) as connection:
+            functions.register(connection)
             connection.from_arrow(pa.table(columns)).create("units")
             define(connection, macro)
             return connection.sql(sql).to_arrow_table().to_pylist()
