@@ -22,7 +22,7 @@ demo: setup
 test: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(PYTHON) -m pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 30 --durations-min 5
+	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 30 --durations-min 5
 
 lock:
 	$(VENV)/bin/uv pip compile -q pyproject.toml --extra dev --python-version 3.11 \

@@ -313,9 +313,8 @@ def test_queries_are_piped_in_and_rows_out(root):
 
 @pytest.mark.slow
 def test_ctrl_c_ends_a_long_query(root):
-    endless = "FROM range(3) UNION ALL FROM range(1000000000000000) WHERE range < 0"
     asked = subprocess.Popen(
-        [DECAF, "sql", "-w", str(root), endless],
+        [DECAF, "sql", "-w", str(root), "FROM range(1000000000000000)"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
