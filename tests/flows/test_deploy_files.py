@@ -1,9 +1,11 @@
 """The files of `examples/deploy` and the page about them: commands that exist, units that load."""
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,30 @@ def test_the_image_copies_what_is_installed():
     project = (ROOT / "pyproject.toml").read_text()
     (packages,) = re.findall(r"^packages = \[(.*)\]$", project, re.MULTILINE)
     assert copied == set(re.findall(r'"(\w+)"', packages))
+
+
+def test_what_the_image_copies_runs_by_itself(tmp_path):
+    """The folders alone, elsewhere: every view is bound, and nothing of the checkout is read."""
+    for line in re.findall(r"^COPY (.*) \S+$", (FOLDER / "Containerfile").read_text(), re.M):
+        for name in line.split():
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, tmp_path / "image" / name)
+    code = (
+        "import flows.cli, warehouse.views\n"
+        "print(warehouse.views.SQL_FOLDER)\n"
+        "flows.cli.app(['views', 'out_model_profiles'])\n"
+    )
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "200"}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=tmp_path,
+        env=environment | {"PYTHONPATH": str(tmp_path / "image")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith(str(tmp_path / "image" / "sql"))
+    assert "out_model_profiles: mean profile" in done.stdout
 
 
 def test_commands_of_the_page_exist():
