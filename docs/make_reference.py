@@ -1,4 +1,4 @@
-"""Write the reference pages, and the columns of all views, from what they describe."""
+"""Write the reference pages from what they describe."""
 
 import dataclasses
 import inspect

@@ -94,8 +94,7 @@ def resampled_discrimination(
     Parameters
     ----------
     draws
-        ``INTEGER[][]``: positions of the clusters, from 0, that each replicate drew; none for the
-        sample alone.
+        ``INTEGER[][]``: positions of the clusters, from 0, that each replicate drew.
     positions
         ``INTEGER[][]``: by group, the cluster of every unit.
     labels
@@ -248,12 +247,11 @@ def _counts(draws: pa.ListArray, clusters: NDArray[np.int32]) -> NDArray[np.floa
     """How often every replicate drew each cluster, (1 + n_replicates, n_clusters): sample first."""
     drawn = _positions(draws.flatten())
     sizes = np.unique(_lengths(draws))
-    if sizes.size > 1:
+    if sizes.size != 1:
         raise ResponseError(f"bootstrap: found replicates of {sizes} draws; expected one size")
     cluster_count = 1 + int(max(drawn.max(initial=0), clusters.max(initial=0)))
     counts = np.ones((1 + len(draws), cluster_count))
-    if len(draws):
-        counts[1:] = multiplicities(drawn.reshape(len(draws), -1), cluster_count)
+    counts[1:] = multiplicities(drawn.reshape(len(draws), -1), cluster_count)
     return counts
 
 

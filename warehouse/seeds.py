@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 
 from decaf.errors import WarehouseError
 from warehouse import layout, storage
+from warehouse.columns import Table
 from warehouse.schemas import TABLES
 from warehouse.storage import Root, Storage
 
@@ -33,13 +34,18 @@ def stored_seeds(store: Storage) -> dict[str, Path]:
     """
     keys = {name: layout.seed(name) for name in TABLES}
     paths = store.bring(dict.fromkeys(keys.values()))
-    for key in keys.values():
-        try:
-            pq.read_metadata(paths[key])
-        except (KeyError, OSError, pa.ArrowException) as error:
+    for name, key in keys.items():
+        if key not in paths or not _is_seed_of(TABLES[name], paths[key]):
             state = "damaged" if key in paths else "missing"
             raise WarehouseError(
                 f"{store.place(key)} is {state}; it belongs to the warehouse: delete it if it is "
                 "there, and the next decaf run writes it anew"
-            ) from error
+            )
     return {name: paths[key] for name, key in keys.items()}
+
+
+def _is_seed_of(table: Table, path: Path) -> bool:
+    try:
+        return pq.read_schema(path).equals(table.schema)
+    except (OSError, pa.ArrowException):
+        return False

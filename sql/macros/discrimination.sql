@@ -28,12 +28,12 @@ groups AS (
     FROM units
     GROUP BY g
 ),
--- Nothing is drawn: the sample alone is judged, as one cluster.
+-- All units are one cluster, and the only draw is the sample again.
 judged AS (
     SELECT
         list({g: g, positive_count: positive_count, negative_count: negative_count}) AS groups,
         resampled_discrimination(
-            [], list(positions), list(labels), list(scores), ['auroc', 'auprc']
+            [[0]], list(positions), list(labels), list(scores), ['auroc', 'auprc']
         ) AS found
     FROM groups
 ),

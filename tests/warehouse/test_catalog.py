@@ -173,10 +173,16 @@ def test_newer_warehouse(root):
         connect(root)
 
 
-@pytest.mark.parametrize("state", ["missing", "damaged"])
-def test_a_seed_that_cannot_be_read(root, state):
-    seed = root / layout.seed("costs")
-    seed.unlink() if state == "missing" else seed.write_bytes(b"PAR1")
+@pytest.mark.parametrize(
+    ("state", "harm"),
+    [
+        ("missing", lambda seed: seed.unlink()),
+        ("damaged", lambda seed: seed.write_bytes(b"PAR1")),
+        ("damaged", lambda seed: pq.write_table(pa.table({"another": [1.0]}), seed)),
+    ],
+)
+def test_a_seed_that_is_none(root, state, harm):
+    harm(root / layout.seed("costs"))
     with pytest.raises(WarehouseError, match=f"seed.parquet is {state}; .* writes it anew"):
         connect(root)
 

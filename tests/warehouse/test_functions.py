@@ -42,7 +42,6 @@ def test_sums_by_hand(connection):
         ("[[0, 0]], [[0, 1]], [[[1.0, 'nan'::DOUBLE], [1.0, 1.0]]]", [[[None, None], [2, 2]]]),
         ("[[0]], [[0], NULL], [[[4.0]], [[]]]", [[[4, 4]], [[0, 0]]]),  # no list is an empty one
         ("[[0]], [], []", []),
-        ("[], [[0, 0]], [[[1.0, 2.0]]]", [[[3]]]),  # the sample alone
         ("NULL, [[0]], [[[1.0]]]", None),
     ],
 )
@@ -77,6 +76,7 @@ def test_ragged_groups_of_several_layouts(connection, monkeypatch):
     ("expression", "message"),
     [
         ("resampled_sums([[0], [0, 1]], [[0]], [[[1.0]]])", "one size"),
+        ("resampled_sums([], [[0]], [[[1.0]]])", "one size"),
         ("resampled_sums([[]], [[0]], [[[1.0]]])", "positions of the"),
         ("resampled_sums([[0]], [[0]], [[[1.0, 2.0]]])", "one number for every row"),
         ("resampled_sums([[0]], [[0], [0]], [[[1.0]], [[1.0], [1.0]]])", "equally many columns"),
