@@ -39,9 +39,9 @@ KINDS = ("worker", "flow", "server")
 """What is killed as often as wanted; SIGTERM comes beside it."""
 IN_FLIGHT = {"worker": 1, "server": 0, "flow": WORKERS, "term": WORKERS}
 """Shards that may have to be scored again when one of them is struck."""
-REFUSED = 2 * WORKERS * (WORKERS + 1)
-"""A disk refuses, of each model under way, what workers have begun and what they hold; models are
-one more than workers."""
+REFUSED = (WORKERS + 1) ** 2
+"""One model more than workers is under way; of each a disk refuses what every worker has begun, and
+the next is begun before the flow hears of it."""
 LAST_STRUCK_LIFE, MOST_LIVES = 20, 30
 LONGEST_SECONDS = 12.0
 """Lives that are counted in seconds are struck up to here: starts and ends, too."""
