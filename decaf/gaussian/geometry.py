@@ -6,18 +6,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.arrays import like, namespace
+from decaf.arrays import as_type_of, like
 from decaf.errors import ResponseError, UnknownName
+from decaf.gaussian.exact_product import cut, exact_product
 from decaf.gaussian.reference import GaussianReference
 
 if TYPE_CHECKING:
     from decaf.arrays import Array
 
 GeometryName = Literal["cmmr", "pixel", "diagonal", "power", "linear"]
-ROWS_OF_A_PRODUCT = 32
-"""Fixed, because the rounding of a matrix product depends on how many rows it has."""
-COLUMNS_OF_A_PRODUCT = 64
-"""Columns are a multiple of it: the last few round otherwise, depending on the place of the row."""
 
 
 class Colouring(NamedTuple):
@@ -36,7 +33,7 @@ class Colouring(NamedTuple):
         """(D, D) float64 exact covariance of the noise."""
         covariance = np.zeros((reference.size, reference.size))
         if self.principal is not None:
-            axes = reference.axes_like(covariance) * self.principal[:, None]
+            axes = reference.axes * self.principal[:, None]
             covariance += axes.T @ axes
         if self.pixel is not None:
             covariance += np.diag(self.pixel**2)
@@ -165,14 +162,10 @@ def coloured(
 def _principal_noise(
     scaled: NDArray[np.float64], reference: GaussianReference, array: "Array"
 ) -> "Array":
-    """(n, rank) → (n, D) in equal blocks, so that no row depends on how many others there are."""
-    blocks = max(-(-len(scaled) // ROWS_OF_A_PRODUCT), 1)
-    padded = np.zeros((blocks * ROWS_OF_A_PRODUCT, scaled.shape[1]))
-    padded[: len(scaled)] = scaled
-    rows = like(array, padded).reshape(blocks, ROWS_OF_A_PRODUCT, -1)
-    axes = reference.axes_like(array, COLUMNS_OF_A_PRODUCT)
-    product = namespace(array).concatenate([block @ axes for block in rows])
-    return product[: len(scaled), : reference.mean.size]
+    """(n, rank) → (n, D), of which no row depends on how many others there are."""
+    axes = reference.axes_in_parts(array)
+    parts = [like(axes[0], part) for part in cut(scaled, 1, len(axes))]
+    return as_type_of(array, exact_product(parts, axes))
 
 
 def _spectrum(reference: GaussianReference) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.arrays import like, to_numpy
+from decaf.arrays import is_tensor, like, namespace, to_numpy
 from decaf.errors import DataError
+from decaf.gaussian.exact_product import cut, part_count
 
 if TYPE_CHECKING:
     from decaf.arrays import Array
@@ -56,7 +57,7 @@ class GaussianReference:
     eigenvectors: NDArray[np.float64]
     variances: NDArray[np.float64]
     shape: tuple[int, ...]
-    _axes: dict[Any, "Array"] = field(default_factory=dict, init=False, repr=False)
+    _axes: dict[Any, "Sequence[Array]"] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         size = prod(self.shape)
@@ -116,18 +117,21 @@ class GaussianReference:
         """(D, D) float64 put together from the eigenpairs."""
         return (self.eigenvectors * self.eigenvalues) @ self.eigenvectors.T
 
-    def axes_like(self, array: "Array", multiple: int = 1) -> "Array":
-        """(rank, D) principal axes, one per row, of the library, type and device of ``array``.
+    @property
+    def axes(self) -> NDArray[np.float64]:
+        """(rank, D) principal axes, one per row."""
+        return self.eigenvectors[:, : self.rank].T
 
-        Columns of zeros round D up to a ``multiple``. Moved there once: 3,072 dimensions are 38 MB
-        in float32.
+    def axes_in_parts(self, array: "Array") -> "Sequence[Array]":
+        """Parts (rank, D) float64 of the axes for an :func:`exact_product` on ``array``'s device.
+
+        As many as its type needs. Moved there once: for float32, 3,072 dimensions are 151 MB.
         """
-        place = array.dtype, array.device, multiple
+        place = namespace(array), array.dtype, array.device
         if place not in self._axes:
-            rows = np.ascontiguousarray(self.eigenvectors[:, : self.rank].T)
-            if extra := -rows.shape[1] % multiple:
-                rows = np.pad(rows, [(0, 0), (0, extra)])
-            self._axes[place] = like(array, rows)
+            double = array[:0].double() if is_tensor(array) else np.empty(0)
+            parts = cut(self.axes, 0, part_count(array))
+            self._axes[place] = [like(double, part) for part in parts]
         return self._axes[place]
 
     @classmethod

@@ -118,6 +118,8 @@ def test_torch_computes_what_numpy_does(geometry):
     np.testing.assert_allclose(double.numpy(), expected, rtol=1e-12, atol=1e-12)
     single = coloured(reference, colouring, *drawn, torch.empty(0))
     assert single.dtype == torch.float32
+    numpy_single = coloured(reference, colouring, *drawn, np.empty(0, np.float32))
+    np.testing.assert_array_equal(single.numpy(), numpy_single)
     np.testing.assert_allclose(single.numpy(), expected, atol=5e-6 * np.abs(expected).max())
 
 

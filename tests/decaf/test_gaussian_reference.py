@@ -35,7 +35,7 @@ def test_directions_without_variance_are_left_out():
     reference = reference_of(np.zeros(3), np.outer(direction, direction))
     assert reference.rank == 1
     np.testing.assert_allclose(reference.eigenvalues, [5, 0, 0], atol=1e-14)
-    assert reference.axes_like(np.empty(0)).shape == (1, 3)
+    assert reference.axes.shape == (1, 3)
 
 
 def test_tiny_negative_eigenvalues_are_rounding():
@@ -146,7 +146,7 @@ def test_the_digest_does_not_change_between_versions():
 
 
 def test_pickles_carry_the_numbers_alone(reference):
-    reference.axes_like(np.empty(0, np.float32))
+    reference.axes_in_parts(np.empty(0, np.float32))
     copy = pickle.loads(pickle.dumps(reference))
     assert copy == reference
     assert not copy._axes
