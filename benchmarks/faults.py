@@ -39,9 +39,6 @@ KINDS = ("worker", "flow", "server")
 """What is killed as often as wanted; SIGTERM comes beside it."""
 IN_FLIGHT = {"worker": 1, "server": 0, "flow": WORKERS, "term": WORKERS}
 """Shards that may have to be scored again when one of them is struck."""
-REFUSED = (WORKERS + 1) ** 2
-"""One model more than workers is under way; of each a disk refuses what every worker has begun, and
-the next is begun before the flow hears of it."""
 LAST_STRUCK_LIFE, MOST_LIVES = 20, 30
 LONGEST_SECONDS = 12.0
 """Lives that are counted in seconds are struck up to here: starts and ends, too."""
@@ -135,7 +132,7 @@ def disk_full(folder: Path, undisturbed: Audit) -> Found:
     mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", audit.warehouse]
     subprocess.run(mount, check=True)
     try:
-        stopped_by(audit, lambda: None, "No space left on device", REFUSED)
+        stopped_by(audit, lambda: None, "No space left on device", WORKERS)
         subprocess.run(["mount", "-o", "remount,size=64m", audit.warehouse], check=True)
         finish(audit)
         return verdict(audit, undisturbed)
@@ -151,7 +148,7 @@ def turned_read_only(folder: Path, undisturbed: Audit) -> Found:
     def allow(what: str) -> None:
         subprocess.run(["chmod", "-R", what, audit.warehouse], check=True)
 
-    stopped_by(audit, lambda: allow("a-w"), "Permission denied", REFUSED, is_nobody=True)
+    stopped_by(audit, lambda: allow("a-w"), "Permission denied", WORKERS, is_nobody=True)
     allow("u+w")
     finish(audit, is_nobody=True)
     return verdict(audit, undisturbed)

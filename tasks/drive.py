@@ -18,6 +18,9 @@ MOST_ORDERS = 1 << 32
 Order = TypeVar("Order")
 Result = TypeVar("Result")
 
+_refused: dict[str, str] = {}
+"""Clients for which this worker has met a disk that refuses, and what the disk said."""
+
 
 def drive(
     client: Client,
@@ -30,7 +33,8 @@ def drive(
     """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
 
     Work must be idempotent: an order is run again when its worker dies. A failing order does not
-    stop the others, unless the disk refused its result: it would refuse theirs as well.
+    stop the others, unless the disk refused its result: it would refuse theirs as well, so that its
+    worker begins no other order of this client, in whichever call.
 
     Parameters
     ----------
@@ -63,7 +67,8 @@ def drive(
             # Of this client alone: two studies on one scheduler may have shards of equal names,
             # and Dask would do the work of one key once.
             key = f"{work.__name__}-{name}-{client.id}"
-            future = client.submit(work, order, key=key, priority=place, pure=False)
+            given = unless_refused, work, order, client.id
+            future = client.submit(*given, key=key, priority=place, pure=False)
             called[future.key] = name
             running.add(future)
 
@@ -86,6 +91,28 @@ def drive(
             "scheduler and its workers run, and give the same command again"
         ) from error
     _raise(failures, len(called))
+
+
+def unless_refused(work: Callable[[Order], Result], order: Order, client: str) -> Result:
+    """What a worker does of an order: nothing, once the disk has refused it a result.
+
+    The worker knows at once; until the client has heard of it, and taken back what it had sent, the
+    worker would have begun the next order in vain.
+
+    Raises
+    ------
+    WriteFailed
+        When the disk refused this result, or an earlier one of the client's on this worker.
+    """
+    if client in _refused:
+        raise WriteFailed(
+            "not begun, because the disk refused what the same worker had done before"
+        )
+    try:
+        return work(order)
+    except WriteFailed:
+        _refused.add(client)
+        raise
 
 
 def _gathered(future: Future) -> Any:

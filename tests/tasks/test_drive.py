@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -81,13 +82,31 @@ def test_a_failure_stops_no_other_order_and_keeps_its_kind(client):
     assert caught.value.exit_code == 2
 
 
-def test_nothing_more_is_begun_once_the_disk_refuses(client, tmp_path):
-    orders = [str(tmp_path / f"{number:03}") for number in range(200)]
-    with pytest.raises(WriteFailed, match="tasks failed.*\n.*no room") as caught:
-        drive(client, refuse, orders, orders, lambda _: None)
-    assert caught.value.exit_code == 3
-    # The window was sent already; what of it had not been begun is taken back.
-    assert len(list(tmp_path.iterdir())) <= 2 * WINDOW_PER_WORKER
+def test_a_worker_begins_nothing_more_once_the_disk_refuses(tmp_path):
+    folders = [tmp_path / name for name in ("one", "other", "again")]
+    for folder in folders:
+        folder.mkdir()
+
+    def refused(client, folder):
+        orders = [str(folder / f"{number:03}") for number in range(200)]
+        with pytest.raises(WriteFailed, match="tasks failed") as caught:
+            drive(client, refuse, orders, orders, lambda _: None)
+        return caught.value
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+    ) as cluster:
+        address = SchedulerAddress(kind="address", address=cluster.scheduler_address)
+        with connect(address) as client, ThreadPoolExecutor() as threads:
+            # Models that are audited side by side share the refusal.
+            errors = list(threads.map(refused, [client] * 2, folders[:2]))
+            assert [error.exit_code for error in errors] == [3, 3]
+            assert all("no room" in str(error) for error in errors)
+        begun = [path for folder in folders for path in folder.iterdir()]
+        assert 1 <= len(begun) <= 2
+        # The same workers try again for who comes later.
+        with connect(address) as client:
+            assert "no room" in str(refused(client, folders[2]))
 
 
 def test_a_failure_that_nobody_foresaw_is_scoring_failed(client):
