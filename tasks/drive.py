@@ -105,13 +105,11 @@ def unless_refused(work: Callable[[Order], Result], order: Order, client: str) -
         When the disk refused this result, or an earlier one of the client's on this worker.
     """
     if client in _refused:
-        raise WriteFailed(
-            "not begun, because the disk refused what the same worker had done before"
-        )
+        raise WriteFailed(f"not begun, since an earlier result was refused: {_refused[client]}")
     try:
         return work(order)
-    except WriteFailed:
-        _refused.add(client)
+    except WriteFailed as error:
+        _refused[client] = str(error)
         raise
 
 
