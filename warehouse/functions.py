@@ -126,6 +126,35 @@ def resampled_discrimination(
     )
 
 
+def dense_ranks(entries: pa.ChunkedArray) -> pa.Array:
+    """Place of every entry among the different ones of its list, in their order, from 0.
+
+    As ``dense_rank() - 1`` over the rows of a list, which would have to be sorted.
+
+    Parameters
+    ----------
+    entries
+        ``INTEGER[]`` from 0, none of them missing.
+
+    Returns
+    -------
+    pa.Array
+        ``INTEGER[]`` of as many places.
+
+    Raises
+    ------
+    ResponseError
+        When an entry is NULL or negative.
+    """
+    lists = entries.combine_chunks()
+    lengths, ranks = _lengths(lists), _positions(lists.flatten()).copy()
+    for inside in np.split(ranks, np.cumsum(lengths)[:-1]):
+        is_there = np.zeros(1 + inside.max(initial=0), bool)
+        is_there[inside] = True
+        inside[:] = (np.cumsum(is_there) - 1)[inside]
+    return _lists(_given(ranks), lengths.tolist())
+
+
 def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
     """Spearman correlation of two lists; ties share their average rank (paper, section 6.3).
 
@@ -175,6 +204,7 @@ FUNCTIONS = (
         "DOUBLE[][][]",
         "default",
     ),
+    Function("dense_ranks", dense_ranks, ["INTEGER[]"], "INTEGER[]", "default"),
     Function("rank_correlation", rank_correlation, ["DOUBLE[]", "DOUBLE[]"], "DOUBLE", "special"),
 )
 
@@ -207,7 +237,11 @@ def _sums_of_layout(
             cells = clusters[inside] + cluster_count * np.arange(width)[:, np.newaxis]
             weights = values[width * inside.start : width * inside.stop]
             line[:] = np.bincount(cells.ravel(), weights=weights, minlength=line.size)
-        np.matmul(laid_out.reshape(-1, cluster_count), counts.T, out=part.reshape(-1, len(counts)))
+        lines, found = laid_out.reshape(-1, cluster_count), part.reshape(-1, len(counts))
+        # What is missing in one cluster is missing in every sum: the product of it is left out.
+        is_known = ~np.isnan(lines).any(axis=1)
+        found[~is_known] = np.nan
+        found[is_known] = lines[is_known] @ counts.T
     return sums
 
 

@@ -1,6 +1,6 @@
 -- purpose: accuracies of the drift, as groups to resample
 -- grain: one row per entry of rel and what it is measured on
--- inputs: drift_images
+-- inputs: drift_images, core_source_order
 -- paper: appendix F.2
 -- rel is as for drift_pairs. positions are the sources of clean images, columns lists of their
 -- numbers. metrics says of which columns' sums a metric is the ratio: over, under, and of the
@@ -15,15 +15,20 @@ WITH images AS (
         source_id, is_correct, was_correct
     FROM drift_images(rel)
 ),
-placed AS (
-    SELECT *, dense_rank() OVER (PARTITION BY g ORDER BY source_id) - 1 AS position FROM images
+gathered AS (
+    SELECT
+        g,
+        -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+        dense_ranks(list(place)) AS positions,
+        [list(1::DOUBLE), list(is_correct), list(was_correct)] AS columns
+    FROM images
+    JOIN core_source_order USING (source_id)
+    GROUP BY g
 )
--- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
 SELECT
     g,
-    max(position) + 1 AS source_count,
-    list(position::INTEGER) AS positions,
-    [list(1::DOUBLE), list(is_correct), list(was_correct)] AS columns,
+    list_max(positions) + 1 AS source_count,
+    positions,
+    columns,
     [{metric: 'accuracy', ratio: [2, 1], ratio_before: [3, 1]}] AS metrics
-FROM placed
-GROUP BY g;
+FROM gathered;

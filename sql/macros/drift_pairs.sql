@@ -35,20 +35,25 @@ after AS MATERIALIZED (
     SELECT version.reaudit_id, version.entry, profile.*
     FROM profiles AS profile
     JOIN versions AS version USING (study, run_id, model_id)
+),
+paired AS MATERIALIZED (
+    SELECT
+        after.study, after.reaudit_id, after.entry, after.pair_id, after.source_id, after.pair_type,
+        after.path, after.repetition,
+        before.pair_id IS NOT NULL AS is_compared,
+        after.endpoint_delta, before.endpoint_delta AS endpoint_delta_before, -- score units
+        after.endpoint_magnitude, before.endpoint_magnitude AS endpoint_magnitude_before,
+        after.evidence, before.evidence AS evidence_before,
+        after.contradiction, before.contradiction AS contradiction_before,
+        after.fragility, before.fragility AS fragility_before,
+        after.abs_response, before.abs_response AS abs_response_before,
+        after.is_endpoint_active, before.is_endpoint_active AS is_endpoint_active_before,
+        after.role, before.role AS role_before -- NULL without any response, or without a comparison
+    FROM after
+    LEFT JOIN before USING (study, reaudit_id, entry, pair_id, pair_type, path, repetition)
+),
+compared AS (
+    SELECT DISTINCT study, reaudit_id, entry, pair_type, path FROM paired WHERE is_compared
 )
-SELECT
-    after.study, after.reaudit_id, after.entry, after.pair_id, after.source_id, after.pair_type,
-    after.path, after.repetition,
-    before.pair_id IS NOT NULL AS is_compared,
-    after.endpoint_delta, before.endpoint_delta AS endpoint_delta_before, -- score units
-    after.endpoint_magnitude, before.endpoint_magnitude AS endpoint_magnitude_before,
-    after.evidence, before.evidence AS evidence_before,
-    after.contradiction, before.contradiction AS contradiction_before,
-    after.fragility, before.fragility AS fragility_before,
-    after.abs_response, before.abs_response AS abs_response_before,
-    after.is_endpoint_active, before.is_endpoint_active AS is_endpoint_active_before,
-    after.role, before.role AS role_before -- NULL without any response, or without a comparison
-FROM after
-LEFT JOIN before USING (study, reaudit_id, entry, pair_id, pair_type, path, repetition)
-QUALIFY before.pair_id IS NOT NULL OR count(before.pair_id)
-    OVER (PARTITION BY after.study, after.reaudit_id, after.entry, after.pair_type, after.path) = 0;
+FROM paired
+WHERE is_compared OR (study, reaudit_id, entry, pair_type, path) NOT IN (FROM compared);

@@ -37,10 +37,13 @@ ratios AS (
             list_zip(sums[found.ratio[1]], sums[found.ratio[2]]),
             lambda sides: sides[1] / nullif(sides[2], 0)
         ) AS value,
-        list_transform(
-            list_zip(sums[found.ratio_before[1]], sums[found.ratio_before[2]]),
-            lambda sides: sides[1] / nullif(sides[2], 0)
-        ) AS value_before
+        -- What the sample lacks every replicate lacks.
+        CASE
+            WHEN sums[found.ratio_before[1]][1] IS NOT NULL THEN list_transform(
+                list_zip(sums[found.ratio_before[1]], sums[found.ratio_before[2]]),
+                lambda sides: sides[1] / nullif(sides[2], 0)
+            )
+        END AS value_before
     FROM measured
 )
 SELECT
@@ -48,5 +51,8 @@ SELECT
     source_count,
     value, -- NULL where there is no response at all
     value_before, -- NULL without a comparison as well
-    list_transform(list_zip(value, value_before), lambda sides: sides[1] - sides[2]) AS change
+    CASE
+        WHEN value_before IS NOT NULL THEN
+            list_transform(list_zip(value, value_before), lambda sides: sides[1] - sides[2])
+    END AS change
 FROM ratios;

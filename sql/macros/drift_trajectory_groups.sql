@@ -1,6 +1,6 @@
 -- purpose: responses of the drift, as groups to resample
 -- grain: one row per entry of rel and what it is measured on
--- inputs: drift_pairs
+-- inputs: drift_pairs, core_source_order
 -- paper: section 6.3 (ratios of means)
 -- rel is as for drift_pairs. positions are the sources of trajectories, columns lists of their
 -- numbers. metrics says of which columns' sums a metric is the ratio: over, under, and of the
@@ -16,24 +16,29 @@ WITH trajectories AS (
         COLUMNS('(magnitude|evidence|contradiction|fragility|response|active)(_before)?$')::DOUBLE
     FROM drift_pairs(rel)
 ),
-placed AS (
-    SELECT *, dense_rank() OVER (PARTITION BY g ORDER BY source_id) - 1 AS position
+gathered AS (
+    SELECT
+        g,
+        -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+        dense_ranks(list(place)) AS positions,
+        [
+            list(1::DOUBLE),
+            list(endpoint_magnitude), list(endpoint_magnitude_before),
+            list(evidence), list(evidence_before),
+            list(contradiction), list(contradiction_before),
+            list(fragility), list(fragility_before),
+            list(abs_response), list(abs_response_before),
+            list(is_endpoint_active), list(is_endpoint_active_before)
+        ] AS columns
     FROM trajectories
+    JOIN core_source_order USING (source_id)
+    GROUP BY g
 )
--- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
 SELECT
     g,
-    max(position) + 1 AS source_count,
-    list(position::INTEGER) AS positions,
-    [
-        list(1::DOUBLE),
-        list(endpoint_magnitude), list(endpoint_magnitude_before),
-        list(evidence), list(evidence_before),
-        list(contradiction), list(contradiction_before),
-        list(fragility), list(fragility_before),
-        list(abs_response), list(abs_response_before),
-        list(is_endpoint_active), list(is_endpoint_active_before)
-    ] AS columns,
+    list_max(positions) + 1 AS source_count,
+    positions,
+    columns,
     [
         {metric: 'endpoint_magnitude', ratio: [2, 1], ratio_before: [3, 1]},
         {metric: 'evidence', ratio: [4, 1], ratio_before: [5, 1]},
@@ -45,5 +50,4 @@ SELECT
         {metric: 'contradiction_frac', ratio: [6, 10], ratio_before: [7, 11]},
         {metric: 'fragility_frac', ratio: [8, 10], ratio_before: [9, 11]}
     ] AS metrics
-FROM placed
-GROUP BY g;
+FROM gathered;

@@ -83,6 +83,8 @@ def test_ragged_groups_of_several_layouts(connection, monkeypatch):
         ("resampled_sums([[-1]], [[0]], [[[1.0]]])", "NULL or negative"),
         ("resampled_sums([[0]], [[NULL]], [[[1.0]]])", "NULL or negative"),
         ("rank_correlation([1, 2], [1])", "different lengths"),
+        ("dense_ranks([1, NULL])", "NULL or negative"),
+        ("dense_ranks([-1])", "NULL or negative"),
     ],
 )
 def test_refusals(connection, expression, message):
@@ -106,6 +108,26 @@ def test_refusals(connection, expression, message):
 def test_rank_correlation_by_hand(connection, x, y, expected):
     found = ask(connection, "rank_correlation($x, $y)", x=x, y=y)
     assert found == (None if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [([7, 2, 7, 5], [2, 0, 2, 1]), ([3], [0]), ([0, 1], [0, 1]), ([], []), (None, None)],
+)
+def test_dense_ranks_by_hand(connection, entries, expected):
+    assert ask(connection, "dense_ranks($entries)", entries=entries) == expected
+
+
+def test_dense_ranks_are_those_of_the_window(connection):
+    connection.execute(
+        "CREATE TABLE entries AS "
+        "SELECT n % 7 AS g, n, (hash(n) % 300)::INTEGER AS entry FROM range(5000) AS t (n)"
+    )
+    lists = "SELECT g, list(n) AS ns, list(entry) AS entries FROM entries GROUP BY g"
+    found = f"SELECT g, unnest(ns) AS n, unnest(dense_ranks(entries)) AS place FROM ({lists})"
+    window = "SELECT g, n, dense_rank() OVER (PARTITION BY g ORDER BY entry) - 1 FROM entries"
+    assert connection.sql(f"({found}) EXCEPT ({window})").fetchall() == []
+    assert connection.sql(f"SELECT count(*) FROM ({found})").fetchall() == [(5000,)]
 
 
 def test_rank_correlations_of_lists_of_many_lengths(connection):
