@@ -16,14 +16,18 @@ images AS (
     FROM sides
     GROUP BY study, image_id
 ),
+-- Places are compared sooner than keys.
+shards AS (
+    SELECT study, run_id, model_id, shard_key, row_number() OVER (ORDER BY shard_key) AS place
+    FROM core_shards
+),
 -- An image that several shards share was scored by each of them.
 firsts AS (
     SELECT
         study, run_id, model_id, image_id,
-        arg_min(prediction.class_scores, shard_key) AS class_scores,
-        arg_min(prediction.predicted_class, shard_key) AS predicted_class
+        arg_min({scores: prediction.class_scores, class: prediction.predicted_class}, place) AS found
     FROM stg_predictions AS prediction
-    JOIN core_shards USING (study, model_id, shard_key)
+    JOIN shards USING (study, model_id, shard_key)
     GROUP BY study, run_id, model_id, image_id
 )
 SELECT
@@ -33,12 +37,11 @@ SELECT
     image_id,
     described.variant AS variant,
     described.class_id AS class_id,
-    class_scores,
-    predicted_class,
-    predicted_class = described.class_id AS is_correct,
+    found.scores AS class_scores,
+    found.class AS predicted_class,
+    found.class = described.class_id AS is_correct,
     -- Lists count from 1; a value without classes is no score of the true one.
-    CASE
-        WHEN predicted_class IS NOT NULL THEN class_scores[described.class_id + 1]
-    END AS true_class_score
+    CASE WHEN found.class IS NOT NULL THEN found.scores[described.class_id + 1] END
+        AS true_class_score
 FROM firsts
 JOIN images USING (study, image_id);

@@ -18,13 +18,18 @@ images AS (
     FROM sides
     GROUP BY study, pairs_digest, image_id
 ),
+-- Places are compared sooner than keys.
+shards AS (
+    SELECT study, run_id, model_id, shard_key, row_number() OVER (ORDER BY shard_key) AS place
+    FROM stg_run_shards
+    WHERE (study, run_id, model_id) IN (FROM drift_runs('versions'))
+),
 predicted AS MATERIALIZED (
     SELECT
         study, run_id, model_id, image_id,
-        arg_min(prediction.predicted_class, shard_key) AS predicted_class
+        arg_min(prediction.predicted_class, place) AS predicted_class
     FROM stg_predictions AS prediction
-    JOIN stg_run_shards USING (study, model_id, shard_key)
-    WHERE (study, run_id, model_id) IN (FROM drift_runs('versions'))
+    JOIN shards USING (study, model_id, shard_key)
     GROUP BY study, run_id, model_id, image_id
 ),
 after AS (
