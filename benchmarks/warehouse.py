@@ -4,7 +4,7 @@ Made-up studies go through the real writer: the scan of 72 models, the deep audi
 behaviours and attributions, and a registry of 72 that was audited twice; a view is read in the one
 that has rows for it. Every view is read in a process of its own, with a new connection, from
 Parquet; wall and CPU seconds and peak memory are that process's. Committing one shard and planning
-are measured too. Figures at 1x are the best of the rounds. The large warehouses are written without
+are measured too. Figures are the best of the rounds. The large warehouses are written without
 flushing to disk. Warehouses that are there already are read again.
 Run: python benchmarks/warehouse.py FOLDER [VIEW ...], which keeps the warehouses (some 3 GB)
 """
@@ -180,7 +180,7 @@ def main(folder: Path, names: list[str]) -> None:
     for name in names or measured():
         at_one, at_ten = roots[audit_of(name)]
         _, one, used, small = best(at_one, name, ROUNDS)
-        _, ten, used_ten, large = best(at_ten, name, 1)
+        _, ten, used_ten, large = best(at_ten, name, ROUNDS)
         print(
             f"| `{name}` | {one:.2f} | {ten:.2f} | {ten / one:.1f} | {used:.2f} | {used_ten:.2f} "
             f"| {used_ten / used:.1f} | {small / MB:.0f} | {large / MB:.0f} |",

@@ -223,25 +223,30 @@ def _sums_of_layout(
             f"resampled_sums: found groups of {widths} columns over {rows.sum()} rows; expected "
             "equally many columns in every group, each with one number for every row"
         )
-    values = _numbers(lists.flatten())
+    values, is_there = _stored(lists.flatten())
     counts = _counts(draws, clusters)
     cluster_count = counts.shape[1]
-    starts = np.concatenate([[0], np.cumsum(rows)])
-    sums = np.empty((len(rows), width, len(counts)))
+    ends = np.cumsum(rows)
+    sums = np.full((len(rows), width, len(counts)), np.nan)
     step = max(1, CELLS_AT_ONCE // max(1, width * cluster_count))
+    # Memory that is new costs more than the sums: one array for all steps.
+    laid_out = np.empty((min(step, len(rows)) * width, cluster_count))
     for first in range(0, len(rows), step):
         part = sums[first : first + step]
-        laid_out = np.empty((len(part), width * cluster_count))
-        for group, line in enumerate(laid_out, start=first):
-            inside = slice(starts[group], starts[group + 1])
-            cells = clusters[inside] + cluster_count * np.arange(width)[:, np.newaxis]
-            weights = values[width * inside.start : width * inside.stop]
-            line[:] = np.bincount(cells.ravel(), weights=weights, minlength=line.size)
-        lines, found = laid_out.reshape(-1, cluster_count), part.reshape(-1, len(counts))
-        # What is missing in one cluster is missing in every sum: the product of it is left out.
-        is_known = ~np.isnan(lines).any(axis=1)
-        found[~is_known] = np.nan
-        found[is_known] = lines[is_known] @ counts.T
+        is_known = np.zeros(part.shape[:2], bool)
+        filled = 0
+        for known, end, count in zip(is_known, ends[first:], rows[first:], strict=False):
+            entries = slice(width * (end - count), width * end)
+            numbers, there = (side[entries].reshape(width, count) for side in (values, is_there))
+            # What is missing in one cluster is missing in every sum.
+            known[:] = there.all(axis=1) & ~np.isnan(numbers).any(axis=1)
+            lines = laid_out[filled : filled + known.sum()]
+            filled += len(lines)
+            cells = clusters[end - count : end] + cluster_count * np.arange(len(lines))[:, None]
+            weights = numbers[known].ravel()
+            found = np.bincount(cells.ravel(), weights=weights, minlength=lines.size)
+            lines[:] = found.reshape(lines.shape)
+        part[is_known] = laid_out[:filled] @ counts.T
     return sums
 
 
@@ -309,6 +314,16 @@ def _lengths(lists: pa.ListArray) -> NDArray[np.int32]:
     return _filled(pc.list_value_length(lists), np.int32(0))
 
 
+def _stored(values: pa.Array) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Arrow's memory as numbers, and which of them are there: what NULL stands on is anything."""
+    if not values.null_count:
+        return np.from_dlpack(values), np.ones(len(values), bool)
+    bits, numbers = pc.is_valid(values).buffers()[1], values.buffers()[1]
+    whole = pa.Array.from_buffers(values.type, len(values), [None, numbers], offset=values.offset)
+    is_there = np.unpackbits(np.frombuffer(bits, np.uint8), count=len(values), bitorder="little")
+    return np.from_dlpack(whole), is_there.view(bool)
+
+
 def _filled(values: pa.Array, missing: np.generic) -> NDArray[Any]:
     """Arrow's memory as an array, of the type of ``missing``, which stands for NULL.
 
@@ -316,7 +331,7 @@ def _filled(values: pa.Array, missing: np.generic) -> NDArray[Any]:
     would its ``array`` and ``scalar``.
     """
     if values.null_count:
-        values = pc.coalesce(values, _given(np.full(len(values), missing)))
+        values = pc.coalesce(values, _given(np.full(1, missing))[0])
     return np.from_dlpack(values)
 
 
