@@ -318,9 +318,12 @@ def _stored(values: pa.Array) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Arrow's memory as numbers, and which of them are there: what NULL stands on is anything."""
     if not values.null_count:
         return np.from_dlpack(values), np.ones(len(values), bool)
-    bits, numbers = pc.is_valid(values).buffers()[1], values.buffers()[1]
-    whole = pa.Array.from_buffers(values.type, len(values), [None, numbers], offset=values.offset)
-    is_there = np.unpackbits(np.frombuffer(bits, np.uint8), count=len(values), bitorder="little")
+    numbers = [None, values.buffers()[1]]
+    whole = pa.Array.from_buffers(values.type, len(values), numbers, offset=values.offset)
+    valid = pc.is_valid(values)  # may begin within a byte
+    bits = np.frombuffer(valid.buffers()[1], np.uint8)[valid.offset // 8 :]
+    before = valid.offset % 8
+    is_there = np.unpackbits(bits, count=before + len(values), bitorder="little")[before:]
     return np.from_dlpack(whole), is_there.view(bool)
 
 
