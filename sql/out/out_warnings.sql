@@ -4,11 +4,12 @@
 --   core_predictions, core_pairs
 -- paper: appendix B.8 (threshold stability)
 CREATE OR REPLACE VIEW out_warnings AS
-WITH silent AS (
-    SELECT study, model_id, pair_type, path
+WITH cells AS (
+    SELECT study, model_id, pair_type, path,
+        bool_or(is_endpoint_active) AS has_active,
+        count_if(abs(endpoint_magnitude - epsilon) <= 1e-6) AS near_count
     FROM core_profiles
     GROUP BY study, model_id, pair_type, path
-    HAVING NOT bool_or(is_endpoint_active)
 ),
 factual AS (
     SELECT study, model_id, avg(is_correct::INTEGER) AS accuracy, count(*) AS image_count,
@@ -23,10 +24,10 @@ warnings AS (
     FROM stg_quarantine SEMI JOIN core_shards USING (study, model_id, shard_key)
     GROUP BY study, model_id
     UNION ALL
-    SELECT study, model_id, 'near_gate', count(*),
+    SELECT study, model_id, 'near_gate', sum(near_count)::BIGINT,
         'trajectories end within 1e-6 of epsilon: their role may change with numerics'
-    FROM core_profiles
-    WHERE abs(endpoint_magnitude - epsilon) <= 1e-6
+    FROM cells
+    WHERE near_count > 0
     GROUP BY study, model_id
     UNION ALL
     SELECT study, model_id, 'missing_shards', count(*),
@@ -38,7 +39,8 @@ warnings AS (
     SELECT study, model_id, 'no_active_pair', count(*),
         'no pair reaches epsilon, so all response is fragility, for '
         || string_agg(pair_type || '/' || path, ', ' ORDER BY pair_type, path)
-    FROM silent
+    FROM cells
+    WHERE NOT has_active
     GROUP BY study, model_id
     UNION ALL
     SELECT study, model_id, 'below_chance', image_count,
