@@ -21,7 +21,8 @@
     ├── AlertFailed             somebody should have been told, and was not
     ├── OrchestrationLost       the Prefect server or the Dask scheduler is gone
     ├── ScoringFailed           shards that could not be scored
-    └── WriteFailed             a commit that the disk refused
+    └── WriteFailed             a file or a commit that could not be written
+        └── DiskRefuses         nor could any other: no room, or no right to write
 
 A message says what was found, what was expected, where, and what to do next. All errors take one
 string, so that they survive the trip from a worker process.
@@ -121,7 +122,11 @@ class ScoringFailed(DecafError):
 
 
 class WriteFailed(DecafError):
-    """A commit that the disk refused."""
+    """A file or a commit could not be written."""
+
+
+class DiskRefuses(WriteFailed):
+    """The disk refused a result, and would refuse the others: it is full, or may not be written."""
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -1,5 +1,6 @@
 """Drive many Dask futures with a bounded window; a result is dropped once it has been seen."""
 
+import errno
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -8,10 +9,19 @@ from distributed import CancelledError, Client, Future, as_completed
 from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
-from decaf.errors import BadInput, DecafError, OrchestrationLost, ScoringFailed, WriteFailed
+from decaf.errors import (
+    BadInput,
+    DecafError,
+    DiskRefuses,
+    OrchestrationLost,
+    ScoringFailed,
+    WriteFailed,
+)
 
 WINDOW_PER_WORKER = 4
 SHOWN = 5
+OF_ONE_PATH = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG}
+"""Why one file cannot be written where others can."""
 MOST_ORDERS = 1 << 32
 """More than any call has: keeps calls of different ranks apart."""
 
@@ -33,8 +43,8 @@ def drive(
     """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
 
     Work must be idempotent: an order is run again when its worker dies. A failing order does not
-    stop the others, unless the disk refused its result: it would refuse theirs as well, so that its
-    worker begins no other order of this client, in whichever call.
+    stop the others, unless the disk refused its result, and would refuse theirs as well: no further
+    order is begun then, and none at all by its worker, in whichever call of this client.
 
     Parameters
     ----------
@@ -50,8 +60,10 @@ def drive(
         When orders failed because of what was given (the first such error).
     ScoringFailed
         When they failed for another reason.
-    WriteFailed
+    DiskRefuses
         When the disk refused a result; what is left has not been begun.
+    WriteFailed
+        When a result could not be written, for a reason that is its own.
     OrchestrationLost
         When the scheduler is gone.
     """
@@ -81,7 +93,7 @@ def drive(
             else:
                 failures.append((called[future.key], error))
             future.release()
-            if isinstance(error, WriteFailed):
+            if isinstance(error, DiskRefuses):
                 client.cancel(list(running.futures))
                 break
             submit(1)
@@ -101,16 +113,18 @@ def unless_refused(work: Callable[[Order], Result], order: Order, client: str) -
 
     Raises
     ------
-    WriteFailed
+    DiskRefuses
         When the disk refused this result, or an earlier one of the client's on this worker.
     """
     if client in _refused:
-        raise WriteFailed(f"not begun, since an earlier result was refused: {_refused[client]}")
+        raise DiskRefuses(f"not begun, since an earlier result was refused: {_refused[client]}")
     try:
         return work(order)
     except WriteFailed as error:
+        if getattr(error.__cause__, "errno", None) in OF_ONE_PATH:
+            raise
         _refused[client] = str(error)
-        raise
+        raise DiskRefuses(str(error)) from error
 
 
 def _gathered(future: Future) -> Any:
@@ -131,8 +145,9 @@ def _raise(failures: list[tuple[str, BaseException]], order_count: int) -> None:
     shown = "\n  ".join(reasons[:SHOWN])
     text = f"{len(failures)} of {order_count} tasks failed; what succeeded is kept:\n  {shown}"
     kinds = {type(error) for _, error in failures}
-    if WriteFailed in kinds:
-        raise WriteFailed(text) from failures[-1][1]
+    for kind in (DiskRefuses, WriteFailed):
+        if kind in kinds:
+            raise kind(text) from failures[-1][1]
     if len(kinds) == 1 and issubclass(kind := kinds.pop(), DecafError):
         raise kind(text) from failures[0][1]
     given = [error for _, error in failures if isinstance(error, BadInput)]

@@ -15,7 +15,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.states import State
 from prefect.utilities.annotations import opaque
 
-from decaf.errors import WriteFailed
+from decaf.errors import DiskRefuses
 from decaf.measurements import Measurement
 from decaf.pairs import PairSet
 from decaf.shards import Shard
@@ -120,8 +120,8 @@ def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]
     """Score, then measure, the models in their order; how the last task of each of them ended.
 
     A worker that has nothing left to do of one model goes on with the next, so one model more than
-    there are workers is under way. A model whose task fails stops no other, unless the disk refused
-    what it wrote: no further model is begun then.
+    there are workers is under way. A model whose task fails stops no other, unless the disk refuses
+    what it writes: no further model is begun then.
     """
     known = opaque(plan)  # nothing for Prefect to look through
     alone = store_alone(known)
@@ -137,7 +137,7 @@ def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]
         if work.measurements and state.is_completed():
             left = opaque(work.measurements)
             state = measure(*given, left, pixels, alone, progress, return_state=True)
-        if state.is_failed() and isinstance(state.result(raise_on_failure=False), WriteFailed):
+        if state.is_failed() and isinstance(state.result(raise_on_failure=False), DiskRefuses):
             refused.append(state)
         return state
 

@@ -1,5 +1,6 @@
 """Real Dask workers: order, failures, deaths, a scheduler at an address."""
 
+import errno
 import os
 import threading
 import time
@@ -9,7 +10,14 @@ from pathlib import Path
 import pytest
 from distributed import LocalCluster
 
-from decaf.errors import BadInput, ModelError, OrchestrationLost, ScoringFailed, WriteFailed
+from decaf.errors import (
+    BadInput,
+    DiskRefuses,
+    ModelError,
+    OrchestrationLost,
+    ScoringFailed,
+    WriteFailed,
+)
 from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster import WORKER_MEMORY, connect
 from tasks.drive import WINDOW_PER_WORKER, drive
@@ -40,6 +48,12 @@ def fail_on_odd(order):
 def refuse(order):
     Path(order).touch()
     raise WriteFailed("no room")
+
+
+def blocked_on_odd(order):
+    if order % 2:
+        raise WriteFailed("a folder is in its place") from IsADirectoryError(errno.EISDIR, "dir")
+    return order
 
 
 def fail_on_three(order):
@@ -89,7 +103,7 @@ def test_a_worker_begins_nothing_more_once_the_disk_refuses(tmp_path):
 
     def refused(client, folder):
         orders = [str(folder / f"{number:03}") for number in range(200)]
-        with pytest.raises(WriteFailed, match="tasks failed") as caught:
+        with pytest.raises(DiskRefuses, match="tasks failed") as caught:
             drive(client, refuse, orders, orders, lambda _: None)
         return caught.value
 
@@ -107,6 +121,15 @@ def test_a_worker_begins_nothing_more_once_the_disk_refuses(tmp_path):
         # The same workers try again for who comes later.
         with connect(address) as client:
             assert "no room" in str(refused(client, folders[2]))
+
+
+def test_a_file_that_cannot_be_written_stops_no_other(client):
+    results = []
+    with pytest.raises(WriteFailed, match=r"2 of 5 tasks failed.*\n.*in its place") as caught:
+        drive(client, blocked_on_odd, range(5), "abcde", results.append)
+    assert sorted(results) == [0, 2, 4]
+    assert not isinstance(caught.value, DiskRefuses)
+    assert run(client, double, [1]) == [2]
 
 
 def test_a_failure_that_nobody_foresaw_is_scoring_failed(client):
