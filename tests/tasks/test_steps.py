@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from prefect.states import Completed, Failed
 
-from decaf.errors import WriteFailed
+from decaf.errors import DiskRefuses
 from tasks import steps
 from tasks.plan import ModelWork
 
@@ -73,12 +73,12 @@ def test_no_further_model_is_begun_once_the_disk_refuses(audit):
 
     def score(client, plan, model_id, rank, *_, **__):
         begun.append(model_id)
-        return Failed(data=WriteFailed("no room"))
+        return Failed(data=DiskRefuses("no room"))
 
     states = audit(work(*"abcdefgh"), score, None)
     assert 0 < len(begun) <= WORKERS + 1
     assert len(states) == 8
-    with pytest.raises(WriteFailed, match="no room"):
+    with pytest.raises(DiskRefuses, match="no room"):
         states[-1].result()
 
 
