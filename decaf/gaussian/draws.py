@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.gaussian.exact_product import cut, exact_product, part_count
 from decaf.quadrature import check_grid
 
 PRINCIPAL, PIXEL = 0, 1
@@ -61,15 +62,16 @@ def mixed_normals(
 
     Returns
     -------
-    (n, width) float64
+    (n, width) float64, whose bits depend on nothing but key, stage and ``mixing``.
     """
     made = np.empty((keys.size, width))
+    parts = part_count(mixing)
+    weights = [*cut(mixing, 1, parts)]
     wanted, use = np.unique(keys, return_inverse=True)
     for number, key in enumerate(wanted):
         rows = np.flatnonzero(use == number)
-        # All stages, needed or not: products of other shapes round differently.
-        steps = mixing @ normals(int(key), stream, mixing.shape[1], width)
-        made[rows] = steps[stages[rows]]
+        steps = normals(int(key), stream, mixing.shape[1], width)
+        made[rows] = exact_product(weights, [*cut(steps, 0, parts)])[stages[rows]]
     return made
 
 
