@@ -8,6 +8,7 @@ from prefect.utilities.annotations import opaque
 from decaf.study import load_study
 from tasks import steps
 from tasks.cluster import connect
+from tasks.failures import raise_failures
 from tasks.train import with_trained_models
 from warehouse.compaction import mend
 from warehouse.lock import study_lock
@@ -37,11 +38,12 @@ def audit(config: Path) -> None:
             if not trained.models:
                 states[0].result()
             plan = opaque(steps.plan(trained, pairs))
-            steps.examine(client, plan, pixels)
+            examined = steps.examine(client, plan, pixels, return_state=True)
+            if not examined.is_completed():
+                raise_failures([*states, examined])
             states += steps.model_by_model(client, plan.unwrap(), pixels)
             states.append(steps.compare(client, plan, return_state=True))
-        for state in states:
-            state.result()
+        raise_failures(states)
         sweep(root, study.study)  # a worker may have died in the middle of a commit
         steps.analyse(plan)
         steps.check(plan)

@@ -10,13 +10,12 @@ from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
 from decaf.errors import (
-    BadInput,
     DecafError,
     DiskRefuses,
     OrchestrationLost,
-    ScoringFailed,
     WriteFailed,
 )
+from tasks.failures import common_error
 
 WINDOW_PER_WORKER = 4
 SHOWN = 5
@@ -144,11 +143,6 @@ def _raise(failures: list[tuple[str, BaseException]], order_count: int) -> None:
     ]
     shown = "\n  ".join(reasons[:SHOWN])
     text = f"{len(failures)} of {order_count} tasks failed; what succeeded is kept:\n  {shown}"
-    kinds = {type(error) for _, error in failures}
-    for kind in (DiskRefuses, WriteFailed):
-        if kind in kinds:
-            raise kind(text) from failures[-1][1]
-    if len(kinds) == 1 and issubclass(kind := kinds.pop(), DecafError):
-        raise kind(text) from failures[0][1]
-    given = [error for _, error in failures if isinstance(error, BadInput)]
-    raise (BadInput if len(given) == len(failures) else ScoringFailed)(text) from failures[0][1]
+    errors = [error for _, error in failures]
+    kind = common_error(errors, text)
+    raise kind from errors[-1 if isinstance(kind, WriteFailed) else 0]

@@ -55,6 +55,8 @@ class FineTuning:
         Trained in place, on ``device``.
     feeding
         From pixels in [0, 1] on the device to what the network takes.
+    classes
+        Outputs that the network has to have.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class FineTuning:
         network: "torch.nn.Module",
         feeding: Callable[["torch.Tensor"], "torch.Tensor"],
         device: "torch.device",
+        classes: int,
         schedule: Schedule,
     ) -> None:
         import torch
@@ -72,6 +75,7 @@ class FineTuning:
         )
         self._feeding = feeding
         self._device = device
+        self._classes = classes
         self._schedule = schedule
 
     def run(
@@ -91,7 +95,7 @@ class FineTuning:
         DataError
             When a photo cannot be decoded.
         ModelError
-            When a loss is not finite, or the network has fewer outputs than there are classes.
+            When a loss is not finite, or the network has not as many outputs as there are classes.
         WriteFailed
             When an epoch cannot be kept.
         """
@@ -152,11 +156,11 @@ class FineTuning:
 
         with forward_precision(self._schedule.precision, self._device):
             logits = self.network(self._feeding(pixels.to(self._device)))
-        if int(labels.max()) >= logits.shape[1]:
+        if logits.shape[1:] != (self._classes,):
             raise ModelError(
-                f"the network has {logits.shape[1]} outputs, the photos have class "
-                f"{int(labels.max())}; expected one output per class: give the architecture "
-                "'arguments: {num_classes: 9}'"
+                f"the network returned shape {tuple(logits.shape)} for {len(labels)} photos of "
+                f"{self._classes} classes; expected one output per class: give the architecture "
+                f"'arguments: {{num_classes: {self._classes}}}'"
             )
         loss = cross_entropy(logits.float(), labels.to(self._device))
         if not bool(loss.isfinite()):

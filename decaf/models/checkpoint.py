@@ -126,10 +126,7 @@ def load_into(
     ModelError
         Naming the tensors that are missing, left over, or of another shape.
     """
-    if adapt is None:
-        loaded = _below_prefix(_read_state(path, entry), prefix, path)
-    else:
-        loaded = _adapted(network, path, adapt)
+    loaded = _tensors_for(network, path, entry, prefix, adapt)
     _check_fit(network, loaded, path)
     network.load_state_dict(loaded)
 
@@ -137,9 +134,13 @@ def load_into(
 def load_below_head(
     network: "torch.nn.Module",
     path: Path,
+    entry: str | None = None,
+    prefix: str = "",
     adapt: "Adapt | None" = None,
 ) -> list[str]:
     """Load all but the output layer, which keeps its initial values; returns its tensors' names.
+
+    Parameters are those of :func:`load_into`.
 
     The output layer is what differs in its first dimension alone, the number of outputs: nothing
     else may be missing, left over or of another shape. For a network of as many outputs as the
@@ -150,7 +151,7 @@ def load_below_head(
     ModelError
         Naming the tensors that do not fit, or when tensors of several sizes would be left out.
     """
-    loaded = _read_state(path, None) if adapt is None else _adapted(network, path, adapt)
+    loaded = _tensors_for(network, path, entry, prefix, adapt)
     expected = network.state_dict()
     head = {
         name: (len(loaded[name]), len(tensor))
@@ -170,6 +171,18 @@ def load_below_head(
     _check_fit(network, fitting, path)
     network.load_state_dict(fitting)
     return sorted(head)
+
+
+def _tensors_for(
+    network: "torch.nn.Module",
+    path: Path,
+    entry: str | None,
+    prefix: str,
+    adapt: "Adapt | None",
+) -> dict[str, "torch.Tensor"]:
+    if adapt is not None:
+        return _adapted(network, path, adapt)
+    return _below_prefix(_read_state(path, entry), prefix, path)
 
 
 def _adapted(network: "torch.nn.Module", path: Path, adapt: "Adapt") -> dict[str, "torch.Tensor"]:
@@ -194,7 +207,7 @@ def _below_prefix(
     if prefix and not any(name.startswith(prefix) for name in state):
         raise ModelError(
             f"{path} has no tensor whose name starts with {prefix!r} (it has "
-            f"{', '.join(list(state)[:SHOWN])} …); correct 'prefix:' of the model"
+            f"{', '.join(list(state)[:SHOWN])} …); correct 'prefix:'"
         )
     return {
         name.removeprefix(prefix): tensor
@@ -255,7 +268,7 @@ def _read(path: Path, read: Callable[[Any], Any]) -> Any:
     except OSError as error:
         raise ModelError(
             f"weight file {path} cannot be read: {error.strerror}; put the checkpoint there, or "
-            "correct 'weights:'"
+            "correct its path"
         ) from error
 
 

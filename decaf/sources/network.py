@@ -19,6 +19,8 @@ from decaf.settings import PlacedPath
 Training = one_of("decaf.training", "recipe")
 FED = {"input_size", "mean", "std", "memory_format", "precision", "output", "entry", "prefix"}
 """Fields that change outputs, beside the architecture and the file."""
+TRAINED_ON = {"input_size", "mean", "std", "memory_format"}
+"""Fields that decide what a network is given, in training as in an audit."""
 
 
 class NetworkCard(TrainableCard):
@@ -107,8 +109,10 @@ class NetworkCard(TrainableCard):
 
     @property
     def recipe_digest(self) -> str:
-        """Digest of what training would make: architecture, arguments and recipe."""
-        return json_sha256([self._architecture(), self.training.model_dump(mode="json")])
+        """Digest of what training would make: architecture, preprocessing, start and recipe."""
+        fed = self.model_dump(mode="json", include=TRAINED_ON)
+        recipe = self.training.model_dump(mode="json")
+        return json_sha256([self._architecture(), fed, recipe, self.training.start_digest])
 
     @property
     def feeding_digest(self) -> str:

@@ -12,8 +12,10 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from decaf import architectures
+from decaf.data.challenge_files import CLASSES
+from decaf.digests import file_sha256
 from decaf.fine_tuning.training_photos import Regime, Split, TrainingPhotos
-from decaf.models.checkpoint import check_header, load_below_head, save
+from decaf.models.checkpoint import SAFETENSORS, check_header, load_below_head, save
 from decaf.models.precision import Precision
 from decaf.settings import PlacedPath, Settings
 
@@ -29,6 +31,8 @@ class StartingWeights(NamedTuple):
 
     architecture: str
     file: Path | None
+    entry: str | None
+    prefix: str | None
     pretrained: str | None
     checkpoints: Path | None
 
@@ -52,7 +56,8 @@ class StartingWeights(NamedTuple):
 
     def load(self, network: "torch.nn.Module") -> None:
         """Load them; an output layer of another size keeps its values."""
-        load_below_head(network, *self.found())
+        file, adapt = self.found()
+        load_below_head(network, file, self.entry, self.prefix or "", adapt)
 
 
 class FineTuningOutcome(NamedTuple):
@@ -85,6 +90,12 @@ class ImageNet9FineTune(Settings):
     seed: int = Field(ge=0, description="draws the output layer, the order, crops and flips")
     initial_weights: PlacedPath | None = Field(
         None, description="file with the state dict to start from; the output layer may differ"
+    )
+    entry: str | None = Field(
+        None, description="entry of a torch file in `initial_weights` that holds the state dict"
+    )
+    prefix: str | None = Field(
+        None, description="prefix of tensor names in `initial_weights` that is taken off"
     )
     pretrained: str | None = Field(
         None, description="published weights to start from, as `pretrained:` of a model"
@@ -122,8 +133,17 @@ class ImageNet9FineTune(Settings):
             raise PydanticCustomError(
                 "crop_scale", "'crop_scale' is two shares, 0 < smallest <= largest <= 1"
             )
-        if self.checkpoints is not None and self.pretrained is None:
-            raise PydanticCustomError("belongs_together", "'checkpoints' needs 'pretrained'")
+        start = self.initial_weights
+        is_torch_file = start is not None and start.suffix != SAFETENSORS
+        for key, given, fits, needed in (
+            ("checkpoints", self.checkpoints, self.pretrained is not None, "'pretrained'"),
+            ("entry", self.entry, is_torch_file, "a torch file in 'initial_weights'"),
+            ("prefix", self.prefix, start is not None, "'initial_weights'"),
+        ):
+            if given is not None and not fits:
+                raise PydanticCustomError(
+                    "belongs_together", "'{key}' needs {needed}", {"key": key, "needed": needed}
+                )
         if self.warm_up_epochs >= self.epochs:
             raise PydanticCustomError(
                 "warm_up_epochs",
@@ -139,6 +159,15 @@ class ImageNet9FineTune(Settings):
                 {"given": str(list(self.keep_epochs)), "epochs": self.epochs},
             )
         return self
+
+    @property
+    def start_digest(self) -> str | None:
+        """Of the file with the initial weights, while it is there.
+
+        Published weights are known by their tag, which is in the recipe.
+        """
+        file = self.initial_weights
+        return file_sha256(file) if file is not None and file.is_file() else None
 
     def checks(self, architecture: str) -> tuple["Check", ...]:
         """Photos to train on and to validate with, and what to start from."""
@@ -159,7 +188,7 @@ class ImageNet9FineTune(Settings):
         DataError
             When a folder is missing, a photo is damaged, or training or validation has no photo.
         ModelError
-            When the initial weights are not there or do not fit, the network has fewer than nine
+            When the initial weights are not there or do not fit, the network has not nine
             outputs, or its loss is not finite.
         WriteFailed
             When the disk refuses an epoch.
@@ -180,7 +209,7 @@ class ImageNet9FineTune(Settings):
             self.seed,
         )
         progress = Progress(site.scratch)
-        fine_tuning = FineTuning(network, site.feeding, site.device, schedule)
+        fine_tuning = FineTuning(network, site.feeding, site.device, len(CLASSES), schedule)
         records = fine_tuning.run(
             training, validation, Augmentation(self.crop_scale, flip_probability=0.5), progress
         )
@@ -207,5 +236,10 @@ class ImageNet9FineTune(Settings):
 
     def _start(self, architecture: str) -> StartingWeights:
         return StartingWeights(
-            architecture, self.initial_weights, self.pretrained, self.checkpoints
+            architecture,
+            self.initial_weights,
+            self.entry,
+            self.prefix,
+            self.pretrained,
+            self.checkpoints,
         )

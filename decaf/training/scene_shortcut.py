@@ -72,6 +72,11 @@ class SceneShortcut(Settings):
     )
     learning_rate: float = Field(default=0.002, gt=0.0, description="largest rate of AdamW")
 
+    @property
+    def start_digest(self) -> None:
+        """Training starts from no file."""
+        return None
+
     def checks(self, architecture: str) -> tuple["Check", ...]:
         """Nothing is needed: scenes are rendered, weights are drawn."""
         return ()

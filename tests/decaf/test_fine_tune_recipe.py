@@ -102,6 +102,11 @@ def test_a_missing_version_names_the_folder(archive):
         ({"crop_scale": (0.9, 0.7)}, "smallest"),
         ({"crop_scale": (0.0, 0.7)}, "smallest"),
         ({"checkpoints": "/somewhere"}, "needs 'pretrained'"),
+        ({"entry": "state_dict"}, "'entry' needs a torch file in 'initial_weights'"),
+        (
+            {"prefix": "module.", "initial_weights": None, "pretrained": "IMAGENET1K_V1"},
+            "'prefix' needs 'initial_weights'",
+        ),
         ({"splits": ()}, "at least 1"),
         ({"keep_epochs": (0,)}, r"'keep_epochs' is \[0\]; expected numbers from 1 to 2"),
         ({"keep_epochs": (1, -3)}, r"\[1, -3\]; expected numbers from 1 to 2"),
@@ -162,6 +167,68 @@ def test_weights_of_another_architecture_stop_the_training_before_it_starts(arch
     with pytest.raises(ModelError, match=r"put the checkpoint there"):
         train_network(card, archive / "workspace", "cpu")
     assert not list(Path(archive / "workspace").rglob("*.safetensors"))
+
+
+def fine_tuned(archive, arguments=None, **fields):
+    return NetworkCard(
+        **{
+            "id": "tuned",
+            "family": "squeezenet",
+            "arguments": {"num_classes": 9} | (arguments or {}),
+            "mean": (0.5,),
+            "std": (0.5,),
+            "training": recipe(archive).model_dump(),
+            **SQUEEZENET,
+            **fields,
+        }
+    )
+
+
+def test_another_preprocessing_or_start_is_another_training(archive):
+    from torchvision.models import squeezenet1_1
+
+    start = archive / "initial.safetensors"
+    save(squeezenet1_1(num_classes=7), start, {})
+    workspace = archive / "workspace"
+    usual = fine_tuned(archive)
+    names = [
+        usual.trained_file(workspace),
+        fine_tuned(archive, mean=(0.4,)).trained_file(workspace),
+        fine_tuned(archive, std=(0.4,)).trained_file(workspace),
+        fine_tuned(archive, input_size=96).trained_file(workspace),
+        fine_tuned(archive, memory_format="channels_last").trained_file(workspace),
+        fine_tuned(archive, arguments={"dropout": 0.1}).trained_file(workspace),
+    ]
+    save(squeezenet1_1(num_classes=7), start, {})
+    names.append(usual.trained_file(workspace))
+    assert len(set(names)) == len(names)
+    # What is asked of the network afterwards does not change how it was trained.
+    assert fine_tuned(archive, precision="tf32").trained_file(workspace) == names[-1]
+
+
+def test_all_outputs_of_the_start_are_not_the_nine_classes(archive):
+    from torchvision.models import squeezenet1_1
+
+    save(squeezenet1_1(), archive / "initial.safetensors", {})
+    card = fine_tuned(archive, arguments={"num_classes": 1000})
+    with pytest.raises(ModelError, match=r"returned shape \(\d+, 1000\) .* 9 classes"):
+        card.train(archive / "workspace", "cpu")
+    assert card.is_untrained(archive / "workspace")
+
+
+def test_a_start_that_others_wrapped(archive):
+    from torchvision.models import squeezenet1_1
+
+    network = squeezenet1_1(num_classes=7)
+    wrapped = {f"module.{name}": value for name, value in network.state_dict().items()}
+    torch.save({"epoch": 3, "state_dict": wrapped}, archive / "initial.pth")
+    given = recipe(
+        archive, initial_weights=archive / "initial.pth", entry="state_dict", prefix="module."
+    )
+    again = squeezenet1_1(num_classes=9)
+    given._start("torchvision:squeezenet1_1").load(again)
+    assert torch.equal(again.features[0].weight, network.features[0].weight)
+    assert again.classifier[1].out_channels == 9
 
 
 def test_the_recipe_of_the_paper_is_the_default(tmp_path):

@@ -121,7 +121,7 @@ def test_losses_and_accuracies_are_means_over_photos(photos):
     with torch.no_grad():
         network[1].weight.zero_()
         network[1].bias.copy_(torch.tensor([1.0, 0.0, 0.0]))
-    measured = FineTuning(network, nn.Identity(), CPU, schedule(batch_size=3)).measure(photos)
+    measured = FineTuning(network, nn.Identity(), CPU, 3, schedule(batch_size=3)).measure(photos)
     z = np.exp(1) + 2
     assert measured.accuracy == 0.5
     assert measured.loss == pytest.approx(np.log(z) - 0.5, rel=1e-6)
@@ -129,7 +129,7 @@ def test_losses_and_accuracies_are_means_over_photos(photos):
 
 def test_training_learns_and_records_every_epoch(photos, tmp_path):
     network = tiny()
-    tuning = FineTuning(network, nn.Identity(), CPU, schedule(epochs=20, learning_rate=0.1))
+    tuning = FineTuning(network, nn.Identity(), CPU, 3, schedule(epochs=20, learning_rate=0.1))
     before = tuning.measure(photos)
     records = tuning.run(photos, photos, VARIED, Progress(tmp_path / "progress"))
     assert [record.epoch for record in records] == list(range(1, 21))
@@ -141,7 +141,7 @@ def test_training_learns_and_records_every_epoch(photos, tmp_path):
 
 def test_a_stopped_training_ends_where_an_undisturbed_one_does(photos, tmp_path):
     undisturbed = tiny()
-    straight = FineTuning(undisturbed, nn.Identity(), CPU, schedule())
+    straight = FineTuning(undisturbed, nn.Identity(), CPU, 3, schedule())
     expected = straight.run(photos, photos, VARIED, Progress(tmp_path / "straight"))
 
     class Stopped(Exception):
@@ -153,11 +153,11 @@ def test_a_stopped_training_ends_where_an_undisturbed_one_does(photos, tmp_path)
                 raise Stopped
             super().store(network, optimizer, records)
 
-    first = FineTuning(tiny(), nn.Identity(), CPU, schedule())
+    first = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule())
     with pytest.raises(Stopped):
         first.run(photos, photos, VARIED, StopsAfterOne(tmp_path / "stopped"))
     torch.manual_seed(99)
-    resumed = FineTuning(tiny(), nn.Identity(), CPU, schedule())
+    resumed = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule())
     records = resumed.run(photos, photos, VARIED, Progress(tmp_path / "stopped"))
     assert [record[:-1] for record in records] == [record[:-1] for record in expected]
     for name, tensor in weights(undisturbed).items():
@@ -166,7 +166,7 @@ def test_a_stopped_training_ends_where_an_undisturbed_one_does(photos, tmp_path)
 
 def test_an_epoch_whose_optimiser_was_not_written_has_not_happened(photos, tmp_path, monkeypatch):
     progress = Progress(tmp_path)
-    tuning = FineTuning(tiny(), nn.Identity(), CPU, schedule(epochs=1))
+    tuning = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule(epochs=1))
     tuning.run(photos, photos, VARIED, progress)
     before = (tmp_path / "optimizer.safetensors").read_bytes()
 
@@ -186,15 +186,16 @@ def test_a_loss_that_is_not_finite_stops_the_training(photos, tmp_path):
     network = tiny()
     with torch.no_grad():
         network[3].weight.fill_(float("nan"))
-    tuning = FineTuning(network, nn.Identity(), CPU, schedule())
+    tuning = FineTuning(network, nn.Identity(), CPU, 3, schedule())
     with pytest.raises(ModelError, match="training diverged"):
         tuning.run(photos, photos, VARIED, Progress(tmp_path))
     assert not list(tmp_path.glob("*.safetensors"))
 
 
-def test_a_network_with_too_few_outputs_is_refused(photos, tmp_path):
-    tuning = FineTuning(tiny(outputs=2), nn.Identity(), CPU, schedule())
-    with pytest.raises(ModelError, match=r"2 outputs, the photos have class 2.*num_classes"):
+@pytest.mark.parametrize("outputs", [2, 4])
+def test_a_network_needs_an_output_for_each_class(outputs, photos, tmp_path):
+    tuning = FineTuning(tiny(outputs), nn.Identity(), CPU, 3, schedule())
+    with pytest.raises(ModelError, match=rf"\(\d+, {outputs}\) .* 3 classes.*num_classes: 3"):
         tuning.run(photos, photos, VARIED, Progress(tmp_path))
 
 
@@ -240,10 +241,10 @@ def _without_bias(folder):
 )
 def test_damaged_progress_says_how_to_start_again(photos, tmp_path, damage):
     folder = tmp_path / "progress"
-    first = FineTuning(tiny(), nn.Identity(), CPU, schedule(epochs=2))
+    first = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule(epochs=2))
     first.run(photos, photos, VARIED, Progress(folder))
     damage(folder)
-    resumed = FineTuning(tiny(), nn.Identity(), CPU, schedule())
+    resumed = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule())
     with pytest.raises(ModelError, match=r"cannot go on from .*progress.*Remove that folder"):
         resumed.run(photos, photos, VARIED, Progress(folder))
     shutil.rmtree(folder)

@@ -93,11 +93,30 @@ def test_the_context_channel_mixes_responses_of_both_contexts():
 
 
 def test_patch_energy_by_hand():
-    plus = np.zeros((1, 1, 4, 4), np.uint8)
-    minus = plus.copy()
-    minus[0, 0, 0, 3], minus[0, 0, 3, 3] = 2, 255
-    np.testing.assert_array_equal(patch_energy(plus, minus, 2), [[0, 4, 0, 255**2]])
-    np.testing.assert_array_equal(patch_energy(plus / 2, minus / 2, 2), [[0, 1, 0, 127.5**2]])
+    levels = np.zeros((2, 1, 4, 4), np.uint8)
+    levels[1, 0, 0, 3], levels[1, 0, 3, 3] = 2, 255
+    plus, minus = np.array([0, 1]), np.array([1, 1])
+    by_patch = [[0, 4, 0, 255**2], [0, 0, 0, 0]]
+    np.testing.assert_array_equal(patch_energy(levels, plus, minus, 2), by_patch)
+    halves = patch_energy(levels / 2, plus, minus, 2)
+    np.testing.assert_array_equal(halves, np.array(by_patch) / 4)
+
+
+def test_the_energy_of_a_large_patch_does_not_overflow():
+    levels = np.zeros((2, 3, 120, 120), np.uint8)
+    levels[1] = 255
+    energy = patch_energy(levels, np.array([0]), np.array([1]), 1)
+    assert energy.tolist() == [[3 * 120**2 * 255**2]]
+    assert energy > 2**31
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+def test_energies_of_many_pairs_are_those_of_each(dtype):
+    rng = np.random.default_rng(0)
+    inputs = rng.integers(0, 256, (9, 3, 12, 13)).astype(dtype)
+    plus, minus = rng.integers(0, 9, (2, 37))
+    alone = [patch_energy(inputs, plus[[i]], minus[[i]], 5)[0] for i in range(37)]
+    np.testing.assert_array_equal(patch_energy(inputs, plus, minus, 5), alone)
 
 
 def test_cells_of_a_side_that_does_not_divide_evenly():
@@ -119,7 +138,7 @@ def test_revealed_sets_are_nested_and_grow_by_an_eighth(ranking):
 def test_the_most_different_patches_come_first():
     block, inputs = whole(foregrounds(1)), pixels(3)
     first = shown_cells(Patches(), block, inputs)[:, 1]
-    energy = patch_energy(inputs[block.plus], inputs[block.minus], 8)
+    energy = patch_energy(inputs, block.plus, block.minus, 8)
     assert (
         np.where(first, energy, np.inf).min(axis=1) > np.where(first, 0, energy).max(axis=1)
     ).all()

@@ -1,4 +1,4 @@
-"""A fine-tuning whose flow and worker are killed goes on from its last whole epoch."""
+"""Fine-tuning in a flow: killed, it goes on from its last whole epoch; refused, it says why."""
 
 import json
 import os
@@ -98,3 +98,20 @@ def test_a_killed_fine_tuning_goes_on(fine_tuned, workers, write, decaf, prefect
     assert (epochs, scores) == told(tmp_path / "undisturbed" / "warehouse")
     assert [epoch for epoch, *_ in epochs] == list(range(1, EPOCHS + 1))
     assert len(scores) == 18
+
+
+def test_what_cannot_be_trained_and_what_cannot_be_scored_is_told_together(
+    fine_tuned, workers, write, decaf, prefect_server, tmp_path
+):
+    study = fine_tuned("refused", workers)
+    seven = tmp_path / "seven.safetensors"
+    save(architectures.build(ARCHITECTURE, {"classes": 7}), seven, {})
+    untrained = study["models"][0]
+    other = {key: value for key, value in untrained.items() if key != "training"}
+    other |= {"id": "seven", "arguments": {"classes": 7}, "weights": str(seven)}
+    study["models"] = [untrained | {"arguments": {"classes": 4}}, other]
+    refused = decaf("run", write(study), **prefect_server)
+    assert refused.returncode == 2
+    assert "net: the network returned shape (2, 4) for 2 photos of 9 classes" in refused.stderr
+    assert "seven: the model returned shape (1, 7)" in refused.stderr
+    assert "Traceback" not in refused.stderr
