@@ -62,14 +62,22 @@ SHIPPED = {"imagenet9": imagenet9}
 OFFICIAL_FILES = {"imagenet9": "in_to_in9.json"}
 """Files in which the authors of a data set publish such a map."""
 
+ARCHIVES = {"imagenet9": "bg_challenge"}
+"""Folders that the photos of these data sets are unpacked to, beside which such a file lies."""
+
 
 def official_file(name: str, root: Path) -> Path | None:
     """File of a shipped map in the folder of a data set; None when there is none.
 
-    Such a file comes before the map that is shipped, which is then only its copy.
+    Such a file comes before the map that is shipped, which is then only its copy. Where the folder
+    is that of the photos, the file may also lie beside it.
     """
-    file = root / OFFICIAL_FILES[name] if name in OFFICIAL_FILES else None
-    return file.absolute() if file is not None and file.is_file() else None
+    if name not in OFFICIAL_FILES:
+        return None
+    root = root.absolute()
+    folders = [root, root.parent] if root.name == ARCHIVES[name] else [root]
+    files = [folder / OFFICIAL_FILES[name] for folder in folders]
+    return next((file for file in files if file.is_file()), None)
 
 
 def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
@@ -87,10 +95,18 @@ def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
     ------
     DataError
         When there is neither such a map nor such a file, or it does not map outputs 0, 1, … to -1
-        or a superclass, each output once and each superclass at least once.
+        or a superclass, each output once and each superclass at least once; or when a file is
+        called as the official one and does not map the outputs of ImageNet-1k.
     """
     shipped = SHIPPED.get(str(name_or_file))
     mapping = _read(name_or_file) if shipped is None else shipped()
+    is_official = name_or_file.name in OFFICIAL_FILES.values()
+    if is_official and len(mapping) != IMAGENET_OUTPUTS:
+        raise DataError(
+            f"class map {name_or_file} has {len(mapping)} outputs; a file of that name is expected "
+            f"to map the {IMAGENET_OUTPUTS} outputs of ImageNet-1k: get it again, or give a map of "
+            "your own another name"
+        )
     return _checked(mapping, classes, name_or_file)
 
 

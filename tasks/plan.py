@@ -135,7 +135,8 @@ def look_ahead(study: Study, pairs: PairSet) -> list[str]:
         alone = foregrounds(study, pairs)
         return () if alone is None else alone.remarks
 
-    checks = [(card.id, check) for card in study.models for check in card.checks(study.workspace)]
+    checks = [("score", check) for check in study.score.checks()]
+    checks += [(card.id, check) for card in study.models for check in card.checks(study.workspace)]
     return carry_out([*checks, ("data", foregrounds_are_there)])
 
 

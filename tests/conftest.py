@@ -8,8 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from PIL import Image
 
+# Speed is measured in benchmarks/: a busy machine fails no test.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 # Test files run side by side, one on each core; read when torch and NumPy are imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Prefect makes its folder when it is imported; every process of the suite has its own.

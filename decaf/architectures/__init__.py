@@ -92,8 +92,13 @@ def pretrained(architecture: str, tag: str, folder: Path | None) -> Pretrained:
     return source.pretrained(name, tag, folder)
 
 
-def first_file(candidates: list[Path], what: str) -> Path:
+def first_file(candidates: list[Path], what: str, called: str) -> Path:
     """First of the files that is there.
+
+    Parameters
+    ----------
+    called
+        What the file is called in a folder of the user's.
 
     Raises
     ------
@@ -105,8 +110,8 @@ def first_file(candidates: list[Path], what: str) -> Path:
             return path
     raise ModelError(
         f"{what}: no weights on this machine, and nothing is downloaded; expected "
-        f"{' or '.join(map(str, candidates))}. Put the file there, or name its folder in "
-        "'checkpoints:'"
+        f"{' or '.join(map(str, candidates))}. Put the file there, or as {called} in a folder "
+        "that 'checkpoints:' names"
     )
 
 

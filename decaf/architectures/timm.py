@@ -44,8 +44,9 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
     if full not in known:
         tags = [other.partition(".")[2] for other in known]
         raise UnknownName.among(f"pretrained tag of timm:{name}", tag, tags)
+    called = [f"{full}{suffix}" for suffix in (".safetensors", ".bin")]
     if folder is not None:
-        places = [folder / f"{full}{suffix}" for suffix in (".safetensors", ".bin")]
+        places = [folder / one for one in called]
     else:
         places = _cached(timm.get_pretrained_cfg(full))
 
@@ -56,7 +57,8 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
         takes_network = len(inspect.signature(filtered).parameters) > 1
         return filtered(content, network) if takes_network else filtered(content)
 
-    return Pretrained(first_file(places, f"timm:{full}"), {"pretrained_cfg": tag}, adapt)
+    file = first_file(places, f"timm:{full}", called[0])
+    return Pretrained(file, {"pretrained_cfg": tag}, adapt)
 
 
 @cache

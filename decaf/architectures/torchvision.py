@@ -39,7 +39,7 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
     home = folder or Path(torch.hub.get_dir()) / "checkpoints"
     file_name = tags[tag].url.rpartition("/")[2]
     return Pretrained(
-        file=first_file([home / file_name], f"torchvision:{name} {tag}"),
+        file=first_file([home / file_name], f"torchvision:{name} {tag}", file_name),
         arguments={"transform_input": True} if name in INPUT_TRANSFORMED else {},
         adapt=_renamed,
     )

@@ -7,7 +7,7 @@ the file name's ``nXXXXXXXX_NNNNN`` before ``_bg_`` (paper, section 6 and append
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from decaf.class_maps import IMAGENET9
 from decaf.errors import DataError
@@ -18,6 +18,8 @@ CLASS_FOLDERS = {
     f"{number:02d}_{name}".replace(" ", "_"): number for number, name in enumerate(CLASSES)
 }
 """Numbers of the classes by their folders, in whose names a space is as good as an underscore."""
+Variant = Literal["original", "mixed_same", "mixed_rand", "mixed_next", "only_fg", "no_fg"]
+"""Versions of a photo that keep its foreground, or where it was."""
 FILE_NAME = re.compile(r"(?:fg_)?(?P<foreground>n\d{8}_\d+)(?:_bg_.+)?", re.ASCII)
 
 
@@ -55,8 +57,8 @@ def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
     Raises
     ------
     DataError
-        When the folder is missing, is empty, has two folders of one class, or holds a folder or
-        file that is not named as in the archive.
+        When the folder is missing, is empty, has two folders of one class or one foreground in
+        folders of two, or holds a folder or file that is not named as in the archive.
     """
     below = root / "bg_challenge"
     folder = (below if below.is_dir() else root) / variant / part
@@ -68,6 +70,7 @@ def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
     found: dict[str, Path] = {}
     file_count = 0
     class_ids: dict[Path, int] = {}
+    first_file: dict[str, Path] = {}
     for path in sorted(folder.glob("*/[!.]*")):
         if path.parent not in class_ids:
             class_ids[path.parent] = _class_of(path.parent, class_ids)
@@ -76,6 +79,14 @@ def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
             raise DataError(
                 f"{path} is not named as in the Backgrounds Challenge; expected a path like "
                 "00_dog/fg_n02085620_00001_bg_n02085936_00001.JPEG"
+            )
+        if not path.is_file():
+            raise DataError(f"{path} is a folder; expected a photo of that name, or nothing")
+        known = first_file.setdefault(name["foreground"], path)
+        if known.parent != path.parent:
+            raise DataError(
+                f"{known} and {path} are one foreground in folders of two classes; expected one "
+                "class: its photos would be two foregrounds, perhaps of different splits"
             )
         found.setdefault(f"{class_ids[path.parent]:02d}/{name['foreground']}", path)
         file_count += 1

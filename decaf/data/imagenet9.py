@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import ExifTags, ImageOps, UnidentifiedImageError
 from PIL import Image as PillowImage
-from PIL import ImageOps, UnidentifiedImageError
 from pydantic import Field
 
-from decaf.data.challenge_files import VariantFiles, absent_classes, variant_files
+from decaf.data.challenge_files import Variant, VariantFiles, absent_classes, variant_files
 from decaf.digests import file_sha256, hashed_share
 from decaf.errors import DataError
 from decaf.pairs import Image, ImageSet, Pair, PairSet
@@ -22,8 +22,16 @@ COUNTERFACTUALS = {"same_rand": "mixed_rand", "same_next": "mixed_next"}
 SPLIT_SEED = 91701
 SPLIT_LIMITS = (("score", 0.4), ("deep", 0.6), ("outcome", 1.0))
 CROP = 224
-UNREADABLE = (OSError, UnidentifiedImageError, SyntaxError, ValueError)
-"""What Pillow raises for files that are missing, damaged or no images."""
+UNREADABLE = (
+    OSError,
+    UnidentifiedImageError,
+    SyntaxError,
+    ValueError,
+    PillowImage.DecompressionBombError,
+)
+"""What Pillow raises for files that are missing, damaged, far too large or no images."""
+LYING = (5, 6, 7, 8)
+"""Orientations (EXIF) whose rows are columns when the image is turned upright."""
 RESIZE_SHORTER = 256
 
 
@@ -37,6 +45,10 @@ class ImageNet9(Settings):
     )
     split: Literal["score", "deep", "outcome"] | None = Field(
         None, description="audit this hashed split only; all foregrounds when absent"
+    )
+    required_variants: tuple[Variant, ...] = Field(
+        (),
+        description="versions that a foreground must have to be audited, beside those of its pairs",
     )
     sources: int | None = Field(
         None, gt=0, description="audit this many foregrounds, drawn by hash; all when absent"
@@ -55,7 +67,8 @@ class ImageNet9(Settings):
             variant, or the split has fewer foregrounds than are asked for.
         """
         variants = [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
-        found = {variant: variant_files(self.root, variant) for variant in variants}
+        joined = dict.fromkeys([*variants, *self.required_variants])
+        found = {variant: variant_files(self.root, variant) for variant in joined}
         files = {variant: one.by_source for variant, one in found.items()}
         shared = set.intersection(*(set(by_source) for by_source in files.values()))
         if not shared:
@@ -92,7 +105,8 @@ class ImageNet9(Settings):
         Raises
         ------
         DataError
-            When the folder is missing, or lacks a foreground.
+            When the folder is missing, lacks a foreground, or has one of another size than its
+            Mixed-Same photo.
         """
         found = variant_files(self.root, FOREGROUND)
         files = found.by_source
@@ -101,31 +115,30 @@ class ImageNet9(Settings):
         if missing:
             raise DataError(
                 f"{self.root}: {len(missing)} foregrounds are not in {FOREGROUND}, {missing[0]} "
-                "for example; add their files, or leave 'behaviours:' out"
+                f"for example; add their files, leave these foregrounds out with "
+                f"'required_variants: [{FOREGROUND}]' in 'data:', or leave 'behaviours:' out"
             )
-        images = (
+        factual = {pair.source_id: pairs.images[pair.plus] for pair in pairs.pairs}
+        images = tuple(
             Image(f"{FOREGROUND}/{source}", FOREGROUND, file_sha256(path), str(path))
             for source in sources
             for path in (files[source],)
         )
-        return ImageSet(tuple(images), pairs.geometry, found.remarks)
+        for source, image in zip(sources, images, strict=True):
+            _check_sizes(f"foreground {source}", factual[source], image)
+        return ImageSet(images, pairs.geometry, found.remarks)
 
     def verify(self, pairs: PairSet) -> None:
-        """Check that both files of every pair have one size, from their headers.
+        """Check that both files of every pair have one size when upright, from their headers.
 
         Raises
         ------
         DataError
             Naming the first pair that differs, with both sizes.
         """
-        sizes = [_size(image) for image in pairs.images]
         for pair in pairs.pairs:
-            if sizes[pair.plus] != sizes[pair.minus]:
-                raise DataError(
-                    f"pair {pair.pair_id}: {pairs.images[pair.plus].location} is "
-                    f"{sizes[pair.plus]} pixels and {pairs.images[pair.minus].location} is "
-                    f"{sizes[pair.minus]}; both images of a pair must have one size"
-                )
+            plus, minus = pairs.images[pair.plus], pairs.images[pair.minus]
+            _check_sizes(f"pair {pair.pair_id}", plus, minus)
 
     def read_image(self, image: Image) -> NDArray[np.uint8]:
         """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224.
@@ -170,10 +183,20 @@ def _remarks(found: dict[str, VariantFiles], shared: set[str]) -> tuple[str, ...
     return tuple(remarks)
 
 
-def _size(image: Image) -> tuple[int, int]:
+def _check_sizes(name: str, first: Image, second: Image) -> None:
+    sizes = _upright_size(first), _upright_size(second)
+    if sizes[0] != sizes[1]:
+        raise DataError(
+            f"{name}: {first.location} is {sizes[0]} pixels and {second.location} is {sizes[1]}; "
+            "both must have one size, or they would be cropped differently"
+        )
+
+
+def _upright_size(image: Image) -> tuple[int, int]:
     try:
         with PillowImage.open(image.location) as file:
-            return file.size
+            lies = file.getexif().get(ExifTags.Base.Orientation) in LYING
+            return file.size[::-1] if lies else file.size
     except UNREADABLE as error:
         raise _damaged(image, error) from error
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import torch
 
     from decaf.models.card import Output
+    from decaf.readiness import Check
 
 
 class ScoreDefinition(Settings, ABC):
@@ -37,6 +38,10 @@ class ScoreDefinition(Settings, ABC):
     def sign(self) -> float:
         """Factor of q: 1, or -1 where less is more."""
         return 1.0 if self.direction == "increasing" else -1.0
+
+    def checks(self) -> tuple["Check", ...]:
+        """What to look for before any work begins."""
+        return ()
 
     def identity(self) -> dict[str, Any]:
         """What defines the score."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import torch
 
     from decaf.models.card import Output
+    from decaf.readiness import Check
 
 
 class SuperclassProbability(ClassScore):
@@ -27,8 +28,9 @@ class SuperclassProbability(ClassScore):
 
     kind: Literal["superclass_probability"]
     class_map: Path = Field(
-        description="`imagenet9`, which is shipped (`in_to_in9.json` in the `root` of the data "
-        "comes first), or a JSON file: an object from output index to superclass, -1 for none"
+        description="`imagenet9`, which is shipped (`in_to_in9.json` in the `root` of the data, "
+        "or beside `bg_challenge/`, comes first), or a JSON file: an object from output index to "
+        "superclass, -1 for none"
     )
     classes: int = Field(9, gt=1, description="number of superclasses")
 
@@ -42,6 +44,15 @@ class SuperclassProbability(ClassScore):
             When there is no such map, or it does not fit the superclasses.
         """
         return class_map(self.class_map, self.classes)
+
+    def checks(self) -> tuple["Check", ...]:
+        """The map."""
+
+        def map_is_there() -> tuple[str, ...]:
+            class_map(self.class_map, self.classes)
+            return ()
+
+        return (map_is_there,)
 
     def identity(self) -> dict[str, Any]:
         """What defines the score: the mapping, wherever its file lies."""

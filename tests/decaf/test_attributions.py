@@ -199,7 +199,7 @@ class TestByHand:
         assert not np.array_equal(bank[0], bank[1])
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**31), st.integers(2, 40))
 def test_gradients_on_the_way_add_up_to_the_difference(seed, steps):
     """Of a square, the right Riemann sum exceeds it by exactly one part in ``steps``."""

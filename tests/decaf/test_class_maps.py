@@ -82,6 +82,18 @@ def test_the_map_beside_the_data_comes_before_the_shipped_one(tmp_path):
     other = written(tmp_path, official, "other.json")
     assert study(tmp_path, other).score.class_map == other
     assert study(tmp_path / "elsewhere").score.identity() == before
+    # The folder of the photos may be named itself; the file lies beside it then.
+    assert study(tmp_path / "bg_challenge").score.class_map == file
+
+
+def test_a_file_called_as_the_official_one_maps_all_outputs(tmp_path):
+    official = {str(output): superclass for output, superclass in enumerate(imagenet9())}
+    del official["999"]
+    file = written(tmp_path, official, "in_to_in9.json")
+    with pytest.raises(DataError, match=r"in_to_in9.json has 999 outputs; .*1000 outputs of Imag"):
+        class_map(file, 9)
+    own = written(tmp_path, official, "own.json")
+    assert class_map(own, 9) == imagenet9()[:999]
 
 
 @pytest.mark.parametrize("value", ["0.9", "1.0", "true", '"1"', "null", "[1]", "{}"])

@@ -3,7 +3,7 @@ import shutil
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 
 from decaf.data import imagenet9
 from decaf.data.imagenet9 import ImageNet9, split_of
@@ -161,6 +161,77 @@ def test_a_strange_file_is_an_error(photo_root, name):
     path.write_bytes(b"")
     with pytest.raises(DataError, match="not named as in the Backgrounds Challenge"):
         adapter(photo_root).pair_set()
+
+
+def test_a_folder_that_is_named_as_a_photo_is_an_error(photo_root):
+    first = first_file(photo_root, "mixed_same")
+    first.with_name("fg_n00000009_00001_bg_n99999999_00001").mkdir()
+    with pytest.raises(DataError, match="bg_n99999999_00001 is a folder; expected a photo"):
+        adapter(photo_root).pair_set()
+
+
+def test_a_foreground_of_two_classes_is_an_error(photo_root):
+    dog = first_file(photo_root, "mixed_same")
+    bird = dog.parents[1] / "01_bird" / dog.name
+    bird.write_bytes(dog.read_bytes())
+    with pytest.raises(DataError, match=r"00_dog/.* and .*01_bird/.* are one foreground in folder"):
+        adapter(photo_root).pair_set()
+
+
+def test_further_variants_can_be_required(photo_root):
+    shutil.copytree(photo_root / "bg_challenge" / "mixed_same", photo_root / "bg_challenge/only_fg")
+    first_file(photo_root, "only_fg").unlink()
+    usual, strict = adapter(photo_root), adapter(photo_root, required_variants=["only_fg"])
+    with pytest.raises(DataError, match=r"1 foregrounds are not in only_fg.*required_variants"):
+        usual.foregrounds(usual.pair_set())
+    pairs = strict.pair_set()
+    assert len(pairs.pairs) == 16
+    assert {image.variant for image in pairs.images} == {"mixed_same", "mixed_rand", "mixed_next"}
+    assert "00/n00000000_00001, for example, is not in only_fg" in pairs.remarks[0]
+    assert len(strict.foregrounds(pairs).images) == 8
+    # What else is required does not change the pairs of those that have it.
+    kept = adapter(photo_root, required_variants=["mixed_next"]).pair_set()
+    assert kept.digest == usual.pair_set().digest
+
+
+def lying(path):
+    """Store a photo on its side, to be turned upright by whoever shows it."""
+    with Image.open(path) as photo:
+        exif = photo.getexif()
+        exif[ExifTags.Base.Orientation] = 6
+        photo.transpose(Image.Transpose.ROTATE_90).save(path, exif=exif)
+
+
+def test_sizes_are_compared_upright(photo_root):
+    wide = Image.new("RGB", (90, 70))
+    for variant in ("mixed_same", "mixed_rand", "mixed_next"):
+        wide.save(first_file(photo_root, variant))
+    data = adapter(photo_root)
+    lying(first_file(photo_root, "mixed_rand"))
+    data.verify(data.pair_set())
+    with Image.open(first_file(photo_root, "mixed_rand")) as file:
+        assert file.size == (70, 90)
+    Image.new("RGB", (70, 90)).save(first_file(photo_root, "mixed_rand"))
+    lying(first_file(photo_root, "mixed_rand"))
+    Image.new("RGB", (70, 90)).save(first_file(photo_root, "mixed_same"))
+    with pytest.raises(DataError, match=r"is \(70, 90\) pixels and .* is \(90, 70\); both must"):
+        data.verify(data.pair_set())
+
+
+def test_a_foreground_alone_has_the_size_of_its_photo(photo_root):
+    shutil.copytree(photo_root / "bg_challenge" / "mixed_same", photo_root / "bg_challenge/only_fg")
+    Image.new("RGB", (30, 20)).save(first_file(photo_root, "only_fg"))
+    data = adapter(photo_root)
+    with pytest.raises(DataError, match=r"foreground 00/n00000000_00001: .* is \(30, 20\); both"):
+        data.foregrounds(data.pair_set())
+
+
+def test_an_image_far_too_large_is_named(photo_root, monkeypatch):
+    data = adapter(photo_root)
+    image = data.pair_set().images[0]
+    monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 10)
+    with pytest.raises(DataError, match=r"mixed_same.*cannot be decoded \(Image size"):
+        data.read_image(image)
 
 
 def test_a_class_folder_of_another_name_is_an_error(photo_root):

@@ -144,7 +144,7 @@ def test_exclusive_or_by_hand():
     assert found.score == pytest.approx(0.25)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6), st.sampled_from([RandomForestClassifier, ExtraTreesClassifier]))
 def test_forests_are_their_brute_force(seed, kind):
     inputs, label = table(40, 4, seed)

@@ -336,7 +336,7 @@ def histories(draw):
     return runs, reaudits
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(histories(), st.integers(1, 9), DAYS)
 def test_runs_that_stay(history, count, days):
     runs, reaudits = history
@@ -362,7 +362,7 @@ def test_runs_that_stay(history, count, days):
     assert kept_runs(left, told, Keep(count), now) == kept
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(
     plan=st.lists(st.sets(st.sampled_from("abc"), min_size=2, max_size=2), min_size=2, max_size=4),
     keep=st.integers(1, 3),
