@@ -52,7 +52,7 @@ def definitions(study: "Study") -> dict[str, dict]:
     DataError
         When an attribution method, or a baseline, has a name that tables take for another.
     """
-    if study.behaviours is not None:
+    if study.behaviours:
         return _of_sources(study)
     return _of_treatments(study) if recipes_of(study) else {}
 

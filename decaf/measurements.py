@@ -7,13 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
-
 from decaf.corruptions import CORRUPTIONS
 from decaf.digests import json_sha256, short
 from decaf.errors import DataError
 from decaf.pairs import ImageSet, PairSet
-from decaf.settings import Settings
 
 if TYPE_CHECKING:
     from decaf.shards import Shard
@@ -23,17 +20,11 @@ MEASUREMENT_VERSION = 1
 """Raised whenever the same inputs would give other measurements."""
 
 Kind = Literal["corruptions", "attributions"]
+NULL_PAIR_TYPE = "same_rand"
+"""Where a pair of this type shows no endpoint difference, the factual image is corrupted."""
+BEHAVIOUR_PAIR_TYPES = {NULL_PAIR_TYPE, "same_next"}
+"""Behaviours are told from pairs of both types: contradiction from the second (appendix F)."""
 SHARED_INPUTS = ("pairs", "model_id", "weights", "feeding", "score")
-
-
-class Behaviours(Settings):
-    """What is needed to tell behaviours from predictions alone (paper, appendix F)."""
-
-    null_pair_type: str = Field(
-        "same_rand",
-        description="factual images whose pair of this type shows no endpoint difference are "
-        "scored under ten corruptions of their background",
-    )
 
 
 @dataclass(frozen=True)
@@ -56,20 +47,20 @@ def foregrounds(study: "Study", pairs: PairSet) -> ImageSet | None:
     Raises
     ------
     DataError
-        When the data set has none, or no pair is of the type that the behaviours name.
+        When the data set has none, or the study lacks a type of pairs that behaviours need.
     """
-    if study.behaviours is None:
+    if not study.behaviours:
         return None
     if not hasattr(study.data, "foregrounds"):
         raise DataError(
             f"'behaviours:' needs images of the foreground alone, which the data set "
             f"{study.data.adapter!r} does not have; leave it out"
         )
-    known = sorted({pair.pair_type for pair in pairs.pairs})
-    if study.behaviours.null_pair_type not in known:
+    known = {pair.pair_type for pair in pairs.pairs}
+    if lacking := BEHAVIOUR_PAIR_TYPES - known:
         raise DataError(
-            f"'behaviours:' names the pair type {study.behaviours.null_pair_type!r}; the study has "
-            f"{', '.join(known)}"
+            f"'behaviours:' needs pairs of the types {' and '.join(sorted(BEHAVIOUR_PAIR_TYPES))}, "
+            f"and the study has none of {' and '.join(sorted(lacking))}: add it to 'pair_types:'"
         )
     return study.data.foregrounds(pairs)
 
@@ -90,7 +81,7 @@ def plan_measurements(
         shared["version"] = str(MEASUREMENT_VERSION)
         if alone is not None:
             defined = {
-                **study.behaviours.model_dump(mode="json"),
+                "null_pair_type": NULL_PAIR_TYPE,
                 "epsilon": study.epsilon,
                 "corruptions": CORRUPTIONS,
                 "foregrounds": alone.digest,

@@ -14,7 +14,6 @@ from decaf.class_maps import official_file
 from decaf.discovery import members, one_of
 from decaf.errors import ResponseError, suggestion
 from decaf.gates import METRICS, Gate
-from decaf.measurements import Behaviours
 from decaf.reveal.path import stage_grid
 from decaf.routing import DEFAULT_EPSILON
 from decaf.settings import Settings
@@ -79,8 +78,10 @@ class Study(Settings):
     alerts: Alerts = Field(Alerts(), description="who is told when a gate or a model fails")
     score: Score = Field(description="what q is")
     paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
-    behaviours: Behaviours | None = Field(
-        None, description="tell behaviours from predictions; images need a foreground of their own"
+    behaviours: bool = Field(
+        False,
+        description="tell behaviours from predictions; needs pairs of both types, and images of "
+        "the foreground alone",
     )
     attributions: dict[Name, Attribution] = Field(
         {}, description="spatial attribution methods by name, to compare with"

@@ -30,7 +30,14 @@ SECTIONS = {
     "`training:` of an estimator": "decaf.fitting",
 }
 TAGS = ("adapter", "kind", "recipe", "source")
-TYPES = {str: "text", SecretStr: "text", int: "whole number", float: "number", Path: "path"}
+TYPES = {
+    str: "text",
+    SecretStr: "text",
+    bool: "`true` | `false`",
+    int: "whole number",
+    float: "number",
+    Path: "path",
+}
 FOLDERS = {
     "core": "Rows of the newest run of every study",
     "out": "Answers",

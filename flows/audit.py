@@ -8,7 +8,7 @@ from prefect.utilities.annotations import opaque
 from decaf.study import load_study
 from tasks import steps
 from tasks.cluster import connect
-from tasks.failures import raise_failures
+from tasks.failures import raise_failures, require
 from tasks.train import with_trained_models
 from warehouse.compaction import mend
 from warehouse.lock import study_lock
@@ -39,8 +39,7 @@ def audit(config: Path) -> None:
                 states[0].result()
             plan = opaque(steps.plan(trained, pairs))
             examined = steps.examine(client, plan, pixels, return_state=True)
-            if not examined.is_completed():
-                raise_failures([*states, examined])
+            require(examined, states)
             states += steps.model_by_model(client, plan.unwrap(), pixels)
             states.append(steps.compare(client, plan, return_state=True))
         raise_failures(states)

@@ -127,7 +127,7 @@ def _print_measurements(
     total = len(blocks) * len(study.models)
     names = ("measurement", "planned", "made", "forward rows left", "backward rows left")
     table = table_of("beside the trajectories", names)
-    if study.behaviours is not None:
+    if study.behaviours:
         left = _unmeasured(planned, "corruptions", "")
         made = 0 if left is None else total - len(left)
         rows = "0" if made == total else f"unknown until scored: {len(CORRUPTIONS)} a null pair"

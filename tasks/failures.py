@@ -37,3 +37,9 @@ def raise_failures(states: Sequence[State]) -> None:
         raise (strange or errors)[0]
     if told:
         raise common_error(errors, "\n".join(told)) from errors[0]
+
+
+def require(step: State, earlier: Sequence[State]) -> None:
+    """Go no further unless a step succeeded; what failed in earlier ones is then told as well."""
+    if not step.is_completed():
+        raise_failures([*earlier, step])

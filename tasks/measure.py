@@ -7,7 +7,7 @@ import numpy as np
 from distributed import Client
 
 from decaf.data.input_store import store_inputs
-from decaf.measurements import Measurement
+from decaf.measurements import NULL_PAIR_TYPE, Measurement
 from decaf.study import Study
 from tasks.drive import drive
 from tasks.measurement import Corrupting, MeasurementOrder, MeasurementReport, run_measurement
@@ -83,12 +83,12 @@ def _order(
 
 def _corrupting(plan: AuditPlan, measurement: Measurement, foregrounds: Path) -> Corrupting:
     pairs = [plan.pairs.pairs[row] for row in measurement.shard.rows]
-    wanted = plan.study.behaviours.null_pair_type
+    corrupted = [n for n, pair in enumerate(pairs) if pair.pair_type == NULL_PAIR_TYPE]
     sources = list(dict.fromkeys(pair.source_id for pair in pairs))
     order = sorted({pair.source_id for pair in plan.pairs.pairs})
     return Corrupting(
         shard_key=measurement.shard.keys.shard_key,
-        rows=np.array([n for n, pair in enumerate(pairs) if pair.pair_type == wanted], np.int64),
+        rows=np.array(corrupted, np.int64),
         epsilon=plan.study.epsilon,
         foregrounds=foregrounds,
         positions=np.searchsorted(order, sources),

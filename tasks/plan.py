@@ -137,7 +137,7 @@ def look_ahead(study: Study, pairs: PairSet) -> list[str]:
 
     checks = [("score", check) for check in study.score.checks()]
     checks += [(card.id, check) for card in study.models for check in card.checks(study.workspace)]
-    return carry_out([*checks, ("data", foregrounds_are_there)])
+    return carry_out([*checks, ("behaviours", foregrounds_are_there)])
 
 
 def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:

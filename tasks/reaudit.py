@@ -150,7 +150,7 @@ def look(study: Study, root: Root) -> Round:
 def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
     """Digests, by name, of all but the registry's models that determines what is found."""
     measured = {
-        "behaviours": study.behaviours and study.behaviours.model_dump(mode="json"),
+        "behaviours": study.behaviours,
         "attributions": {
             name: method.model_dump(mode="json") for name, method in study.attributions.items()
         },

@@ -16,7 +16,7 @@ def read_units(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str,
     a missing number being NaN. Units are the sources of a study that measures behaviours, and the
     models of any other, whose names of pair and source are empty.
     """
-    if study.behaviours is not None:
+    if study.behaviours:
         return _sources(connection, study)
     return _models(connection, study)
 

@@ -56,7 +56,7 @@ def imagenet9(photo_root, workers, tmp_path):
         "score": {"kind": "superclass_probability", "class_map": "imagenet9"},
         "paths": {"blend": {"kind": "blend"}},
         "stages": 3,
-        "behaviours": {"null_pair_type": "same_rand"},
+        "behaviours": True,
         "attributions": {
             "gradient": {"kind": "input_x_gradient"},
             "occlusion": {"kind": "occlusion", "grid": 2},
@@ -198,23 +198,25 @@ def lacking(imagenet9, photo_root, write):
         card | {"id": "third", "weights": str(photo_root / "nowhere.safetensors")},
     ]
     next(iter((photo_root / "bg_challenge" / "only_fg").rglob("*.JPEG"))).unlink()
+    imagenet9["score"] |= {"class_map": str(photo_root / "nowhere.json")}
     return write(imagenet9)
 
 
 def _tells_all(done):
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
-    told = done.stderr[done.stderr.index("error: 5 things") :].splitlines()
+    told = done.stderr[done.stderr.index("error: 6 things") :].splitlines()
     # Prefect may warn of events that it has not sent yet.
     assert [line.partition(": ")[0] for line in told[1:] if " | WARNING | " not in line] == [
-        *("first, second", "first", "second", "third", "data")
+        *("score", "first, second", "first", "second", "third", "behaviours")
     ]
-    assert "data folder" in told[1]
-    assert "original/val is missing" in told[1]
-    assert "has no published weights" in told[2]
-    assert "start.safetensors cannot be read" in told[3]
-    assert "nowhere.safetensors cannot be read" in told[4]
-    assert "1 foregrounds are not in only_fg" in told[5]
+    assert "nowhere.json: No such file" in told[1]
+    assert "data folder" in told[2]
+    assert "original/val is missing" in told[2]
+    assert "has no published weights" in told[3]
+    assert "start.safetensors cannot be read" in told[4]
+    assert "nowhere.safetensors cannot be read" in told[5]
+    assert "1 foregrounds are not in only_fg" in told[6]
     return True
 
 
@@ -308,11 +310,19 @@ def test_another_method_is_measured_without_scoring_again(
 
 
 def test_a_data_set_without_foregrounds_has_no_behaviours(study, write, decaf):
-    study["behaviours"] = {}
+    study["behaviours"] = True
     done = decaf("plan", write(study))
     assert done.returncode == 2
     assert "'behaviours:' needs images of the foreground alone" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_behaviours_need_pairs_of_both_types(imagenet9, write, decaf):
+    imagenet9["data"] |= {"pair_types": ["same_rand"]}
+    done = decaf("plan", write(imagenet9))
+    assert done.returncode == 2
+    assert "'behaviours:' needs pairs of the types same_next and same_rand" in done.stderr
+    assert "the study has none of same_next: add it to 'pair_types:'" in done.stderr
 
 
 def test_a_missing_foreground_is_named(imagenet9, photo_root, write, decaf):

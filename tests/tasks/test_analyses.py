@@ -21,7 +21,7 @@ def study(attributions=(), behaviours=True):
     return SimpleNamespace(
         study="s",
         data=SimpleNamespace(adapter="imagenet9"),
-        behaviours=SimpleNamespace() if behaviours else None,
+        behaviours=behaviours,
         attributions=dict.fromkeys(attributions),
     )
 

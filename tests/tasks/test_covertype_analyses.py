@@ -38,7 +38,7 @@ def study(*models, data=None, baselines=()):
         study="s",
         data=data or Data(),
         models=cards,
-        behaviours=None,
+        behaviours=False,
         attributions={},
         baselines={name: SimpleNamespace(kind=kind) for name, kind in baselines},
     )

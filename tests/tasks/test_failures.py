@@ -2,7 +2,7 @@ import pytest
 from prefect.states import Completed, Failed
 
 from decaf.errors import BadInput, DataError, DiskRefuses, ModelError, ScoringFailed
-from tasks.failures import common_error, raise_failures
+from tasks.failures import common_error, raise_failures, require
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,10 @@ def test_several_failures_are_told_together_and_each_once():
 def test_what_is_not_foreseen_keeps_its_traceback():
     with pytest.raises(ZeroDivisionError):
         raise_failures([Failed(data=ModelError("no weights")), Failed(data=ZeroDivisionError())])
+
+
+def test_a_required_step_tells_earlier_failures_only_when_it_fails_itself():
+    earlier = [Failed(data=ModelError("no weights"))]
+    require(Completed(data=1), earlier)
+    with pytest.raises(BadInput, match="no weights\na photo is damaged"):
+        require(Failed(data=DataError("a photo is damaged")), earlier)
