@@ -8,6 +8,7 @@ every state by its *content* and keeps each once; scores are then gathered back.
 approximated: equal names mean equal inputs.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -240,7 +241,9 @@ def _number(value: Any, known: list[Any]) -> int:
 
 def _first_equal(inputs: NDArray[Any], regions: Regions) -> NDArray[np.int64]:
     """(n_inputs,) the first input of the same content and regions: they make equal states."""
-    _, first, inverse = _distinct(inputs.reshape(len(inputs), -1))
+    # Digests, since a sort would copy the inputs four times.
+    digests = b"".join(hashlib.sha256(one.tobytes()).digest() for one in inputs)
+    _, first, inverse = _distinct(np.frombuffer(digests, np.uint8).reshape(len(inputs), -1))
     if regions is not None:
         divided = np.column_stack([first[inverse], regions.reshape(len(inputs), -1)])
         _, first, inverse = _distinct(divided)
