@@ -14,13 +14,15 @@ from decaf.errors import DataError
 class Image:
     """One clean input of a data set: its name, kind, and the digest of what it is made from.
 
-    ``location`` is where the adapter finds it, and is not part of its identity.
+    ``location`` is where the adapter finds it, and ``file`` which file of the data set that is,
+    wherever it lies, or None; neither is part of its identity.
     """
 
     image_id: str
     variant: str
     digest: str
     location: str
+    file: str | None = None
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from decaf.pairs import PairSet
 from tasks.plan import AuditPlan, software
 from warehouse import receipts
 from warehouse.schemas import (
+    IMAGE_FILES,
     IMAGES,
     MODELS,
     PAIRS,
@@ -146,7 +147,13 @@ def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
         }
         for image in pairs.images
     ]
-    return {"pairs": _table(PAIRS, rows), "images": _table(IMAGES, images)}
+    files = [
+        {"pairs_digest": pairs.digest, "image_id": image.image_id, "file": image.file}
+        for image in pairs.images
+        if image.file is not None
+    ]
+    tables = {"pairs": _table(PAIRS, rows), "images": _table(IMAGES, images)}
+    return tables | ({"image_files": _table(IMAGE_FILES, files)} if files else {})
 
 
 def _model_rows(plan: AuditPlan) -> pa.Table:

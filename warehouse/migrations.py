@@ -31,6 +31,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "tables for baselines, analyses of Covertype, and re-audits", write_missing_seeds),
     Migration(3, "a table of what probes say of every unit", write_missing_seeds),
     Migration(4, "tables of what a run leaves out and of its inputs", write_missing_seeds),
+    Migration(5, "a table of the files behind inputs", write_missing_seeds),
 )
 """All steps, from version 1 on without a gap."""
 

@@ -295,6 +295,18 @@ IMAGES = Table(
     ),
 )
 
+IMAGE_FILES = Table(
+    "image_files",
+    "one row per set of pairs and clean input that has a file of its own",
+    ("study", "pairs_digest", "image_id"),
+    ("study",),
+    (
+        Column("pairs_digest", TEXT, "digest of the whole set of pairs"),
+        Column("image_id", TEXT, "the clean input, unique in its study"),
+        Column("file", TEXT, "the file that it was read from, below the folder of the data set"),
+    ),
+)
+
 RUN_REMARKS = Table(
     "run_remarks",
     "one row per run and remark on what of the data it leaves out",
@@ -347,6 +359,7 @@ TABLES: dict[str, Table] = {
         PATHS,
         PAIRS,
         IMAGES,
+        IMAGE_FILES,
         RUN_REMARKS,
         RUN_OUTCOMES,
         REGISTRY_ENTRIES,

@@ -78,10 +78,8 @@ class ImageNet9(Settings):
         images, positions = [], {}
         for source in sources:
             for variant in variants:
-                path = files[variant][source]
                 positions[source, variant] = len(images)
-                name = f"{variant}/{source}"
-                images.append(Image(name, variant, file_sha256(path), str(path)))
+                images.append(_image(variant, source, files[variant][source]))
         pairs = [
             Pair(
                 pair_id=f"{source}__{pair_type}",
@@ -119,11 +117,7 @@ class ImageNet9(Settings):
                 f"'required_variants: [{FOREGROUND}]' in 'data:', or leave 'behaviours:' out"
             )
         factual = {pair.source_id: pairs.images[pair.plus] for pair in pairs.pairs}
-        images = tuple(
-            Image(f"{FOREGROUND}/{source}", FOREGROUND, file_sha256(path), str(path))
-            for source in sources
-            for path in (files[source],)
-        )
+        images = tuple(_image(FOREGROUND, source, files[source]) for source in sources)
         for source, image in zip(sources, images, strict=True):
             _check_sizes(f"foreground {source}", factual[source], image)
         return ImageSet(images, pairs.geometry, found.remarks)
@@ -167,6 +161,11 @@ class ImageNet9(Settings):
             purpose = self.split or "sources"
             kept = sorted(kept, key=lambda s: _hash(f"{SPLIT_SEED}|{purpose}|{s}"))[: self.sources]
         return sorted(kept)
+
+
+def _image(variant: str, source: str, path: Path) -> Image:
+    below_archive = "/".join(path.parts[-4:])  # variant, part, class, file
+    return Image(f"{variant}/{source}", variant, file_sha256(path), str(path), below_archive)
 
 
 def _remarks(found: dict[str, VariantFiles], shared: set[str]) -> tuple[str, ...]:

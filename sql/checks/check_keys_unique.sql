@@ -2,7 +2,7 @@
 -- grain: one row per key that several rows share
 -- inputs: core_trajectories, core_profiles, core_shards, stg_predictions, stg_quarantine,
 --   stg_costs, stg_runs, stg_run_shards, stg_models, stg_paths, stg_pairs, stg_images,
---   stg_run_remarks, stg_run_outcomes, repeated_keys
+--   stg_image_files, stg_run_remarks, stg_run_outcomes, repeated_keys
 -- paper: none
 -- Rows of the large tables are counted by a hash of their key, which takes a fraction of the memory;
 -- where one occurs twice, by the key itself.
@@ -41,6 +41,8 @@ keys AS (
     SELECT 'pairs', study, NULL, [pairs_digest, pair_id] FROM stg_pairs
     UNION ALL
     SELECT 'images', study, NULL, [pairs_digest, image_id] FROM stg_images
+    UNION ALL
+    SELECT 'image_files', study, NULL, [pairs_digest, image_id] FROM stg_image_files
     UNION ALL
     SELECT 'run_remarks', study, NULL, [run_id, position::VARCHAR] FROM stg_run_remarks
     UNION ALL

@@ -29,6 +29,9 @@ def test_pairs_join_the_variants_by_foreground(photo_root):
     assert pairs.images[first.plus].variant == "mixed_same"
     assert pairs.images[second.minus].variant == "mixed_next"
     assert first.plus == second.plus
+    file = "mixed_same/val/00_dog/fg_n00000000_00001_bg_n00000009_00002.JPEG"
+    assert pairs.images[first.plus].file == file
+    assert (photo_root / "bg_challenge" / file).samefile(pairs.images[first.plus].location)
     assert [pair.class_id for pair in pairs.pairs[::2]] == list(range(9))
 
 

@@ -307,6 +307,9 @@ def test_another_method_is_measured_without_scoring_again(
         scored = connection.sql("SELECT count(*) FROM stg_costs").fetchall()
         found = connection.sql("SELECT kind, count(*) FROM core_measurements GROUP BY kind")
         assert (scored, found.fetchall()) == ([(2,)], [("attributions", 4)])
+        files = connection.sql("SELECT count(*), count(file), min(file) FROM core_images")
+        first = "mixed_next/val/00_dog/fg_n00000000_00001_bg_n00000009_00002.JPEG"
+        assert files.fetchall() == [(27, 27, first)]
 
 
 def test_a_data_set_without_foregrounds_has_no_behaviours(study, write, decaf):
