@@ -254,7 +254,7 @@ def filled_benchmark(connection, study):
     ]
     insert(connection, "paper_imagenet9_bins", bins)
     families = [
-        (study, name, probe, label, *numbers)
+        (study, name, probe, label, 3, 3, *numbers)
         for name in ("decaf", "spatial")
         for probe in ("logistic_regression", "gradient_boosting")
         for label in ("evidence", "macro")
