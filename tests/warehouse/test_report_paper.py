@@ -1,5 +1,7 @@
 """The report's tables and pictures of the paper, for views that it knows and for any other."""
 
+import dataclasses
+
 import pytest
 from report_reader import Reader
 from stub_audit import Audit, insert, many_models, open_stub, six_models
@@ -230,13 +232,14 @@ def filled_benchmark(connection, study):
     """Rows of every table of the benchmark: two methods, one of them undefined for fragility."""
     numbers = (0.9, *LIMITS, None, None, None)
     missing = (*[None] * 7, "no positive unit")
+    compared = (0.9, *LIMITS, 0.93, 0.9 - 0.93, None)
     semantics = [
         (
             study,
             method,
             label,
             "auroc",
-            *(missing if (method, label) == ("M", "fragility") else numbers),
+            *(missing if (method, label) == ("M", "fragility") else compared),
         )
         for method in ("DECAF", "M")
         for label in ("evidence", "fragility")
@@ -281,6 +284,66 @@ def test_the_benchmark_has_a_picture_of_every_figure(tmp_path):
     assert ">256<" in calls
     for picture in pictures:
         assert picture.title in reader.text
+
+
+MARK = 'fill="var(--paper, #fff)" stroke="var(--ink, #1c2430)"'
+HOLLOW = "Hollow diamonds are the paper's values."
+
+
+@pytest.mark.parametrize("is_official", [True, False])
+def test_values_of_the_paper_are_marked_where_they_compare(tmp_path, is_official):
+    """What a method takes of a model does not depend on the photos: always marked."""
+    audit = six_models()
+    with open_stub(audit) as connection:
+        filled_benchmark(connection, audit.study)
+        connection.execute("UPDATE paper_imagenet9_data SET is_official = ?", [is_official])
+        facts = read_facts(connection, audit.study)
+        reader = report_of(connection, audit, tmp_path)
+    semantics, roles, bins, families, calls = benchmark_figures.benchmark_pictures(facts)
+    (protocol, *_) = paper_figures.protocol_pictures(facts)
+    orders = paper_figures.order_pictures(facts)
+    (thresholds, *_) = paper_figures.threshold_pictures(facts)
+    known = "" if is_official else ", on other data"
+    for picture, figure, count in (
+        (semantics, "figure 3a", 3),
+        (roles, "figure 3b", 0),
+        (bins, "figure 3c", 0),
+        (families, "figure 10", 0),
+        (protocol, "figure 4a", 1),
+        (thresholds, "figure 11b", 0),
+    ):
+        assert picture.svg.count(MARK) == count * is_official, figure
+        assert (HOLLOW in picture.note) == (picture.svg.count(MARK) > 0)
+        assert picture.title.endswith(f"(the paper's {figure}{known})")
+        assert picture.title in reader.text
+    assert orders == [], "there is one order"
+    assert (calls.svg.count(MARK), calls.note) == (1, HOLLOW)
+    assert calls.title.endswith("(the paper's table 1)")
+    assert ["rise", "forward_per_image", "256", "256", "+0"] in reader.rows
+    assert HOLLOW in reader.text
+
+
+def test_values_of_the_paper_are_not_marked_where_nothing_is_known_of_the_data():
+    audit = six_models()
+    with open_stub(audit) as connection:
+        facts = read_facts(connection, audit.study)
+    facts = dataclasses.replace(facts, paper=facts.paper._replace(data=None))
+    picture = paper_figures.protocol_pictures(facts)[0]
+    assert "figure 4a, on data of which nothing is known)" in picture.title
+    assert MARK not in picture.svg
+
+
+def test_a_line_stands_where_bins_cannot_be_drawn(tmp_path):
+    audit = six_models()
+    with open_stub(audit) as connection:
+        filled_benchmark(connection, audit.study)
+        connection.execute("UPDATE paper_imagenet9_bins SET estimate = NULL")
+        facts = read_facts(connection, audit.study)
+        reader = report_of(connection, audit, tmp_path)
+    bins = benchmark_figures.bins_picture(facts)
+    assert (bins.svg, "figure 3c" in bins.title) == ("", True)
+    assert f"{bins.title} {bins.note}" in reader.text
+    assert bins.note == "Not drawn: no bin has all three behaviours, present and absent."
 
 
 def test_a_study_without_a_benchmark_has_no_picture_of_one():

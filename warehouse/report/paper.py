@@ -33,6 +33,9 @@ NUMBERS = (
 )
 """Columns that do not say what a row is of."""
 
+FREE_OF_DATA = frozenset({"paper_imagenet9_calls"})
+"""Tables whose published values hold whatever data are audited."""
+
 COLUMNS_OF = (
     "SELECT table_name, list(column_name ORDER BY column_index) FROM duckdb_columns() "
     "WHERE starts_with(table_name, ?) GROUP BY table_name ORDER BY table_name"
@@ -121,6 +124,12 @@ class Paper(NamedTuple):
     def table(self, name: str) -> tuple[PaperRow, ...]:
         """Rows of one view; none where the study has none."""
         return next((table.rows for table in self.tables if table.name == name), ())
+
+    def is_comparable(self, name: str) -> bool | None:
+        """Whether the paper's values of a table are of such data; None if nothing is known."""
+        if name in FREE_OF_DATA:
+            return True
+        return None if self.data is None else self.data.is_official
 
     @property
     def other_budgets(self) -> dict[str, float]:

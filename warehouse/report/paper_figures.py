@@ -7,6 +7,7 @@ import altair as alt
 from warehouse.report.facts import Facts
 from warehouse.report.figures import COMPONENTS, NAMES, PAGE_WIDTH
 from warehouse.report.paper import PaperRow
+from warehouse.report.published import captioned, marks, rows_to_draw, with_marks
 from warehouse.report.svg import INK, MUTED, Picture, colour_scale, header, svg_element
 
 PROTOCOL = "paper_imagenet9_protocol"
@@ -24,13 +25,15 @@ def protocol_pictures(facts: Facts) -> list[Picture]:
     )
     pictures = []
     for name, title, reference in panels:
-        rows = [row for row in facts.paper.table(name) if row.of["metric"] in NAMES]
+        rows = [row for row in rows_to_draw(facts.paper, name) if row.of["metric"] in NAMES]
         for pair_type in _distinct(row.of["pair_type"] for row in rows):
             own = [row for row in rows if row.of["pair_type"] == pair_type]
-            if any(row.estimate is not None for row in own):
+            drawn = [row for row in own if row.estimate is not None]
+            if drawn:
                 svg = metric_bars(own, title, reference)
-                note = "Lines are 95% intervals that resample models."
-                pictures.append(Picture(f"{pair_type}: {title}", svg, note))
+                note = with_marks("Lines are 95% intervals that resample models.", drawn)
+                caption = captioned(f"{pair_type}: {title}", facts.paper, name)
+                pictures.append(Picture(caption, svg, note))
     return pictures
 
 
@@ -58,7 +61,11 @@ def order_pictures(facts: Facts) -> list[Picture]:
         ]
         if values:
             svg = order_scatter(values, path_a, path_b)
-            title = f"{pair_type}: {path_b} against {path_a}, a point per model"
+            title = captioned(
+                f"{pair_type}: {path_b} against {path_a}, a point per model",
+                facts.paper,
+                ORDER_STABILITY,
+            )
             note = "On the line both orders of the patches give the same mean."
             pictures.append(Picture(title, svg, note))
     return pictures
@@ -71,7 +78,11 @@ def threshold_pictures(facts: Facts) -> list[Picture]:
     for pair_type in _distinct(row.of["pair_type"] for row in rows):
         own = [row for row in rows if row.of["pair_type"] == pair_type]
         svg = threshold_bars(own)
-        title = f"{pair_type}: shares of Abs, and of active pairs, at every epsilon"
+        title = captioned(
+            f"{pair_type}: shares of Abs, and of active pairs, at every epsilon",
+            facts.paper,
+            THRESHOLDS,
+        )
         pictures.append(Picture(title, svg, "Means over models."))
     return pictures
 
@@ -96,6 +107,7 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
             "value": row.estimate,
             "low": row.lower_95,
             "high": row.upper_95,
+            "published": row.published,
         }
         for row in rows
         if row.estimate is not None
@@ -123,7 +135,14 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
         .encode(y=alt.datum(reference))
     )
     chart = (
-        alt.layer(bars, limits, line, written, data=alt.InlineData(values=values))
+        alt.layer(
+            bars,
+            limits,
+            line,
+            marks(base, y="published:Q"),
+            written,
+            data=alt.InlineData(values=values),
+        )
         .properties(width=width, height=200)
         .facet(column=alt.Column("path:N", sort=paths, title=None, header=header()))
         .properties(spacing=24)

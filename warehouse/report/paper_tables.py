@@ -13,12 +13,14 @@ from warehouse.report.cells import (
     score_decimals,
 )
 from warehouse.report.facts import Facts
-from warehouse.report.paper import DataNote, Paper, PaperRow, PaperTable
+from warehouse.report.paper import FREE_OF_DATA, DataNote, Paper, PaperRow, PaperTable
 
 WHOLE = 2
 """Whole estimates from here on are counts; 0 and 1 are the ends of most scales."""
 
-COMPARABLE, INCOMPARABLE, UNKNOWN = "", "not comparable", "comparability unknown"
+FREE = " Its published values hold of any data."
+LABELS = {True: "", False: "not comparable", None: "comparability unknown"}
+"""What stands beside a published value, by whether it compares."""
 
 
 def paper_tables(facts: Facts) -> tuple[Table, ...]:
@@ -132,7 +134,7 @@ def _table(table: PaperTable, facts: Facts) -> Table:
 
 def _wide(table: PaperTable, facts: Facts) -> Table:
     """One column for each statistic: our number, with the paper's and the difference below."""
-    label = _label(facts.paper.data)
+    label = LABELS[facts.paper.is_comparable(table.name)]
     columns = (
         *_groups(table, table.groups),
         *(Column(heading(name)) for name in table.statistics),
@@ -172,7 +174,7 @@ def _finished(
         columns,
         rows,
         runnable(table.query, facts.study),
-        f"Paper: {table.paper}. View: {table.name}.",
+        f"Paper: {table.paper}. View: {table.name}.{FREE if table.name in FREE_OF_DATA else ''}",
     )
 
 
@@ -192,7 +194,7 @@ def _long(table: PaperTable, facts: Facts) -> Table:
         columns.append(
             Column("Difference", "ours - paper's", "The estimate less the paper's value")
         )
-    label = _label(facts.paper.data)
+    label = LABELS[facts.paper.is_comparable(table.name)]
     shown = tuple(
         (
             *(Cell(written(row.of[name])) for name in table.columns),
@@ -204,12 +206,6 @@ def _long(table: PaperTable, facts: Facts) -> Table:
         for row in rows
     )
     return _finished(table, tuple(columns), shown, facts)
-
-
-def _label(data: DataNote | None) -> str:
-    if data is None:
-        return UNKNOWN
-    return COMPARABLE if data.is_official else INCOMPARABLE
 
 
 def _published(row: PaperRow, label: str) -> Cell:

@@ -28,7 +28,7 @@ LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(e-?\d+)?")
 
 
 class Picture(NamedTuple):
-    """An inline SVG with what is seen in it."""
+    """An inline SVG with what is seen in it; none where the note says why nothing is drawn."""
 
     title: str
     svg: str
