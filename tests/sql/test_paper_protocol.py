@@ -115,6 +115,9 @@ def test_thresholds(audit, catalogue):
         if row["statistic"] == "ratio to blend":
             below = mean(where[0], "blend", *where[2:])
             expected = expected / below if below else np.nan
+        elif row["statistic"] == "share of Abs":
+            total = mean(*where[:3], "abs_response")
+            expected = expected / total if total else np.nan
         assert row["estimate"] == near(expected), row
 
 

@@ -220,9 +220,14 @@ def test_pictures_show_every_order_component_and_epsilon():
     for metric in ("evidence", "contradiction", "fragility", "abs_response"):
         assert orders[0].svg.count(f'fill="var(--{metric},') == 3
     thresholds = paper_figures.threshold_pictures(facts)
-    assert len(thresholds) == 2
+    shares, ratios, *others = thresholds
+    assert len(others) == 2, "the other pair type"
     for name in ("0.01", "0.05", "50% active"):
-        assert name in thresholds[0].svg
+        assert name in shares.svg
+    assert shares.svg.count('fill="var(--evidence,') == 3 * 3
+    assert ratios.svg.count('fill="var(--evidence,') == 2 * 3, "the blend has no ratio"
+    for name in ("0.01", "0.05", "patch_a", "patch_b", "ratio to the blend"):
+        assert name in ratios.svg
 
 
 LIMITS = (0.85, 0.95, 0.84, 0.96)
