@@ -111,8 +111,12 @@ def test_an_unfinished_run_is_said_to_be_one(stub, tmp_path):
 
 def test_a_study_of_images_has_a_page_too(tmp_path):
     audit = six_models()
+    calls = (audit.study, "rise", False, False, "forward_per_image", 256.0, 256.0, 0.0, None)
     with open_stub(audit) as connection:
+        insert(connection, "paper_imagenet9_calls", [calls])
         page = page_of(connection, audit.study, tmp_path)
+    assert "View: `paper_imagenet9_calls`. Its published values hold of any data.\n" in page
+    assert "| rise | no | no | 256 (256, +0) |" in page
     limits = "[1.700, 1.780] | [1.690, 1.790]"
     assert (
         f"| mixed_rand | abs_response | blend | patch_a | 1.740 | {limits} | 1.737 | +0.003 |"

@@ -268,7 +268,11 @@ def filled_benchmark(connection, study):
         for label in ("evidence", "macro")
     ]
     insert(connection, "paper_imagenet9_families", families)
-    calls = [(study, "rise", "forward_per_image", 256.0, *[None] * 4, 256.0, 0.0, None)]
+    calls = [
+        (study, "rise", False, False, "forward_per_image", 256.0, 256.0, 0.0, None),
+        (study, "occlusion", False, False, "forward_per_image", 50.0, 49.0, 1.0, "and the image"),
+        (study, "smooth_grad", True, False, "backward_per_image", 16.0, 16.0, 0.0, None),
+    ]
     insert(connection, "paper_imagenet9_calls", calls)
 
 
@@ -322,9 +326,12 @@ def test_values_of_the_paper_are_marked_where_they_compare(tmp_path, is_official
         assert picture.title.endswith(f"(the paper's {figure}{known})")
         assert picture.title in reader.text
     assert orders == [], "there is one order"
-    assert (calls.svg.count(MARK), calls.note) == (1, HOLLOW)
+    assert (calls.svg.count(MARK), calls.note) == (3, HOLLOW)
     assert calls.title.endswith("(the paper's table 1)")
-    assert ["rise", "forward_per_image", "256", "256", "+0"] in reader.rows
+    assert ["rise", "no", "no", "256 paper 256, +0", "–"] in reader.rows
+    assert ["occlusion", "no", "no", "50 paper 49, +1; and the image", "–"] in reader.rows
+    assert ["smooth_grad", "yes", "no", "–", "16 paper 16, +0"] in reader.rows
+    assert "View: paper_imagenet9_calls. Its published values hold of any data." in reader.text
     assert HOLLOW in reader.text
 
 

@@ -24,6 +24,7 @@ from warehouse.report.paper import (
 )
 from warehouse.report.paper_tables import (
     budget_note,
+    data_of,
     fingerprints,
     heading,
     is_count,
@@ -115,7 +116,7 @@ def _data(data: DataNote | None) -> str:
 
 def _section(table: PaperTable) -> Iterator[str]:
     yield f"## {table.purpose[:1].upper()}{table.purpose[1:]}"
-    yield f"Paper: {table.paper}. View: `{table.name}`."
+    yield f"Paper: {table.paper}. View: `{table.name}`. {data_of(table)}".rstrip()
     yield _wide(table) if table.is_wide else _long(table)
     undefined = Counter(row.reason for row in table.rows if row.estimate is None)
     if undefined:

@@ -18,7 +18,6 @@ from warehouse.report.paper import FREE_OF_DATA, DataNote, Paper, PaperRow, Pape
 WHOLE = 2
 """Whole estimates from here on are counts; 0 and 1 are the ends of most scales."""
 
-FREE = " Its published values hold of any data."
 LABELS = {True: "", False: "not comparable", None: "comparability unknown"}
 """What stands beside a published value, by whether it compares."""
 
@@ -41,6 +40,11 @@ def fingerprints(data: DataNote | None) -> dict[str, str]:
     """Digests of what was audited and fitted, whole, by what each is of."""
     known = {} if data is None else {"pairs": data.pairs_digest, "training": data.training_digest}
     return {name: value for name, value in known.items() if value}
+
+
+def data_of(table: PaperTable) -> str:
+    """Word that a table's published values need no data of the paper; else empty."""
+    return "Its published values hold of any data." if table.name in FREE_OF_DATA else ""
 
 
 def budget_note(paper: Paper) -> str:
@@ -152,11 +156,15 @@ def _wide(table: PaperTable, facts: Facts) -> Table:
 def _beside(row: PaperRow | None, label: str) -> Cell:
     if row is None:
         return Cell(MISSING)
-    note = ""
+    notes = []
     if row.published is not None:
         known = "" if row.difference is None else f", {difference(row)}"
-        note = f"paper {written(row.published)}{known} {label}".rstrip()
-    return Cell(written(row.estimate), note, row.reason or "")
+        notes = [f"paper {written(row.published)}{known} {label}".rstrip()]
+    if row.estimate is None:
+        return Cell(MISSING, *notes, hover=row.reason or "")
+    if row.reason:
+        notes.append(row.reason)  # a remark on a number: nobody would look for it under a pointer
+    return Cell(written(row.estimate), "; ".join(notes))
 
 
 def _groups(table: PaperTable, names: tuple[str, ...]) -> list[Column]:
@@ -174,7 +182,7 @@ def _finished(
         columns,
         rows,
         runnable(table.query, facts.study),
-        f"Paper: {table.paper}. View: {table.name}.{FREE if table.name in FREE_OF_DATA else ''}",
+        f"Paper: {table.paper}. View: {table.name}. {data_of(table)}".rstrip(),
     )
 
 
