@@ -67,7 +67,7 @@ def test_estimates_stand_beside_published_values_that_are_said_not_to_compare(tm
     with open_stub(audit) as connection:
         reader = report_of(connection, audit, tmp_path)
     assert "paper" in reader.ids
-    label = "Not the official data: not comparable (20 foregrounds, not 4050)."
+    label = "Not the official data: not comparable (20 foregrounds, not 1496 to 1744)."
     assert label in reader.text
     row = ["mixed_rand", "abs_response", "blend", "patch_a", "1.740", "[1.700, 1.780]"]
     assert [*row, "[1.690, 1.790]", "1.737 not comparable", "+0.00300"] in reader.rows
@@ -333,6 +333,22 @@ def test_values_of_the_paper_are_marked_where_they_compare(tmp_path, is_official
     assert ["smooth_grad", "yes", "no", "–", "16 paper 16, +0"] in reader.rows
     assert "View: paper_imagenet9_calls. Its published values hold of any data." in reader.text
     assert HOLLOW in reader.text
+
+
+def test_the_official_benchmark_is_not_the_official_scan(tmp_path):
+    audit = six_models()
+    with open_stub(audit) as connection:
+        filled_benchmark(connection, audit.study)
+        official = "UPDATE paper_imagenet9_data SET is_official = true, subject = 'benchmark'"
+        connection.execute(official)
+        facts = read_facts(connection, audit.study)
+        reader = report_of(connection, audit, tmp_path)
+    assert MARK in benchmark_figures.semantics_picture(facts).svg
+    protocol = paper_figures.protocol_pictures(facts)[0]
+    assert protocol.title.endswith("(the paper's figure 4a, on other data)")
+    assert MARK not in protocol.svg
+    assert any(row[-2:] == ["1.737 not comparable", "+0.00300"] for row in reader.rows)
+    assert any(row[-2:] == ["0.930", "-0.0300"] for row in reader.rows)
 
 
 def test_values_of_the_paper_are_not_marked_where_nothing_is_known_of_the_data():
