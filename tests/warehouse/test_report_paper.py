@@ -1,6 +1,9 @@
 """The report's tables and pictures of the paper, for views that it knows and for any other."""
 
 import dataclasses
+import itertools
+import re
+from collections import Counter
 
 import pytest
 from report_reader import Reader
@@ -8,6 +11,7 @@ from stub_audit import Audit, insert, many_models, open_stub, six_models
 
 from warehouse.report import benchmark_figures, page, paper, paper_figures, paper_tables
 from warehouse.report.facts import read_facts
+from warehouse.report.figures import NAMES
 from warehouse.report.page import write_report
 from warehouse.report.paper import DataNote
 from warehouse.views import View
@@ -219,6 +223,7 @@ def test_pictures_show_every_order_component_and_epsilon():
     assert len(orders) == 2
     for metric in ("evidence", "contradiction", "fragility", "abs_response"):
         assert orders[0].svg.count(f'fill="var(--{metric},') == 3
+    assert "mean response, score units" in orders[0].svg
     thresholds = paper_figures.threshold_pictures(facts)
     shares, ratios, *others = thresholds
     assert len(others) == 2, "the other pair type"
@@ -349,6 +354,27 @@ def test_the_official_benchmark_is_not_the_official_scan(tmp_path):
     assert MARK not in protocol.svg
     assert any(row[-2:] == ["1.737 not comparable", "+0.00300"] for row in reader.rows)
     assert any(row[-2:] == ["0.930", "-0.0300"] for row in reader.rows)
+
+
+def test_values_are_written_above_their_intervals():
+    """On a rim: the dashed line at 1, or the next bar's interval, would cross the digits."""
+    audit = many_models(2, ("blend", "patch_a", "patch_b", "patch_c", "patch_d"))
+    with open_stub(audit) as connection:
+        rows = read_facts(connection, audit.study).paper.table(paper_figures.PROTOCOL)
+    own = [row for row in rows if row.of["pair_type"] == "mixed_rand"]
+    svg = paper_figures.metric_bars([row for row in own if row.of["metric"] in NAMES], "x", 1.0)
+    written = re.findall(
+        r'<text[^>]*translate\(([\d.]+),(-?[\d.]+)\)[^>]*fill="var\(--(\w+)[^>]*>1\.74<', svg
+    )
+    assert Counter(kind for _, _, kind in written) == {"paper": 16, "ink": 16}
+    limits = re.findall(
+        r'<line transform="translate\(([\d.]+),([\d.]+)\)" x2="0" y2="(-[\d.]+)"', svg
+    )
+    tops = {float(x): float(y) + float(height) for x, y, height in limits}
+    for x, y, _ in written:
+        assert float(y) + 5 < tops[float(x)], "digits end above the interval"
+    places = sorted({float(x) for x, _, _ in written})
+    assert min(b - a for a, b in itertools.pairwise(places)) > 40, "they have room"
 
 
 def test_values_of_the_paper_are_not_marked_where_nothing_is_known_of_the_data():

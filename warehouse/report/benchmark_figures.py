@@ -7,7 +7,7 @@ import altair as alt
 from warehouse.report.facts import Facts
 from warehouse.report.figures import PAGE_WIDTH
 from warehouse.report.paper import PaperRow
-from warehouse.report.published import captioned, marks, rows_to_draw, with_marks
+from warehouse.report.published import END, captioned, marks, rows_to_draw, with_marks
 from warehouse.report.svg import INK, MUTED, Picture, header, svg_element
 
 SEMANTICS = "paper_imagenet9_semantics"
@@ -20,8 +20,6 @@ DECAF = "DECAF"
 RESAMPLED = "Lines are 95% intervals that resample models."
 EVEN_ODDS = 0.5
 """AUROC of a score that tells nothing."""
-END = "max(datum.value, datum.high || datum.value, datum.published || datum.value)"
-"""Where what is drawn of a method ends."""
 
 
 def benchmark_pictures(facts: Facts) -> list[Picture]:
@@ -204,7 +202,7 @@ def method_points(
     )
     written = (
         base.transform_calculate(end=END)
-        .mark_text(align="left", dx=6, fontSize=10)
+        .mark_text(align="left", dx=8, fontSize=10)
         .encode(x="end:Q", text=alt.Text("value:Q", format=digits))
     )
     layers = [limits, marks(base, x="published:Q"), points, written]

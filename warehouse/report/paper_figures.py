@@ -7,8 +7,8 @@ import altair as alt
 from warehouse.report.facts import Facts
 from warehouse.report.figures import COMPONENTS, NAMES, PAGE_WIDTH
 from warehouse.report.paper import PaperRow
-from warehouse.report.published import captioned, marks, rows_to_draw, with_marks
-from warehouse.report.svg import INK, MUTED, Picture, colour_scale, header, svg_element
+from warehouse.report.published import END, captioned, marks, rows_to_draw, with_marks
+from warehouse.report.svg import INK, MUTED, PAPER, Picture, colour_scale, header, svg_element
 
 PROTOCOL = "paper_imagenet9_protocol"
 RANK_TRANSFER = "paper_imagenet9_rank_transfer"
@@ -18,7 +18,10 @@ SHARE, RATIO = "share of Abs", "ratio to blend"
 """Statistics of the thresholds."""
 SAME = 1.0
 """Ratio of what the path does not change."""
-SCATTER_SIDE = 190
+SCATTER_SIDE = 176
+LEAST_WIDTH = 250
+"""A narrower panel has no room between its bars for what is written of them."""
+UNIT = "mean response, score units"
 
 
 def protocol_pictures(facts: Facts) -> list[Picture]:
@@ -124,7 +127,6 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
         for row in rows
         if row.estimate is not None
     ]
-    width = min(300, (PAGE_WIDTH - 60) / len(paths) - 24)
     x = alt.X(
         "metric:N", sort=list(NAMES.values()), title=None, axis=alt.Axis(labelAngle=0, ticks=False)
     )
@@ -138,24 +140,21 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
         .mark_rule(color=INK, strokeWidth=1.5)
         .encode(y="low:Q", y2="high:Q")
     )
-    written = base.mark_text(align="left", dx=6, dy=-4, fontSize=10.5, color=INK).encode(
-        y="value:Q", text=alt.Text("value:Q", format=".2f")
+    # Above the interval, with a rim that keeps the dashed line out of the digits.
+    label = base.transform_calculate(end=f"max(0, {END})").encode(
+        y="end:Q", text=alt.Text("value:Q", format=".2f")
     )
+    rim = label.mark_text(dy=-10, fontSize=10.5, fill=PAPER, stroke=PAPER, strokeWidth=4)
+    written = label.mark_text(dy=-10, fontSize=10.5, fill=INK)
     line = (
         alt.Chart()
         .mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
         .encode(y=alt.datum(reference))
     )
+    layers = (bars, limits, line, marks(base, y="published:Q"), rim, written)
     chart = (
-        alt.layer(
-            bars,
-            limits,
-            line,
-            marks(base, y="published:Q"),
-            written,
-            data=alt.InlineData(values=values),
-        )
-        .properties(width=width, height=200)
+        alt.layer(*layers, data=alt.InlineData(values=values))
+        .properties(width=_panel_width(paths), height=200)
         .facet(column=alt.Column("path:N", sort=paths, title=None, header=header()))
         .properties(spacing=24)
     )
@@ -176,8 +175,8 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> str:
             alt.Chart(alt.InlineData(values=own))
             .mark_point(filled=True, size=34, opacity=0.8)
             .encode(
-                x=alt.X("x:Q", title=path_a, scale=scale, axis=axis),
-                y=alt.Y("y:Q", title=path_b, scale=scale, axis=axis),
+                x=alt.X("x:Q", title=[path_a, UNIT], scale=scale, axis=axis),
+                y=alt.Y("y:Q", title=[path_b, UNIT], scale=scale, axis=axis),
                 color=colours,
             )
         )
@@ -283,11 +282,16 @@ def threshold_ratios(rows: Sequence[PaperRow]) -> str:
     )
     chart = (
         alt.layer(line, limits, points, data=alt.InlineData(values=values))
-        .properties(width=min(300, (PAGE_WIDTH - 60) / len(paths) - 24), height=160)
+        .properties(width=_panel_width(paths), height=160)
         .facet(column=alt.Column("path:N", sort=paths, title=None, header=header()))
         .properties(spacing=24)
     )
     return svg_element(chart, "Ratios of evidence, contradiction, fragility and Abs to the blend")
+
+
+def _panel_width(paths: Sequence[str]) -> float:
+    """Width of a panel by path; with more than three the picture scrolls."""
+    return max(LEAST_WIDTH, min(300, (PAGE_WIDTH - 60) / len(paths) - 24))
 
 
 def _distinct(values: Iterable) -> list:

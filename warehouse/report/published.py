@@ -9,6 +9,8 @@ from warehouse.report.paper import Paper, PaperRow
 from warehouse.report.svg import INK, PAPER
 
 FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")
+END = "max(datum.value, datum.high || datum.value, datum.published || datum.value)"
+"""Expression for where what is drawn of a row ends: its value is written beyond."""
 MARKS = "Hollow diamonds are the paper's values."
 DATA = {True: "", False: ", on other data", None: ", on data of which nothing is known"}
 """What a caption says of the data, by whether values of the paper are of the same."""
