@@ -141,17 +141,17 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
         .encode(y="low:Q", y2="high:Q")
     )
     # Above the interval, with a rim that keeps the dashed line out of the digits.
-    label = base.transform_calculate(end=f"max(0, {END})").encode(
-        y="end:Q", text=alt.Text("value:Q", format=".2f")
+    written = (
+        base.transform_calculate(end=f"max(0, {END})")
+        .mark_text(dy=-10, fontSize=10.5, fill=INK, stroke=PAPER, strokeWidth=4)
+        .encode(y="end:Q", text=alt.Text("value:Q", format=".2f"))
     )
-    rim = label.mark_text(dy=-10, fontSize=10.5, fill=PAPER, stroke=PAPER, strokeWidth=4)
-    written = label.mark_text(dy=-10, fontSize=10.5, fill=INK)
     line = (
         alt.Chart()
         .mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
         .encode(y=alt.datum(reference))
     )
-    layers = (bars, limits, line, marks(base, y="published:Q"), rim, written)
+    layers = (bars, limits, line, marks(base, y="published:Q"), written)
     chart = (
         alt.layer(*layers, data=alt.InlineData(values=values))
         .properties(width=_panel_width(paths), height=200)
