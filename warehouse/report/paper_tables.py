@@ -80,7 +80,7 @@ def is_count(value: Any) -> bool:
 def is_number(table: PaperTable, name: str) -> bool:
     """Whether a column that says what a row is of holds numbers alone, where it is not empty."""
     values = [row.of[name] for row in table.rows if row.of[name] is not None]
-    return bool(values) and all(isinstance(value, int | float) for value in values)
+    return bool(values) and all(type(value) in (int, float) for value in values)  # no truth values
 
 
 def whole_difference(row: PaperRow) -> str | None:
