@@ -1,21 +1,18 @@
--- purpose: forward and backward rows that each method takes of a model, by image
+-- purpose: what each method takes of a model: forward and backward rows by image, and gradients
 -- grain: one row per study, method and statistic
 -- inputs: core_measurements, core_paths, core_shards, stg_measurement_costs, stg_costs
 -- paper: section 3 (table 1); appendix C.2 (query complexity)
 -- DECAF's forward_per_image is the paper's count for one pair: both branches at every stage of the
 -- blend path. planned_per_pair is what its scored shards sent through models, by pair: states that
--- pairs, branches and paths share are sent once, and all paths of the study are in it.
+-- pairs, branches and paths share are sent once, and all paths of the study are in it. What sends
+-- rows backward looks inside the model; none of the methods is learned. Both are as in the paper.
 CREATE OR REPLACE VIEW paper_imagenet9_calls AS
-WITH published (method, statistic, published) AS (
-    VALUES ('DECAF', 'forward_per_image', 18), ('DECAF', 'backward_per_image', 0),
-        ('input_x_gradient', 'forward_per_image', 1), ('input_x_gradient', 'backward_per_image', 1),
-        ('occlusion', 'forward_per_image', 49), ('occlusion', 'backward_per_image', 0),
-        ('rise', 'backward_per_image', 0),
-        ('smooth_grad', 'forward_per_image', 16), ('smooth_grad', 'backward_per_image', 16),
-        ('integrated_gradients', 'forward_per_image', 16), ('rise', 'forward_per_image', 256),
-        ('integrated_gradients', 'backward_per_image', 16),
-        ('blur_integrated_gradients', 'forward_per_image', 12),
-        ('blur_integrated_gradients', 'backward_per_image', 12)
+WITH published AS (
+    SELECT method, unnest(['forward_per_image', 'backward_per_image']) AS statistic,
+        unnest([forward, backward])::DOUBLE AS published
+    FROM (VALUES ('DECAF', 18, 0), ('input_x_gradient', 1, 1), ('integrated_gradients', 16, 16),
+        ('smooth_grad', 16, 16), ('blur_integrated_gradients', 12, 12), ('occlusion', 49, 0),
+        ('rise', 256, 0)) AS paper (method, forward, backward)
 ),
 measured AS (
     SELECT study, if(kind = 'corruptions', 'corruptions', name) AS method,
@@ -48,12 +45,16 @@ estimates AS (
         unnest([counted::DOUBLE, rows_of_pair, 0.0])
     FROM decaf
 )
-SELECT study, method, statistic, estimate, -- rows of a model
-    NULL::DOUBLE AS lower_90, NULL::DOUBLE AS upper_90,
-    NULL::DOUBLE AS lower_95, NULL::DOUBLE AS upper_95,
-    published.published::DOUBLE AS published, -- NULL where the paper has none
-    estimate - published.published AS difference,
-    CASE WHEN estimate IS NULL THEN 'nothing has been measured' END AS reason
+SELECT study, method,
+    max(estimate) FILTER (statistic = 'backward_per_image') OVER (PARTITION BY study, method) > 0
+        AS internal, -- whether it needs more of a model than scores; NULL until it is measured
+    FALSE AS learned, -- whether something is fitted
+    statistic, estimate, -- rows of a model
+    published, -- NULL where the paper has none
+    estimate - published AS difference,
+    CASE WHEN estimate IS NULL THEN 'nothing has been measured'
+        WHEN method = 'occlusion' AND difference = 1 THEN 'the image itself beside its 49 cells'
+    END AS reason
 FROM estimates
 LEFT JOIN published USING (method, statistic)
 ORDER BY study, method, statistic;

@@ -3,9 +3,9 @@
 -- inputs: core_probe_scores, core_probe_units, probe_replicates, two_level_limits
 -- paper: section 6.2 (figure 10); appendix F (cross-architecture comparison)
 -- A label is the mean over the families in which it is defined; the macro is the mean over the
--- three labels, undefined unless each is defined somewhere. The paper does not name its estimator:
--- its values stand beside the logistic regression. Intervals resample models, whose probes stay: a
--- replicate is the mean over the families in which it is defined.
+-- three labels, undefined unless each is defined somewhere, and its folds are theirs together. The
+-- paper does not name its estimator: its values stand beside the logistic regression. Intervals
+-- resample models, whose probes stay: a replicate is the mean over the families that define it.
 CREATE OR REPLACE VIEW paper_imagenet9_families AS
 WITH published (representation, published) AS (
     VALUES ('decaf', 0.862), ('response', 0.867), ('spatial', 0.737), ('decaf_spatial', 0.918),
@@ -13,9 +13,13 @@ WITH published (representation, published) AS (
 ),
 labels AS (
     SELECT
-        study, representation, probe, label, avg(auroc) AS estimate,
-        CASE WHEN count(auroc) = 0 THEN string_agg(DISTINCT reason, '; ' ORDER BY reason) END
-            AS reason
+        study, representation, probe, label, count(auroc) AS defined_folds, count(*) AS folds,
+        avg(auroc) AS estimate,
+        CASE
+            WHEN count(auroc) = 0 THEN string_agg(DISTINCT reason, '; ' ORDER BY reason)
+            ELSE 'undefined in ' || string_agg(family || ': ' || reason, '; ' ORDER BY family)
+                FILTER (auroc IS NULL)
+        END AS reason
     FROM core_probe_scores
     GROUP BY study, representation, probe, label
 ),
@@ -23,7 +27,7 @@ estimates AS (
     FROM labels
     UNION ALL
     SELECT
-        study, representation, probe, 'macro',
+        study, representation, probe, 'macro', sum(defined_folds), sum(folds),
         CASE WHEN count(estimate) = 3 THEN avg(estimate) END,
         CASE WHEN count(estimate) < 3 THEN 'a label is defined in no family' END
     FROM labels
@@ -38,18 +42,16 @@ replicates AS (
 ),
 limits AS (SELECT unnest(g), * EXCLUDE (g, estimate) FROM two_level_limits('replicates'))
 SELECT
-    study,
-    estimates.representation,
-    probe,
-    label,
+    study, estimates.representation, probe, label,
+    defined_folds::BIGINT AS defined_folds, -- families that define it, of
+    folds::BIGINT AS folds,
     estimate, -- AUROC, 0 to 1
     lower_90, upper_90, lower_95, upper_95,
     published::DOUBLE AS published, -- NULL where the paper has none
     estimate - published AS difference,
-    CASE
+    nullif(concat_ws('; ', reason, CASE
         WHEN estimate IS NOT NULL AND lower_90 IS NULL THEN 'no unit of its probes is stored'
-        ELSE reason
-    END AS reason -- why the estimate, or its interval, is NULL
+    END), '') AS reason -- why the estimate, its interval or that of a family is NULL
 FROM estimates
 LEFT JOIN limits USING (study, representation, probe, label)
 LEFT JOIN published

@@ -1,8 +1,9 @@
--- purpose: what the endpoint threshold decides: means at three epsilons, and ratios patch to blend
+-- purpose: what three endpoint thresholds decide: means, shares of Abs, and ratios patch to blend
 -- grain: one row per study of ImageNet-9, pair type, epsilon, path, statistic and metric
 -- inputs: core_protocol_paths, paper_imagenet9_data, epsilon_sweep, bootstrap
 -- paper: appendix G, figure 11b (threshold sensitivity)
--- Intervals resample models. The paper prints no number of this figure; its ratios at 0.02 stand in
+-- A share is the mean of E, C or F over models, over the mean of Abs: the three make one. Intervals
+-- resample models. The paper prints no number of this figure; its ratios at 0.02 stand in
 -- paper_imagenet9_protocol.
 CREATE OR REPLACE VIEW paper_imagenet9_thresholds AS
 WITH swept AS (FROM epsilon_sweep([0.01, 0.02, 0.05])),
@@ -16,30 +17,43 @@ levels AS MATERIALIZED (
     SEMI JOIN paper_imagenet9_data USING (study)
 ),
 blend AS (FROM levels WHERE protocol = 'blend' AND place = 1),
+whole AS (FROM levels WHERE metric = 'abs_response'),
+compared AS (
+    SELECT levels.*, 'ratio to blend' AS kind, 'on the blend' AS base,
+        CASE WHEN levels.protocol <> 'blend' THEN blend.mean END AS other
+    FROM levels
+    LEFT JOIN blend USING (study, model_id, pair_type, epsilon, metric)
+    UNION ALL
+    SELECT levels.*, 'share of Abs', 'of Abs', whole.mean
+    FROM levels
+    JOIN whole USING (study, model_id, pair_type, path, epsilon)
+    WHERE levels.metric IN ('evidence', 'contradiction', 'fragility')
+),
 entries AS MATERIALIZED (
     SELECT
         {
-            study: study, pair_type: pair_type, epsilon: levels.epsilon::VARCHAR,
-            path: levels.path, metric: metric
+            study: study, pair_type: pair_type, epsilon: epsilon::VARCHAR, path: path,
+            metric: metric, kind: kind, base: base
         } AS g,
-        model_id AS cluster,
-        levels.mean AS x,
-        CASE WHEN levels.protocol <> 'blend' THEN blend.mean END AS y
-    FROM levels
-    LEFT JOIN blend USING (study, model_id, pair_type, epsilon, metric)
+        model_id AS cluster, mean AS x, other AS y
+    FROM compared
 )
 SELECT
-    unnest(g),
-    CASE statistic WHEN 'ratio' THEN 'ratio to blend' ELSE statistic END AS statistic,
+    g.study AS study, g.pair_type AS pair_type, g.epsilon AS epsilon, g.path AS path,
+    g.metric AS metric,
+    CASE statistic WHEN 'ratio' THEN g.kind ELSE statistic END AS statistic,
     any_value(estimate) AS estimate, -- share of pairs for active_frac, else score units, or a ratio
     any_value(lower_limit) FILTER (level = 0.9) AS lower_90,
     any_value(upper_limit) FILTER (level = 0.9) AS upper_90,
     any_value(lower_limit) FILTER (level = 0.95) AS lower_95,
     any_value(upper_limit) FILTER (level = 0.95) AS upper_95,
     NULL::DOUBLE AS published,
-    CASE any_value(reason) WHEN 'the mean of y is 0' THEN 'the mean on the blend is 0'
-        WHEN 'a single cluster' THEN 'a single model' ELSE any_value(reason) END AS reason
+    CASE any_value(reason)
+        WHEN 'the mean of y is 0' THEN 'the mean ' || g.base || ' is 0'
+        WHEN 'a single cluster' THEN 'a single model'
+        ELSE any_value(reason)
+    END AS reason
 FROM bootstrap_by_group('entries', 500, 91702, [0.9, 0.95])
-WHERE statistic IN ('mean', 'ratio')
+WHERE statistic = 'ratio' OR (statistic = 'mean' AND g.kind = 'ratio to blend')
 GROUP BY g, statistic
 ORDER BY g.study, g.pair_type, g.epsilon, g.path, statistic, g.metric;

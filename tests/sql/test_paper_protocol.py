@@ -115,14 +115,35 @@ def test_thresholds(audit, catalogue):
         if row["statistic"] == "ratio to blend":
             below = mean(where[0], "blend", *where[2:])
             expected = expected / below if below else np.nan
+        elif row["statistic"] == "share of Abs":
+            total = mean(*where[:3], "abs_response")
+            expected = expected / total if total else np.nan
         assert row["estimate"] == near(expected), row
 
 
+BENCHMARK, SCAN = {"null_pair_type": "same_rand"}, None
+
+
 @pytest.mark.parametrize(
-    ("foregrounds", "models", "is_official"), [(768, 32, True), (768, 31, False), (600, 32, False)]
+    ("behaviours", "split", "foregrounds", "models", "is_official"),
+    [
+        (BENCHMARK, "deep", 768, 32, True),
+        (BENCHMARK, "deep", 767, 32, False),
+        (BENCHMARK, "deep", 768, 31, False),
+        (BENCHMARK, "score", 768, 32, True),
+        (BENCHMARK, "score", 1644, 72, False),
+        (SCAN, "score", 1644, 72, True),
+        (SCAN, "score", 1496, 72, True),
+        (SCAN, "score", 1495, 72, False),
+        (SCAN, "score", 1745, 72, False),
+        (SCAN, "score", 1644, 32, False),
+        (SCAN, "deep", 768, 32, False),
+        (SCAN, None, 4050, 72, False),
+    ],
 )
-def test_counts_tell_official_data(catalogue, foregrounds, models, is_official):
-    config = json.dumps({"data": {"adapter": "imagenet9", "split": "deep"}})
+def test_counts_tell_official_data(catalogue, behaviours, split, foregrounds, models, is_official):
+    data = {"adapter": "imagenet9", "split": split}
+    config = json.dumps({"data": data, "behaviours": behaviours})
     pairs = [
         {"study": "s", "pairs_digest": "d", "pair_id": f"{k}{kind}", "source_id": str(k)}
         | {"pair_type": kind, "class_id": k % 9}

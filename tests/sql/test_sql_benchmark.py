@@ -174,6 +174,10 @@ def test_bins(units):
             estimate = found[method, f"bin {number:02d}", "auroc"]["estimate"]
             expected = macros[method][number] if is_common[number] else None
             assert estimate == (expected and pytest.approx(expected))
+        for place, name in enumerate(LABELS):
+            defined = np.isfinite(by_bin.auroc[:, place]).sum()
+            assert found[method, "valid bins", f"bins_of_{name}"]["estimate"] == defined
+    assert found["DECAF", "all bins", "bins"]["estimate"] == bins.bin_count
     assert found["DECAF", "common support", "bins"]["estimate"] == is_common.sum()
     wins = (macros["DECAF"] > macros["Abs"])[is_common].sum()
     assert found["Abs", "common support", "bins_below_decaf"]["estimate"] == wins

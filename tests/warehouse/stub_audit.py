@@ -282,11 +282,15 @@ def _insert_paper(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
             for order in orders[1:]
         ],
         "thresholds": [
-            (study, pair_type, epsilon, path, name, "mean", value, *numbers[1:], None, None)
+            (study, pair_type, epsilon, path, name, statistic, value, *numbers[1:], None, None)
             for pair_type in audit.pair_types
             for epsilon in ("0.01", "0.02", "0.05")
             for path in audit.paths
-            for name, value in zip(("active_frac", *METRICS[1:]), (0.5, 2, 1, 1, 4), strict=True)
+            for name, statistic, value in (
+                ("active_frac", "mean", 0.5),
+                *zip(METRICS[1:4], ["share of Abs"] * 3, (0.5, 0.25, 0.25), strict=True),
+                *((name, "ratio to blend", 1.75) for name in METRICS[1:] if path != blend),
+            )
         ],
         "accuracy": [
             (study, "accuracy", "mixed_same", model, 0.95, *[None] * 6)
@@ -296,8 +300,9 @@ def _insert_paper(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
     for name, rows in tables.items():
         if rows:
             insert(connection, f"paper_imagenet9_{name}", rows)
-    why = "20 foregrounds, not 4050"
-    insert(connection, "paper_imagenet9_data", [(study, "digest", "all", 20, 9, 2, 6, False, why)])
+    why = "20 foregrounds, not 1496 to 1744"
+    counted = (study, "digest", "all", "scan", 20, 9, 2, 6, False, why)
+    insert(connection, "paper_imagenet9_data", [counted])
 
 
 def _insert_costs(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:

@@ -48,15 +48,15 @@ def test_every_number_stands_beside_the_papers(stub, tmp_path):
     assert "| Method | Pairs | Coverage | Accuracy |" in lines
     assert "| all | 12 (11, +1) | 0.320 (0.293, +0.027) | – |" in lines
     assert "| few | 1 (11, -10) | – | – |" in lines
-    assert "| DE/CAF | – | – | – (0.727) |" in lines
+    assert "| DE/CAF | – | – | – (0.727)<sup>1</sup> |" in lines
     assert "| Abs | – | – | <0.001 |" in lines
-    assert "Undefined: no pair (1)." in lines
+    assert "1. no pair" in lines
     heads = "| Behaviour | Method | Model count | Published count | Ours | 90 % | 95 % "
     assert f"{heads}| Paper | Difference |" in lines
     limits = "[0.800, 0.900] | [0.750, 0.950] | 0.980 [0.970, 0.990]"
     assert f"| inversion | DECAF | 90 | 90 | 0.850 | {limits} | -0.130 |" in lines
-    assert "| inversion | M | 1 | – | – | – | – | – | – |" in lines
-    assert "Undefined: fewer than two entries (1)." in lines
+    assert "| inversion | M | 1 | – | –<sup>1</sup> | – | – | – | – |" in lines
+    assert "1. fewer than two entries" in lines
     assert "**Data.** The paper's: counts are right." in lines
     assert "Fingerprints: pairs `abc`, training `e0`." in lines
 
@@ -86,9 +86,11 @@ def test_what_a_number_is_of_is_remarked(stub, tmp_path):
         ("demo", "forest", "memory", None, None, None, "not measured"),
     ]
     insert(stub, "paper_covertype_costs", rows)
-    lines = page_of(stub, "demo", tmp_path).splitlines()
-    assert "Remarks: forest: one pair of all." in lines
-    assert "Undefined: not measured (1)." in lines
+    page = page_of(stub, "demo", tmp_path)
+    cells = "2 (9, -7)<sup>1</sup> | 3<sup>1</sup> | –<sup>2</sup>"
+    assert f"| forest | {cells} |" in page
+    assert "\n\n1. one pair of all\n2. not measured\n\n" in page
+    assert "A small number is explained below its table." in page
 
 
 def test_other_data_are_said_to_be_other_data(stub, tmp_path, monkeypatch):
@@ -111,8 +113,12 @@ def test_an_unfinished_run_is_said_to_be_one(stub, tmp_path):
 
 def test_a_study_of_images_has_a_page_too(tmp_path):
     audit = six_models()
+    calls = (audit.study, "rise", False, False, "forward_per_image", 256.0, 256.0, 0.0, None)
     with open_stub(audit) as connection:
+        insert(connection, "paper_imagenet9_calls", [calls])
         page = page_of(connection, audit.study, tmp_path)
+    assert "View: `paper_imagenet9_calls`. Its published values hold of any data.\n" in page
+    assert "| --- | --- | --- | --: |\n| rise | no | no | 256 (256, +0) |" in page
     limits = "[1.700, 1.780] | [1.690, 1.790]"
     assert (
         f"| mixed_rand | abs_response | blend | patch_a | 1.740 | {limits} | 1.737 | +0.003 |"

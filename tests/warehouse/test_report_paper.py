@@ -1,10 +1,10 @@
-"""The report's tables and pictures of the paper, for views that it knows and for any other."""
+"""The report's tables of the paper, for views that it knows and for any other."""
 
 import pytest
 from report_reader import Reader
-from stub_audit import Audit, insert, many_models, open_stub, six_models
+from stub_audit import Audit, insert, open_stub, six_models
 
-from warehouse.report import benchmark_figures, page, paper, paper_figures, paper_tables
+from warehouse.report import page, paper, paper_tables
 from warehouse.report.facts import read_facts
 from warehouse.report.page import write_report
 from warehouse.report.paper import DataNote
@@ -65,7 +65,7 @@ def test_estimates_stand_beside_published_values_that_are_said_not_to_compare(tm
     with open_stub(audit) as connection:
         reader = report_of(connection, audit, tmp_path)
     assert "paper" in reader.ids
-    label = "Not the official data: not comparable (20 foregrounds, not 4050)."
+    label = "Not the official data: not comparable (20 foregrounds, not 1496 to 1744)."
     assert label in reader.text
     row = ["mixed_rand", "abs_response", "blend", "patch_a", "1.740", "[1.700, 1.780]"]
     assert [*row, "[1.690, 1.790]", "1.737 not comparable", "+0.00300"] in reader.rows
@@ -202,89 +202,3 @@ def test_models_that_are_left_out_are_left_out_of_the_tables():
     rows = shown.table("paper_imagenet9_accuracy")
     assert [row.of["model_id"] for row in rows] == [None, *audit.models[:2]]
     assert len(shown.table("paper_imagenet9_protocol")) == 2 * 5
-
-
-def test_pictures_show_every_order_component_and_epsilon():
-    audit = many_models(3)
-    with open_stub(audit) as connection:
-        facts = read_facts(connection, audit.study)
-    protocol = paper_figures.protocol_pictures(facts)
-    # Rank transfer is undefined here, so that there is nothing to draw.
-    assert [picture.title.partition(":")[0] for picture in protocol] == ["mixed_same", "mixed_rand"]
-    for name in ("patch_a", "patch_b", "Evidence", "Fragility", ">1.74<"):
-        assert name in protocol[0].svg
-    orders = paper_figures.order_pictures(facts)
-    assert len(orders) == 2
-    for metric in ("evidence", "contradiction", "fragility", "abs_response"):
-        assert orders[0].svg.count(f'fill="var(--{metric},') == 3
-    thresholds = paper_figures.threshold_pictures(facts)
-    assert len(thresholds) == 2
-    for name in ("0.01", "0.05", "50% active"):
-        assert name in thresholds[0].svg
-
-
-LIMITS = (0.85, 0.95, 0.84, 0.96)
-
-
-def filled_benchmark(connection, study):
-    """Rows of every table of the benchmark: two methods, one of them undefined for fragility."""
-    numbers = (0.9, *LIMITS, None, None, None)
-    missing = (*[None] * 7, "no positive unit")
-    semantics = [
-        (
-            study,
-            method,
-            label,
-            "auroc",
-            *(missing if (method, label) == ("M", "fragility") else numbers),
-        )
-        for method in ("DECAF", "M")
-        for label in ("evidence", "fragility")
-    ]
-    insert(connection, "paper_imagenet9_semantics", semantics)
-    roles = [
-        (study, "DECAF", "role_accuracy", *numbers),
-        (study, "all", "pairs", 69.0, *[None] * 7),
-    ]
-    insert(connection, "paper_imagenet9_roles", roles)
-    bins = [
-        (study, method, part, "auroc", *(missing if part == "bin 02" else numbers))
-        for method in ("DECAF", "Abs")
-        for part in ("bin 01", "bin 02", "bin 10", "common support")
-    ]
-    insert(connection, "paper_imagenet9_bins", bins)
-    families = [
-        (study, name, probe, label, *numbers)
-        for name in ("decaf", "spatial")
-        for probe in ("logistic_regression", "gradient_boosting")
-        for label in ("evidence", "macro")
-    ]
-    insert(connection, "paper_imagenet9_families", families)
-    calls = [(study, "rise", "forward_per_image", 256.0, *[None] * 4, 256.0, 0.0, None)]
-    insert(connection, "paper_imagenet9_calls", calls)
-
-
-def test_the_benchmark_has_a_picture_of_every_figure(tmp_path):
-    audit = six_models()
-    with open_stub(audit) as connection:
-        filled_benchmark(connection, audit.study)
-        facts = read_facts(connection, audit.study)
-        reader = report_of(connection, audit, tmp_path)
-    pictures = benchmark_figures.benchmark_pictures(facts)
-    semantics, roles, bins, families, calls = (picture.svg for picture in pictures)
-    assert semantics.count(">0.90<") == 3, "the undefined one is not drawn"
-    assert "macro" not in semantics, "nor is a panel without a value"
-    assert ("role named" in roles, "units ranked" in roles, ">69<" in roles) == (True, False, False)
-    assert (">1<" in bins, ">10<" in bins, ">2<" in bins) == (True, True, False)
-    for name in ("logistic regression", "gradient boosting", "spatial"):
-        assert name in families
-    assert ">256<" in calls
-    for picture in pictures:
-        assert picture.title in reader.text
-
-
-def test_a_study_without_a_benchmark_has_no_picture_of_one():
-    audit = six_models()
-    with open_stub(audit) as connection:
-        facts = read_facts(connection, audit.study)
-    assert benchmark_figures.benchmark_pictures(facts) == []

@@ -7,6 +7,7 @@ import altair as alt
 from warehouse.report.facts import Facts
 from warehouse.report.figures import PAGE_WIDTH
 from warehouse.report.paper import PaperRow
+from warehouse.report.published import END, captioned, marks, rows_to_draw, with_marks
 from warehouse.report.svg import INK, MUTED, Picture, header, svg_element
 
 SEMANTICS = "paper_imagenet9_semantics"
@@ -30,10 +31,10 @@ def benchmark_pictures(facts: Facts) -> list[Picture]:
 
 def semantics_picture(facts: Facts) -> Picture | None:
     """AUROC of every method, a panel per behaviour and one for their mean (figure 3a)."""
-    rows = [row for row in facts.paper.table(SEMANTICS) if row.of["statistic"] == "auroc"]
+    rows = [row for row in rows_to_draw(facts.paper, SEMANTICS) if row.of["statistic"] == "auroc"]
     return method_points(
         rows,
-        "How well each method's score tells each behaviour",
+        captioned("How well each method's score tells each behaviour", facts.paper, SEMANTICS),
         "AUROC",
         panel_of=lambda row: row.of["label"],
         panels=("evidence", "contradiction", "fragility", "macro"),
@@ -45,10 +46,12 @@ def semantics_picture(facts: Facts) -> Picture | None:
 def roles_picture(facts: Facts) -> Picture | None:
     """Role agreement and ranking of every method in matched pairs (figure 3b)."""
     names = {"role_accuracy": "role named", "ranking_accuracy": "units ranked"}
-    rows = [row for row in facts.paper.table(ROLES) if row.of["statistic"] in names]
+    rows = [row for row in rows_to_draw(facts.paper, ROLES) if row.of["statistic"] in names]
     return method_points(
         rows,
-        "Pairs of units of about equal Abs that show different behaviours",
+        captioned(
+            "Pairs of units of about equal Abs that show different behaviours", facts.paper, ROLES
+        ),
         "share of what is right",
         panel_of=lambda row: names[row.of["statistic"]],
         panels=tuple(names.values()),
@@ -58,10 +61,10 @@ def roles_picture(facts: Facts) -> Picture | None:
 
 def families_picture(facts: Facts) -> Picture | None:
     """Macro AUROC of every representation on held-out families, a panel per probe (figure 10)."""
-    rows = [row for row in facts.paper.table(FAMILIES) if row.of["label"] == "macro"]
+    rows = [row for row in rows_to_draw(facts.paper, FAMILIES) if row.of["label"] == "macro"]
     return method_points(
         rows,
-        "Probes on families of models that they never saw",
+        captioned("Probes on families of models that they never saw", facts.paper, FAMILIES),
         "AUROC, mean over behaviours",
         panel_of=lambda row: row.of["probe"].replace("_", " "),
         panels=("logistic regression", "gradient boosting"),
@@ -74,10 +77,10 @@ def families_picture(facts: Facts) -> Picture | None:
 def calls_picture(facts: Facts) -> Picture | None:
     """Rows that each method takes of a model, by image (table 1)."""
     names = {"forward_per_image": "forward", "backward_per_image": "backward"}
-    rows = [row for row in facts.paper.table(CALLS) if row.of["statistic"] in names]
+    rows = [row for row in rows_to_draw(facts.paper, CALLS) if row.of["statistic"] in names]
     return method_points(
         rows,
-        "What each method takes of a model",
+        captioned("What each method takes of a model", facts.paper, CALLS),
         "rows of an image",
         panel_of=lambda row: names[row.of["statistic"]],
         panels=tuple(names.values()),
@@ -86,7 +89,14 @@ def calls_picture(facts: Facts) -> Picture | None:
 
 
 def bins_picture(facts: Facts) -> Picture | None:
-    """Mean AUROC of DECAF and Abs in every bin of Abs that has all behaviours (figure 3c)."""
+    """Mean AUROC of DECAF and Abs in every bin of Abs that has all behaviours (figure 3c).
+
+    The paper gives no value of a single bin. Without such a bin a line says so.
+    """
+    title = captioned(
+        "DECAF, dark, and Abs, light, among units of about equal Abs", facts.paper, BINS
+    )
+    rows = facts.paper.table(BINS)
     values = [
         {
             "method": row.of["method"],
@@ -95,13 +105,14 @@ def bins_picture(facts: Facts) -> Picture | None:
             "low": row.lower_95,
             "high": row.upper_95,
         }
-        for row in facts.paper.table(BINS)
+        for row in rows
         if row.of["statistic"] == "auroc"
         and row.of["part"].startswith("bin ")
         and row.estimate is not None
     ]
     if not values:
-        return None
+        why = "no bin has all three behaviours, present and absent"
+        return Picture(title, "", f"Not drawn: {why}.") if rows else None
     base = alt.Chart().encode(
         x=alt.X(
             "bin:O",
@@ -132,7 +143,6 @@ def bins_picture(facts: Facts) -> Picture | None:
     chart = alt.layer(line, limits, points, data=alt.InlineData(values=values)).properties(
         width=PAGE_WIDTH - 80, height=200
     )
-    title = "DECAF, dark, and Abs, light, among units of about equal Abs"
     note = f"{RESAMPLED} Bins without one of the three behaviours are left out."
     return Picture(title, svg_element(chart, title), note)
 
@@ -162,6 +172,7 @@ def method_points(
     reference
         Value with a dashed line.
     """
+    drawn = [row for row in rows if panel_of(row) in panels and row.estimate is not None]
     values = [
         {
             "panel": panel_of(row),
@@ -169,9 +180,9 @@ def method_points(
             "value": row.estimate,
             "low": row.lower_95,
             "high": row.upper_95,
+            "published": row.published,
         }
-        for row in rows
-        if panel_of(row) in panels and row.estimate is not None
+        for row in drawn
     ]
     if not values:
         return None
@@ -190,11 +201,11 @@ def method_points(
         .encode(x="low:Q", x2="high:Q")
     )
     written = (
-        base.transform_calculate(end="max(datum.value, isValid(datum.high) ? datum.high : 0)")
-        .mark_text(align="left", dx=6, fontSize=10)
+        base.transform_calculate(end=END)
+        .mark_text(align="left", dx=8, fontSize=10)
         .encode(x="end:Q", text=alt.Text("value:Q", format=digits))
     )
-    layers = [limits, points, written]
+    layers = [limits, marks(base, x="published:Q"), points, written]
     if reference is not None:
         line = alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
         layers.append(line.encode(x=alt.datum(reference)))
@@ -204,7 +215,7 @@ def method_points(
         .facet(column=alt.Column("panel:N", sort=shown, title=None, header=header()))
         .properties(spacing=16)
     )
-    return Picture(title, svg_element(chart, title), note)
+    return Picture(title, svg_element(chart, title), with_marks(note, drawn))
 
 
 def _shade(field: str, methods: Sequence[str]) -> alt.Color:

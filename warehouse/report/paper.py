@@ -33,6 +33,12 @@ NUMBERS = (
 )
 """Columns that do not say what a row is of."""
 
+FREE_OF_DATA = frozenset({"paper_imagenet9_calls"})
+"""Tables whose published values hold whatever data are audited."""
+OF_SCAN = frozenset({"paper_imagenet9_protocol", "paper_imagenet9_rank_transfer"})
+"""Tables whose published values are of the paper's scan, which is not its benchmark."""
+SCAN = "scan"
+
 COLUMNS_OF = (
     "SELECT table_name, list(column_name ORDER BY column_index) FROM duckdb_columns() "
     "WHERE starts_with(table_name, ?) GROUP BY table_name ORDER BY table_name"
@@ -110,6 +116,8 @@ class DataNote(NamedTuple):
     """Fingerprint of the audited pairs."""
     training_digest: str | None = None
     """Fingerprint of the rows that models were fitted on, or word that there are several."""
+    subject: str | None = None
+    """Which part of the paper the study is measured against, where there are several."""
 
 
 class Paper(NamedTuple):
@@ -121,6 +129,15 @@ class Paper(NamedTuple):
     def table(self, name: str) -> tuple[PaperRow, ...]:
         """Rows of one view; none where the study has none."""
         return next((table.rows for table in self.tables if table.name == name), ())
+
+    def is_comparable(self, name: str) -> bool | None:
+        """Whether the paper's values of a table are of such data; None if nothing is known."""
+        if name in FREE_OF_DATA:
+            return True
+        if self.data is None:
+            return None
+        is_other_part = name in OF_SCAN and self.data.subject not in (None, SCAN)
+        return self.data.is_official and not is_other_part
 
     @property
     def other_budgets(self) -> dict[str, float]:

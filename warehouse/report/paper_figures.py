@@ -7,30 +7,40 @@ import altair as alt
 from warehouse.report.facts import Facts
 from warehouse.report.figures import COMPONENTS, NAMES, PAGE_WIDTH
 from warehouse.report.paper import PaperRow
-from warehouse.report.svg import INK, MUTED, Picture, colour_scale, header, svg_element
+from warehouse.report.published import END, captioned, marks, rows_to_draw, with_marks
+from warehouse.report.svg import INK, MUTED, PAPER, Picture, colour_scale, header, svg_element
 
 PROTOCOL = "paper_imagenet9_protocol"
 RANK_TRANSFER = "paper_imagenet9_rank_transfer"
 ORDER_STABILITY = "paper_imagenet9_order_stability"
 THRESHOLDS = "paper_imagenet9_thresholds"
-SCATTER_SIDE = 190
+SHARE, RATIO = "share of Abs", "ratio to blend"
+"""Statistics of the thresholds."""
+SAME = 1.0
+"""Ratio of what the path does not change."""
+SCATTER_SIDE = 176
+LEAST_WIDTH = 250
+"""A narrower panel has no room between its bars for what is written of them."""
+UNIT = "mean response, score units"
 
 
 def protocol_pictures(facts: Facts) -> list[Picture]:
     """Ratios patch to blend and rank transfer: one picture per pair type, a panel per order."""
     panels = (
-        (PROTOCOL, "mean on the patch path / mean on the blend", 1.0),
+        (PROTOCOL, "mean on the patch path / mean on the blend", SAME),
         (RANK_TRANSFER, "rank correlation with the blend", 0.0),
     )
     pictures = []
     for name, title, reference in panels:
-        rows = [row for row in facts.paper.table(name) if row.of["metric"] in NAMES]
+        rows = [row for row in rows_to_draw(facts.paper, name) if row.of["metric"] in NAMES]
         for pair_type in _distinct(row.of["pair_type"] for row in rows):
             own = [row for row in rows if row.of["pair_type"] == pair_type]
-            if any(row.estimate is not None for row in own):
+            drawn = [row for row in own if row.estimate is not None]
+            if drawn:
                 svg = metric_bars(own, title, reference)
-                note = "Lines are 95% intervals that resample models."
-                pictures.append(Picture(f"{pair_type}: {title}", svg, note))
+                note = with_marks("Lines are 95% intervals that resample models.", drawn)
+                caption = captioned(f"{pair_type}: {title}", facts.paper, name)
+                pictures.append(Picture(caption, svg, note))
     return pictures
 
 
@@ -58,21 +68,37 @@ def order_pictures(facts: Facts) -> list[Picture]:
         ]
         if values:
             svg = order_scatter(values, path_a, path_b)
-            title = f"{pair_type}: {path_b} against {path_a}, a point per model"
+            title = captioned(
+                f"{pair_type}: {path_b} against {path_a}, a point per model",
+                facts.paper,
+                ORDER_STABILITY,
+            )
             note = "On the line both orders of the patches give the same mean."
             pictures.append(Picture(title, svg, note))
     return pictures
 
 
 def threshold_pictures(facts: Facts) -> list[Picture]:
-    """Shares of E, C and F at every epsilon, one picture per pair type, a panel per path."""
-    rows = [row for row in facts.paper.table(THRESHOLDS) if row.of["statistic"] == "mean"]
+    """Shares of E, C and F, and ratios to the blend, at every epsilon; a panel per path."""
+    makers = {
+        "shares of Abs, and of active pairs, at every epsilon": (
+            threshold_bars,
+            "Means over models; a share is over the mean of Abs.",
+        ),
+        "mean on the patch path / mean on the blend, at every epsilon": (
+            threshold_ratios,
+            "Evidence, contradiction, fragility and Abs, from left to right; lines are 95% "
+            "intervals that resample models.",
+        ),
+    }
+    rows = facts.paper.table(THRESHOLDS)
     pictures = []
     for pair_type in _distinct(row.of["pair_type"] for row in rows):
         own = [row for row in rows if row.of["pair_type"] == pair_type]
-        svg = threshold_bars(own)
-        title = f"{pair_type}: shares of Abs, and of active pairs, at every epsilon"
-        pictures.append(Picture(title, svg, "Means over models."))
+        for title, (draw, note) in makers.items():
+            if svg := draw(own):
+                caption = captioned(f"{pair_type}: {title}", facts.paper, THRESHOLDS)
+                pictures.append(Picture(caption, svg, note))
     return pictures
 
 
@@ -96,11 +122,11 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
             "value": row.estimate,
             "low": row.lower_95,
             "high": row.upper_95,
+            "published": row.published,
         }
         for row in rows
         if row.estimate is not None
     ]
-    width = min(300, (PAGE_WIDTH - 60) / len(paths) - 24)
     x = alt.X(
         "metric:N", sort=list(NAMES.values()), title=None, axis=alt.Axis(labelAngle=0, ticks=False)
     )
@@ -114,17 +140,21 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
         .mark_rule(color=INK, strokeWidth=1.5)
         .encode(y="low:Q", y2="high:Q")
     )
-    written = base.mark_text(align="left", dx=6, dy=-4, fontSize=10.5, color=INK).encode(
-        y="value:Q", text=alt.Text("value:Q", format=".2f")
+    # Above the interval, with a rim that keeps the dashed line out of the digits.
+    written = (
+        base.transform_calculate(end=f"max(0, {END})")
+        .mark_text(dy=-10, fontSize=10.5, fill=INK, stroke=PAPER, strokeWidth=4)
+        .encode(y="end:Q", text=alt.Text("value:Q", format=".2f"))
     )
     line = (
         alt.Chart()
         .mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
         .encode(y=alt.datum(reference))
     )
+    layers = (bars, limits, line, marks(base, y="published:Q"), written)
     chart = (
-        alt.layer(bars, limits, line, written, data=alt.InlineData(values=values))
-        .properties(width=width, height=200)
+        alt.layer(*layers, data=alt.InlineData(values=values))
+        .properties(width=_panel_width(paths), height=200)
         .facet(column=alt.Column("path:N", sort=paths, title=None, header=header()))
         .properties(spacing=24)
     )
@@ -145,8 +175,8 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> str:
             alt.Chart(alt.InlineData(values=own))
             .mark_point(filled=True, size=34, opacity=0.8)
             .encode(
-                x=alt.X("x:Q", title=path_a, scale=scale, axis=axis),
-                y=alt.Y("y:Q", title=path_b, scale=scale, axis=axis),
+                x=alt.X("x:Q", title=[path_a, UNIT], scale=scale, axis=axis),
+                y=alt.Y("y:Q", title=[path_b, UNIT], scale=scale, axis=axis),
                 color=colours,
             )
         )
@@ -164,24 +194,29 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> str:
 
 def threshold_bars(rows: Sequence[PaperRow]) -> str:
     """Stacked shares of E, C and F in Abs, a bar per epsilon and a panel per path."""
-    means = {(row.of["path"], row.of["epsilon"], row.of["metric"]): row.estimate for row in rows}
-    paths = _distinct(row.of["path"] for row in rows)
+    active = {
+        (row.of["path"], row.of["epsilon"]): row.estimate
+        for row in rows
+        if (row.of["statistic"], row.of["metric"]) == ("mean", "active_frac")
+    }
     values = []
-    for path, epsilon in _distinct((row.of["path"], row.of["epsilon"]) for row in rows):
-        total = means.get((path, epsilon, "abs_response"))
-        active = means.get((path, epsilon, "active_frac"))
-        for place, part in enumerate(COMPONENTS):
-            share = (means.get((path, epsilon, part)) or 0.0) / total if total else 0.0
+    for row in rows:
+        path, epsilon, part = (row.of[name] for name in ("path", "epsilon", "metric"))
+        if row.of["statistic"] == SHARE:
+            known = active.get((path, epsilon))
             values.append(
                 {
                     "path": path,
                     "epsilon": epsilon,
                     "part": part,
-                    "place": place,
-                    "share": share,
-                    "active": "" if active is None else f"{100 * active:.0f}% active",
+                    "place": COMPONENTS.index(part),
+                    "share": row.estimate or 0.0,
+                    "active": "" if known is None else f"{100 * known:.0f}% active",
                 }
             )
+    if not values:
+        return ""
+    paths = _distinct(value["path"] for value in values)
     width = (PAGE_WIDTH - 60) / len(paths) - 24
     y = alt.Y("epsilon:N", title="ε", axis=alt.Axis(ticks=False, domain=False))
     base = alt.Chart().encode(y=y)
@@ -208,6 +243,55 @@ def threshold_bars(rows: Sequence[PaperRow]) -> str:
         .properties(spacing=24)
     )
     return svg_element(chart, "Shares of evidence, contradiction and fragility at every epsilon")
+
+
+def threshold_ratios(rows: Sequence[PaperRow]) -> str:
+    """Ratios to the blend with their intervals, by epsilon and component; a panel per path."""
+    values = [
+        {
+            "path": row.of["path"],
+            "epsilon": row.of["epsilon"],
+            "metric": NAMES[row.of["metric"]],
+            "value": row.estimate,
+            "low": row.lower_95,
+            "high": row.upper_95,
+        }
+        for row in rows
+        if row.of["statistic"] == RATIO and row.of["metric"] in NAMES and row.estimate is not None
+    ]
+    if not values:
+        return ""
+    paths = _distinct(value["path"] for value in values)
+    base = alt.Chart().encode(
+        x=alt.X("epsilon:O", title="ε", axis=alt.Axis(labelAngle=0, ticks=False)),
+        xOffset=alt.XOffset("metric:N", sort=list(NAMES.values())),
+        color=colour_scale("metric:N", {name: metric for metric, name in NAMES.items()}),
+    )
+    points = base.mark_point(filled=True, size=46, opacity=1).encode(
+        y=alt.Y("value:Q", title="ratio to the blend", axis=alt.Axis(tickCount=5))
+    )
+    limits = (
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=1.5)
+        .encode(y="low:Q", y2="high:Q")
+    )
+    line = (
+        alt.Chart()
+        .mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
+        .encode(y=alt.datum(SAME))
+    )
+    chart = (
+        alt.layer(line, limits, points, data=alt.InlineData(values=values))
+        .properties(width=_panel_width(paths), height=160)
+        .facet(column=alt.Column("path:N", sort=paths, title=None, header=header()))
+        .properties(spacing=24)
+    )
+    return svg_element(chart, "Ratios of evidence, contradiction, fragility and Abs to the blend")
+
+
+def _panel_width(paths: Sequence[str]) -> float:
+    """Width of a panel by path; with more than three the picture scrolls."""
+    return max(LEAST_WIDTH, min(300, (PAGE_WIDTH - 60) / len(paths) - 24))
 
 
 def _distinct(values: Iterable) -> list:

@@ -3,7 +3,6 @@
 The page says nothing of the day or the machine: the same warehouse gives the same page.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from decaf.files import replace_file
 from warehouse.report.cells import MISSING, count, digest, score
 from warehouse.report.facts import Model, PairType, Run, Warned, known_run, rows_of
 from warehouse.report.paper import (
-    STATISTIC,
     DataNote,
     Paper,
     PaperRow,
@@ -24,6 +22,7 @@ from warehouse.report.paper import (
 )
 from warehouse.report.paper_tables import (
     budget_note,
+    data_of,
     fingerprints,
     heading,
     is_count,
@@ -99,7 +98,7 @@ def _opening(
     yield (
         "Where statistics stand side by side, a cell is our number, then in brackets the paper's "
         f"and the difference (ours less the paper's). `{MISSING}` is undefined, or not in the "
-        "paper."
+        "paper. A small number is explained below its table."
     )
 
 
@@ -115,25 +114,22 @@ def _data(data: DataNote | None) -> str:
 
 def _section(table: PaperTable) -> Iterator[str]:
     yield f"## {table.purpose[:1].upper()}{table.purpose[1:]}"
-    yield f"Paper: {table.paper}. View: `{table.name}`."
-    yield _wide(table) if table.is_wide else _long(table)
-    undefined = Counter(row.reason for row in table.rows if row.estimate is None)
-    if undefined:
-        reasons = (f"{reason} ({times})" for reason, times in sorted(undefined.items()))
-        yield f"Undefined: {'; '.join(reasons)}."
-    if remarks := _remarks(table):
-        yield f"Remarks: {'; '.join(f'{of}: {remark}' for of, remark in remarks)}."
+    yield f"Paper: {table.paper}. View: `{table.name}`. {data_of(table)}".rstrip()
+    notes = _notes(table)
+    yield _wide(table, notes) if table.is_wide else _long(table, notes)
+    if notes:
+        yield "\n".join(f"{place}. {reason}" for reason, place in notes.items())
 
 
-def _remarks(table: PaperTable) -> list[tuple[str, str]]:
-    """Reasons of rows that have an estimate all the same, each with what it is said of."""
-    said = [row for row in table.rows if row.estimate is not None and row.reason]
-    names = [name for name in table.columns if name != STATISTIC]
-    named = (
-        (" ".join(row.of[name] for name in names if isinstance(row.of[name], str)), row.reason)
-        for row in said
-    )
-    return list(dict.fromkeys(named))
+def _notes(table: PaperTable) -> dict[str, int]:
+    """Reasons of the rows, numbered in their order."""
+    said = (row.reason for row in table.rows if row.reason)
+    return {reason: place for place, reason in enumerate(dict.fromkeys(said), 1)}
+
+
+def _noted(text: str, row: PaperRow, notes: dict[str, int]) -> str:
+    """Add the number of a row's reason to what is written of it."""
+    return f"{text}<sup>{notes[row.reason]}</sup>" if row.reason else text
 
 
 def number(value: float | None) -> str:
@@ -165,33 +161,33 @@ def _interval(low: float | None, high: float | None) -> str:
     return MISSING if low is None or high is None else f"[{number(low)}, {number(high)}]"
 
 
-def _wide(table: PaperTable) -> str:
+def _wide(table: PaperTable, notes: dict[str, int]) -> str:
     lines = (
-        [*map(_name, of), *(_beside(line.get(name)) for name in table.statistics)]
+        [*map(_name, of), *(_beside(line.get(name), notes) for name in table.statistics)]
         for of, line in table.lines.items()
     )
     return _markdown(table, table.groups, [*map(heading, table.statistics)], lines)
 
 
-def _beside(row: PaperRow | None) -> str:
+def _beside(row: PaperRow | None, notes: dict[str, int]) -> str:
     if row is None:
         return MISSING
-    if row.published is None:
-        return number(row.estimate)
     ours, theirs = number(row.estimate), number(row.published)
+    if row.published is None:
+        return _noted(ours, row, notes)
     if row.difference is None:
-        return f"{ours} ({theirs})"
+        return _noted(f"{ours} ({theirs})", row, notes)
     if whole_difference(row):  # 0 and 1 are counts, too, beside a larger one
         ours, theirs = count(int(row.estimate)), count(int(row.published))
-    return f"{ours} ({theirs}, {difference(row)})"
+    return _noted(f"{ours} ({theirs}, {difference(row)})", row, notes)
 
 
-def _long(table: PaperTable) -> str:
+def _long(table: PaperTable, notes: dict[str, int]) -> str:
     levels = shown_levels(table)
     lines = (
         [
             *(_name(row.of[name]) for name in table.columns),
-            number(row.estimate),
+            _noted(number(row.estimate), row, notes),
             *(_interval(getattr(row, low), getattr(row, high)) for _, low, high in levels),
             _published(row),
             difference(row),

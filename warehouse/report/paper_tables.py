@@ -13,12 +13,13 @@ from warehouse.report.cells import (
     score_decimals,
 )
 from warehouse.report.facts import Facts
-from warehouse.report.paper import DataNote, Paper, PaperRow, PaperTable
+from warehouse.report.paper import FREE_OF_DATA, DataNote, Paper, PaperRow, PaperTable
 
 WHOLE = 2
 """Whole estimates from here on are counts; 0 and 1 are the ends of most scales."""
 
-COMPARABLE, INCOMPARABLE, UNKNOWN = "", "not comparable", "comparability unknown"
+LABELS = {True: "", False: "not comparable", None: "comparability unknown"}
+"""What stands beside a published value, by whether it compares."""
 
 
 def paper_tables(facts: Facts) -> tuple[Table, ...]:
@@ -39,6 +40,11 @@ def fingerprints(data: DataNote | None) -> dict[str, str]:
     """Digests of what was audited and fitted, whole, by what each is of."""
     known = {} if data is None else {"pairs": data.pairs_digest, "training": data.training_digest}
     return {name: value for name, value in known.items() if value}
+
+
+def data_of(table: PaperTable) -> str:
+    """Word that a table's published values need no data of the paper; else empty."""
+    return "Its published values hold of any data." if table.name in FREE_OF_DATA else ""
 
 
 def budget_note(paper: Paper) -> str:
@@ -74,7 +80,7 @@ def is_count(value: Any) -> bool:
 def is_number(table: PaperTable, name: str) -> bool:
     """Whether a column that says what a row is of holds numbers alone, where it is not empty."""
     values = [row.of[name] for row in table.rows if row.of[name] is not None]
-    return bool(values) and all(isinstance(value, int | float) for value in values)
+    return bool(values) and all(type(value) in (int, float) for value in values)  # no truth values
 
 
 def whole_difference(row: PaperRow) -> str | None:
@@ -132,7 +138,7 @@ def _table(table: PaperTable, facts: Facts) -> Table:
 
 def _wide(table: PaperTable, facts: Facts) -> Table:
     """One column for each statistic: our number, with the paper's and the difference below."""
-    label = _label(facts.paper.data)
+    label = LABELS[facts.paper.is_comparable(table.name)]
     columns = (
         *_groups(table, table.groups),
         *(Column(heading(name)) for name in table.statistics),
@@ -150,11 +156,15 @@ def _wide(table: PaperTable, facts: Facts) -> Table:
 def _beside(row: PaperRow | None, label: str) -> Cell:
     if row is None:
         return Cell(MISSING)
-    note = ""
+    notes = []
     if row.published is not None:
         known = "" if row.difference is None else f", {difference(row)}"
-        note = f"paper {written(row.published)}{known} {label}".rstrip()
-    return Cell(written(row.estimate), note, row.reason or "")
+        notes = [f"paper {written(row.published)}{known} {label}".rstrip()]
+    if row.estimate is None:
+        return Cell(MISSING, *notes, hover=row.reason or "")
+    if row.reason:
+        notes.append(row.reason)  # a remark on a number: nobody would look for it under a pointer
+    return Cell(written(row.estimate), "; ".join(notes))
 
 
 def _groups(table: PaperTable, names: tuple[str, ...]) -> list[Column]:
@@ -172,7 +182,7 @@ def _finished(
         columns,
         rows,
         runnable(table.query, facts.study),
-        f"Paper: {table.paper}. View: {table.name}.",
+        f"Paper: {table.paper}. View: {table.name}. {data_of(table)}".rstrip(),
     )
 
 
@@ -192,7 +202,7 @@ def _long(table: PaperTable, facts: Facts) -> Table:
         columns.append(
             Column("Difference", "ours - paper's", "The estimate less the paper's value")
         )
-    label = _label(facts.paper.data)
+    label = LABELS[facts.paper.is_comparable(table.name)]
     shown = tuple(
         (
             *(Cell(written(row.of[name])) for name in table.columns),
@@ -204,12 +214,6 @@ def _long(table: PaperTable, facts: Facts) -> Table:
         for row in rows
     )
     return _finished(table, tuple(columns), shown, facts)
-
-
-def _label(data: DataNote | None) -> str:
-    if data is None:
-        return UNKNOWN
-    return COMPARABLE if data.is_official else INCOMPARABLE
 
 
 def _published(row: PaperRow, label: str) -> Cell:

@@ -28,7 +28,7 @@ LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(e-?\d+)?")
 
 
 class Picture(NamedTuple):
-    """An inline SVG with what is seen in it."""
+    """An inline SVG with what is seen in it; none where the note says why nothing is drawn."""
 
     title: str
     svg: str
@@ -87,6 +87,8 @@ def _trim(element: ElementTree.Element) -> None:
             element.remove(child)
         else:
             _trim(child)
+    if element.tag.endswith("text") and "stroke" in element.attrib:
+        element.set("paint-order", "stroke")  # a rim around the letters, not over them
     for name in list(element.attrib):
         if name in UNSEEN or name.startswith("aria-") or (name, element.get(name)) in DEFAULTS:
             del element.attrib[name]

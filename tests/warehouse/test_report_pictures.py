@@ -1,0 +1,215 @@
+"""The report's pictures of the paper: of which figure, what is drawn, and what is marked."""
+
+import dataclasses
+import itertools
+import re
+
+import pytest
+from report_reader import Reader
+from stub_audit import insert, many_models, open_stub, six_models
+
+from warehouse.report import benchmark_figures, paper_figures
+from warehouse.report.facts import read_facts
+from warehouse.report.figures import NAMES
+from warehouse.report.page import write_report
+
+
+def report_of(connection, audit, folder):
+    return Reader(write_report(connection, audit.study, folder / "r.html").read_text())
+
+
+def test_pictures_show_every_order_component_and_epsilon():
+    audit = many_models(3)
+    with open_stub(audit) as connection:
+        facts = read_facts(connection, audit.study)
+    protocol = paper_figures.protocol_pictures(facts)
+    # Rank transfer is undefined here, so that there is nothing to draw.
+    assert [picture.title.partition(":")[0] for picture in protocol] == ["mixed_same", "mixed_rand"]
+    for name in ("patch_a", "patch_b", "Evidence", "Fragility", ">1.74<"):
+        assert name in protocol[0].svg
+    orders = paper_figures.order_pictures(facts)
+    assert len(orders) == 2
+    for metric in ("evidence", "contradiction", "fragility", "abs_response"):
+        assert orders[0].svg.count(f'fill="var(--{metric},') == 3
+    assert "mean response, score units" in orders[0].svg
+    thresholds = paper_figures.threshold_pictures(facts)
+    shares, ratios, *others = thresholds
+    assert len(others) == 2, "the other pair type"
+    for name in ("0.01", "0.05", "50% active"):
+        assert name in shares.svg
+    assert shares.svg.count('fill="var(--evidence,') == 3 * 3
+    assert ratios.svg.count('fill="var(--evidence,') == 2 * 3, "the blend has no ratio"
+    for name in ("0.01", "0.05", "patch_a", "patch_b", "ratio to the blend"):
+        assert name in ratios.svg
+
+
+LIMITS = (0.85, 0.95, 0.84, 0.96)
+
+
+def filled_benchmark(connection, study):
+    """Rows of every table of the benchmark: two methods, one of them undefined for fragility."""
+    numbers = (0.9, *LIMITS, None, None, None)
+    missing = (*[None] * 7, "no positive unit")
+    compared = (0.9, *LIMITS, 0.93, 0.9 - 0.93, None)
+    semantics = [
+        (
+            study,
+            method,
+            label,
+            "auroc",
+            *(missing if (method, label) == ("M", "fragility") else compared),
+        )
+        for method in ("DECAF", "M")
+        for label in ("evidence", "fragility")
+    ]
+    insert(connection, "paper_imagenet9_semantics", semantics)
+    roles = [
+        (study, "DECAF", "role_accuracy", *numbers),
+        (study, "all", "pairs", 69.0, *[None] * 7),
+    ]
+    insert(connection, "paper_imagenet9_roles", roles)
+    bins = [
+        (study, method, part, "auroc", *(missing if part == "bin 02" else numbers))
+        for method in ("DECAF", "Abs")
+        for part in ("bin 01", "bin 02", "bin 10", "common support")
+    ]
+    insert(connection, "paper_imagenet9_bins", bins)
+    families = [
+        (study, name, probe, label, 3, 3, *numbers)
+        for name in ("decaf", "spatial")
+        for probe in ("logistic_regression", "gradient_boosting")
+        for label in ("evidence", "macro")
+    ]
+    insert(connection, "paper_imagenet9_families", families)
+    calls = [
+        (study, "rise", False, False, "forward_per_image", 256.0, 256.0, 0.0, None),
+        (study, "occlusion", False, False, "forward_per_image", 50.0, 49.0, 1.0, "and the image"),
+        (study, "smooth_grad", True, False, "backward_per_image", 16.0, 16.0, 0.0, None),
+    ]
+    insert(connection, "paper_imagenet9_calls", calls)
+
+
+def test_the_benchmark_has_a_picture_of_every_figure(tmp_path):
+    audit = six_models()
+    with open_stub(audit) as connection:
+        filled_benchmark(connection, audit.study)
+        facts = read_facts(connection, audit.study)
+        reader = report_of(connection, audit, tmp_path)
+    pictures = benchmark_figures.benchmark_pictures(facts)
+    semantics, roles, bins, families, calls = (picture.svg for picture in pictures)
+    assert semantics.count(">0.90<") == 3, "the undefined one is not drawn"
+    assert "macro" not in semantics, "nor is a panel without a value"
+    assert ("role named" in roles, "units ranked" in roles, ">69<" in roles) == (True, False, False)
+    assert (">1<" in bins, ">10<" in bins, ">2<" in bins) == (True, True, False)
+    for name in ("logistic regression", "gradient boosting", "spatial"):
+        assert name in families
+    assert ">256<" in calls
+    for picture in pictures:
+        assert picture.title in reader.text
+
+
+MARK = 'fill="var(--paper, #fff)" stroke="var(--ink, #1c2430)"'
+HOLLOW = "Hollow diamonds are the paper's values."
+
+
+@pytest.mark.parametrize("is_official", [True, False])
+def test_values_of_the_paper_are_marked_where_they_compare(tmp_path, is_official):
+    """What a method takes of a model does not depend on the photos: always marked."""
+    audit = six_models()
+    with open_stub(audit) as connection:
+        filled_benchmark(connection, audit.study)
+        connection.execute("UPDATE paper_imagenet9_data SET is_official = ?", [is_official])
+        facts = read_facts(connection, audit.study)
+        reader = report_of(connection, audit, tmp_path)
+    semantics, roles, bins, families, calls = benchmark_figures.benchmark_pictures(facts)
+    (protocol, *_) = paper_figures.protocol_pictures(facts)
+    orders = paper_figures.order_pictures(facts)
+    (thresholds, *_) = paper_figures.threshold_pictures(facts)
+    known = "" if is_official else ", on other data"
+    for picture, figure, count in (
+        (semantics, "figure 3a", 3),
+        (roles, "figure 3b", 0),
+        (bins, "figure 3c", 0),
+        (families, "figure 10", 0),
+        (protocol, "figure 4a", 1),
+        (thresholds, "figure 11b", 0),
+    ):
+        assert picture.svg.count(MARK) == count * is_official, figure
+        assert (HOLLOW in picture.note) == (picture.svg.count(MARK) > 0)
+        assert picture.title.endswith(f"(the paper's {figure}{known})")
+        assert picture.title in reader.text
+    assert orders == [], "there is one order"
+    assert (calls.svg.count(MARK), calls.note) == (3, HOLLOW)
+    assert calls.title.endswith("(the paper's table 1)")
+    assert ["rise", "no", "no", "256 paper 256, +0", "–"] in reader.rows
+    assert ["occlusion", "no", "no", "50 paper 49, +1; and the image", "–"] in reader.rows
+    assert ["smooth_grad", "yes", "no", "–", "16 paper 16, +0"] in reader.rows
+    assert "View: paper_imagenet9_calls. Its published values hold of any data." in reader.text
+    assert HOLLOW in reader.text
+
+
+def test_the_official_benchmark_is_not_the_official_scan(tmp_path):
+    audit = six_models()
+    with open_stub(audit) as connection:
+        filled_benchmark(connection, audit.study)
+        official = "UPDATE paper_imagenet9_data SET is_official = true, subject = 'benchmark'"
+        connection.execute(official)
+        facts = read_facts(connection, audit.study)
+        reader = report_of(connection, audit, tmp_path)
+    assert MARK in benchmark_figures.semantics_picture(facts).svg
+    protocol = paper_figures.protocol_pictures(facts)[0]
+    assert protocol.title.endswith("(the paper's figure 4a, on other data)")
+    assert MARK not in protocol.svg
+    assert any(row[-2:] == ["1.737 not comparable", "+0.00300"] for row in reader.rows)
+    assert any(row[-2:] == ["0.930", "-0.0300"] for row in reader.rows)
+
+
+def test_values_are_written_above_their_intervals():
+    """On a rim: the dashed line at 1, or the next bar's interval, would cross the digits."""
+    audit = many_models(2, ("blend", "patch_a", "patch_b", "patch_c", "patch_d"))
+    with open_stub(audit) as connection:
+        rows = read_facts(connection, audit.study).paper.table(paper_figures.PROTOCOL)
+    own = [row for row in rows if row.of["pair_type"] == "mixed_rand"]
+    svg = paper_figures.metric_bars([row for row in own if row.of["metric"] in NAMES], "x", 1.0)
+    written = re.findall(
+        r'<text[^>]*translate\(([\d.]+),(-?[\d.]+)\)[^>]*order="stroke">1\.74<', svg
+    )
+    assert len(written) == 16
+    limits = re.findall(
+        r'<line transform="translate\(([\d.]+),([\d.]+)\)" x2="0" y2="(-[\d.]+)"', svg
+    )
+    tops = {float(x): float(y) + float(height) for x, y, height in limits}
+    for x, y in written:
+        assert float(y) + 5 < tops[float(x)], "digits end above the interval"
+    places = sorted({float(x) for x, _ in written})
+    assert min(b - a for a, b in itertools.pairwise(places)) > 40, "they have room"
+
+
+def test_values_of_the_paper_are_not_marked_where_nothing_is_known_of_the_data():
+    audit = six_models()
+    with open_stub(audit) as connection:
+        facts = read_facts(connection, audit.study)
+    facts = dataclasses.replace(facts, paper=facts.paper._replace(data=None))
+    picture = paper_figures.protocol_pictures(facts)[0]
+    assert "figure 4a, on data of which nothing is known)" in picture.title
+    assert MARK not in picture.svg
+
+
+def test_a_line_stands_where_bins_cannot_be_drawn(tmp_path):
+    audit = six_models()
+    with open_stub(audit) as connection:
+        filled_benchmark(connection, audit.study)
+        connection.execute("UPDATE paper_imagenet9_bins SET estimate = NULL")
+        facts = read_facts(connection, audit.study)
+        reader = report_of(connection, audit, tmp_path)
+    bins = benchmark_figures.bins_picture(facts)
+    assert (bins.svg, "figure 3c" in bins.title) == ("", True)
+    assert f"{bins.title} {bins.note}" in reader.text
+    assert bins.note == "Not drawn: no bin has all three behaviours, present and absent."
+
+
+def test_a_study_without_a_benchmark_has_no_picture_of_one():
+    audit = six_models()
+    with open_stub(audit) as connection:
+        facts = read_facts(connection, audit.study)
+    assert benchmark_figures.benchmark_pictures(facts) == []

@@ -1,0 +1,52 @@
+"""The paper's own values in the report's pictures: which figure one is, and what may be marked."""
+
+import re
+from collections.abc import Iterable
+
+import altair as alt
+
+from warehouse.report.paper import Paper, PaperRow
+from warehouse.report.svg import INK, PAPER
+
+FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")
+END = "max(datum.value, datum.high || datum.value, datum.published || datum.value)"
+"""Expression for where what is drawn of a row ends: its value is written beyond."""
+MARKS = "Hollow diamonds are the paper's values."
+DATA = {True: "", False: ", on other data", None: ", on data of which nothing is known"}
+"""What a caption says of the data, by whether values of the paper are of the same."""
+
+
+def rows_to_draw(paper: Paper, name: str) -> tuple[PaperRow, ...]:
+    """Rows of a table, with the paper's values only where they compare with the study's.
+
+    A mark has no room for a word: beside other data it would be read as the target.
+    """
+    rows = paper.table(name)
+    if paper.is_comparable(name):
+        return rows
+    return tuple(row._replace(published=None) for row in rows)
+
+
+def captioned(title: str, paper: Paper, name: str) -> str:
+    """Add to a picture's title which figure of the paper it is, and whether of other data."""
+    headers = (table.paper for table in paper.tables if table.name == name)
+    figure = next((found[0] for found in map(FIGURE.search, headers) if found), "")
+    return f"{title} (the paper's {figure}{DATA[paper.is_comparable(name)]})" if figure else title
+
+
+def with_marks(note: str, rows: Iterable[PaperRow]) -> str:
+    """Add to a picture's note what its marks are, where the rows that it draws have any."""
+    is_marked = any(row.published is not None for row in rows)
+    return " ".join(filter(None, (note, MARKS if is_marked else "")))
+
+
+def marks(base: alt.Chart, **position: str) -> alt.Chart:
+    """Make the layer of the paper's values, from the field ``published`` of the base's data.
+
+    Hollow marks have the colour of the paper inside, so that they can be seen on a bar.
+    """
+    return (
+        base.transform_filter("isValid(datum.published)")
+        .mark_point(shape="diamond", fill=PAPER, stroke=INK, size=100, strokeWidth=1.2, opacity=1)
+        .encode(color=alt.value(INK), **position)
+    )
