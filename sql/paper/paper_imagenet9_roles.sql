@@ -34,7 +34,7 @@ counts AS (
 replicates AS MATERIALIZED (
     SELECT unnest(g), '' AS part, replicate, value, cluster_count,
         if(g.statistic = 'role_accuracy', credited_count, ranking_count) AS unit_count,
-        'no pair without a missing score' AS undefined
+        if(pair_count = 0, 'no matched pair', 'no pair without a missing score') AS undefined
     FROM found
     JOIN counts ON counts.study = g.study AND counts.method = g.method
 ),

@@ -219,6 +219,11 @@ def test_roles(units):
         }
     )
     units.connection.from_arrow(table).create("core_matched_pairs")
+    units.connection.execute(
+        "CREATE TABLE core_unit_methods AS SELECT DISTINCT study, method FROM scores; "
+        "CREATE TABLE core_analyses AS "
+        "SELECT 's' AS study, 'matched_pairs' AS kind, true AS is_made"
+    )
     define(units.connection, "core_pair_roles")
     define(units.connection, "core_model_pair_roles")
     define(units.connection, "paper_imagenet9_roles")
