@@ -166,8 +166,15 @@ def test_discrimination_inside_bins(ask, bin_count):
         bins = quantile_bins(magnitude, bin_count)
         reference, is_common = within_bins(labels, scores, bins), common_support(labels, bins)
         found = [row for row in by_bin if row["g"] == g]
-        assert len(found) == 3 * np.unique(bins.bin_of).size
+        assert len(found) == 3 * bins.bin_count
         for row in found:
+            is_empty = row["bin"] not in bins.bin_of
+            assert (row["reason"] == "no unit in the bin") == is_empty
+            edges = row["lower_edge"], row["upper_edge"]
+            between = bins.edges[row["bin"] :][:2].tolist()
+            assert all(
+                a == b or (is_empty and a is None) for a, b in zip(edges, between, strict=True)
+            )
             cell = row["bin"], BEHAVIOURS.index(row["behaviour"])
             assert row["auroc"] == near(reference.auroc[cell])
             assert row["auprc"] == near(reference.auprc[cell])
