@@ -142,7 +142,7 @@ def long_units(rng, group_count=5, unit_count=400):
     return groups, columns
 
 
-@pytest.mark.parametrize("bin_count", [1, 7, 20, 500])
+@pytest.mark.parametrize("bin_count", [1, 7, 12, 20, 500])
 def test_bins_of_random_units(ask, bin_count):
     groups, columns = long_units(np.random.default_rng(bin_count))
     sql = f"FROM quantile_bins('units', {bin_count}) ORDER BY g, unit"
