@@ -28,7 +28,8 @@ def quantile_bins(magnitude: ArrayLike, bin_count: int) -> QuantileBins:
     """Cut a magnitude into bins of about equally many units (paper, section 6.2, appendix F).
 
     Edges interpolate linearly between units. Edges that coincide are dropped, so that ties lie in
-    one bin and there may be fewer bins than asked for.
+    one bin and there may be fewer bins than asked for. They are those of ``pandas.qcut`` in
+    pandas 3.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def quantile_bins(magnitude: ArrayLike, bin_count: int) -> QuantileBins:
     values = as_scores(magnitude, "magnitude")
     if values.ndim != 1:
         raise ResponseError(f"magnitude has shape {values.shape}; expected (n_units,)")
-    edges = np.unique(np.quantile(values, np.arange(bin_count + 1) / bin_count))
+    edges = np.unique(np.quantile(values, _shares(bin_count)))
     if edges.size == 1:
         edges = np.repeat(edges, 2)
     return QuantileBins(edges, np.searchsorted(edges[1:-1], values, side="left"))
@@ -188,6 +189,17 @@ def common_support_macro(by_bin: ArrayLike, is_common: ArrayLike) -> float:
             f"value for each of {len(values)} bins"
         )
     return float(values[common].mean(axis=1).mean()) if common.any() else np.nan
+
+
+def _shares(bin_count: int) -> NDArray[np.float64]:
+    """Shares of the units below every edge, to the last bit those of pandas 3.
+
+    A share that no float64 is equal to is rounded up: one that is too small may put an edge that
+    lies on a unit below it, and the unit in the next bin.
+    """
+    shares = np.linspace(0, 1, bin_count + 1)
+    is_exact = bin_count * shares == np.arange(bin_count + 1)
+    return np.where(is_exact, shares, np.nextafter(shares, 1))
 
 
 def _table(by_bin: ArrayLike) -> NDArray[np.float64]:

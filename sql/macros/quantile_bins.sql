@@ -6,6 +6,16 @@
 -- such as one per behaviour, repeat its magnitude. Edges interpolate linearly between units, and
 -- those that coincide are dropped. A magnitude that is NULL or not finite lies in no bin.
 -- FROM quantile_bins('my_units', 20)
+
+-- Share of the units below an edge, to the last bit that of decaf.bins: numpy's linspace, rounded up
+-- where no DOUBLE is equal to it.
+CREATE OR REPLACE MACRO share_below_edge(number, bin_count) AS
+    CASE
+        WHEN number = bin_count THEN 1
+        WHEN number * (1 / bin_count) * bin_count = number THEN number * (1 / bin_count)
+        ELSE nextafter(number * (1 / bin_count), 1::DOUBLE)
+    END;
+
 CREATE OR REPLACE MACRO quantile_bins(rel, bin_count) AS TABLE
 WITH units AS (
     SELECT
@@ -30,7 +40,9 @@ cuts AS (
             WHEN bin_count >= 1 THEN bin_count + 1
             ELSE error('quantile_bins: bin_count must be at least 1')
         END),
-        lambda number: interpolated_at(magnitudes, number / bin_count * (len(magnitudes) - 1))
+        lambda number: interpolated_at(
+            magnitudes, share_below_edge(number, bin_count) * (len(magnitudes) - 1)
+        )
     ))) AS edges
     FROM sorted
 )

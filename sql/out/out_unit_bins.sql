@@ -1,6 +1,6 @@
 -- purpose: how well every method tells every behaviour among units of about equal Abs
 -- grain: one row per study, bin of Abs, method and label
--- inputs: core_unit_scores, discrimination
+-- inputs: core_unit_scores, discrimination, empty_bins
 -- paper: section 6.2 (figure 3c); appendix F
 -- Another number of bins: bin_macros and discrimination_in_bins over core_unit_scores.
 CREATE OR REPLACE VIEW out_unit_bins AS
@@ -12,7 +12,7 @@ WITH units AS MATERIALIZED (
     WHERE is_complete
 ),
 -- Whether a bin is common support depends on labels alone, not on which scores are missing.
-cells AS (
+cells AS MATERIALIZED (
     SELECT
         g,
         min(lower_edge) AS lower_edge,
@@ -22,13 +22,26 @@ cells AS (
         bool_or(label) AND bool_or(NOT label) AS has_both
     FROM units
     GROUP BY g
+),
+edges AS (SELECT DISTINCT g.study AS g, g.bin AS bin, lower_edge, upper_edge FROM cells),
+judged AS (
+    SELECT unnest(g), lower_edge, upper_edge, unit_count, model_count, positive_count,
+        negative_count, auroc, auprc, has_both, reason
+    FROM discrimination_by_group('units')
+    JOIN cells USING (g)
+    UNION ALL BY NAME
+    SELECT study, bin, method, label, lower_edge, upper_edge, 0 AS unit_count, 0 AS model_count,
+        0 AS positive_count, 0 AS negative_count, FALSE AS has_both, 'no unit in the bin' AS reason
+    FROM empty_bins('edges') AS empty
+    JOIN (SELECT DISTINCT g.study AS study, g.method AS method, g.label AS label FROM cells)
+        ON study = empty.g
 )
 SELECT
-    g.study AS study,
-    g.bin AS bin, -- from 0; equal magnitudes lie in one bin, so that there may be fewer than 20
-    g.method AS method,
-    g.label AS label,
-    lower_edge, -- Abs, score units
+    study,
+    bin, -- from 0; equal magnitudes lie in one bin, so that there may be fewer than 20
+    method,
+    label,
+    lower_edge, -- Abs, score units; an edge between two empty bins is NULL
     upper_edge,
     unit_count,
     model_count,
@@ -37,8 +50,7 @@ SELECT
     auroc, -- NULL unless both classes are there
     auprc,
     -- every label occurs in the bin, and is absent in it
-    bool_and(has_both) OVER (PARTITION BY g.study, g.bin, g.method) AS is_common,
+    bool_and(has_both) OVER (PARTITION BY study, bin, method) AS is_common,
     reason
-FROM discrimination_by_group('units')
-JOIN cells USING (g)
-ORDER BY g.study, g.bin, g.method, g.label;
+FROM judged
+ORDER BY study, bin, method, label;

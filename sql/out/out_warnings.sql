@@ -1,7 +1,7 @@
 -- purpose: what a reader of the results should know before trusting them
 -- grain: one row per study, model, warning and detail
 -- inputs: core_current_runs, stg_quarantine, stg_run_remarks, core_shards, core_profiles,
---   core_predictions, core_pairs
+--   core_predictions, core_pairs, core_left_out_units
 -- paper: appendix B.8 (threshold stability)
 CREATE OR REPLACE VIEW out_warnings AS
 WITH cells AS (
@@ -51,7 +51,10 @@ warnings AS (
     UNION ALL
     SELECT study, NULL, 'left_out', NULL, remark
     FROM stg_run_remarks SEMI JOIN core_current_runs USING (study, run_id)
+    UNION ALL
+    SELECT study, model_id, 'left_out_units', left_out_count,
+        format('of {} units are left out of the benchmark: {}', unit_count, reason)
+    FROM core_left_out_units
 )
-SELECT study, model_id, warning, affected_count, detail
 FROM warnings
 ORDER BY study, model_id, warning, detail;

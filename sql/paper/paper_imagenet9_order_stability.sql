@@ -1,19 +1,28 @@
 -- purpose: how much the order of the patches matters: order A beside B, and beside a random order
 -- grain: one row per study of ImageNet-9, pair type, two patch orders, statistic and metric
--- inputs: core_protocol_pairs, core_trajectories, paper_imagenet9_data, rank_transfer_of_models
+-- inputs: core_protocol_pairs, core_identical_trajectories, paper_imagenet9_data,
+--   rank_transfer_of_models, bootstrap
 -- paper: appendix G, figure 11a (patch-order stability)
--- Differences are of model means, score units; identical trajectories have equal scores at every
--- stage, bit for bit. Orders A and B differ in exactly tied patches alone. Intervals resample models.
+-- Differences are of model means, score units. Orders A and B differ in exactly tied patches alone.
+-- Intervals resample models.
 CREATE OR REPLACE VIEW paper_imagenet9_order_stability AS
 WITH pairs AS MATERIALIZED (
     FROM core_protocol_pairs SEMI JOIN paper_imagenet9_data USING (study) WHERE protocol_a = 'patch'
 ),
 asked AS (SELECT DISTINCT study, pair_type, path_a, path_b FROM pairs),
--- A hash of 64 bits stands for the stages and scores: half the time, a fraction of the memory.
-stored AS MATERIALIZED (
+found AS MATERIALIZED (
     SELECT
-        study, model_id, pair_type, pair_id, repetition, path, hash(t, q_plus, q_minus) AS content
-    FROM core_trajectories
+        {study: study, pair_type: pair_type, path_a: path_a, path_b: path_b,
+            statistic: 'mean absolute difference', metric: metric} AS g,
+        model_id AS cluster, abs(mean_b - mean_a) AS x, 1 AS y
+    FROM pairs
+    UNION ALL
+    SELECT
+        {study: study, pair_type: pair_type, path_a: path_a, path_b: path_b,
+            statistic: 'share of identical trajectories', metric: NULL},
+        model_id, identical_count, trajectory_count
+    FROM core_identical_trajectories
+    SEMI JOIN asked USING (study, pair_type, path_a, path_b)
 ),
 statistics AS (
     SELECT study, pair_type, path_a, path_b, 'rank correlation' AS statistic, metric,
@@ -21,39 +30,28 @@ statistics AS (
     FROM rank_transfer_of_models(500, 91702)
     SEMI JOIN asked USING (study, pair_type, path_a, path_b)
     UNION ALL BY NAME
-    SELECT study, pair_type, path_a, path_b, 'mean absolute difference' AS statistic, metric,
-        avg(abs(mean_b - mean_a)) AS estimate
-    FROM pairs
-    GROUP BY study, pair_type, path_a, path_b, metric
+    SELECT unnest(g), any_value(estimate) AS estimate,
+        any_value(lower_limit) FILTER (level = 0.9) AS lower_90,
+        any_value(upper_limit) FILTER (level = 0.9) AS upper_90,
+        any_value(lower_limit) FILTER (level = 0.95) AS lower_95,
+        any_value(upper_limit) FILTER (level = 0.95) AS upper_95,
+        any_value(if(reason = 'a single cluster', 'a single model', reason)) AS reason
+    FROM bootstrap_by_group('found', 500, 91702, [0.9, 0.95])
+    WHERE statistic = 'ratio'
+    GROUP BY g
     UNION ALL BY NAME
     SELECT study, pair_type, path_a, path_b, 'largest absolute difference' AS statistic, metric,
-        max(abs(mean_b - mean_a)) AS estimate
+        max(abs(mean_b - mean_a)) AS estimate, 'a maximum is not resampled' AS reason
     FROM pairs
     GROUP BY study, pair_type, path_a, path_b, metric
-    UNION ALL BY NAME
-    SELECT study, a.pair_type, a.path AS path_a, b.path AS path_b,
-        'share of identical trajectories' AS statistic, NULL AS metric,
-        avg((a.content = b.content)::DOUBLE) AS estimate
-    FROM stored AS a
-    JOIN stored AS b USING (study, model_id, pair_id, repetition)
-    JOIN asked
-        ON asked.study = a.study AND asked.pair_type = a.pair_type
-        AND asked.path_a = a.path AND asked.path_b = b.path
-    GROUP BY study, a.pair_type, a.path, b.path
 )
 SELECT
-    study,
-    pair_type,
+    study, pair_type,
     path_a, -- order A
-    path_b,
-    statistic,
+    path_b, statistic,
     metric, -- NULL where the statistic is of whole trajectories
-    estimate,
-    lower_90,
-    upper_90,
-    lower_95,
-    upper_95,
+    estimate, lower_90, upper_90, lower_95, upper_95,
     NULL::DOUBLE AS published, -- the paper says "almost perfectly"
-    reason
+    reason -- why the estimate, or its interval, is NULL
 FROM statistics
 ORDER BY study, pair_type, path_b, statistic, metric;

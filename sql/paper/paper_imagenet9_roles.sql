@@ -1,38 +1,42 @@
 -- purpose: how well the largest score of a method names what matched pairs of units show
 -- grain: one row per study, method and statistic
--- inputs: core_pair_roles, bootstrap_replicates, comparisons_with_decaf
+-- inputs: core_model_pair_roles, bootstrap_replicates, dyadic_ratio_replicates,
+--   comparisons_with_decaf
 -- paper: section 6.2 (figure 3b); appendix F (magnitude-matched pairs)
--- Intervals resample models. A pair belongs to the models of both its units; it is drawn with the
--- model of its left unit, the one with the smaller Abs.
+-- Intervals resample models. The credit of every unit is drawn with its own model; a ranking, which
+-- is of both units, as often as the draws of both models multiply to.
 CREATE OR REPLACE VIEW paper_imagenet9_roles AS
-WITH pairs AS MATERIALIZED (FROM core_pair_roles),
-entries AS (
+WITH models AS MATERIALIZED (FROM core_model_pair_roles),
+credits AS (
     SELECT {study: study, method: method, statistic: 'role_accuracy'} AS g,
-        left_model_id AS cluster, credit AS x, NULL::DOUBLE AS y
-    FROM pairs
+        unnest([left_model_id, right_model_id]) AS cluster,
+        unnest([left_credit, right_credit]) AS x, credited_count AS y
+    FROM models
+),
+rankings AS (
+    SELECT {study: study, method: method, statistic: 'ranking_accuracy'} AS g,
+        left_model_id AS cluster_a, right_model_id AS cluster_b,
+        ranking_wins AS x, ranking_count AS y
+    FROM models
+),
+found AS (
+    SELECT g, replicate, value, cluster_count FROM bootstrap_replicates('credits', 500, 91702)
+    WHERE statistic = 'ratio'
     UNION ALL
-    SELECT {study: study, method: method, statistic: 'ranking_accuracy'}, left_model_id,
-        ranking_wins, ranking_count
-    FROM pairs
+    FROM dyadic_ratio_replicates('rankings', 500, 91702)
 ),
 counts AS (
-    SELECT
-        study, method, count(*) AS pair_count, sum(label_count) AS label_count,
-        count(DISTINCT left_model_id) AS cluster_count,
-        {role_accuracy: count(credit), ranking_accuracy: sum(ranking_count)} AS unit_counts
-    FROM pairs
+    SELECT study, method, sum(pair_count) AS pair_count, sum(label_count) AS label_count,
+        sum(credited_count) AS credited_count, sum(ranking_count) AS ranking_count
+    FROM models
     GROUP BY study, method
 ),
 replicates AS MATERIALIZED (
-    SELECT
-        g.study AS study, g.method AS method, '' AS part, g.statistic AS statistic, replicate,
-        value, counts.cluster_count,
-        if(g.statistic = 'role_accuracy', unit_counts.role_accuracy, unit_counts.ranking_accuracy)
-            AS unit_count,
-        'no pair without a missing score' AS undefined
-    FROM bootstrap_replicates('entries', 500, 91702) AS found
+    SELECT unnest(g), '' AS part, replicate, value, cluster_count,
+        if(g.statistic = 'role_accuracy', credited_count, ranking_count) AS unit_count,
+        if(pair_count = 0, 'no matched pair', 'no pair without a missing score') AS undefined
+    FROM found
     JOIN counts ON counts.study = g.study AND counts.method = g.method
-    WHERE found.statistic = if(g.statistic = 'role_accuracy', 'mean', 'ratio')
 ),
 published (method, statistic, published) AS (
     VALUES ('DECAF', 'role_accuracy', 0.9639884183858124), ('Abs', 'role_accuracy',

@@ -30,6 +30,31 @@ def test_edges_lie_between_units():
     assert bins.bin_of.tolist() == [0, 0, 1, 1]
 
 
+@pytest.mark.parametrize(("bin_count", "size"), [(12, 1), (12, 2), (12, 4), (20, 9), (20, 17)])
+def test_a_unit_on_an_edge_is_the_last_of_its_bin(bin_count, size):
+    """Edges lie on every size-th whole number, and 3 / 20 and its like are no float64."""
+    units = np.arange(bin_count * size + 1)
+    bins = quantile_bins(units, bin_count)
+    assert bins.bin_of.tolist() == [max(-(-unit // size) - 1, 0) for unit in units]
+
+
+@pytest.mark.parametrize(
+    ("tenths", "bin_count", "expected"),
+    [
+        ([0, 4, 5, 5, 6, 9], 20, [0, 3, 7, 7, 12, 16]),
+        (
+            [0, 1, 1, 2, 3, 4, 4, 5, 5, 5, 5, 6, 6, 7, 7, 8, 8, 9, 10],
+            12,
+            [0, 0, 0, 1, 2, 3, 3, 4, 4, 4, 4, 6, 6, 7, 7, 9, 9, 10, 10],
+        ),
+    ],
+)
+def test_bins_are_those_of_pandas(tenths, bin_count, expected):
+    """pandas.qcut(units, bin_count, labels=False, duplicates="drop"), pandas 3.1.1."""
+    bins = quantile_bins(np.array(tenths) / 10, bin_count)
+    assert bins.bin_of.tolist() == expected
+
+
 def test_edges_that_coincide_are_dropped():
     # Quartiles 0, 0, 0, 3, 9.
     bins = quantile_bins([0, 0, 0, 0, 0, 0, 3, 3, 9], 4)

@@ -262,6 +262,10 @@ def _check_benchmark(root):
         roles = connection.sql(
             "SELECT estimate FROM paper_imagenet9_roles WHERE statistic = 'pairs'"
         ).fetchall()
+        planned, measured = (
+            connection.sql(f"SELECT DISTINCT study, method FROM {name} ORDER BY ALL").fetchall()
+            for name in ("core_unit_methods", "core_unit_scores")
+        )
         analyses = connection.sql("SELECT kind, is_made FROM core_analyses ORDER BY ALL").fetchall()
     assert [unit["reason"] for unit in units] == [None] * 9
     shown = [
@@ -274,7 +278,8 @@ def _check_benchmark(root):
     )
     names = [unit["source_id"] for unit in units]
     assert pairs == [(names[a], names[b]) for a, b in matched]
-    assert roles == ([(len(pairs),)] if pairs else [])
+    assert roles == [(len(pairs),)]
+    assert planned == measured
     assert len(probed) == 10
     assert {row[2:] for row in probed} == {(3, 9, "no other family")}
     assert set(calls) == {

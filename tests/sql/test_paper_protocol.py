@@ -8,7 +8,7 @@ from random_audit import random_audit
 from test_comparisons import means_on_paths, model_draws, near
 from test_oracles import by_cell, rows_of
 
-from decaf.bootstrap import bootstrap_ratio, bootstrap_statistic
+from decaf.bootstrap import bootstrap_mean, bootstrap_ratio, bootstrap_statistic
 from decaf.profiles import profile
 from decaf.ranks import weighted_spearman
 
@@ -78,18 +78,21 @@ def test_rank_transfer(audit, catalogue):
 
 
 def test_order_stability(audit, catalogue):
-    rows = rows_of(catalogue(audit).sql("FROM paper_imagenet9_order_stability"))
-    for row in rows:
+    connection = catalogue(audit)
+    for row in rows_of(connection.sql("FROM paper_imagenet9_order_stability")):
         if row["metric"] is None:
             assert row["estimate"] == 0
+            limit = 0 if row["reason"] is None else None
+            assert [row[name] for name in LIMITS] == [limit] * 4
             continue
         a, b = np.array(means_on_paths(audit, row))
-        expected = {
-            "mean absolute difference": np.abs(b - a).mean(),
-            "largest absolute difference": np.abs(b - a).max(),
-        }
-        if row["statistic"] in expected:
-            assert row["estimate"] == near(expected[row["statistic"]])
+        if row["statistic"] == "mean absolute difference":
+            draws = model_draws(connection, len(a), 500, 91702)
+            check(row, bootstrap_mean(np.abs(b - a), draws=draws))
+            assert (row["reason"] == "a single model") == (len(a) == 1)
+        if row["statistic"] == "largest absolute difference":
+            assert row["estimate"] == near(np.abs(b - a).max())
+            assert row["reason"] == "a maximum is not resampled"
 
 
 def test_thresholds(audit, catalogue):

@@ -223,7 +223,13 @@ def test_roles(units):
         }
     )
     units.connection.from_arrow(table).create("core_matched_pairs")
+    units.connection.execute(
+        "CREATE TABLE core_unit_methods AS SELECT DISTINCT study, method FROM scores; "
+        "CREATE TABLE core_analyses AS "
+        "SELECT 's' AS study, 'matched_pairs' AS kind, true AS is_made"
+    )
     define(units.connection, "core_pair_roles")
+    define(units.connection, "core_model_pair_roles")
     define(units.connection, "paper_imagenet9_roles")
     found = {row[1:3]: row for row in units.connection.view("paper_imagenet9_roles").fetchall()}
     for method, scores in units.scores.items():
@@ -238,9 +244,35 @@ def test_roles(units):
     assert found["Abs", "role_accuracy_difference"][3] == pytest.approx(
         found["DECAF", "role_accuracy"][3] - found["Abs", "role_accuracy"][3]
     )
-    # A pair is drawn with the model of its left unit.
-    credit = role_credit(units.scores["DECAF"], units.labels)[pairs].mean(axis=1)
-    assert set(units.model[left]) == set(range(MODELS))
-    weights = units.counts()[:, units.model[left]]
-    limits = np.quantile(weights @ credit / weights.sum(axis=1), [0.05, 0.95, 0.025, 0.975])
-    assert found["DECAF", "role_accuracy"][4:8] == pytest.approx(limits.tolist())
+    for method in ("DECAF", "Abs", "SignFlip"):
+        expected = role_replicates(units, method, pairs)
+        for statistic, replicates in expected.items():
+            limits = np.nanquantile(replicates, [0.05, 0.95, 0.025, 0.975])
+            assert found[method, statistic][4:8] == pytest.approx(limits.tolist()), statistic
+            if method == "Abs":
+                decaf = role_replicates(units, "DECAF", pairs)[statistic]
+                limits = np.quantile(decaf - replicates, [0.05, 0.95, 0.025, 0.975])
+                row = found[method, f"{statistic}_difference"]
+                assert row[4:8] == pytest.approx(limits.tolist()), statistic
+
+
+def role_replicates(units, method, pairs):
+    """Credits are drawn with the unit's own model, rankings of a pair with both its models."""
+    draws, (left, right) = units.counts(), units.model[pairs].T
+    assert {*left, *right} == set(range(MODELS)), "the draws are of the models in pairs"
+    scores, labels = units.scores[method], units.labels
+    credit = role_credit(scores, labels)[pairs]
+    is_whole = ~np.isnan(credit).any(axis=1)
+    credit = credit[is_whole].ravel()
+    of_credit = draws[:, units.model[pairs[is_whole]].ravel()]
+    a, b = pairs.T
+    wins = np.sign(scores[a] - scores[b])
+    wins = np.where(labels[a], 0.5 + 0.5 * wins, 0.5 - 0.5 * wins)
+    is_judged = (labels[a] != labels[b]) & ~np.isnan(wins)
+    of_pair = np.where(left == right, draws[:, left], draws[:, left] * draws[:, right])
+    return {
+        "role_accuracy": of_credit @ credit / of_credit.sum(axis=1),
+        "ranking_accuracy": of_pair
+        @ np.where(is_judged, wins, 0).sum(axis=1)
+        / (of_pair @ is_judged.sum(axis=1)),
+    }

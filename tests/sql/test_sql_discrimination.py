@@ -142,7 +142,7 @@ def long_units(rng, group_count=5, unit_count=400):
     return groups, columns
 
 
-@pytest.mark.parametrize("bin_count", [1, 7, 20, 500])
+@pytest.mark.parametrize("bin_count", [1, 7, 12, 20, 500])
 def test_bins_of_random_units(ask, bin_count):
     groups, columns = long_units(np.random.default_rng(bin_count))
     sql = f"FROM quantile_bins('units', {bin_count}) ORDER BY g, unit"
@@ -166,8 +166,15 @@ def test_discrimination_inside_bins(ask, bin_count):
         bins = quantile_bins(magnitude, bin_count)
         reference, is_common = within_bins(labels, scores, bins), common_support(labels, bins)
         found = [row for row in by_bin if row["g"] == g]
-        assert len(found) == 3 * np.unique(bins.bin_of).size
+        assert len(found) == 3 * bins.bin_count
         for row in found:
+            is_empty = row["bin"] not in bins.bin_of
+            assert (row["reason"] == "no unit in the bin") == is_empty
+            edges = row["lower_edge"], row["upper_edge"]
+            between = bins.edges[row["bin"] :][:2].tolist()
+            assert all(
+                a == b or (is_empty and a is None) for a, b in zip(edges, between, strict=True)
+            )
             cell = row["bin"], BEHAVIOURS.index(row["behaviour"])
             assert row["auroc"] == near(reference.auroc[cell])
             assert row["auprc"] == near(reference.auprc[cell])

@@ -1,0 +1,23 @@
+-- purpose: how many units of every model take no part in the benchmark of ImageNet-9, and why
+-- grain: one row per study, model and reason
+-- inputs: core_units
+-- paper: appendix F
+CREATE OR REPLACE VIEW core_left_out_units AS
+WITH counts AS (
+    SELECT
+        study,
+        model_id,
+        reason,
+        count(*) AS left_out_count,
+        sum(count(*)) OVER (PARTITION BY study, model_id)::BIGINT AS unit_count
+    FROM core_units
+    GROUP BY study, model_id, reason
+)
+SELECT
+    study,
+    model_id,
+    reason,
+    left_out_count,
+    unit_count -- all units of the model, those that take part included
+FROM counts
+WHERE reason IS NOT NULL;
