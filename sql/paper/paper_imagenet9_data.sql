@@ -16,7 +16,9 @@ given AS (
         study,
         current_run.pairs_digest,
         coalesce(run.config ->> '$.data.split', 'all') AS data_split,
-        if(run.config ->> '$.behaviours' IS NULL, 'scan', 'benchmark') AS subject
+        -- A section of its own, or null, before it was true or false.
+        if(coalesce(run.config ->> '$.behaviours', 'false') = 'false', 'scan', 'benchmark')
+            AS subject
     FROM stg_runs AS run
     JOIN core_current_runs AS current_run USING (study, run_id)
     WHERE run.config ->> '$.data.adapter' = 'imagenet9'

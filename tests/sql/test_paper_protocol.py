@@ -124,7 +124,7 @@ def test_thresholds(audit, catalogue):
         assert row["estimate"] == near(expected), row
 
 
-BENCHMARK, SCAN = {"null_pair_type": "same_rand"}, None
+BENCHMARK, SCAN = True, False
 
 
 @pytest.mark.parametrize(
@@ -142,6 +142,8 @@ BENCHMARK, SCAN = {"null_pair_type": "same_rand"}, None
         (SCAN, "score", 1644, 32, False),
         (SCAN, "deep", 768, 32, False),
         (SCAN, None, 4050, 72, False),
+        ({"null_pair_type": "same_rand"}, "deep", 768, 32, True),
+        (None, "score", 1644, 72, True),
     ],
 )
 def test_counts_tell_official_data(catalogue, behaviours, split, foregrounds, models, is_official):
