@@ -76,7 +76,7 @@ class FineTuningOutcome(NamedTuple):
 
 
 class ImageNet9FineTune(Settings):
-    """How to fine-tune one model on ImageNet-9; defaults are the paper's for its CNNs."""
+    """How to fine-tune one model on ImageNet-9; defaults are those of the paper's CNNs."""
 
     recipe: Literal["imagenet9_fine_tune"] = Field(description="this recipe")
     root: PlacedPath = Field(description="folder that holds `bg_challenge/` (or that folder)")

@@ -29,7 +29,8 @@ estimates AS (
     SELECT
         study, representation, probe, 'macro', sum(defined_folds), sum(folds),
         CASE WHEN count(estimate) = 3 THEN avg(estimate) END,
-        CASE WHEN count(estimate) < 3 THEN 'a label is defined in no family' END
+        'a label is defined in no family: '
+            || string_agg(DISTINCT reason, '; ' ORDER BY reason) FILTER (estimate IS NULL)
     FROM labels
     GROUP BY study, representation, probe
 ),
@@ -47,8 +48,7 @@ SELECT
     folds::BIGINT AS folds,
     estimate, -- AUROC, 0 to 1
     lower_90, upper_90, lower_95, upper_95,
-    published::DOUBLE AS published, -- NULL where the paper has none
-    estimate - published AS difference,
+    published::DOUBLE AS published, estimate - published AS difference, -- NULL without a value
     nullif(concat_ws('; ', reason, CASE
         WHEN estimate IS NOT NULL AND lower_90 IS NULL THEN 'no unit of its probes is stored'
     END), '') AS reason -- why the estimate, its interval or that of a family is NULL
