@@ -10,12 +10,13 @@ from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
 from decaf.errors import (
+    BadInput,
     DecafError,
     DiskRefuses,
     OrchestrationLost,
+    ScoringFailed,
     WriteFailed,
 )
-from tasks.failures import common_error
 
 WINDOW_PER_WORKER = 4
 SHOWN = 5
@@ -146,3 +147,20 @@ def _raise(failures: list[tuple[str, BaseException]], order_count: int) -> None:
     errors = [error for _, error in failures]
     kind = common_error(errors, text)
     raise kind from errors[-1 if isinstance(kind, WriteFailed) else 0]
+
+
+def common_error(errors: Sequence[BaseException], text: str) -> DecafError:
+    """The error that stands for several, of the kind that they share.
+
+    A disk's refusal comes before all else. Of different kinds, it is bad input where all are, and
+    otherwise a failure of the work.
+    """
+    kinds = {type(error) for error in errors}
+    for kind in (DiskRefuses, WriteFailed):
+        if kind in kinds:
+            return kind(text)
+    if len(kinds) == 1 and issubclass(kind := kinds.pop(), DecafError):
+        return kind(text)
+    if all(isinstance(error, BadInput) for error in errors):
+        return BadInput(text)
+    return ScoringFailed(text)

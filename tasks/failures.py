@@ -1,27 +1,11 @@
-"""Several failures told as one."""
+"""Failures of several steps told as one."""
 
 from collections.abc import Sequence
 
 from prefect.states import State
 
-from decaf.errors import BadInput, DecafError, DiskRefuses, ScoringFailed, WriteFailed
-
-
-def common_error(errors: Sequence[BaseException], text: str) -> DecafError:
-    """The error that stands for several, of the kind that they share.
-
-    A disk's refusal comes before all else. Of different kinds, it is bad input where all are, and
-    otherwise a failure of the work.
-    """
-    kinds = {type(error) for error in errors}
-    for kind in (DiskRefuses, WriteFailed):
-        if kind in kinds:
-            return kind(text)
-    if len(kinds) == 1 and issubclass(kind := kinds.pop(), DecafError):
-        return kind(text)
-    if all(isinstance(error, BadInput) for error in errors):
-        return BadInput(text)
-    return ScoringFailed(text)
+from decaf.errors import DecafError
+from tasks.drive import common_error
 
 
 def raise_failures(states: Sequence[State]) -> None:
