@@ -52,11 +52,13 @@ class Scenes(Settings):
         )
         changed = {name: counterfactual(factual, name, map) for name, map in self.changes.items()}
         classes = scene_levels(factual)[:, SHAPE]
-        images: dict[int, tuple[int, Image]] = {}
+        images: dict[str, tuple[int, Image]] = {}
 
         def position(scene: int, variant: str) -> int:
-            described = Image(f"scene-{scene:06d}", variant, f"{RENDERER} {scene}", "")
-            return images.setdefault(scene, (len(images), described))[0]
+            # A scene that is drawn and that another one turns into is an input of either kind.
+            name = f"{variant}/scene-{scene:06d}"
+            described = Image(name, variant, f"{RENDERER} {scene}", "")
+            return images.setdefault(name, (len(images), described))[0]
 
         pairs = [
             Pair(
@@ -78,5 +80,5 @@ class Scenes(Settings):
 
     def read_image(self, image: Image) -> NDArray[np.uint8]:
         """Render one scene, (32, 32, 3) uint8."""
-        scene = int(image.image_id.removeprefix("scene-"))
+        scene = int(image.image_id.rpartition("-")[2])
         return render(np.array([scene]), size=SIZE)[0]

@@ -9,7 +9,7 @@ NAMES = [factor.name for factor in FACTORS]
 
 
 def levels(image):
-    return scene_levels(np.array([int(image.image_id.removeprefix("scene-"))]))[0]
+    return scene_levels(np.array([int(image.image_id.rpartition("-")[2])]))[0]
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,15 @@ def test_every_pair_differs_in_the_changed_factor_alone(changes):
         plus, minus = levels(pairs.images[pair.plus]), levels(pairs.images[pair.minus])
         assert [NAMES[k] for k in np.flatnonzero(plus != minus)] == [pair.pair_type]
         assert pair.class_id == plus[NAMES.index("shape")] < 2
+
+
+def test_a_scene_of_two_kinds_is_an_input_of_either():
+    pairs = Scenes(adapter="scenes", sources=256, seed=0).pair_set()
+    assert len({levels(image).tobytes() for image in pairs.images}) < len(pairs.images)
+    assert len({image.image_id for image in pairs.images}) == len(pairs.images)
+    for pair in pairs.pairs:
+        kinds = pairs.images[pair.plus].variant, pairs.images[pair.minus].variant
+        assert kinds == ("factual", f"{pair.pair_type}_changed")
 
 
 def test_the_seed_draws_the_scenes():
