@@ -150,6 +150,9 @@ def test_a_model_is_fine_tuned_from_another_head_and_keeps_its_best_epoch(archiv
     kept = read_tensors(target.with_name(f"{target.stem}.epoch_1.safetensors"))
     assert kept.keys() == read_tensors(target).keys()
     assert read_metadata(target).keys() == {"decaf.outcome"}
+    usual = workspace / "usual"
+    usual.touch()
+    assert target.stat().st_mode == usual.stat().st_mode
     assert json.loads(card.training_record(workspace))["recipe"]["regime"] == "original"
     model = card.load(workspace, "cpu")
     assert model.outputs(torch.rand(2, 3, 224, 224)).shape == (2, 9)
