@@ -9,7 +9,8 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     """Write under a temporary name, flush to disk, rename, flush the folder.
 
     The temporary name ends in ``.tmp``, so that no pattern for the target's kind matches it, and
-    is removed whatever happens.
+    is removed whatever happens. Who may read the file is as for any other of this process, also
+    where a library would leave that to its owner (safetensors).
 
     Parameters
     ----------
@@ -24,7 +25,11 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
+        temporary.touch()
+        usual = temporary.stat().st_mode
+        temporary.unlink()
         write(temporary)
+        temporary.chmod(usual)
         flush(temporary)
         temporary.replace(target)
     finally:

@@ -243,8 +243,6 @@ def save_tensors(
 ) -> None:
     """Write named tensors, a state dict for example, whole or not at all.
 
-    Whoever may read other files of this process may read it: safetensors leaves that to its owner.
-
     Raises
     ------
     WriteFailed
@@ -254,15 +252,8 @@ def save_tensors(
     from safetensors.torch import save_file
 
     state = {name: tensor.contiguous() for name, tensor in tensors.items()}
-
-    def write(temporary: Path) -> None:
-        temporary.touch()
-        usual = temporary.stat().st_mode
-        save_file(state, temporary, metadata)
-        temporary.chmod(usual)
-
     try:
-        replace_file(path, write)
+        replace_file(path, lambda temporary: save_file(state, temporary, metadata))
     except (OSError, SafetensorError) as error:
         raise WriteFailed(
             f"checkpoint {path} cannot be written: {error}; free some space, or set "
