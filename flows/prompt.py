@@ -8,8 +8,8 @@ import os
 import re
 import readline
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -90,41 +90,69 @@ def converse(
     A connection sees the commits of the moment it was opened; ``.reload`` opens another.
     """
     connection = connect(root)
+    shown = ROWS_SHOWN if limit is None else limit
+    is_over = False
+
+    def one_turn() -> None:
+        nonlocal connection, is_over
+        text = _read()
+        if text in (None, ".quit"):
+            is_over = True
+        elif text == ".reload":
+            connection = _reloaded(console, connection, root)
+        else:
+            _answer(console, connection, text, shown)
+
     try:
         _prepare(Completion.over(connection))
         console.print(Text(f"{root}: a query ends with ;  Tab completes, .help lists commands"))
-        shown = ROWS_SHOWN if limit is None else limit
-        while (text := _asked(complain)) is not None:
-            with _said(complain):
-                if text == ".reload":
-                    connection = _reloaded(console, connection, root)
-                else:
-                    _answer(console, connection, text, shown)
+        with Turns(complain) as turns:
+            while not is_over:
+                turns.take(one_turn)
     finally:
         connection.close()
         _remember()
 
 
-def _asked(complain: Callable[[str], None]) -> str | None:
-    """What is typed next; nothing once the prompt is to end."""
-    while True:
-        with _said(complain):
-            text = _read()
-            return None if text == ".quit" else text
+class Turns:
+    """Turns of a conversation, which nothing that goes wrong in one of them ends.
 
+    Ctrl-C ends a turn, once. Between turns, and while one that ended is told of, it does nothing:
+    an exception that a handler raises there would end the prompt.
+    """
 
-@contextmanager
-def _said(complain: Callable[[str], None]) -> Iterator[None]:
-    """Say whatever is wrong, and let the prompt go on."""
-    try:
-        yield
-    except BadInput as error:
-        complain(f"error: {error}")
-    except KeyboardInterrupt:
-        # Pressed again meanwhile, it would end the prompt.
-        heeded = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        complain("\ncancelled")
-        signal.signal(signal.SIGINT, heeded)
+    def __init__(self, complain: Callable[[str], None]) -> None:
+        self._complain = complain
+        self._is_heeding = False
+
+    def __enter__(self) -> "Turns":
+        self._before = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def take(self, turn: Callable[[], None]) -> None:
+        """Take a turn, and say whatever is wrong with it."""
+        try:
+            try:
+                self._is_heeding = True
+                turn()
+                self._is_heeding = False
+            except BadInput as error:
+                self._is_heeding = False
+                self._complain(f"error: {error}")
+            except KeyboardInterrupt:
+                self._is_heeding = False
+                self._complain("\ncancelled")
+        except KeyboardInterrupt:
+            # Pressed before the turn's end was noted: the handler heeds nothing more.
+            self._complain("\ncancelled")
+
+    def _interrupted(self, *_: object) -> None:
+        if self._is_heeding:
+            self._is_heeding = False
+            raise KeyboardInterrupt
 
 
 def _answer(console: Console, connection: duckdb.DuckDBPyConnection, text: str, limit: int) -> None:

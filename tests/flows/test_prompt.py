@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from decaf.errors import UnknownName
-from flows.prompt import Completion, is_complete
+from decaf.errors import BadInput, UnknownName
+from flows.prompt import Completion, Turns, is_complete
 from warehouse.catalog import connect_empty
 from warehouse.descriptions import OWN_RELATION, described
 from warehouse.schemas import TABLES
@@ -136,6 +137,28 @@ def test_a_conversation(terminal, tmp_path):
     again.shows("decaf> ")
     again.type("\x04")
     assert again.process.wait(SECONDS) == 0
+
+
+def test_ctrl_c_at_no_moment_ends_the_conversation():
+    told = []
+
+    def press():
+        for _ in range(400):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1e-4)
+
+    def wrong_turn():
+        raise BadInput("no such view")
+
+    before = signal.getsignal(signal.SIGINT)
+    with Turns(told.append) as turns:
+        pressing = threading.Thread(target=press)
+        pressing.start()
+        while pressing.is_alive():
+            turns.take(wrong_turn)
+            turns.take(lambda: sum(range(100)))
+    assert signal.getsignal(signal.SIGINT) is before
+    assert set(told) == {"error: no such view", "\ncancelled"}
 
 
 @pytest.mark.slow
