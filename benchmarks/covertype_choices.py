@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from decaf.draws import draw_clusters, draw_nested
-from warehouse.catalog import connect
+from decaf.statistics.draws import draw_clusters, draw_nested
+from warehouse.query.catalog import connect
 from warehouse.storage import resolved
 
 BEHAVIOURS = {"preservation": "preserve_rate", "inversion": "invert_rate"}

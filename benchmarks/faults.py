@@ -31,8 +31,8 @@ sys.path.append(sys.path.pop(0))
 
 from faults_watch import BATCH_SECONDS, DECAF, WORKERS, Audit, Life, prepare
 
-from warehouse.catalog import connect
-from warehouse.schemas import TABLES
+from warehouse.query.catalog import connect
+from warehouse.tables.declarations import TABLES
 
 SEED, KILLS = 7, 20
 KINDS = ("worker", "flow", "server")

@@ -23,11 +23,11 @@ sys.path.append(sys.path.pop(0))
 import numpy as np
 from small_study import card, write_study
 
-from warehouse.catalog import connect
+from warehouse.query.catalog import connect
 
 DECAF = str(Path(sys.executable).parent / "decaf")
 MODELS, ROUNDS, WORKERS = 72, 3, 2
-TINY = "factory:decaf.networks.small_cnn:build"
+TINY = "factory:decaf.models.networks.small_cnn:build"
 LARGE, LARGE_SHARDS, SOURCES_PER_SHARD = "torchvision:resnet50", 90, 14
 
 

@@ -16,8 +16,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf import integrals
-from decaf.profiles import Profiles, profile
+from decaf.routing import integrals
+from decaf.routing.profiles import Profiles, profile
 
 GRID = np.linspace(0, 1, 9)
 EPSILON = 0.02

@@ -17,18 +17,18 @@ import numpy as np
 import torch
 from torchvision import models
 
+from decaf.data.pairs import Image, Pair, PairBlock, PairSet
 from decaf.models.network import NetworkModel
 from decaf.models.precision import exact_float32
-from decaf.pairs import Image, Pair, PairBlock, PairSet
-from decaf.planner import StatePlan, plan_states
-from decaf.reveal.blend import Blend
-from decaf.reveal.patches import Patches
-from decaf.scores.class_probability import ClassProbability
-from decaf.scoring import BlockScores, score_block
-from decaf.sources.network import NetworkCard
-from decaf.states import StateBuilder, on_device
-from tasks.cluster import WORKER_MEMORY
-from tasks.worker import peak_memory, watch_memory
+from decaf.models.sources.network import NetworkCard
+from decaf.reveal.paths.blend import Blend
+from decaf.reveal.paths.patches import Patches
+from decaf.scoring.block import BlockScores, score_block
+from decaf.scoring.planner import StatePlan, plan_states
+from decaf.scoring.scores.class_probability import ClassProbability
+from decaf.scoring.states import StateBuilder, on_device
+from tasks.cluster.worker import peak_memory, watch_memory
+from tasks.cluster.workers import WORKER_MEMORY
 
 PATHS = {"blend": Blend(), "patch_a": Patches(order="A"), "patch_b": Patches(order="B")}
 GRID = np.linspace(0, 1, 9)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.study import load_study
-from decaf.tree_shapley import forest_shapley
+from decaf.evaluation.tree_shapley import forest_shapley
+from decaf.plan.study import load_study
 
 ROWS, TREES = 128, 30
 

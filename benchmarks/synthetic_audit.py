@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from decaf.corruptions import CORRUPTIONS
-from decaf.digests import json_sha256, short
+from decaf.foundation.digests import json_sha256, short
+from decaf.studies.imagenet9.corruptions import CORRUPTIONS
 from tasks.rows import attribution_rows, corruption_rows, profile_rows
-from warehouse.schemas import STAGES, TABLES
-from warehouse.writer import commit, open_root
+from warehouse.commits.writer import commit, open_root
+from warehouse.tables.declarations import STAGES, TABLES
 
 EPSILON = 0.02
 TYPES = ("same_rand", "same_next")

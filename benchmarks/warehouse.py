@@ -32,9 +32,9 @@ import pyarrow as pa
 from safetensors.numpy import save_file
 from synthetic_audit import DEEP, REGISTRY, SCAN, TYPES, VARIANTS, Audit, write
 
-from decaf.pairs import Image, Pair, PairSet
-from warehouse.catalog import connect
-from warehouse.views import CHECKS, views
+from decaf.data.pairs import Image, Pair, PairSet
+from warehouse.query.catalog import connect
+from warehouse.query.views import CHECKS, views
 
 SCALES = (1, 10)
 ROUNDS, CORES = 2, 2
@@ -85,7 +85,7 @@ def plan(root: Path) -> tuple[int, float, float, bool]:
     Shards, seconds to plan, seconds with the imports, and whether torch was imported.
     """
     started = time.perf_counter()
-    from decaf.study import Study
+    from decaf.plan.study import Study
     from tasks.plan import plan_audit
 
     with tempfile.TemporaryDirectory() as folder:

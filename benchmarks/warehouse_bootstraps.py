@@ -26,9 +26,9 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
-from decaf.draws import DEFAULT_REPLICATES, multiplicities
-from decaf.ranks import spearman_rows
-from warehouse.catalog import connect
+from decaf.statistics.draws import DEFAULT_REPLICATES, multiplicities
+from decaf.statistics.ranks import spearman_rows
+from warehouse.query.catalog import connect
 
 METRICS = ("abs_response", "contradiction", "endpoint_magnitude", "evidence", "fragility")
 LEVELS = (0.9, 0.95)

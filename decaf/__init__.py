@@ -7,21 +7,20 @@ needs numpy and scipy alone.
 :func:`audit` is the whole of it in one call.
 """
 
-from decaf.auditing import QuarantineWarning, audit
-from decaf.bootstrap import bootstrap_mean
 from decaf.errors import DecafError
-from decaf.findings import Audit, Summary
-from decaf.profiles import Profiles, profile
-from decaf.reveal.blend import Blend
-from decaf.reveal.context import ContextChannel
-from decaf.reveal.gaussian import GaussianReveal
-from decaf.reveal.patches import Patches
+from decaf.library.auditing import QuarantineWarning, audit
+from decaf.library.findings import Audit, Summary
 from decaf.reveal.path import RevealPath
-from decaf.reveal.removal import Removal
-from decaf.routing import Components, route
+from decaf.reveal.paths.blend import Blend
+from decaf.reveal.paths.context import ContextChannel
+from decaf.reveal.paths.gaussian import GaussianReveal
+from decaf.reveal.paths.patches import Patches
+from decaf.reveal.paths.removal import Removal
+from decaf.routing.profiles import Profiles, profile
+from decaf.routing.route import Components, route
+from decaf.statistics.bootstrap import bootstrap_mean
 
 __all__ = [
-    "NUMERICS_VERSION",
     "Audit",
     "Blend",
     "Components",
@@ -39,6 +38,3 @@ __all__ = [
     "profile",
     "route",
 ]
-
-NUMERICS_VERSION = 1
-"""Raised whenever a change to this package changes scores; part of every shard key."""

@@ -8,26 +8,33 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_
 
 from pydantic import SecretStr
 
-from decaf.alerts import Alerts, Webhook
-from decaf.discovery import members
-from decaf.gates import METRICS, Gate
-from decaf.settings import Settings
-from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
-from warehouse.catalog import connect_empty
-from warehouse.columns import SCHEMA_VERSION
-from warehouse.descriptions import described
-from warehouse.schemas import TABLES
-from warehouse.views import views
+from decaf.data.adapters.base import Adapter
+from decaf.evaluation.baselines.base import Baseline
+from decaf.foundation.plugins import members
+from decaf.foundation.settings import Settings
+from decaf.models.card import ModelCard
+from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
+from decaf.plan.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
+from decaf.registry.alerts import Alerts, Webhook
+from decaf.registry.entries import Registry
+from decaf.registry.gates import METRICS, Gate
+from decaf.reveal.path import RevealPath
+from decaf.scoring.scores.base import ScoreDefinition
+from warehouse.query.catalog import connect_empty
+from warehouse.query.descriptions import described
+from warehouse.query.views import views
+from warehouse.tables.columns import SCHEMA_VERSION
+from warehouse.tables.declarations import TABLES
 
 FOLDER = Path(__file__).parent
 NOTICE = "<!-- Written by docs/make_reference.py; change the descriptions in the code instead. -->"
 SECTIONS = {
-    "`data:`": "decaf.data",
-    "`score:`": "decaf.scores",
-    "`paths:`": "decaf.reveal",
-    "`baselines:`": "decaf.baselines",
-    "`training:` of a network": "decaf.training",
-    "`training:` of an estimator": "decaf.fitting",
+    "`data:`": Adapter,
+    "`score:`": ScoreDefinition,
+    "`paths:`": RevealPath,
+    "`baselines:`": Baseline,
+    "`training:` of a network": NetworkRecipe,
+    "`training:` of an estimator": EstimatorRecipe,
 }
 TAGS = ("adapter", "kind", "recipe", "source")
 TYPES = {
@@ -69,12 +76,12 @@ def configuration() -> str:
         "without running it.",
         "## The study",
         _keys(Study),
-        "## `models:` – one card per model, from one of the modules of `decaf.sources`",
+        "## `models:` – one card per model",
         "A card without `source:` is a `network`. [Examples of each](models.md).",
-        *_variants(members("decaf.sources")),
-        "## `registry:` – one module of `decaf.registries` each",
+        *_variants(members(ModelCard)),
+        "## `registry:`",
         "[How a registry is audited](reaudit.md).",
-        *_variants(members("decaf.registries")),
+        *_variants(members(Registry)),
         "## `gates:` – one section for each column",
         f"A column is one of {', '.join(f'`{name}`' for name in METRICS)}.",
         _keys(Gate),
@@ -85,8 +92,8 @@ def configuration() -> str:
         "## `cluster:`",
         *_variants([LocalWorkers, CudaWorkers, SchedulerAddress]),
     ]
-    for key, package in SECTIONS.items():
-        parts += [f"## {key} – one module of `{package}` each", *_variants(members(package))]
+    for key, base in SECTIONS.items():
+        parts += [f"## {key}", *_variants(members(base))]
     return "\n\n".join(parts) + "\n"
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw
 
-from decaf.scenes.factors import FACTORS, SCENE_COUNT, scene_index, scene_levels
-from decaf.scenes.render import render
+from decaf.studies.scenes.factors import FACTORS, SCENE_COUNT, scene_index, scene_levels
+from decaf.studies.scenes.render import render
 
 SHEET = Path(__file__).parent / "images" / "scenes.png"
 SHAPES = ("cube", "cylinder", "sphere", "capsule")

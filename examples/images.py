@@ -17,9 +17,9 @@ import numpy as np
 import torch
 
 import decaf
-from decaf.networks.small_cnn import build
-from decaf.scenes.factors import counterfactual, scene_index
-from decaf.scenes.render import render
+from decaf.models.networks.small_cnn import build
+from decaf.studies.scenes.factors import counterfactual, scene_index
+from decaf.studies.scenes.render import render
 
 WALL, SHAPE = 1, 4
 """Columns of a scene's levels: floor, wall and object hue, size, shape, orientation."""

@@ -5,14 +5,14 @@ from pathlib import Path
 from prefect import flow
 from prefect.utilities.annotations import opaque
 
-from decaf.study import load_study
-from tasks import steps
-from tasks.cluster import connect
-from tasks.failures import raise_failures, require
+from decaf.plan.study import load_study
+from tasks.cluster.failures import raise_failures, require
+from tasks.cluster.workers import connect
+from tasks.prefect import audit_steps as steps
 from tasks.train import with_trained_models
-from warehouse.compaction import mend
-from warehouse.lock import study_lock
-from warehouse.writer import open_root, sweep
+from warehouse.commits.lock import study_lock
+from warehouse.commits.writer import open_root, sweep
+from warehouse.upkeep.compaction import mend
 
 
 @flow(name="audit", flow_run_name="audit-{config.stem}")

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from decaf.errors import DecafError, OrchestrationLost
 from flows.stopping import heed_signals
-from tasks.prefect_server import OwnServer, stop_orphans
+from tasks.prefect.server import OwnServer, stop_orphans
 
 PORTS = {"http": 80, "https": 443}
 ANSWER_SECONDS = 5

@@ -6,11 +6,12 @@ from typing import Any
 from prefect import flow
 from prefect.utilities.annotations import opaque
 
-from decaf.study import load_study
-from tasks import reaudit_steps, steps
-from warehouse.compaction import mend
-from warehouse.lock import study_lock
-from warehouse.writer import open_root, sweep
+from decaf.plan.study import load_study
+from tasks.prefect import audit_steps as steps
+from tasks.prefect import reaudit_steps
+from warehouse.commits.lock import study_lock
+from warehouse.commits.writer import open_root, sweep
+from warehouse.upkeep.compaction import mend
 
 
 @flow(name="reaudit", flow_run_name="reaudit-{config.stem}")

@@ -6,16 +6,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from decaf.analyses import Analysis
-from decaf.covertype.analyses import context_streams
-from decaf.matching import match_units
-from decaf.probes import PROBES, ProbeResult, held_out_probabilities, leave_one_group_out
+from decaf.evaluation.matching import match_units
+from decaf.evaluation.probes import PROBES, ProbeResult, held_out_probabilities, leave_one_group_out
+from decaf.plan.analyses import Analysis
+from decaf.studies.covertype.analyses import context_streams
 from tasks.plan import AuditPlan, software
 from tasks.units import LABELS, read_units
-from warehouse import receipts
-from warehouse.catalog import connect
-from warehouse.schemas import TABLES
-from warehouse.writer import commit
+from warehouse.commits import receipts
+from warehouse.commits.writer import commit
+from warehouse.query.catalog import connect
+from warehouse.tables.declarations import TABLES
 
 Units = dict[str, NDArray]
 Tables = dict[str, pa.Table]

@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from decaf.baseline_units import BaselineUnit
-from decaf.baselines import CountedProbability, Subject
 from decaf.errors import ModelError
+from decaf.evaluation.baselines.base import CountedProbability, Subject
 from decaf.models.card import Model
-from decaf.study import Data
-from tasks.worker import ModelOrder, device_name, loaded_model, peak_memory, worker_name
-from warehouse import receipts
-from warehouse.baseline_tables import BASELINE_COSTS, BASELINE_SCORES
+from decaf.plan.baseline_units import BaselineUnit
+from decaf.plan.study import Data
+from tasks.cluster.worker import ModelOrder, device_name, loaded_model, peak_memory, worker_name
+from warehouse.commits import receipts
+from warehouse.commits.writer import commit
 from warehouse.storage import Root
-from warehouse.writer import commit
+from warehouse.tables.baselines import BASELINE_COSTS, BASELINE_SCORES
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from distributed import Client
 
 from tasks.baseline import BaselineOrder, BaselineReport, run_baseline
-from tasks.drive import drive
+from tasks.cluster.drive import drive
 from tasks.plan import AuditPlan, software
 from tasks.progress import progress_of
 from tasks.score import model_order

@@ -7,8 +7,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from tasks.plan import AuditPlan
-from warehouse import receipts
-from warehouse.receipts import Receipt
+from warehouse.commits import receipts
+from warehouse.commits.receipts import Receipt
 
 WORDS = {
     "pairs": "pairs",
@@ -21,7 +21,7 @@ WORDS = {
     "numerics": "numerics version",
 }
 FIELDS = tuple(WORDS)
-"""Fields behind a shard's key, as ``decaf.shards`` names them."""
+"""Fields behind a shard's key, as ``decaf.plan.shards`` names them."""
 NOTHING, NEW_MODEL = "nothing of the study is committed yet", "no shard of this model is committed"
 EPSILON, ROUTING = "epsilon", "routing version"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.arrays import as_taken
 from decaf.data.input_store import channels_first, open_inputs
-from decaf.pairs import PairSet
-from decaf.shards import fitted_paths
-from decaf.study import Study
+from decaf.data.pairs import PairSet
+from decaf.foundation.arrays import as_taken
+from decaf.plan.shards import fitted_paths
+from decaf.plan.study import Study
 
 INPUTS_AT_ONCE = 1024
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from decaf.digests import short
-from decaf.pairs import PairSet
+from decaf.data.pairs import PairSet
+from decaf.foundation.digests import short
 from tasks.plan import AuditPlan, software
-from warehouse import receipts
-from warehouse.schemas import (
+from warehouse.commits import receipts
+from warehouse.commits.writer import commit, next_moment
+from warehouse.tables.declarations import (
     IMAGE_FILES,
     IMAGES,
     MODELS,
@@ -24,7 +25,6 @@ from warehouse.schemas import (
     RUNS,
     Table,
 )
-from warehouse.writer import commit, next_moment
 
 
 def commit_run(plan: AuditPlan) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 from distributed import Client
 
 from decaf.data.input_store import store_inputs
-from decaf.measurements import NULL_PAIR_TYPE, Measurement
-from decaf.study import Study
-from tasks.drive import drive
+from decaf.plan.measurements import NULL_PAIR_TYPE, Measurement
+from decaf.plan.study import Study
+from tasks.cluster.drive import drive
 from tasks.measurement import Corrupting, MeasurementOrder, MeasurementReport, run_measurement
 from tasks.plan import AuditPlan, software
 from tasks.progress import WorkProgress

@@ -10,20 +10,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from decaf.attributions import AttributionMethod, attribution_inside
-from decaf.behaviours import needs_corruptions
-from decaf.corruptions import CORRUPTIONS, corrupt_background
 from decaf.data.input_store import channels_first, open_inputs
+from decaf.data.pairs import PairBlock
 from decaf.errors import DataError
-from decaf.image_masks import background_mask, difference_region
-from decaf.image_scores import score_of
-from decaf.memory import halved, is_out_of_memory
+from decaf.evaluation.attributions.base import AttributionMethod, attribution_inside
+from decaf.evaluation.image_masks import background_mask, difference_region
+from decaf.foundation.memory import halved, is_out_of_memory
 from decaf.models.card import Model
-from decaf.pairs import PairBlock
-from decaf.states import on_device
-from decaf.study import Score
-from tasks.rows import attribution_rows, corruption_rows
-from tasks.worker import (
+from decaf.plan.study import Score
+from decaf.scoring.image_scores import score_of
+from decaf.scoring.states import on_device
+from decaf.studies.imagenet9.behaviours import needs_corruptions
+from decaf.studies.imagenet9.corruptions import CORRUPTIONS, corrupt_background
+from tasks.cluster.worker import (
     ModelOrder,
     device_name,
     loaded_model,
@@ -31,11 +30,12 @@ from tasks.worker import (
     watch_memory,
     worker_name,
 )
-from warehouse import receipts
-from warehouse.schemas import MEASUREMENT_COSTS
+from tasks.rows import attribution_rows, corruption_rows
+from warehouse.commits import receipts
+from warehouse.commits.stored import read_commit
+from warehouse.commits.writer import commit
 from warehouse.storage import Root
-from warehouse.stored import read_commit
-from warehouse.writer import commit
+from warehouse.tables.declarations import MEASUREMENT_COSTS
 
 if TYPE_CHECKING:
     import torch

@@ -8,18 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from decaf.analyses import Analysis, definitions, plan_analyses
-from decaf.baseline_units import BaselineUnit, plan_baselines
 from decaf.data.input_store import channels_first, input_file, open_inputs
-from decaf.digests import json_sha256, short
-from decaf.measurements import Measurement, foregrounds, plan_measurements
-from decaf.pairs import ImageSet, PairSet
-from decaf.planner import plan_states
-from decaf.readiness import carry_out
-from decaf.shards import Shard, fitted_paths, plan_shards
-from decaf.study import Study
-from warehouse import layout, receipts, storage
-from warehouse.migrations import check_version
+from decaf.data.pairs import ImageSet, PairSet
+from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.readiness import carry_out
+from decaf.plan.analyses import Analysis, definitions, plan_analyses
+from decaf.plan.baseline_units import BaselineUnit, plan_baselines
+from decaf.plan.measurements import Measurement, foregrounds, plan_measurements
+from decaf.plan.shards import Shard, fitted_paths, plan_shards
+from decaf.plan.study import Study
+from decaf.scoring.planner import plan_states
+from warehouse import storage
+from warehouse.commits import layout, receipts
+from warehouse.commits.migrations import check_version
 from warehouse.storage import Root
 
 LIBRARIES = (

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from tasks.manifest import commit_outcome, commit_run
 from tasks.plan import AuditPlan
-from warehouse.catalog import connect
-from warehouse.lock import study_lock
+from warehouse.commits.lock import study_lock
+from warehouse.query.catalog import connect
 from warehouse.report.page import write_report
 from warehouse.report.paper_page import write_paper_page
 from warehouse.storage import Root

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from decaf.pairs import PairBlock
-from decaf.profiles import profile
-from decaf.scoring import BlockScores
-from warehouse.schemas import (
+from decaf.data.pairs import PairBlock
+from decaf.routing.profiles import profile
+from decaf.scoring.block import BlockScores
+from warehouse.tables.declarations import (
     ATTRIBUTIONS,
     CORRUPTIONS,
     PREDICTIONS,

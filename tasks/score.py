@@ -6,16 +6,16 @@ from pathlib import Path
 from distributed import Client
 
 from decaf.data.input_store import input_file, store_inputs
+from decaf.data.pairs import PairSet
 from decaf.errors import DecafError
 from decaf.models.card import ModelCard
-from decaf.pairs import PairSet
-from decaf.shards import Shard, fitted_paths
-from decaf.study import Study
-from tasks.drive import drive
+from decaf.plan.shards import Shard, fitted_paths
+from decaf.plan.study import Study
+from tasks.cluster.drive import drive
+from tasks.cluster.worker import ModelOrder
 from tasks.plan import AuditPlan, software
 from tasks.progress import WorkProgress, announce
 from tasks.shard import ShardOrder, ShardReport, examine_model, run_shard
-from tasks.worker import ModelOrder
 
 
 def store_pairs(study: Study, pairs: PairSet) -> Path:

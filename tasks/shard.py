@@ -11,14 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first, open_inputs
-from decaf.pairs import PairBlock
-from decaf.planner import plan_states
-from decaf.scoring import score_block
-from decaf.shards import ShardKeys
-from decaf.states import StateBuilder, on_device
-from decaf.study import RevealPath, Score
-from tasks.rows import prediction_rows, profile_rows, trajectory_rows
-from tasks.worker import (
+from decaf.data.pairs import PairBlock
+from decaf.plan.shards import ShardKeys
+from decaf.plan.study import RevealPath, Score
+from decaf.scoring.block import score_block
+from decaf.scoring.planner import plan_states
+from decaf.scoring.states import StateBuilder, on_device
+from tasks.cluster.worker import (
     ModelOrder,
     device_name,
     loaded_model,
@@ -26,11 +25,12 @@ from tasks.worker import (
     watch_memory,
     worker_name,
 )
-from warehouse import receipts
-from warehouse.schemas import COSTS
+from tasks.rows import prediction_rows, profile_rows, trajectory_rows
+from warehouse.commits import receipts
+from warehouse.commits.stored import read_commit
+from warehouse.commits.writer import commit
 from warehouse.storage import Root
-from warehouse.stored import read_commit
-from warehouse.writer import commit
+from warehouse.tables.declarations import COSTS
 
 if TYPE_CHECKING:
     import torch

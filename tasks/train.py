@@ -6,11 +6,11 @@ from pathlib import Path
 from distributed import Client
 
 from decaf.models.trainable import TrainableCard
-from decaf.shards import untrained
-from decaf.study import Study, import_from
-from tasks.drive import drive
+from decaf.plan.shards import untrained
+from decaf.plan.study import Study, import_from
+from tasks.cluster.drive import drive
+from tasks.cluster.worker import choose_device
 from tasks.progress import progress_of
-from tasks.worker import choose_device
 
 
 @dataclass(frozen=True)

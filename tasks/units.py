@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.study import Study
+from decaf.plan.study import Study
 
 LABELS = ("evidence", "contradiction", "fragility")
 

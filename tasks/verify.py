@@ -1,8 +1,8 @@
 """Run the checks of the warehouse and stop the run when one finds anything."""
 
 from decaf.errors import ChecksFailed
-from warehouse.catalog import connect
-from warehouse.checks import CheckResult, run_checks
+from warehouse.query.catalog import connect
+from warehouse.query.checks import CheckResult, run_checks
 from warehouse.storage import Root
 
 

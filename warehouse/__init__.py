@@ -11,7 +11,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from warehouse.catalog import connect
+    from warehouse.query.catalog import connect
 
 __all__ = ["connect"]
 
@@ -19,7 +19,7 @@ __all__ = ["connect"]
 def __getattr__(name: str) -> Any:
     # The workers of an audit import this package too, and never open DuckDB.
     if name == "connect":
-        from warehouse.catalog import connect
+        from warehouse.query.catalog import connect
 
         return connect
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

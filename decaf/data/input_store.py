@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.digests import short
+from decaf.data.pairs import Image, ImageSet
 from decaf.errors import DataError, WriteFailed
-from decaf.files import replace_file
-from decaf.pairs import Image, ImageSet
+from decaf.foundation.digests import short
+from decaf.foundation.files import replace_file
 
 INPUTS_AT_ONCE = 256
 REPORTED_FAILURES = 5
@@ -37,7 +37,7 @@ def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
     """Stored inputs in the order of axes that paths and models take; no copy is made.
 
     (n, height, width, 3) becomes (n, 3, height, width), (n, features) stays. The step to [0, 1]
-    is that of :func:`decaf.arrays.as_taken`, made where the inputs are used.
+    is that of :func:`decaf.foundation.arrays.as_taken`, made where the inputs are used.
     """
     return stored.transpose(0, 3, 1, 2) if stored.ndim == 4 else stored
 

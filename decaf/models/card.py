@@ -2,18 +2,19 @@
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from pydantic import Field
 
-from decaf.digests import file_sha256
 from decaf.errors import ModelError
-from decaf.settings import Settings
+from decaf.foundation.digests import file_sha256
+from decaf.foundation.place import Place
+from decaf.foundation.settings import Settings
 
 if TYPE_CHECKING:
     import torch
 
-    from decaf.readiness import Check
+    from decaf.foundation.readiness import Check
 
 Output = Literal["logits", "probabilities", "value"]
 """What a model gives for an input: scores of classes before or after the softmax, or a number."""
@@ -37,6 +38,8 @@ class Model(Protocol):
 
 class ModelCard(Settings, ABC):
     """What the cards of all sources have in common."""
+
+    place: ClassVar[Place] = Place("decaf.models.sources", tag="source")
 
     id: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$",

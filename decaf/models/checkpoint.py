@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from decaf.errors import ModelError, UnknownName, WriteFailed
-from decaf.files import replace_file
+from decaf.foundation.files import replace_file
 
 if TYPE_CHECKING:
     import torch
 
-    from decaf.architectures import Adapt
+    from decaf.models.architectures import Adapt
 
 SAFETENSORS = ".safetensors"
 TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".tar", ".ckpt")

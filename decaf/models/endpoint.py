@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError, ScoringFailed
-from decaf.sources.endpoint import VERSION_HEADER, EndpointCard
+from decaf.models.sources.endpoint import VERSION_HEADER, EndpointCard
 
 TOO_MANY_REQUESTS, FIRST_SERVER_ERROR = 429, 500
 MOST_DOUBLINGS = 60

@@ -13,7 +13,7 @@ from decaf.errors import ModelError
 from decaf.models.card import Output
 
 if TYPE_CHECKING:
-    from decaf.sources.estimator import EstimatorCard
+    from decaf.models.sources.estimator import EstimatorCard
 
 Method = Literal["predict_proba", "decision_function", "predict"]
 

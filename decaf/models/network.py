@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 from decaf.errors import ModelError
-from decaf.models.feeding import Feeding
 from decaf.models.precision import forward_precision
+from decaf.models.preprocessing import Feeding
 
 if TYPE_CHECKING:
     import torch
 
-    from decaf.sources.network import NetworkCard
+    from decaf.models.sources.network import NetworkCard
 
 
 class NetworkModel:
@@ -20,7 +20,7 @@ class NetworkModel:
     network
         Module that maps normalised float32 inputs to (n, outputs).
     card
-        Its preprocessing, as :class:`decaf.models.feeding.Feeding` carries it out.
+        Its preprocessing, as :class:`decaf.models.preprocessing.Feeding` carries it out.
     device
         Where the network and its inputs live.
     """

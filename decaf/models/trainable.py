@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from decaf.digests import short
+from decaf.foundation.digests import short
+from decaf.foundation.settings import Settings
 from decaf.models.card import ModelCard
-from decaf.settings import Settings
 
 if TYPE_CHECKING:
-    from decaf.readiness import Check
+    from decaf.foundation.readiness import Check
 
 
 class TrainableCard(ModelCard, ABC):

@@ -10,5 +10,5 @@ its ``start`` and ``rule``, how such a state is made (:mod:`decaf.reveal.path` h
 * ``reveal(block, inputs, grid)`` gives the words.
 
 Starts and rules are compared by value, so two paths that reveal the same thing share the state
-(:mod:`decaf.planner`). A new module in this package is a new path.
+(:mod:`decaf.scoring.planner`). A new module in this package is a new path.
 """

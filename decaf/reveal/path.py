@@ -3,16 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.quadrature import check_grid
+from decaf.foundation.place import Place
+from decaf.routing.quadrature import check_grid
 
 if TYPE_CHECKING:
-    from decaf.arrays import Array
-    from decaf.pairs import PairBlock
+    from decaf.data.pairs import PairBlock
+    from decaf.foundation.arrays import Array
 
 
 Words = NDArray[np.uint64]
@@ -80,6 +81,8 @@ def stage_grid(stages: int | tuple[float, ...]) -> NDArray[np.float64]:
 @dataclass(frozen=True)
 class RevealPath:
     """Base of the paths: frozen values, so that equal paths are one and can be digests' input."""
+
+    place: ClassVar[Place] = Place("decaf.reveal.paths", tag="kind")
 
     stages: int | tuple[float, ...] | None = field(
         default=None,
@@ -154,8 +157,8 @@ class RevealPath:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """Paths in a configuration follow the rules of :mod:`decaf.settings`."""
-        from decaf.settings import checked_dataclass
+        """Paths in a configuration follow the rules of :mod:`decaf.foundation.settings`."""
+        from decaf.foundation.settings import checked_dataclass
 
         return checked_dataclass(cls, handler(source))
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.arrays import is_tensor, like
 from decaf.errors import ResponseError
+from decaf.foundation.arrays import is_tensor, like
 
 if TYPE_CHECKING:
     import torch
 
-    from decaf.arrays import Array
+    from decaf.foundation.arrays import Array
 
 TRUNCATE = 4
 """Kernel radius in standard deviations, where none is given."""

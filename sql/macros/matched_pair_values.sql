@@ -4,7 +4,7 @@
 -- paper: appendix F (magnitude-matched pairs)
 -- units names a relation with columns g (group, such as a method), unit, labels (list of 0 or 1, one
 -- per behaviour) and scores (list as long, or of one score that stands for all). pairs names one
--- with columns unit_a and unit_b, from decaf.matching; every group is judged on all of them.
+-- with columns unit_a and unit_b, from decaf.evaluation.matching; every group is judged on all of them.
 -- FROM matched_pair_values('my_units', 'my_pairs')
 CREATE OR REPLACE MACRO matched_pair_values(units, pairs) AS TABLE
 WITH given AS (

@@ -10,8 +10,8 @@ import torch
 from safetensors.torch import save_file
 from torch import ones
 
-from decaf.study import load_study
-from warehouse.catalog import connect
+from decaf.plan.study import load_study
+from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
 
@@ -152,7 +152,7 @@ def test_a_worker_imports_no_prefect_and_torch_only_for_a_model_that_needs_it():
 
 
 def test_planning_a_finished_audit_needs_no_torch():
-    assert imported("tasks.plan, flows.display") == []
+    assert imported("tasks.plan, flows.commands.display") == []
 
 
 def imported(modules):

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from s3_server import CREDENTIALS, free_port, running
 
-from warehouse import receipts
-from warehouse.catalog import connect
-from warehouse.lock import study_lock
+from warehouse.commits import receipts
+from warehouse.commits.lock import study_lock
+from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
 

@@ -13,8 +13,8 @@ from sklearn.linear_model import LinearRegression
 from torch import nn
 
 from decaf.models.checkpoint import save
-from warehouse.lock import study_lock
-from warehouse.writer import open_root
+from warehouse.commits.lock import study_lock
+from warehouse.commits.writer import open_root
 
 pytestmark = pytest.mark.slow
 

@@ -6,10 +6,10 @@ import pytest
 from covertype_table import made_up, write
 from rich.console import Console
 
-from decaf.study import Study
-from flows import display
-from warehouse.catalog import connect
-from warehouse.compaction import compact
+from decaf.plan.study import Study
+from flows.commands import display
+from warehouse.query.catalog import connect
+from warehouse.upkeep.compaction import compact
 
 pytestmark = pytest.mark.slow
 

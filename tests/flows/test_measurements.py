@@ -7,22 +7,22 @@ import pytest
 import torch
 from PIL import Image
 
-from decaf import architectures
-from decaf.attributions import attribution_inside
-from decaf.attributions.input_x_gradient import InputXGradient
-from decaf.behaviours import shows_contradiction, shows_evidence, shows_fragility
-from decaf.corruptions import CORRUPTIONS, corrupt_background
-from decaf.data.imagenet9 import ImageNet9
-from decaf.discrimination import auroc
-from decaf.image_masks import background_mask, difference_region
-from decaf.image_scores import CountedScore
-from decaf.matching import match_units
+from decaf.evaluation.attributions.base import attribution_inside
+from decaf.evaluation.attributions.input_x_gradient import InputXGradient
+from decaf.evaluation.image_masks import background_mask, difference_region
+from decaf.evaluation.matching import match_units
+from decaf.models import architectures
 from decaf.models.checkpoint import load_into, save
-from warehouse.catalog import connect
-from warehouse.compaction import compact
-from warehouse.garbage import find_garbage
+from decaf.scoring.image_scores import CountedScore
+from decaf.statistics.discrimination import auroc
+from decaf.studies.imagenet9.adapters import ImageNet9
+from decaf.studies.imagenet9.behaviours import shows_contradiction, shows_evidence, shows_fragility
+from decaf.studies.imagenet9.corruptions import CORRUPTIONS, corrupt_background
+from warehouse.query.catalog import connect
+from warehouse.upkeep.compaction import compact
+from warehouse.upkeep.garbage import find_garbage
 
-ARCHITECTURE = "factory:decaf.networks.small_cnn:build"
+ARCHITECTURE = "factory:decaf.models.networks.small_cnn:build"
 EPSILON = 0.02
 CHANGE = 0.05
 

@@ -10,8 +10,8 @@ import xgboost
 from model_server import decode, serving
 from sklearn.linear_model import LogisticRegression
 
-from decaf.study import load_study
-from warehouse.catalog import connect
+from decaf.plan.study import load_study
+from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
 
@@ -97,7 +97,7 @@ def test_models_of_every_source_are_audited_in_one_study(
         "function": "function:brightness:two_classes",
         "linear": "estimator:linear.skops",
         "remote": f"endpoint:{server.url}",
-        "small_cnn": "factory:decaf.networks.small_cnn:build",
+        "small_cnn": "factory:decaf.models.networks.small_cnn:build",
         "trees": "estimator:trees.ubj",
     }
 

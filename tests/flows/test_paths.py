@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from warehouse.catalog import connect
+from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
 

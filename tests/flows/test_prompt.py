@@ -15,12 +15,12 @@ import pyarrow as pa
 import pytest
 
 from decaf.errors import BadInput, UnknownName
-from flows.prompt import Completion, Turns, is_complete
-from warehouse.catalog import connect_empty
-from warehouse.descriptions import OWN_RELATION, described
-from warehouse.schemas import TABLES
-from warehouse.views import views
-from warehouse.writer import commit, open_root
+from flows.commands.prompt import Completion, Turns, is_complete
+from warehouse.commits.writer import commit, open_root
+from warehouse.query.catalog import connect_empty
+from warehouse.query.descriptions import OWN_RELATION, described
+from warehouse.query.views import views
+from warehouse.tables.declarations import TABLES
 
 DECAF = Path(sys.executable).parent / "decaf"
 SECONDS = 90

@@ -13,7 +13,7 @@ import pytest
 from model_server import serving
 from registry_folder import put_monday, put_tuesday
 
-from warehouse.catalog import connect
+from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
 SECRET = "webhook s3cret"
@@ -154,7 +154,7 @@ def without_torch(config, tmp_path):
     code = (
         "import sys\n"
         f"sys.argv = ['decaf', 'reaudit', {str(config)!r}]\n"
-        "from flows.cli import main\n"
+        "from flows.commands.cli import main\n"
         "try:\n"
         "    main()\n"
         "except SystemExit as end:\n"

@@ -3,30 +3,20 @@
 import os
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 import torch
+from running_command import DECAF, PATIENCE_SECONDS, TABLES, receipts, wait_for
 
-from decaf import architectures
+from decaf.models import architectures
 from decaf.models.checkpoint import save
-from decaf.study import import_from
-from tasks import prefect_server as servers
-from warehouse.catalog import connect
+from decaf.plan.study import import_from
+from tasks.prefect import server as servers
+from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
-
-DECAF = Path(sys.executable).parent / "decaf"
-PATIENCE_SECONDS = 600
-TABLES = {
-    "core_trajectories": "model_id, pair_id, path, repetition",
-    "core_profiles": "model_id, pair_id, path, repetition",
-    "core_predictions": "model_id, image_id",
-    "core_shards": "model_id, block",
-}
 
 
 @pytest.fixture
@@ -44,20 +34,6 @@ def slow_study(study, tmp_path):
     }
     data = {**study["data"], "sources": 16}
     return {**study, "models": [model], "data": data, "sources_per_shard": 1}
-
-
-def receipts(warehouse):
-    """Committed shards and when each was committed."""
-    found = (warehouse / "receipts" / "shards").rglob("*.json")
-    return {path.name: path.stat().st_mtime_ns for path in found}
-
-
-def wait_for(condition, process):
-    stop = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < stop, "the run did not get so far"
-        assert process.poll() is None, "the run ended too soon"
-        time.sleep(0.02)
 
 
 def workers_of(process):

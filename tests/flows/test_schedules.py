@@ -18,11 +18,12 @@ from decaf.errors import (
     ServerUnreachable,
     UnknownName,
 )
-from flows import runner as running
-from flows import schedule_commands, schedules, service
-from flows.cron import next_date
-from flows.runner import Ended, Runner, choose, ended
-from flows.schedules import (
+from flows.commands import schedule as schedule_commands
+from flows.scheduling import runner as running
+from flows.scheduling import schedules, service
+from flows.scheduling.cron import next_date
+from flows.scheduling.runner import Ended, Runner, choose, ended
+from flows.scheduling.schedules import (
     AGAIN,
     CANCELLING,
     RUNNING,

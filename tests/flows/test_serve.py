@@ -19,11 +19,11 @@ import pytest
 from mlflow_server import mlflow_server
 from registry_folder import put
 
-from flows import processes
-from flows.schedules import CREDENTIALS, UNDER_WAY, Schedules
-from flows.service import ADDRESS
-from flows.serving import SERVER_CREDENTIALS
-from warehouse.catalog import connect
+from flows.scheduling import processes
+from flows.scheduling.schedules import CREDENTIALS, UNDER_WAY, Schedules
+from flows.scheduling.service import ADDRESS
+from flows.scheduling.serving import SERVER_CREDENTIALS
+from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
 DECAF = Path(sys.executable).parent / "decaf"
@@ -145,7 +145,7 @@ def test_a_registry_on_a_schedule_with_kills(served, study, write, tmp_path):
             # The runner is killed while a run is scoring the new version.
             until(lambda: len(scored(settings)) == 2, service)
             before = child(service, "execute")
-            child(service, "flows.runner").kill()
+            child(service, "flows.scheduling.runner").kill()
             until(lambda: not before.is_running(), service)
             until(lambda: "NeedsSomebody" in states(served.address), service)
             after = scored(settings)

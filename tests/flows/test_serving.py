@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from decaf.errors import BadInput
-from flows import processes, serving
+from flows.scheduling import processes, serving
 
 PATIENCE_SECONDS = 60
 MARK = "DECAF_TEST_MARK"
@@ -22,7 +22,7 @@ child.wait()
 """
 STARTER = f"""
 import sys, time
-from flows import processes
+from flows.scheduling import processes
 sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
 process = processes.start(sleeper, {{"{MARK}": "1"}})
 print(process.pid, flush=True)

@@ -15,11 +15,11 @@ import pytest
 from rich.console import Console
 
 from decaf.errors import BadInput, QueryError, WriteFailed
-from flows.answers import print_rows
-from flows.questions import chosen_format, parameters
-from warehouse.catalog import Rows, connect, stream_query
-from warehouse.formats import FORMATS, write_file, write_rows
-from warehouse.writer import open_root
+from flows.commands.answers import print_rows
+from flows.commands.questions import chosen_format, parameters
+from warehouse.commits.writer import open_root
+from warehouse.query.catalog import Rows, connect, stream_query
+from warehouse.query.formats import FORMATS, write_file, write_rows
 
 DECAF = Path(sys.executable).parent / "decaf"
 ODD = (

@@ -3,10 +3,10 @@
 import os
 import subprocess
 
-from test_resume import DECAF, TABLES
+from running_command import DECAF, TABLES
 
-from warehouse.catalog import connect
-from warehouse.checks import run_checks
+from warehouse.query.catalog import connect
+from warehouse.query.checks import run_checks
 
 OWN = ("study", "run_id", "shard_key", "profile_key")
 """Columns by which the rows of the two differ."""

@@ -7,9 +7,9 @@ import pytest
 from random_audit import MODELS, random_audit
 from test_oracles import METRICS, by_cell, cell_of, rows_of, source_draws
 
-from decaf.bootstrap import bootstrap_ratio, bootstrap_statistic, replicate_means
-from decaf.intervals import percentile_interval
-from decaf.ranks import weighted_spearman
+from decaf.statistics.bootstrap import bootstrap_ratio, bootstrap_statistic, replicate_means
+from decaf.statistics.intervals import percentile_interval
+from decaf.statistics.ranks import weighted_spearman
 
 
 @pytest.fixture(params=[0, 1])

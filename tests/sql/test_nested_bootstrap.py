@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 from view_tables import define
 
-from warehouse import functions
+from warehouse.query import functions
 
 REPLICATES = 200
 

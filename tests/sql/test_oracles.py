@@ -9,11 +9,11 @@ from random_audit import EPSILON, GRIDS, MODELS, random_audit
 from scipy.stats import spearmanr
 from view_tables import VIEWS, define
 
-from decaf.bootstrap import bootstrap_mean
-from decaf.profiles import profile
-from decaf.quadrature import trapezoid_weights
-from decaf.ranks import spearman
-from warehouse import functions
+from decaf.routing.profiles import profile
+from decaf.routing.quadrature import trapezoid_weights
+from decaf.statistics.bootstrap import bootstrap_mean
+from decaf.statistics.ranks import spearman
+from warehouse.query import functions
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 

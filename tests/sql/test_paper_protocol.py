@@ -8,9 +8,9 @@ from random_audit import random_audit
 from test_comparisons import means_on_paths, model_draws, near
 from test_oracles import by_cell, rows_of
 
-from decaf.bootstrap import bootstrap_mean, bootstrap_ratio, bootstrap_statistic
-from decaf.profiles import profile
-from decaf.ranks import weighted_spearman
+from decaf.routing.profiles import profile
+from decaf.statistics.bootstrap import bootstrap_mean, bootstrap_ratio, bootstrap_statistic
+from decaf.statistics.ranks import weighted_spearman
 
 KINDS = {
     "shuffle": ("patches", {"ranking": "random"}),

@@ -9,7 +9,7 @@ from random_audit import MODELS, random_audit
 from test_comparisons import check_limits, model_draws, near
 from test_oracles import METRICS, rows_of
 
-from decaf.bootstrap import bootstrap_difference
+from decaf.statistics.bootstrap import bootstrap_difference
 
 SHARED = ("m1", "m1 again")
 """Models whose shards the second run took from the first."""

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 from view_tables import define
 
-from decaf.bins import common_support, quantile_bins, valid_bin_macro, within_bins
-from decaf.discrimination import one_vs_rest, weighted_auprc, weighted_auroc
-from decaf.draws import multiplicities
-from decaf.matching import match_units, matched_agreement, role_credit
-from warehouse import functions
+from decaf.evaluation.matching import match_units, matched_agreement, role_credit
+from decaf.statistics.bins import common_support, quantile_bins, valid_bin_macro, within_bins
+from decaf.statistics.discrimination import one_vs_rest, weighted_auprc, weighted_auroc
+from decaf.statistics.draws import multiplicities
+from warehouse.query import functions
 
 LABELS = ["evidence", "contradiction", "fragility"]
 MODELS, SOURCES = 6, 40

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 from view_tables import define
 
-from decaf.bootstrap import bootstrap_difference, bootstrap_mean, bootstrap_ratio
-from warehouse import functions
+from decaf.statistics.bootstrap import bootstrap_difference, bootstrap_mean, bootstrap_ratio
+from warehouse.query import functions
 
 LEVELS = [0.9, 0.95]
 REFERENCES = {"difference": bootstrap_difference, "ratio": bootstrap_ratio}

@@ -6,15 +6,15 @@ import pyarrow as pa
 import pytest
 from view_tables import define
 
-from decaf.bins import (
+from decaf.statistics.bins import (
     common_support,
     common_support_macro,
     quantile_bins,
     valid_bin_macro,
     within_bins,
 )
-from decaf.discrimination import auprc, auroc
-from warehouse import functions
+from decaf.statistics.discrimination import auprc, auroc
+from warehouse.query import functions
 
 BEHAVIOURS = ("C", "E", "F")
 

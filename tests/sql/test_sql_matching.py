@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from view_tables import define
 
-from decaf.matching import match_units, matched_agreement, role_credit
+from decaf.evaluation.matching import match_units, matched_agreement, role_credit
 
 
 @pytest.fixture

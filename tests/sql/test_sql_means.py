@@ -7,10 +7,15 @@ import pytest
 from random_audit import EPSILON, random_audit
 from test_oracles import METRICS, by_cell, cell_of, near, rows_of
 
-from decaf.behaviours import needs_corruptions, shows_contradiction, shows_evidence, shows_fragility
-from decaf.population import summarise
-from decaf.profiles import profile
-from decaf.routing import is_active, route
+from decaf.routing.population import summarise
+from decaf.routing.profiles import profile
+from decaf.routing.route import is_active, route
+from decaf.studies.imagenet9.behaviours import (
+    needs_corruptions,
+    shows_contradiction,
+    shows_evidence,
+    shows_fragility,
+)
 
 CLASSES, SOURCES = 3, 60
 

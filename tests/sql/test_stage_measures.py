@@ -8,10 +8,10 @@ from random_audit import EPSILON, GRIDS, random_audit
 from test_oracles import by_cell, cell_of, near, rows_of
 from view_tables import define
 
-from decaf.integrals import integrate
-from decaf.profiles import profile
-from decaf.quadrature import pushed_forward_weights
-from decaf.thresholds import sweep
+from decaf.routing.integrals import integrate
+from decaf.routing.profiles import profile
+from decaf.routing.quadrature import pushed_forward_weights
+from decaf.routing.thresholds import sweep
 
 QUANTITIES = (
     "endpoint_delta",

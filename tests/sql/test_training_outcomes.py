@@ -4,9 +4,9 @@ import json
 
 from test_oracles import rows_of
 
-from decaf.fine_tuning.progress import EpochRecord
-from decaf.training.imagenet9_fine_tune import FineTuningOutcome, ImageNet9FineTune
-from decaf.training.scene_shortcut import SceneShortcut, TrainingOutcome
+from decaf.models.training.progress import EpochRecord
+from decaf.studies.imagenet9.recipes import FineTuningOutcome, ImageNet9FineTune
+from decaf.studies.scenes.recipes import SceneShortcut, TrainingOutcome
 
 
 def model(name, recipe, outcome):

@@ -12,9 +12,9 @@ import duckdb
 import pytest
 from view_tables import VIEWS, columns_of, create, define, read_rows, relations
 
-from warehouse import functions
-from warehouse.schemas import TABLES
-from warehouse.views import CHECKS, SQL_FOLDER
+from warehouse.query import functions
+from warehouse.query.views import CHECKS, SQL_FOLDER
+from warehouse.tables.declarations import TABLES
 
 CASES = sorted(
     folder for folder in Path(__file__).parent.iterdir() if (folder / "expect.csv").exists()

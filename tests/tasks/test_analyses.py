@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from decaf.analyses import RESPONSE, Analysis, definitions, plan_analyses
 from decaf.errors import DataError
-from decaf.matching import match_units
-from decaf.probes import PROBES, leave_one_group_out
+from decaf.evaluation.matching import match_units
+from decaf.evaluation.probes import PROBES, leave_one_group_out
+from decaf.plan.analyses import RESPONSE, Analysis, definitions, plan_analyses
 from tasks import analyse
-from warehouse import layout, receipts
-from warehouse.writer import open_root
+from warehouse.commits import layout, receipts
+from warehouse.commits.writer import open_root
 
 LABELS = ("evidence", "contradiction", "fragility")
 PROBE = "logistic_regression"

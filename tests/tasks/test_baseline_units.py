@@ -7,16 +7,16 @@ import pytest
 from covertype_table import made_up, write
 from pydantic import ValidationError
 
-from decaf.baseline_units import plan_baselines
 from decaf.errors import DataError, ModelError
-from decaf.study import Study
+from decaf.plan.baseline_units import plan_baselines
+from decaf.plan.study import Study
 from tasks.baseline import BaselineOrder, run_baseline
 from tasks.plan import plan_audit, run_id_of
 from tasks.score import model_order
-from warehouse import receipts
-from warehouse.catalog import connect
-from warehouse.stored import read_commit
-from warehouse.writer import open_root
+from warehouse.commits import receipts
+from warehouse.commits.stored import read_commit
+from warehouse.commits.writer import open_root
+from warehouse.query.catalog import connect
 
 RECIPE = {"recipe": "covertype_classifier", "seed": 7701}
 LINEAR = RECIPE | {"classifier": "logistic_regression", "mechanism": "direct", "strength": 0.95}

@@ -18,9 +18,9 @@ from decaf.errors import (
     ScoringFailed,
     WriteFailed,
 )
-from decaf.study import CudaWorkers, LocalWorkers, SchedulerAddress
-from tasks.cluster import WORKER_MEMORY, connect
-from tasks.drive import WINDOW_PER_WORKER, drive
+from decaf.plan.study import CudaWorkers, LocalWorkers, SchedulerAddress
+from tasks.cluster.drive import WINDOW_PER_WORKER, drive
+from tasks.cluster.workers import WORKER_MEMORY, connect
 
 pytestmark = pytest.mark.slow
 
@@ -157,14 +157,14 @@ def test_a_scheduler_that_runs_already_is_reached_by_its_address():
 
 
 def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
-    monkeypatch.setattr("tasks.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("tasks.cluster.workers.CONNECT_SECONDS", 1)
     address = SchedulerAddress(kind="address", address="tcp://127.0.0.1:9")
     with pytest.raises(BadInput, match=r"no scheduler with a worker at tcp://127.0.0.1:9"):
         connect(address).__enter__()
 
 
 def test_a_scheduler_that_is_lost_in_the_middle_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("tasks.cluster.CONNECT_SECONDS", 2)
+    monkeypatch.setattr("tasks.cluster.workers.CONNECT_SECONDS", 2)
     gate = tmp_path / "gate"
     with LocalCluster(
         n_workers=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50

@@ -8,19 +8,19 @@ import pytest
 import torch
 from torch import nn
 
-from decaf import shards as decaf_shards
-from decaf.data.scenes import Scenes
 from decaf.models.checkpoint import save
-from decaf.reveal.blend import Blend
-from decaf.scores.class_probability import ClassProbability
-from decaf.sources.network import NetworkCard
-from decaf.study import Study
+from decaf.models.sources.network import NetworkCard
+from decaf.plan import shards as decaf_shards
+from decaf.plan.study import Study
+from decaf.reveal.paths.blend import Blend
+from decaf.scoring.scores.class_probability import ClassProbability
+from decaf.studies.scenes.adapters import Scenes
 from tasks.explain import Miss, explain
 from tasks.plan import plan_audit
-from warehouse import layout
-from warehouse.writer import commit, open_root
+from warehouse.commits import layout
+from warehouse.commits.writer import commit, open_root
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -205,7 +205,7 @@ def test_routing_version_and_not_routed(study, monkeypatch):
 
 
 def test_explaining_loads_no_torch():
-    code = "import sys, tasks.explain, flows.display; print('torch' in sys.modules)"
+    code = "import sys, tasks.explain, flows.commands.display; print('torch' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -2,8 +2,8 @@ import pytest
 from prefect.states import Completed, Failed
 
 from decaf.errors import BadInput, DataError, DiskRefuses, ModelError, ScoringFailed
-from tasks.drive import common_error
-from tasks.failures import raise_failures, require
+from tasks.cluster.drive import common_error
+from tasks.cluster.failures import raise_failures, require
 
 
 @pytest.mark.parametrize(

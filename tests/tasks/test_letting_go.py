@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.cluster import let_go
+from tasks.cluster.workers import let_go
 
 
 class Slow:

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from decaf.errors import OrchestrationLost
-from tasks import prefect_server as servers
+from tasks.prefect import server as servers
 
 PATIENCE_SECONDS = 60
 STAND_IN = """
@@ -21,7 +21,7 @@ class Health(http.server.BaseHTTPRequestHandler):
         self.end_headers()
     def log_message(self, *_):
         pass
-from tasks.prefect_process import end_with_parent
+from tasks.prefect.server_process import end_with_parent
 threading.Thread(target=end_with_parent, args=[1], daemon=True).start()
 server = http.server.HTTPServer(("127.0.0.1", 0), Health, bind_and_activate=False)
 server.socket = socket.socket(fileno=int(sys.argv[1]))
@@ -84,7 +84,7 @@ def test_a_server_that_cannot_start_is_said(process, tmp_path):
 @pytest.mark.parametrize("is_deaf", [False, True])
 def test_a_server_ends_with_the_process_that_started_it(is_deaf):
     code = (
-        "import signal, sys; from tasks.prefect_process import end_with_parent\n"
+        "import signal, sys; from tasks.prefect.server_process import end_with_parent\n"
         "if len(sys.argv) > 1: signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "end_with_parent(0.1)"
     )

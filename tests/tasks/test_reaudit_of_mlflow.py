@@ -7,12 +7,12 @@ import yaml
 from mlflow_server import mlflow_server
 from registry_folder import put_small_cnn
 
-from decaf.registries import mlflow
-from decaf.resolution import listed
-from decaf.study import load_study
+from decaf.plan.resolution import listed
+from decaf.plan.study import load_study
+from decaf.registry.kinds import mlflow
 from tasks.plan import plan_audit
-from tasks.reaudit import commit_reaudit, is_unchanged, look
-from warehouse.writer import open_root
+from tasks.reaudit.plan import commit_reaudit, is_unchanged, look
+from warehouse.commits.writer import open_root
 
 pytestmark = pytest.mark.slow
 

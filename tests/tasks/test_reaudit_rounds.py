@@ -11,18 +11,19 @@ from registry_folder import NETWORKS, alias, put
 from rich.console import Console
 
 from decaf.errors import ConfigError, ModelError, RegistryError
-from decaf.resolution import listed
-from decaf.study import load_study
-from flows.reaudits import reaudit, refuse_registry
-from tasks import reaudit as reaudits
+from decaf.plan.resolution import listed
+from decaf.plan.study import load_study
+from flows.commands.reaudits import refuse_registry
+from tasks.cluster.worker import loaded_model
 from tasks.manifest import commit_outcome, commit_run
 from tasks.plan import plan_audit
-from tasks.reaudit import ALERTS, commit_reaudit, is_unchanged, look, newest
+from tasks.reaudit import plan as reaudits
+from tasks.reaudit.plan import ALERTS, commit_reaudit, is_unchanged, look, newest
+from tasks.reaudit.plan import plan as reaudit
 from tasks.score import shard_order
-from tasks.worker import loaded_model
-from warehouse import writer
-from warehouse.catalog import connect
-from warehouse.writer import commit, open_root
+from warehouse.commits import writer
+from warehouse.commits.writer import commit, open_root
+from warehouse.query.catalog import connect
 
 
 @pytest.fixture

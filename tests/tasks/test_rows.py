@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from decaf.pairs import PairBlock
-from decaf.scoring import BlockScores
+from decaf.data.pairs import PairBlock
+from decaf.scoring.block import BlockScores
 from tasks.rows import prediction_rows, profile_rows, trajectory_rows
 
 GRIDS = {"blend": np.array([0, 0.5, 1]), "few": np.array([0, 1.0])}

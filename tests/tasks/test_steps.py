@@ -7,8 +7,8 @@ import pytest
 from prefect.states import Completed, Failed
 
 from decaf.errors import DiskRefuses
-from tasks import steps
 from tasks.plan import ModelWork
+from tasks.prefect import audit_steps as steps
 
 WORKERS = 2
 PATIENCE_SECONDS = 60

@@ -2,7 +2,7 @@
 
 from covertype_table import made_up, write
 
-from decaf.study import Study
+from decaf.plan.study import Study
 from tasks.plan import plan_audit
 from tasks.train import with_trained_models
 

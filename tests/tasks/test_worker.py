@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from decaf.errors import BadInput
-from tasks.worker import choose_device
+from tasks.cluster.worker import choose_device
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from pathlib import Path
 import pyarrow as pa
 from small_warehouse import small_warehouse
 
-from warehouse.columns import SCHEMA_VERSION
-from warehouse.schemas import TABLES
-from warehouse.writer import commit
+from warehouse.commits.writer import commit
+from warehouse.tables.columns import SCHEMA_VERSION
+from warehouse.tables.declarations import TABLES
 
 FOLDER = Path(__file__).parent / "stored_v4"
 KEY = "probes"

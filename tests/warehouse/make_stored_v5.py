@@ -10,7 +10,7 @@ from pathlib import Path
 
 from small_warehouse import small_warehouse
 
-from warehouse.columns import SCHEMA_VERSION
+from warehouse.tables.columns import SCHEMA_VERSION
 
 FOLDER = Path(__file__).parent / "stored_v5"
 

@@ -10,12 +10,12 @@ import pytest
 from small_warehouse import MODELS, PAIRS, commit_shard, small_warehouse
 
 from decaf.errors import QueryError, WarehouseError
-from warehouse import layout
-from warehouse.catalog import connect, run_query
-from warehouse.columns import SCHEMA_VERSION
-from warehouse.schemas import TABLES
-from warehouse.views import in_order, views
-from warehouse.writer import open_root
+from warehouse.commits import layout
+from warehouse.commits.writer import open_root
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.views import in_order, views
+from warehouse.tables.columns import SCHEMA_VERSION
+from warehouse.tables.declarations import TABLES
 
 SQL_TYPES = {
     pa.string(): "VARCHAR",

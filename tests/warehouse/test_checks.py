@@ -7,11 +7,11 @@ import pytest
 from small_warehouse import MODELS, PAIRS, small_warehouse
 
 from decaf.errors import WarehouseError
-from warehouse import layout
-from warehouse.catalog import connect
-from warehouse.checks import EXAMPLES, CheckResult, Offence, run_checks
-from warehouse.views import SQL_FOLDER
-from warehouse.writer import open_root
+from warehouse.commits import layout
+from warehouse.commits.writer import open_root
+from warehouse.query.catalog import connect
+from warehouse.query.checks import EXAMPLES, CheckResult, Offence, run_checks
+from warehouse.query.views import SQL_FOLDER
 
 EXPECTED = "3 rows (to compute them anew: delete receipts/shards/s/m-scores.json, run again)"
 NAMES = sorted(path.stem for path in (SQL_FOLDER / "checks").glob("*.sql"))

@@ -7,14 +7,15 @@ import pytest
 from old_runs_warehouse import add_run, three_runs
 from small_warehouse import PAIRS, commit_profiles, commit_run, small_warehouse
 
-from warehouse import garbage, receipts, writer
-from warehouse.catalog import connect, run_query
-from warehouse.checks import run_checks
-from warehouse.compaction import compact
-from warehouse.current import resolve
-from warehouse.garbage import GRACE, find_garbage
-from warehouse.retention import Keep, withdraw
-from warehouse.writer import commit, next_moment
+from warehouse.commits import receipts, writer
+from warehouse.commits.current import resolve
+from warehouse.commits.writer import commit, next_moment
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.checks import run_checks
+from warehouse.upkeep import garbage
+from warehouse.upkeep.compaction import compact
+from warehouse.upkeep.garbage import GRACE, find_garbage
+from warehouse.upkeep.retention import Keep, withdraw
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

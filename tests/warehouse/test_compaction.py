@@ -7,13 +7,13 @@ import warehouse_answers
 from small_warehouse import MODELS, PAIRS, commit_profiles, commit_shard, small_warehouse
 
 from decaf.errors import AlreadyRunning, UnknownName, WarehouseError
-from warehouse import layout, receipts
-from warehouse.catalog import connect, run_query
-from warehouse.checks import run_checks
-from warehouse.compaction import Extent, compact, mend
-from warehouse.current import resolve
-from warehouse.lock import study_lock
-from warehouse.stored import read_commit
+from warehouse.commits import layout, receipts
+from warehouse.commits.current import resolve
+from warehouse.commits.lock import study_lock
+from warehouse.commits.stored import read_commit
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.checks import run_checks
+from warehouse.upkeep.compaction import Extent, compact, mend
 
 EPSILONS = (0.02, 0.1, 0.3)
 

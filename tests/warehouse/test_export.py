@@ -7,10 +7,10 @@ import pytest
 from small_warehouse import MODELS, PAIRS, small_warehouse
 
 from decaf.errors import BadInput, QueryError, UnknownName, WriteFailed
-from warehouse import export
-from warehouse.catalog import connect, run_query
-from warehouse.export import export_views
-from warehouse.schemas import TABLES
+from warehouse.query import export
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.export import export_views
+from warehouse.tables.declarations import TABLES
 
 
 @pytest.fixture(scope="module")

@@ -12,14 +12,14 @@ from small_warehouse import PAIRS, commit_shard, small_warehouse
 from warehouse_answers import row_counts
 
 from decaf.errors import WarehouseError, WriteFailed
-from warehouse import layout, receipts
-from warehouse.catalog import connect, run_query
-from warehouse.checks import run_checks
-from warehouse.compaction import compact
-from warehouse.garbage import GRACE, delete_garbage, find_garbage
-from warehouse.schemas import TABLES
-from warehouse.stored import read_commit
-from warehouse.writer import commit, open_root, sweep
+from warehouse.commits import layout, receipts
+from warehouse.commits.stored import read_commit
+from warehouse.commits.writer import commit, open_root, sweep
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.checks import run_checks
+from warehouse.tables.declarations import TABLES
+from warehouse.upkeep.compaction import compact
+from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
 
 TABLES_OF_A_SHARD = ("trajectories", "predictions", "costs")
 KEYS = {"study": "s", "model_id": "m"}

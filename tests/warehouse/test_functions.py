@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 from scipy.stats import spearmanr
 
-from warehouse import functions
-from warehouse.catalog import connect, run_query, stream_query
-from warehouse.writer import open_root
+from warehouse.commits.writer import open_root
+from warehouse.query import functions
+from warehouse.query.catalog import connect, run_query, stream_query
 
 
 @pytest.fixture
@@ -182,9 +182,9 @@ def test_a_warehouse_knows_them(tmp_path):
 def test_no_call_loads_pandas_or_scipy():
     """Either takes longer to import than a warehouse takes to open."""
     code = (
-        "import sys, duckdb, warehouse.functions\n"
+        "import sys, duckdb, warehouse.query.functions\n"
         "with duckdb.connect() as connection:\n"
-        "    warehouse.functions.register(connection)\n"
+        "    warehouse.query.functions.register(connection)\n"
         "    found = connection.sql('SELECT resampled_sums([[0]], [[0]], [[[2.0], [NULL]]]), '\n"
         "        \"resampled_discrimination([[0]], [[0, 0]], [[1, 0]], [[2, 1]], ['auprc']), \"\n"
         "        'rank_correlation([1, 2, NULL], [3, 4, 5])').fetchall()\n"

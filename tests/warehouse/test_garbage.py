@@ -6,15 +6,15 @@ import pyarrow as pa
 import pytest
 from small_warehouse import commit_shard, small_warehouse
 
-from warehouse import layout, receipts
-from warehouse.catalog import connect, run_query
-from warehouse.checks import run_checks
-from warehouse.compaction import compact
-from warehouse.garbage import delete_garbage, find_garbage
-from warehouse.lock import study_lock
-from warehouse.schemas import TABLES
-from warehouse.stored import read_commit
-from warehouse.writer import commit
+from warehouse.commits import layout, receipts
+from warehouse.commits.lock import study_lock
+from warehouse.commits.stored import read_commit
+from warehouse.commits.writer import commit
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.checks import run_checks
+from warehouse.tables.declarations import TABLES
+from warehouse.upkeep.compaction import compact
+from warehouse.upkeep.garbage import delete_garbage, find_garbage
 
 NOW = timedelta(0)
 REPLACED = "nobody reads this compaction any more"

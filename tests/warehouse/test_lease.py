@@ -14,15 +14,16 @@ import pytest
 from s3_server import CREDENTIALS, running
 
 from decaf.errors import AlreadyRunning
-from warehouse import layout, storage
-from warehouse.lock import held_studies, is_held, study_lock
-from warehouse.migrations import upgrade
+from warehouse import storage
+from warehouse.commits import layout
+from warehouse.commits.lock import held_studies, is_held, study_lock
+from warehouse.commits.migrations import upgrade
+from warehouse.commits.writer import open_root
 from warehouse.storage import lease
-from warehouse.writer import open_root
 
 HOLD = """
 import sys, time
-from warehouse.lock import study_lock
+from warehouse.commits.lock import study_lock
 with study_lock(sys.argv[1], "s"):
     print("held", flush=True)
     time.sleep(60)

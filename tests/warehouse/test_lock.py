@@ -5,12 +5,12 @@ import sys
 import pytest
 
 from decaf.errors import AlreadyRunning
-from warehouse.lock import is_held, study_lock
+from warehouse.commits.lock import is_held, study_lock
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from warehouse.lock import study_lock
+from warehouse.commits.lock import study_lock
 with study_lock(Path(sys.argv[1]), "s"):
     print("held", flush=True)
     time.sleep(60)

@@ -6,13 +6,10 @@ from pathlib import Path
 import pytest
 
 from decaf.errors import AlreadyRunning, WarehouseError
-from decaf.files import replace_file
-from warehouse import layout, receipts
-from warehouse.catalog import connect, run_query
-from warehouse.checks import run_checks
-from warehouse.columns import SCHEMA_VERSION
-from warehouse.lock import study_lock
-from warehouse.migrations import (
+from decaf.foundation.files import replace_file
+from warehouse.commits import layout, receipts
+from warehouse.commits.lock import study_lock
+from warehouse.commits.migrations import (
     MIGRATIONS,
     Migration,
     check_version,
@@ -20,8 +17,11 @@ from warehouse.migrations import (
     stored_version,
     upgrade,
 )
-from warehouse.views import in_order
-from warehouse.writer import open_root
+from warehouse.commits.writer import open_root
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.checks import run_checks
+from warehouse.query.views import in_order
+from warehouse.tables.columns import SCHEMA_VERSION
 
 STORED = {version: Path(__file__).parent / f"stored_v{version}" for version in (1, 2, 3, 4, 5)}
 """Each written by its ``make_stored_v….py`` with the writer of its version, and never again."""

@@ -13,17 +13,18 @@ from small_warehouse import PAIRS, commit_shard, small_warehouse
 from warehouse_answers import row_counts
 
 from decaf.errors import OutOfReach, QueryError, WarehouseError, WriteFailed
-from warehouse import layout, receipts, storage
-from warehouse.cache import cache_folder
-from warehouse.catalog import connect, run_query
-from warehouse.checks import run_checks
-from warehouse.compaction import compact
-from warehouse.garbage import GRACE, delete_garbage, find_garbage
-from warehouse.migrations import Migration, store_version, stored_version, upgrade
+from warehouse import storage
+from warehouse.commits import layout, receipts
+from warehouse.commits.migrations import Migration, store_version, stored_version, upgrade
+from warehouse.commits.stored import read_commit
+from warehouse.commits.writer import commit, open_root, sweep
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.checks import run_checks
 from warehouse.storage import copies, lease
+from warehouse.storage.cache import cache_folder
 from warehouse.storage.object_store import ObjectStore
-from warehouse.stored import read_commit
-from warehouse.writer import commit, open_root, sweep
+from warehouse.upkeep.compaction import compact
+from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
 
 TRAJECTORIES = layout.table_file("trajectories", {"study": "s", "model_id": "m"}, "m-scores")
 STAMPED = {"stg_files", "stg_costs"}

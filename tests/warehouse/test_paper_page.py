@@ -5,10 +5,10 @@ from covertype_warehouse import MODELS, STUDY, covertype_warehouse
 from stub_audit import Audit, insert, open_stub, six_models
 
 from decaf.errors import BadInput, UnknownName, WriteFailed
-from warehouse.catalog import connect
+from warehouse.query.catalog import connect
+from warehouse.query.views import View
 from warehouse.report import paper
 from warehouse.report.paper_page import write_paper_page
-from warehouse.views import View
 
 
 def page_of(connection, study, folder):

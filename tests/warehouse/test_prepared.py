@@ -7,8 +7,8 @@ import duckdb
 import pytest
 from small_warehouse import MODELS, small_warehouse
 
-from warehouse import prepared, views
-from warehouse.catalog import connect
+from warehouse.query import prepared, views
+from warehouse.query.catalog import connect
 
 OUT = "out_model_profiles"
 

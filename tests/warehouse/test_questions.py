@@ -7,10 +7,10 @@ import pytest
 from scenes_warehouse import MODELS, SCENES, scenes_warehouse
 
 from warehouse import connect
-from warehouse.catalog import run_query
-from warehouse.checks import run_checks
+from warehouse.query.catalog import run_query
+from warehouse.query.checks import run_checks
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "sql.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text()
 QUESTIONS = re.findall(
     r"^## ([^\n]+)\n(?:(?!^## ).)*?```sql\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.S | re.M
 )

@@ -4,11 +4,11 @@ import pytest
 from report_reader import Reader
 from stub_audit import Audit, insert, open_stub, six_models
 
+from warehouse.query.views import View
 from warehouse.report import page, paper, paper_tables
 from warehouse.report.facts import read_facts
 from warehouse.report.page import write_report
 from warehouse.report.paper import DataNote
-from warehouse.views import View
 
 NUMBERS = (
     "estimate DOUBLE, lower_90 DOUBLE, upper_90 DOUBLE, lower_95 DOUBLE, upper_95 DOUBLE, "

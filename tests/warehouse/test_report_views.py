@@ -9,11 +9,11 @@ from report_reader import SECTIONS, Reader
 from stub_audit import Audit, open_stub
 
 from decaf.errors import UnknownName
-from decaf.profiles import profile
-from warehouse import catalog
+from decaf.routing.profiles import profile
+from warehouse.commits.writer import commit, open_root
+from warehouse.query import catalog
 from warehouse.report import facts
 from warehouse.report.page import write_report
-from warehouse.writer import commit, open_root
 
 ROW_TYPES = (
     facts.Run,

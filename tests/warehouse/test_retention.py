@@ -12,16 +12,17 @@ from old_runs_warehouse import add_model, add_reaudit, add_run, three_runs
 from small_warehouse import PAIRS
 
 from decaf.errors import UnknownName, WarehouseError
-from warehouse import layout, receipts, storage
-from warehouse.catalog import connect, run_query
-from warehouse.checks import run_checks
-from warehouse.compaction import compact
-from warehouse.current import resolve
-from warehouse.garbage import GRACE, delete_garbage, find_garbage
-from warehouse.lock import study_lock
-from warehouse.retention import Keep, find_withdrawals, kept_runs, withdraw
-from warehouse.stored import read_commit, read_file
-from warehouse.views import in_order
+from warehouse import storage
+from warehouse.commits import layout, receipts
+from warehouse.commits.current import resolve
+from warehouse.commits.lock import study_lock
+from warehouse.commits.stored import read_commit, read_file
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.checks import run_checks
+from warehouse.query.views import in_order
+from warehouse.upkeep.compaction import compact
+from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
+from warehouse.upkeep.retention import Keep, find_withdrawals, kept_runs, withdraw
 
 NOW = timedelta(0)
 ONLY_OLD = {

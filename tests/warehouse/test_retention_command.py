@@ -8,10 +8,10 @@ from old_runs_warehouse import three_runs
 from typer.testing import CliRunner
 
 from decaf.errors import BadInput
-from flows.cli import app
-from flows.upkeep import asked_to_keep
-from warehouse import receipts
-from warehouse.retention import Keep
+from flows.commands.cli import app
+from flows.commands.upkeep import asked_to_keep
+from warehouse.commits import receipts
+from warehouse.upkeep.retention import Keep
 
 
 @pytest.mark.parametrize(

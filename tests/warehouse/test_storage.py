@@ -9,11 +9,11 @@ from rich.console import Console
 from scenes_warehouse import MODELS, scenes_warehouse
 from small_warehouse import commit_shard, small_warehouse
 
-from flows import display
-from warehouse.catalog import connect
-from warehouse.compaction import compact
-from warehouse.current import FOLDED_KINDS
-from warehouse.views import views
+from flows.commands import display
+from warehouse.commits.current import FOLDED_KINDS
+from warehouse.query.catalog import connect
+from warehouse.query.views import views
+from warehouse.upkeep.compaction import compact
 
 
 @pytest.fixture(scope="module")

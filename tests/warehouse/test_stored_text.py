@@ -4,9 +4,9 @@ import pytest
 import small_warehouse
 from small_warehouse import MODELS
 
-from warehouse.catalog import connect, run_query
-from warehouse.checks import run_checks
-from warehouse.views import in_order
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.checks import run_checks
+from warehouse.query.views import in_order
 
 TEXTS = (
     "'); DROP VIEW core_pairs; --",

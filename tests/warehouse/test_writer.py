@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from decaf import files as files_module
 from decaf.errors import WarehouseError, WriteFailed
-from warehouse import layout, receipts, writer
-from warehouse.columns import SCHEMA_VERSION
-from warehouse.schemas import TABLES
-from warehouse.writer import commit, open_root, sweep
+from decaf.foundation import files as files_module
+from warehouse.commits import layout, receipts, writer
+from warehouse.commits.writer import commit, open_root, sweep
+from warehouse.tables.columns import SCHEMA_VERSION
+from warehouse.tables.declarations import TABLES
 
 ROW = {
     "shard_key": "key",
@@ -191,7 +191,7 @@ def test_a_folder_without_rights_is_refused(tmp_path):
         if parent.stat().st_uid == os.geteuid() and not parent.stat().st_mode & 0o001:
             parent.chmod(parent.stat().st_mode | 0o001)
     code = (
-        "import os, sys; from pathlib import Path; from warehouse.writer import open_root; "
+        "import os, sys; from pathlib import Path; from warehouse.commits.writer import open_root; "
         "os.setuid(65534); open_root(Path(sys.argv[1]))"
     )
     done = subprocess.run(

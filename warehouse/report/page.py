@@ -10,8 +10,8 @@ import duckdb
 import jinja2
 
 from decaf.errors import WriteFailed
-from decaf.files import replace_file
-from decaf.plots import COLOURS
+from decaf.foundation.files import replace_file
+from decaf.library.plots import COLOURS
 from warehouse.report import (
     benchmark_figures,
     comparisons,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
-from warehouse.views import views
+from warehouse.query.views import views
 
 FOLDER = "paper"
 STATISTIC = "statistic"

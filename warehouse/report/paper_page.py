@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from decaf.errors import BadInput, WriteFailed
-from decaf.files import replace_file
+from decaf.foundation.files import replace_file
 from warehouse.report.cells import MISSING, count, digest, score
 from warehouse.report.facts import Model, PairType, Run, Warned, known_run, rows_of
 from warehouse.report.paper import (

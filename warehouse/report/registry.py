@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from decaf.gates import VERDICTS
+from decaf.registry.gates import VERDICTS
 
 
 class RegistryEntry(NamedTuple):

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import altair as alt
 import vl_convert
 
-from decaf.plots import COLOURS
+from decaf.library.plots import COLOURS
 
 RULE = "var(--rule, #d9dde3)"
 PAPER = "var(--paper, #fff)"

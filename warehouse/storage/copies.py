@@ -2,7 +2,7 @@
 
 Files of a commit never change, so a copy is known by its digest and lies in a folder of that name;
 a copy that is there with its size is whole. Receipts may change, so theirs are known by when they
-did. Every warehouse has a folder of its own in ``warehouse.cache``.
+did. Every warehouse has a folder of its own in ``warehouse.storage.cache``.
 """
 
 import hashlib
@@ -15,8 +15,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from decaf.errors import WarehouseError
-from warehouse.cache import cache_folder
 from warehouse.storage.base import Content, Entry
+from warehouse.storage.cache import cache_folder
 
 UNUSED_SECONDS = 7 * 24 * 3600
 """A copy that no reader has asked for so long is deleted."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from decaf.files import replace_file
+from decaf.foundation.files import replace_file
 from warehouse.storage.base import Content, Entry, Held, Storage
 from warehouse.storage.holder import described, this_process
 

@@ -1,0 +1,50 @@
+"""What every data set is: pairs by name, and their clean inputs one at a time."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.pairs import Image, PairSet
+from decaf.foundation.place import Place
+from decaf.foundation.settings import Settings
+
+
+class Adapter(Settings, ABC):
+    """A data set as ``data:`` names it; its fields are what the section takes."""
+
+    place: ClassVar[Place] = Place("decaf.data.adapters", tag="adapter")
+
+    @abstractmethod
+    def pair_set(self) -> PairSet:
+        """Name the pairs and digest what they are made from, without decoding an image.
+
+        Raises
+        ------
+        BadInput
+            When files are missing or settings do not fit the data.
+        """
+
+    @abstractmethod
+    def verify(self, pairs: PairSet) -> None:
+        """Check that inputs can be paired, before any of them is stored.
+
+        Raises
+        ------
+        DataError
+            When inputs cannot be paired, naming them.
+        """
+
+    @abstractmethod
+    def read_image(self, image: Image) -> NDArray[np.uint8] | NDArray[np.floating]:
+        """One clean input.
+
+        An image as (height, width, 3) uint8, or a row of features as (features,) float32 or
+        float64.
+
+        Raises
+        ------
+        DataError
+            When it cannot be read.
+        """

@@ -1,0 +1,187 @@
+"""Factual and counterfactual inputs, paired and identified by their content."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import DataError
+from decaf.foundation.digests import json_sha256
+
+
+@dataclass(frozen=True)
+class Image:
+    """One clean input of a data set: its name, kind, and the digest of what it is made from.
+
+    ``location`` is where the adapter finds it, and ``file`` which file of the data set that is,
+    wherever it lies, or None; neither is part of its identity.
+    """
+
+    image_id: str
+    variant: str
+    digest: str
+    location: str
+    file: str | None = None
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """Clean inputs and how they are made.
+
+    Parameters
+    ----------
+    geometry
+        How inputs are made from what the digests identify (resize, crop, renderer): two sets with
+        equal digests and equal geometry have equal inputs.
+    remarks
+        What of the data is not used, in words; no part of its identity.
+    """
+
+    images: tuple[Image, ...]
+    geometry: str
+    remarks: tuple[str, ...] = ()
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the inputs."""
+        return json_sha256([self.geometry, [image.digest for image in self.images]])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One factual and counterfactual input that differ by a controlled change.
+
+    ``plus`` and ``minus`` are positions in the images of the pair set. Pairs of one ``source_id``
+    (a foreground, a scene) share inputs and are resampled together.
+
+    Where the counterfactual is made from the factual input by removing a feature, both positions
+    are the same and ``feature`` counts from 1. ``context`` are the positions of the same two
+    inputs under a swapped context, for paths that need them.
+    """
+
+    pair_id: str
+    source_id: str
+    pair_type: str
+    class_id: int
+    split: str
+    plus: int
+    minus: int
+    feature: int = 0
+    context: tuple[int, int] | None = None
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        """Images that the pair uses, factual and counterfactual first."""
+        return (self.plus, self.minus, *(self.context or ()))
+
+
+@dataclass(frozen=True)
+class PairSet:
+    """All pairs of a study over one list of images.
+
+    Geometry and remarks are those of :class:`ImageSet`.
+    """
+
+    images: tuple[Image, ...]
+    pairs: tuple[Pair, ...]
+    geometry: str
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.pairs:
+            raise DataError("the data set has no pairs; nothing can be audited")
+        seen: set[str] = set()
+        for pair in self.pairs:
+            if pair.pair_id in seen:
+                raise DataError(f"pair {pair.pair_id!r} occurs twice; pair ids must be unique")
+            seen.add(pair.pair_id)
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of every pair and its content."""
+        return self.block_digest(range(len(self.pairs)))
+
+    @cached_property
+    def image_set(self) -> ImageSet:
+        """The images, whatever the pairs."""
+        return ImageSet(self.images, self.geometry)
+
+    def block_digest(self, rows: "range | tuple[int, ...]") -> str:
+        """Digest of some pairs: ids, classes and content of both inputs."""
+        described = [
+            [
+                pair.pair_id,
+                pair.source_id,
+                pair.pair_type,
+                pair.class_id,
+                pair.feature,
+                *(self.images[position].digest for position in pair.positions),
+            ]
+            for pair in (self.pairs[row] for row in rows)
+        ]
+        return json_sha256([self.geometry, described])
+
+    def blocks(self, source_count: int) -> list[tuple[int, ...]]:
+        """Rows of the pairs, ``source_count`` sources at a time, in the order of their names."""
+        by_source: dict[str, list[int]] = {}
+        for row, pair in enumerate(self.pairs):
+            by_source.setdefault(pair.source_id, []).append(row)
+        sources = sorted(by_source)
+        return [
+            tuple(
+                row for source in sources[start : start + source_count] for row in by_source[source]
+            )
+            for start in range(0, len(sources), source_count)
+        ]
+
+    def block(self, rows: tuple[int, ...]) -> "PairBlock":
+        """Some pairs with only the images that they use."""
+        pairs = [self.pairs[row] for row in rows]
+        used = sorted({position for pair in pairs for position in pair.positions})
+        local = {position: index for index, position in enumerate(used)}
+        sources = {
+            name: index for index, name in enumerate(dict.fromkeys(p.source_id for p in pairs))
+        }
+        contexts = [[local[position] for position in pair.context or ()] for pair in pairs]
+        return PairBlock(
+            pair_ids=tuple(pair.pair_id for pair in pairs),
+            source_ids=tuple(sources),
+            image_ids=tuple(self.images[position].image_id for position in used),
+            image_positions=np.array(used),
+            plus=np.array([local[pair.plus] for pair in pairs]),
+            minus=np.array([local[pair.minus] for pair in pairs]),
+            source=np.array([sources[pair.source_id] for pair in pairs]),
+            class_id=np.array([pair.class_id for pair in pairs]),
+            feature=np.array([pair.feature for pair in pairs]),
+            context=np.array(contexts) if all(contexts) else None,
+        )
+
+
+@dataclass(frozen=True)
+class PairBlock:
+    """A block of pairs as arrays: what a worker scores at once.
+
+    ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``image_positions`` are the
+    positions of these images in the input store, ``source`` numbers the sources from 0.
+    ``feature`` (n_pairs,) is the removed feature, 0 for none, and ``context`` (n_pairs, 2) both
+    inputs under the swapped context, or None where some pair has none. ``regions`` (n_images, …)
+    are the feature numbers of every pixel or column, 0 for none, where the data have features.
+    """
+
+    pair_ids: tuple[str, ...]
+    source_ids: tuple[str, ...]
+    image_ids: tuple[str, ...]
+    image_positions: NDArray[np.int64]
+    plus: NDArray[np.int64]
+    minus: NDArray[np.int64]
+    source: NDArray[np.int64]
+    class_id: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    context: NDArray[np.int64] | None = None
+    regions: NDArray[np.integer] | None = None
+
+    @property
+    def pair_count(self) -> int:
+        """Pairs of the block."""
+        return len(self.pair_ids)

@@ -1,0 +1,1 @@
+"""What DECAF is compared with, and what it is judged by."""

@@ -1,0 +1,1 @@
+"""Spatial attribution methods, one per module."""

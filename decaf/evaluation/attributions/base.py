@@ -1,0 +1,174 @@
+"""Spatial attribution: where in an image a score comes from. One method per module.
+
+A method is a settings class derived from :class:`AttributionMethod`; its parameters are fields. A
+new module in this package is a new method. Methods see a score and images in [0, 1], nothing of
+models; they are what DECAF is compared with (paper, appendix F), and know nothing of pairs.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
+
+from decaf.errors import ResponseError
+from decaf.foundation.arrays import one_each
+from decaf.foundation.place import Place
+from decaf.foundation.settings import Settings
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.scoring.image_scores import CountedScore
+
+
+class Batch(NamedTuple):
+    """Images of which at least one state each fits a batch."""
+
+    images: "torch.Tensor"
+    columns: "torch.Tensor"
+    source_ids: list[str]
+    size: int
+    """Images that go through the score at once, at most."""
+
+
+class AttributionMethod(Settings, ABC):
+    """What all methods have in common."""
+
+    place: ClassVar[Place] = Place("decaf.evaluation.attributions", tag="kind")
+
+    needs_gradients: ClassVar[bool] = True
+    """Whether the score is differentiated; the others ask it for values alone."""
+
+    @property
+    @abstractmethod
+    def forward_calls(self) -> int:
+        """Images that are scored for each map."""
+
+    @property
+    def backward_calls(self) -> int:
+        """Gradients that are taken for each map."""
+        return self.forward_calls if self.needs_gradients else 0
+
+    def maps(
+        self,
+        score: "CountedScore",
+        images: "torch.Tensor",
+        columns: ArrayLike,
+        source_ids: Sequence[str],
+        batch_size: int = 64,
+    ) -> "torch.Tensor":
+        """Attribute the score of every image to its pixels.
+
+        Parameters
+        ----------
+        score
+            What is attributed.
+        images
+            (n, channels, height, width) float32 in [0, 1], where the score wants them.
+        columns
+            (n,) which column of the score is the q of each image.
+        source_ids
+            n names that random draws belong to: images of one source share them, and neither
+            other images nor the batch size change them.
+        batch_size
+            Images that go through the score at once, at most.
+
+        Returns
+        -------
+        (n, channels, height, width) float32 or float64
+            Signed, on the device of the images; one channel for methods that hide pixels whole.
+
+        Raises
+        ------
+        ResponseError
+            For images that are not such a batch, or columns that are no numbers of columns.
+        DataError
+            For another number of columns or names than images.
+        ModelError
+            When the score cannot be differentiated, or returns something else than scores.
+        """
+        import torch
+
+        if images.ndim != 4 or not images.is_floating_point() or len(images) == 0:
+            raise ResponseError(
+                f"images have shape {tuple(images.shape)} and dtype {images.dtype}; expected at "
+                "least one, (n, channels, height, width), as floating-point numbers in [0, 1]"
+            )
+        if batch_size < 1:
+            raise ResponseError(f"batch_size is {batch_size}; expected at least 1")
+        count = len(images)
+        wanted = one_each(columns, count, "columns")
+        if wanted.dtype.kind not in "iu" or wanted.min() < 0:
+            raise ResponseError(f"columns are {wanted!r}; expected whole numbers from 0")
+        given = torch.as_tensor(wanted.astype(np.int64), device=images.device)
+        names = one_each(np.asarray(source_ids), count, "source_ids").tolist()
+        made = []
+        with torch.inference_mode(not self.needs_gradients):
+            for start in range(0, count, batch_size):
+                some = slice(start, start + batch_size)
+                batch = Batch(images[some].detach().clone(), given[some], names[some], batch_size)
+                made.append(self._maps(score, batch).detach())
+        return torch.cat(made)
+
+    @abstractmethod
+    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+        """Maps of the images of a batch."""
+
+
+class RandomMethod(AttributionMethod):
+    """A method that draws: the same for a source, whatever the batch and the model."""
+
+    seed: int = Field(91701, ge=0, description="of the random draws")
+
+    def generators(self, source_ids: Sequence[str], stream: int = 0) -> list[np.random.Generator]:
+        """Draws of every source, on the host, so that all devices see the same numbers.
+
+        Philox, keyed by the stream and the first eight bytes of the sha256 of
+        ``decaf|attribution|<kind>|<seed>|<source id>``.
+        """
+        names = (f"decaf|attribution|{self.kind}|{self.seed}|{source}" for source in source_ids)
+        keys = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") for name in names]
+        return [
+            np.random.Generator(np.random.Philox(key=np.array([key, stream], np.uint64)))
+            for key in keys
+        ]
+
+
+def passes(count: int, batch: Batch) -> Iterator[range]:
+    """Numbers from 0 to ``count``, as many at a time as states of all images fit the batch."""
+    together = max(1, batch.size // len(batch.images))
+    for start in range(0, count, together):
+        yield range(start, min(start + together, count))
+
+
+def attribution_inside(maps: "torch.Tensor", region: "torch.Tensor") -> NDArray[np.float64]:
+    """Sum of the absolute attribution over channels and the pixels of a region.
+
+    Parameters
+    ----------
+    maps
+        (n, channels, height, width) from :meth:`AttributionMethod.maps`.
+    region
+        (n, height, width) bool, such as :func:`decaf.evaluation.image_masks.difference_region`.
+
+    Returns
+    -------
+    (n,) float64
+        0 for an empty region.
+
+    Raises
+    ------
+    ResponseError
+        For shapes that do not match.
+    """
+    if tuple(region.shape) != (len(maps), *maps.shape[2:]):
+        raise ResponseError(
+            f"region has shape {tuple(region.shape)}; expected {(len(maps), *maps.shape[2:])}, one "
+            "truth value for each pixel of the maps"
+        )
+    inside = maps.double().abs().sum(dim=1).where(region, 0.0)
+    return inside.sum(dim=(1, 2)).cpu().numpy()

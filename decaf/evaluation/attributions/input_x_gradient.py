@@ -1,0 +1,28 @@
+"""Input times gradient."""
+
+from typing import TYPE_CHECKING, Literal
+
+from decaf.evaluation.attributions.base import AttributionMethod, Batch
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.scoring.image_scores import CountedScore
+
+
+class InputXGradient(AttributionMethod):
+    """The gradient at the image, times the image; captum's."""
+
+    kind: Literal["input_x_gradient"] = "input_x_gradient"
+
+    @property
+    def forward_calls(self) -> int:
+        """One."""
+        return 1
+
+    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+        from captum import attr
+
+        return attr.InputXGradient(score).attribute(
+            batch.images.requires_grad_(), additional_forward_args=(batch.columns,)
+        )

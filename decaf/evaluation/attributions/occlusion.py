@@ -1,0 +1,50 @@
+"""Occlusion."""
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from decaf.evaluation.attributions.base import AttributionMethod, Batch
+from decaf.reveal.cells import cell_map
+from decaf.reveal.start import Constant
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.scoring.image_scores import CountedScore
+
+
+class Occlusion(AttributionMethod):
+    """How much the score drops when a cell of the image is covered; captum's feature ablation.
+
+    Every pixel has the drop of its cell. Cells lie side by side and are counted as those of the
+    patch path: edges at ``floor(i side / cells)``.
+    """
+
+    needs_gradients: ClassVar[bool] = False
+    kind: Literal["occlusion"] = "occlusion"
+    grid: int = Field(7, gt=0, description="cells along a side")
+    baseline: tuple[float, ...] = Field(
+        (0.0,), min_length=1, description="what covers a cell: one number, or one a channel"
+    )
+
+    @property
+    def forward_calls(self) -> int:
+        """One for each cell, and the image itself."""
+        return self.grid**2 + 1
+
+    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+        import torch
+        from captum import attr
+
+        images = batch.images
+        cells = torch.from_numpy(cell_map(*images.shape[2:], self.grid)).to(images.device)
+        found = attr.FeatureAblation(score).attribute(
+            images,
+            baselines=Constant(self.baseline).value_like(images).expand_as(images),
+            additional_forward_args=(batch.columns,),
+            feature_mask=cells[None, None],
+            perturbations_per_eval=max(1, batch.size // len(images)),
+        )
+        # captum repeats the drop in every channel.
+        return found[:, :1]

@@ -1,0 +1,1 @@
+"""Baselines of a table's factor, one method per module."""

@@ -1,0 +1,159 @@
+"""Baselines of a table's audit: what other methods say of a factor. One method per module.
+
+A method is a settings class derived from :class:`Baseline`; its budget of rows is its fields. It
+is given one classifier and the rows that are audited, with the context and the factor that each of
+them has itself, and answers with one number per component for the whole model (paper, section 5
+and appendix I). A new module in this package is a new method. Libraries are imported where they
+are used: planning imports none.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
+
+from decaf.data.factual import FactualRows
+from decaf.foundation.place import Place
+from decaf.foundation.settings import Settings
+
+if TYPE_CHECKING:
+    from decaf.models.card import ModelCard
+
+HALF = 0.5
+"""Probability from which a row is called 1."""
+
+
+class Undefined(Exception):
+    """A method has no number for this model; the message is the reason that is stored."""
+
+
+class Component(NamedTuple):
+    """One number of a method."""
+
+    score: float | None
+    """None where it is undefined."""
+    explained_rows: int
+    """Rows that it is about."""
+    reason: str | None = None
+    """Why there is no score."""
+
+
+class CountedProbability:
+    """P(y = 1) of rows, with a count of the rows that were predicted.
+
+    Parameters
+    ----------
+    answer
+        (n, p) float32 → (n,) probabilities.
+    batch_size
+        Rows that are predicted at once, at most.
+    """
+
+    def __init__(self, answer: Callable[[NDArray[np.float32]], ArrayLike], batch_size: int) -> None:
+        self.rows = 0
+        self.batch_size = batch_size
+        self._answer = answer
+
+    def __call__(self, rows: ArrayLike) -> NDArray[np.float64]:
+        """(n, p) of any float type → (n,) float64; rows are predicted as float32.
+
+        Raises
+        ------
+        Undefined
+            When a probability is not finite: a comparison would take it for a small one.
+        """
+        given = np.asarray(rows, np.float32)
+        self.rows += len(given)
+        size = self.batch_size
+        parts = [self._answer(given[n : n + size]) for n in range(0, len(given), size)]
+        found = np.concatenate([np.asarray(part, np.float64) for part in parts])
+        if wrong := np.count_nonzero(~np.isfinite(found)):
+            raise Undefined(f"P(y = 1) is not finite in {wrong} of {len(found)} rows")
+        return found
+
+    def accuracy(self, rows: ArrayLike, label: NDArray[np.int64]) -> float:
+        """Share of rows whose prediction, P(y = 1) >= 0.5, is their label."""
+        return float(np.mean((self(rows) >= HALF) == label))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A classifier, and the rows that it is explained on."""
+
+    probability: CountedProbability
+    rows: FactualRows
+    estimator: Any
+    """The estimator itself, for methods that look inside."""
+    refit_without_factor: Callable[[], Any] | None = None
+    """Fits it again on its training rows without the factor; None where there is no recipe."""
+
+
+class Baseline(Settings, ABC):
+    """What all methods have in common."""
+
+    place: ClassVar[Place] = Place("decaf.evaluation.baselines", tag="kind")
+
+    components: ClassVar[tuple[str, ...]] = ("score",)
+    """Names of the numbers that it gives."""
+
+    models: tuple[str, ...] | None = Field(
+        None,
+        description="names of the models that are explained, `*` stands for anything; all"
+        " when absent",
+    )
+    families: tuple[str, ...] | None = Field(
+        None, description="families of the models that are explained; all when absent"
+    )
+    seed: int = Field(7601, ge=0, description="of every draw")
+
+    def applies_to(self, card: "ModelCard") -> bool:
+        """Whether a model is among those that are explained."""
+        is_named = self.models is None or any(fnmatchcase(card.id, one) for one in self.models)
+        return is_named and (self.families is None or card.family in self.families)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What its numbers depend on: all fields but those that say for which models."""
+        return self.model_dump(mode="json", exclude={"models", "families"})
+
+    def prepare(self) -> None:
+        """Import what it needs, so that this is not counted as its cost."""
+
+    def measure(self, subject: Subject) -> dict[str, Component]:
+        """Explain a model.
+
+        Returns
+        -------
+        One :class:`Component` for each name of ``components``. Where the method is undefined, or
+        gives no finite number, the score is None and the reason says why.
+
+        Raises
+        ------
+        ModelError
+            When the model cannot answer.
+        """
+        try:
+            found = self._measure(subject)
+        except (Undefined, np.linalg.LinAlgError) as error:
+            return dict.fromkeys(self.components, Component(None, 0, str(error)))
+        return {name: _finite(found[name]) for name in self.components}
+
+    @abstractmethod
+    def _measure(self, subject: Subject) -> dict[str, Component]:
+        """Numbers by component."""
+
+
+def _finite(found: Component) -> Component:
+    if found.score is None or np.isfinite(found.score):
+        return found
+    return Component(None, found.explained_rows, "the score is not finite")
+
+
+def mean_magnitude(values: NDArray[np.floating]) -> dict[str, Component]:
+    """Mean of the absolute values of (n,) attributions, one for each explained row."""
+    return {"score": Component(float(np.mean(np.abs(values))), len(values))}

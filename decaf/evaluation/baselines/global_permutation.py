@@ -1,0 +1,40 @@
+"""Permutation importance of the factor (Breiman, Machine Learning 45, 2001)."""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from decaf.data.factual import FactualRows
+from decaf.evaluation.baselines.base import Baseline, Component, CountedProbability, Subject
+
+
+class GlobalPermutation(Baseline):
+    """Accuracy that is lost when the factor of all rows is shuffled.
+
+    Predicts (1 + repeats) n rows.
+    """
+
+    kind: Literal["global_permutation"] = Field(description="this method")
+    repeats: int = Field(15, gt=0, description="shuffles, whose accuracies are averaged")
+
+    def _measure(self, subject: Subject) -> dict[str, Component]:
+        rng = np.random.default_rng(self.seed)
+        drop = accuracy_drop(subject.probability, subject.rows, self.repeats, rng)
+        return {"score": Component(drop, len(subject.rows.label))}
+
+
+def accuracy_drop(
+    probability: CountedProbability, rows: FactualRows, repeats: int, rng: np.random.Generator
+) -> float:
+    """Accuracy on rows, less the mean accuracy over shuffles of their factor.
+
+    Predicts (1 + repeats) n rows. Negative where a shuffle happens to help.
+    """
+    shuffled = rows.inputs.copy()
+    whole = probability.accuracy(rows.inputs, rows.label)
+    drops = []
+    for _ in range(repeats):
+        shuffled[:, rows.factor] = rng.permutation(rows.inputs[:, rows.factor])
+        drops.append(whole - probability.accuracy(shuffled, rows.label))
+    return float(np.mean(drops))

@@ -1,0 +1,53 @@
+"""LIME's weight of the factor (Ribeiro et al., KDD 2016)."""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from decaf.evaluation.baselines.base import Baseline, Component, Subject, mean_magnitude
+from decaf.foundation.quiet_imports import quiet_import
+
+ONLY = 1
+"""Under this name LIME keeps the weights of a model with one output."""
+
+
+class Lime(Baseline):
+    """Mean absolute weight of the factor in local ridge regressions of P(y = 1).
+
+    Columns of two values count as categories: their weight is that of sharing the value of the
+    explained row. The others are drawn from a normal distribution, as they are. Predicts
+    rows x samples rows.
+    """
+
+    kind: Literal["lime"] = Field(description="this method")
+    rows: int = Field(256, gt=0, description="rows that are explained, at most")
+    samples: int = Field(1024, gt=1, description="neighbours of each, itself included")
+
+    def prepare(self) -> None:
+        """Import LIME."""
+        quiet_import("lime.lime_tabular")
+
+    def _measure(self, subject: Subject) -> dict[str, Component]:
+        rows = subject.rows
+        explained = rows.inputs[rows.spread(self.rows, np.random.default_rng(self.seed))]
+        inputs = rows.inputs.astype(np.float64)
+        binary = [n for n, column in enumerate(inputs.T) if np.unique(column).size <= 2]
+        explainer = quiet_import("lime.lime_tabular").LimeTabularExplainer(
+            inputs,
+            mode="regression",
+            categorical_features=binary,
+            discretize_continuous=False,
+            feature_selection="none",
+            random_state=self.seed,
+        )
+        weights = []
+        for row in explained.astype(np.float64):
+            found = explainer.explain_instance(
+                row,
+                subject.probability,
+                num_features=inputs.shape[1],
+                num_samples=self.samples,
+            )
+            weights.append(dict(found.local_exp[ONLY])[rows.factor])
+        return mean_magnitude(np.array(weights))

@@ -1,0 +1,1 @@
+"""What everything stands on: settings, plug-ins, files, digests and arrays."""

@@ -1,0 +1,1 @@
+"""The whole audit as one call on arrays, :func:`decaf.audit`, and what it found."""

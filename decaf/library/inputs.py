@@ -1,0 +1,235 @@
+"""Inputs as a notebook has them, checked and paired: what :func:`decaf.audit` plans over."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from decaf.data.pairs import PairBlock
+from decaf.errors import DataError
+from decaf.foundation.arrays import as_taken, is_tensor, namespace, to_numpy
+from decaf.reveal.cells import WORD_BITS
+from decaf.reveal.paths.removal import feature_numbers
+
+if TYPE_CHECKING:
+    from decaf.foundation.arrays import Array, as_taken
+
+MOST_CHANNELS = 4
+"""Channels of an 8-bit image at most: more on the second axis means that they come last."""
+
+
+class PairedInputs(NamedTuple):
+    """Pairs over one array of clean inputs."""
+
+    block: PairBlock
+    given: NDArray[Any]
+    """(n_inputs, …) as they came, on the host: 8-bit images have exact ties."""
+    clean: "Array"
+    """(n_inputs, …) as the score takes them, where they came from."""
+
+
+def as_inputs(values: "ArrayLike | Array", name: str) -> "Array":
+    """Real and finite inputs, (n, features), (n, channels, height, width) or any (n, …).
+
+    float32, float64 and 8-bit images stay as they are; whole numbers in rows become float64.
+    Tensors stay tensors on their device, detached; everything else becomes a numpy array.
+
+    Raises
+    ------
+    DataError
+        For other types, inputs of different shapes, values that are not finite, nothing at all,
+        and 8-bit images with the channels last.
+    """
+    array = _as_array(values, name)
+    if array.ndim < 2:
+        raise DataError(
+            f"{name} has shape {tuple(array.shape)}; expected one row for each input, (n, "
+            "features) or (n, channels, height, width): a single input x is x[None]"
+        )
+    array = _as_real(array, name)
+    if 0 in array.shape:
+        raise DataError(f"{name} has shape {tuple(array.shape)}; it is empty, nothing to audit")
+    finite = namespace(array).isfinite(array)
+    if not finite.all():
+        where = tuple(int(i) for i in np.argwhere(~to_numpy(finite))[0])
+        raise DataError(
+            f"{name} has values that are not finite, the first at {where}; fill in or drop such "
+            "inputs first"
+        )
+    return array
+
+
+def _as_array(values: "ArrayLike | Array", name: str) -> "Array":
+    if is_tensor(values):
+        return values.detach()
+    if isinstance(values, list | tuple) and any(map(is_tensor, values)):
+        raise DataError(f"{name} is a list of tensors; expected one tensor: torch.stack(list)")
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise DataError(
+            f"{name} holds inputs of different shapes ({error}); expected one shape: bring "
+            "images to one size first"
+        ) from error
+
+
+def _as_real(array: "Array", name: str) -> "Array":
+    kind, is_image = type_name(array), array.ndim == 4
+    if kind in ("float32", "float64"):
+        return array
+    if kind == "uint8" and is_image:
+        if array.shape[1] > MOST_CHANNELS >= array.shape[3]:
+            raise DataError(
+                f"{name} has shape {tuple(array.shape)}, channels last; expected (n, channels, "
+                "height, width): x.transpose(0, 3, 1, 2), or x.permute(0, 3, 1, 2) of a tensor"
+            )
+        return array
+    if kind.startswith(("int", "uint")) and not is_image:
+        return array.double() if is_tensor(array) else array.astype(np.float64)
+    raise DataError(
+        f"{name} has type {kind}; expected float32 or float64, whole numbers in rows, or uint8 "
+        "in images"
+    )
+
+
+def type_name(array: "Array") -> str:
+    """``float32``, ``bool`` …, the same for arrays and tensors."""
+    return str(array.dtype).removeprefix("torch.") if is_tensor(array) else array.dtype.name
+
+
+def pair_inputs(inputs: "dict[str, Array]", ids: Sequence[str]) -> PairedInputs:
+    """Pair the first two arrays row by row; two more are the same under the swapped context.
+
+    Parameters
+    ----------
+    inputs
+        Two or four arrays of :func:`as_inputs`, by the name that errors call them.
+    ids
+        (n_pairs,) names of the pairs.
+
+    Raises
+    ------
+    DataError
+        When the arrays differ in library, device, type or shape.
+    """
+    (first_name, first), *others = inputs.items()
+    for name, other in others:
+        _check_alike(first_name, first, name, other)
+    count, xp = len(first), namespace(first)
+    join = xp.cat if is_tensor(first) else xp.concatenate
+    joined = join(list(inputs.values()))
+    rows = np.arange(count)
+    context = np.stack([rows + 2 * count, rows + 3 * count], axis=1) if len(others) > 1 else None
+    block = _block(ids, rows, rows + count, len(joined), context=context)
+    return PairedInputs(block, to_numpy(joined), as_taken(joined))
+
+
+def pair_features(
+    inputs: "Array", ids: Sequence[str], regions: ArrayLike | None, side: int | None
+) -> PairedInputs:
+    """Pair every input with itself without each of its features (paper, section 7).
+
+    Parameters
+    ----------
+    inputs
+        (n_inputs, …) of :func:`as_inputs`.
+    ids
+        (n_inputs,) names of the inputs; the pair of feature k is ``id/k``.
+    regions
+        Feature number of every pixel, (height, width), or column, (features,), or the same for
+        every input with its own, (n_inputs, …); 0 for none. Without ``side`` and regions every
+        column of a row is a feature.
+    side
+        Features are the cells of a grid of this many a side.
+
+    Raises
+    ------
+    DataError
+        When features and inputs do not fit, or an input has none.
+    """
+    numbers = None
+    if side is None:
+        numbers = _checked_regions(inputs, regions)
+        has = np.stack(
+            [(numbers == k).reshape(len(inputs), -1).any(axis=1) for k in _range(numbers.max())],
+            axis=1,
+        )
+    else:
+        if regions is not None:
+            raise DataError("a path with 'side' makes its own features; give it no regions")
+        feature_numbers(tuple(inputs.shape), side, None)  # the inputs have room for the grid
+        has = np.ones((len(inputs), side**2), bool)
+    bare = np.flatnonzero(~has.any(axis=1))
+    if bare.size:
+        raise DataError(f"input {ids[bare[0]]!r} has no feature: its regions are 0 everywhere")
+    rows, features = np.nonzero(has)
+    names = [f"{ids[row]}/{k + 1}" for row, k in zip(rows, features, strict=True)]
+    block = _block(names, rows, rows, len(inputs), feature=features + 1, regions=numbers)
+    return PairedInputs(block, to_numpy(inputs), as_taken(inputs))
+
+
+def _checked_regions(inputs: "Array", regions: ArrayLike | None) -> NDArray[np.integer]:
+    shape = tuple(inputs.shape)
+    if regions is None:
+        if len(shape) != 2:
+            raise DataError(
+                f"inputs have shape {shape}, and nothing says what their features are; give "
+                "regions, or a path with 'side' for the cells of a grid"
+            )
+        regions = np.arange(1, shape[1] + 1)
+    numbers = to_numpy(regions)
+    each = (shape[0], *shape[2:]) if len(shape) == 4 else shape
+    if numbers.dtype.kind not in "iu" or numbers.shape not in (each, each[1:]):
+        raise DataError(
+            f"regions have type {numbers.dtype} and shape {numbers.shape}; expected whole numbers "
+            f"of shape {each[1:]}, or {each} where inputs differ"
+        )
+    if numbers.min() < 0 or not 0 < numbers.max() <= WORD_BITS:
+        raise DataError(
+            f"regions go from {numbers.min()} to {numbers.max()}; expected feature numbers from 1 "
+            f"to at most {WORD_BITS}, and 0 for no feature"
+        )
+    return np.broadcast_to(numbers, each)
+
+
+def _check_alike(first_name: str, first: "Array", name: str, other: "Array") -> None:
+    for what, found, expected in (
+        ("library", namespace(other).__name__, namespace(first).__name__),
+        ("device", str(getattr(other, "device", "")), str(getattr(first, "device", ""))),
+        ("shape", tuple(other.shape), tuple(first.shape)),
+        ("type", type_name(other), type_name(first)),
+    ):
+        if found != expected:
+            raise DataError(
+                f"{name} has {what} {found}; expected {expected}, as {first_name} has it"
+            )
+
+
+def _block(
+    ids: Sequence[str],
+    plus: NDArray[np.int64],
+    minus: NDArray[np.int64],
+    input_count: int,
+    feature: NDArray[np.int64] | None = None,
+    context: NDArray[np.int64] | None = None,
+    regions: NDArray[np.integer] | None = None,
+) -> PairBlock:
+    """Pairs of one factual input are one source: they share states and go together."""
+    return PairBlock(
+        pair_ids=tuple(ids),
+        source_ids=tuple(map(str, range(int(plus.max()) + 1))),
+        image_ids=tuple(map(str, range(input_count))),
+        image_positions=np.arange(input_count),
+        plus=plus,
+        minus=minus,
+        source=plus,
+        class_id=np.zeros(plus.size, np.int64),
+        feature=np.zeros(plus.size, np.int64) if feature is None else feature,
+        context=context,
+        regions=regions,
+    )
+
+
+def _range(last: int) -> range:
+    return range(1, int(last) + 1)

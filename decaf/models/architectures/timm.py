@@ -1,0 +1,112 @@
+"""``timm:NAME``: networks of the timm library."""
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from decaf.errors import UnknownName
+from decaf.models.architectures import Pretrained, first_file
+
+if TYPE_CHECKING:
+    from timm.models import PretrainedCfg
+    from torch import nn
+
+HUB_FILES = ("model.safetensors", "pytorch_model.bin")
+ASKING = Lock()
+"""Held while timm's loader is replaced: it belongs to the process."""
+
+
+def build(name: str, arguments: dict[str, Any]) -> Any:
+    """Untrained network; arguments go to ``timm.create_model``."""
+    import timm
+
+    return timm.create_model(_known(name), pretrained=False, **arguments)
+
+
+def identity(name: str) -> str:
+    """Nothing beyond the name: the library's version is provenance, not identity."""
+    return name
+
+
+def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
+    """Weights by timm's tag, such as ``a1_in1k`` of ``resnet50.a1_in1k``.
+
+    In a ``folder`` the file is called as the model: ``resnet50.a1_in1k.safetensors`` (or
+    ``.bin``).
+    """
+    import timm
+
+    full = f"{_known(name)}.{tag}"
+    known = timm.list_pretrained(f"{name}.*")
+    if full not in known:
+        tags = [other.partition(".")[2] for other in known]
+        raise UnknownName.among(f"pretrained tag of timm:{name}", tag, tags)
+    called = [f"{full}{suffix}" for suffix in (".safetensors", ".bin")]
+    if folder is not None:
+        places = [folder / one for one in called]
+    else:
+        places = _cached(timm.get_pretrained_cfg(full))
+
+    def adapt(content: dict[str, Any], network: "nn.Module") -> dict[str, Any]:
+        filtered = _filter_of(name, tag)
+        if filtered is None:
+            return content
+        takes_network = len(inspect.signature(filtered).parameters) > 1
+        return filtered(content, network) if takes_network else filtered(content)
+
+    file = first_file(places, f"timm:{full}", called[0])
+    return Pretrained(file, {"pretrained_cfg": tag}, adapt)
+
+
+@cache
+def _filter_of(name: str, tag: str) -> Callable[..., dict[str, Any]] | None:
+    """What timm's loader passes a file of these weights through, where the model has such.
+
+    Older files hold buffers that are computed now, and names that have changed since. timm hands
+    the function from a model's constructor to its loader and keeps it nowhere, so the constructor
+    is asked, with a loader that loads nothing.
+    """
+    import timm
+    import torch
+    from timm.models import _builder
+
+    asked: dict[str, Any] = {}
+
+    def load_nothing(_: "nn.Module", **given: Any) -> None:
+        asked.update(given)
+
+    with ASKING, torch.random.fork_rng(devices=[]):
+        loader = _builder.load_pretrained
+        _builder.load_pretrained = load_nothing
+        try:
+            timm.create_model(name, pretrained=True, pretrained_cfg=tag)
+        finally:
+            _builder.load_pretrained = loader
+    return asked.get("filter_fn")
+
+
+def _cached(published: "PretrainedCfg") -> list[Path]:
+    """Where timm itself keeps the file; the first is where it belongs when none is there."""
+    import torch
+    from huggingface_hub import constants, try_to_load_from_cache
+
+    if published.hf_hub_id is None:
+        checkpoints = Path(torch.hub.get_dir()) / "checkpoints"
+        return [checkpoints / published.url.rpartition("/")[2]]
+    names = [published.hf_hub_filename] if published.hf_hub_filename else HUB_FILES
+    found = [try_to_load_from_cache(published.hf_hub_id, name) for name in names]
+    held = [Path(path) for path in found if isinstance(path, str)]
+    repository = "models--" + published.hf_hub_id.replace("/", "--")
+    snapshot = Path(constants.HF_HUB_CACHE) / repository / "snapshots" / "main"
+    return held or [snapshot / name for name in names]
+
+
+def _known(name: str) -> str:
+    import timm
+
+    if not timm.is_model(name):
+        raise UnknownName.among("timm model", name, timm.list_models())
+    return name

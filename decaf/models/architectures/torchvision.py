@@ -1,0 +1,58 @@
+"""``torchvision:NAME``: classification networks of torchvision."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from decaf.errors import UnknownName
+from decaf.models.architectures import Pretrained, first_file
+
+if TYPE_CHECKING:
+    from torch import nn
+
+INPUT_TRANSFORMED = ("googlenet", "inception_v3")
+"""Built with ``transform_input`` when torchvision loads its own weights into them."""
+
+OLD_DENSENET_NAME = re.compile(r"(denselayer\d+\.(?:norm|conv))\.(\d\.)")
+
+
+def build(name: str, arguments: dict[str, Any]) -> Any:
+    """Untrained network; arguments go to the torchvision constructor."""
+    from torchvision import models
+
+    return models.get_model(_known(name), weights=None, **arguments)
+
+
+def identity(name: str) -> str:
+    """Nothing beyond the name: the library's version is provenance, not identity."""
+    return name
+
+
+def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
+    """Weights by the name of their entry in torchvision's enum, such as ``IMAGENET1K_V2``."""
+    import torch
+    from torchvision import models
+
+    tags = models.get_model_weights(_known(name)).__members__
+    if tag not in tags:
+        raise UnknownName.among(f"weights of torchvision:{name}", tag, tags)
+    home = folder or Path(torch.hub.get_dir()) / "checkpoints"
+    file_name = tags[tag].url.rpartition("/")[2]
+    return Pretrained(
+        file=first_file([home / file_name], f"torchvision:{name} {tag}", file_name),
+        arguments={"transform_input": True} if name in INPUT_TRANSFORMED else {},
+        adapt=_renamed,
+    )
+
+
+def _renamed(tensors: dict[str, Any], network: "nn.Module") -> dict[str, Any]:
+    return {OLD_DENSENET_NAME.sub(r"\1\2", name): tensor for name, tensor in tensors.items()}
+
+
+def _known(name: str) -> str:
+    from torchvision import models
+
+    known = models.list_models(models)
+    if name not in known:
+        raise UnknownName.among("torchvision model", name, known)
+    return name

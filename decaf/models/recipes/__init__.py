@@ -1,0 +1,1 @@
+"""Training recipes. A study has its own in ``decaf/studies/<study>/recipes.py``."""

@@ -1,0 +1,67 @@
+"""What every training recipe is: how the weights of a network, or an estimator, are made."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from pydantic import Field
+
+from decaf.foundation.place import Place
+from decaf.foundation.settings import Settings
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.foundation.readiness import Check
+    from decaf.models.training.network import TrainingSite
+
+PLACE = Place("decaf.models.recipes", tag="recipe")
+
+
+class NetworkRecipe(Settings, ABC):
+    """A recipe that trains a network in place (``training:`` of a network)."""
+
+    place: ClassVar[Place] = PLACE
+
+    seed: int = Field(ge=0, description="draws initial weights and everything random in training")
+
+    @property
+    def start_digest(self) -> str | None:
+        """Digest of the file that training starts from; None when it starts from nothing."""
+        return None
+
+    def checks(self, architecture: str) -> tuple["Check", ...]:
+        """What to look for before anything is trained: nothing, unless files are needed."""
+        return ()
+
+    @abstractmethod
+    def train(self, network: "torch.nn.Module", site: "TrainingSite") -> NamedTuple:
+        """Train the network in place; what came out, as a NamedTuple of plain values.
+
+        The site says on which device, how inputs are fed, and where a long training keeps what it
+        would go on from.
+        """
+
+
+class EstimatorRecipe(Settings, ABC):
+    """A recipe that fits an estimator (``training:`` of an estimator)."""
+
+    place: ClassVar[Place] = PLACE
+
+    @property
+    @abstractmethod
+    def origin(self) -> str:
+        """The recipe and what it fits, for people."""
+
+    @property
+    @abstractmethod
+    def suffix(self) -> str:
+        """Kind of the file: ``.skops``, ``.json`` or ``.ubj``."""
+
+    @property
+    @abstractmethod
+    def trusted(self) -> tuple[str, ...]:
+        """Types in the file that are trusted beyond those that skops knows."""
+
+    @abstractmethod
+    def fit(self) -> tuple[Any, NamedTuple]:
+        """The estimator and what came out."""

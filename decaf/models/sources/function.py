@@ -1,0 +1,68 @@
+"""Any Python function from a batch of inputs to outputs."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from decaf.errors import ModelError
+from decaf.foundation.callables import code_digest, load_callable
+from decaf.foundation.digests import file_sha256, json_sha256
+from decaf.foundation.settings import PlacedPath
+from decaf.models.array_model import ArrayModel
+from decaf.models.card import Model, ModelCard, Output
+
+
+class FunctionCard(ModelCard):
+    """A Python function that takes a float32 numpy batch and returns outputs.
+
+    A batch is (n, channels, height, width) in [0, 1], or (n, features); outputs are (n,) or
+    (n, outputs) numbers.
+    """
+
+    source: Literal["function"]
+    function: str = Field(description="`package.module:function`, found through `python_path`")
+    arguments: dict[str, Any] | None = Field(
+        None,
+        description="when given, if only as `{}`: the function is called once with these keyword "
+        "arguments and returns the function that is scored",
+    )
+    files: tuple[PlacedPath, ...] = Field(
+        (),
+        description="files that the function reads; scores are made again when their content "
+        "changes, as they are when the function's own module does",
+    )
+    output: Output = Field(description="what the function returns")
+
+    @property
+    def origin(self) -> str:
+        """Name of the function."""
+        return f"function:{self.function}"
+
+    @property
+    def feeding_digest(self) -> str:
+        """Digest of the function's name, its arguments, and what it returns."""
+        return json_sha256(["function", self.function, self.arguments, self.output])
+
+    def weights_digest(self, workspace: Path) -> str:
+        """Digest of the function's module and of the files that it reads."""
+        digests = [code_digest(self.function)]
+        for path in self.files:
+            if not path.is_file():
+                raise ModelError(
+                    f"model {self.id}: {path} is not a file; put it there, or correct 'files:'"
+                )
+            digests.append(file_sha256(path))
+        return json_sha256(digests)
+
+    def load(self, workspace: Path, device: str) -> Model:
+        """Import the function, or let it be made; it is called with arrays on the CPU."""
+        function = load_callable(self.function)
+        if self.arguments is not None:
+            function = function(**self.arguments)
+        if not callable(function):
+            raise ModelError(
+                f"model {self.id}: {self.function} gave {type(function).__name__}; expected a "
+                "function: leave out 'arguments:' unless it makes one"
+            )
+        return ArrayModel(function, self.output, f"model {self.id}, {self.function}")

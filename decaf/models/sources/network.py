@@ -1,0 +1,183 @@
+"""A torch network: an architecture, weights and preprocessing."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from decaf.foundation.digests import json_sha256
+from decaf.foundation.plugins import one_of
+from decaf.foundation.readiness import Check
+from decaf.foundation.settings import PlacedPath
+from decaf.models import architectures
+from decaf.models.card import Model, Output
+from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
+from decaf.models.precision import Precision
+from decaf.models.recipes.base import NetworkRecipe
+from decaf.models.trainable import TrainableCard
+
+Training = one_of(NetworkRecipe)
+FED = {"input_size", "mean", "std", "memory_format", "precision", "output", "entry", "prefix"}
+"""Fields that change outputs, beside the architecture and the file."""
+TRAINED_ON = {"input_size", "mean", "std", "memory_format"}
+"""Fields that decide what a network is given, in training as in an audit."""
+
+
+class NetworkCard(TrainableCard):
+    """A torch network with weights from a file, a library's cache, or a training recipe."""
+
+    source: Literal["network"] = "network"
+    architecture: str = Field(
+        description="`torchvision:NAME`, `timm:NAME` or `factory:package.module:function`"
+    )
+    arguments: dict[str, Any] = Field({}, description="keyword arguments of the architecture")
+    weights: PlacedPath | None = Field(
+        None, description="file with the state dict: safetensors, or torch (`.pt`, `.pth`, …)"
+    )
+    entry: str | None = Field(
+        None, description="entry of the torch file that holds the state dict, as `state_dict`"
+    )
+    prefix: str | None = Field(
+        None,
+        description="prefix of tensor names that is taken off, as `module.`; tensors without it "
+        "are left out",
+    )
+    pretrained: str | None = Field(
+        None,
+        description="published weights instead of a file, already on this machine: an entry of "
+        "torchvision's enum, as `IMAGENET1K_V2`, or timm's tag, as `a1_in1k`",
+    )
+    checkpoints: PlacedPath | None = Field(
+        None, description="folder of published weights; the library's own cache when absent"
+    )
+    sha256: str | None = Field(None, description="expected digest of the weight file")
+    training: Training | None = Field(
+        None, description="recipe that makes the weights when there is no file"
+    )
+    input_size: int | None = Field(
+        gt=0,
+        description="side of the input in px, other sizes are resized, bilinear, antialiased; "
+        "`null` takes images as they come, and rows of features",
+    )
+    mean: tuple[float, ...] = Field(
+        min_length=1,
+        description="subtracted from inputs in [0, 1]: one for each channel (or feature), or one",
+    )
+    std: tuple[float, ...] = Field(
+        min_length=1, description="inputs are divided by it, after the subtraction; as many"
+    )
+    precision: Precision = Field(
+        "float32",
+        description="of the forward pass: exact, `tf32` (on a GPU), or autocast to 16 bits",
+    )
+    memory_format: Literal["contiguous", "channels_last"] = Field(
+        "contiguous", description="layout of images in the forward pass"
+    )
+    output: Output = Field("logits", description="what the network returns")
+
+    @model_validator(mode="after")
+    def _one_source_of_weights(self) -> "NetworkCard":
+        if sum(given is not None for given in (self.weights, self.pretrained, self.training)) != 1:
+            raise PydanticCustomError(
+                "weights_source",
+                "give exactly one of 'weights' (a file), 'pretrained' (a tag) and 'training' (a "
+                "recipe)",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _keys_that_belong_together(self) -> "NetworkCard":
+        is_torch_file = self.weights is not None and self.weights.suffix != SAFETENSORS
+        wrong = [
+            ("entry", self.entry is not None and not is_torch_file, "a torch file in 'weights'"),
+            ("prefix", self.prefix is not None and self.weights is None, "'weights'"),
+            ("checkpoints", self.checkpoints is not None and not self.pretrained, "'pretrained'"),
+            ("std", len(self.std) != len(self.mean), "as many numbers as 'mean'"),
+            ("std", min(self.std) <= 0, "numbers above 0"),
+        ]
+        for key, is_wrong, needed in wrong:
+            if is_wrong:
+                raise PydanticCustomError(
+                    "belongs_together", "'{key}' needs {needed}", {"key": key, "needed": needed}
+                )
+        return self
+
+    @property
+    def origin(self) -> str:
+        """Source and name of the architecture."""
+        return self.architecture
+
+    @property
+    def recipe_digest(self) -> str:
+        """Digest of what training would make: architecture, preprocessing, start and recipe."""
+        fed = self.model_dump(mode="json", include=TRAINED_ON)
+        recipe = self.training.model_dump(mode="json")
+        return json_sha256([self._architecture(), fed, recipe, self.training.start_digest])
+
+    @property
+    def feeding_digest(self) -> str:
+        """Digest of architecture, preprocessing and precision: all but the weights."""
+        fed = self.model_dump(mode="json", include=FED)
+        return json_sha256([self._architecture(), self.pretrained, fed])
+
+    def weights_file(self, workspace: Path) -> Path:
+        """Where the weights are, or where training will put them.
+
+        Raises
+        ------
+        BadInput
+            When published weights are not on this machine.
+        """
+        if self.weights is not None:
+            return self.weights
+        if self.training is not None:
+            return self.trained_file(workspace)
+        return self._published().file
+
+    def weights_digest(self, workspace: Path) -> str:
+        """Digest of the weight file; torch is imported for ``pretrained`` alone."""
+        path = self.weights_file(workspace)
+        check_header(path)
+        return self._file_digest(path, self.sha256)
+
+    def load(self, workspace: Path, device: str) -> Model:
+        """Build the network, load its weights and put it on a device."""
+        import torch
+
+        from decaf.models.network import NetworkModel
+
+        path, arguments, adapt = self.weights_file(workspace), self.arguments, None
+        if self.pretrained is not None:
+            published = self._published()
+            arguments, adapt = published.arguments | arguments, published.adapt
+        network = architectures.build(self.architecture, arguments)
+        load_into(network, path, self.entry, self.prefix or "", adapt)
+        return NetworkModel(network, self, torch.device(device))
+
+    @property
+    def trained_suffix(self) -> str:
+        """Checkpoints are safetensors."""
+        return SAFETENSORS
+
+    def training_checks(self) -> tuple[Check, ...]:
+        """Those of the recipe, for this architecture."""
+        return self.training.checks(self.architecture)
+
+    def train(self, workspace: Path, device: str) -> None:
+        """Train by the recipe; the checkpoint carries the outcome in its header."""
+        from decaf.models.training.network import train_network
+
+        train_network(self, workspace, device)
+
+    def training_outcome(self, path: Path) -> dict[str, Any] | None:
+        """From the checkpoint's header."""
+        from decaf.models.training.network import read_outcome
+
+        return read_outcome(path)
+
+    def _published(self) -> architectures.Pretrained:
+        return architectures.pretrained(self.architecture, self.pretrained, self.checkpoints)
+
+    def _architecture(self) -> list[Any]:
+        return [self.architecture, architectures.identity(self.architecture), self.arguments]

@@ -1,0 +1,109 @@
+"""Carry out a network's training recipe and keep what it leaves."""
+
+import fcntl
+import json
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+
+from decaf.errors import WriteFailed
+from decaf.models import architectures
+from decaf.models.checkpoint import read_metadata, save
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.models.sources.network import NetworkCard
+
+OUTCOME = "decaf.outcome"
+LOG = logging.getLogger(__name__)
+
+
+class TrainingSite(NamedTuple):
+    """Where a recipe works, and on what."""
+
+    architecture: str
+    """Name of the network's architecture, ``source:name``."""
+    device: "torch.device"
+    feeding: Callable[["torch.Tensor"], "torch.Tensor"]
+    """From inputs in [0, 1] on the device to what the network takes, as in the audit."""
+    scratch: Path
+    """Folder for what a stopped training goes on from; it goes when the checkpoint is there."""
+    target: Path
+    """Where the checkpoint will be; a recipe may leave others beside it."""
+
+
+def train_network(card: "NetworkCard", workspace: Path, device: str) -> None:
+    """Train a network by its recipe, unless its checkpoint is there.
+
+    Studies that share a workspace share its checkpoints: while one of them trains a network, the
+    others wait for it. The recipe's seed also draws the initial weights. The checkpoint carries
+    the recipe's outcome as JSON in its header.
+    """
+    target = card.weights_file(workspace)
+    if target.exists():
+        return
+    scratch = target.with_suffix(".progress")
+    with _held(scratch, card.id):
+        if not target.exists():
+            _train(card, device, target, scratch)
+        # One that waited made the folder again where the other had removed it already.
+        with suppress(FileNotFoundError):
+            shutil.rmtree(scratch)
+
+
+def _train(card: "NetworkCard", device: str, target: Path, scratch: Path) -> None:
+    import torch
+
+    from decaf.models.preprocessing import Feeding
+
+    place = torch.device(device)
+    site = TrainingSite(
+        architecture=card.architecture,
+        device=place,
+        feeding=Feeding(card, place),
+        scratch=scratch,
+        target=target,
+    )
+    torch.manual_seed(card.training.seed)
+    network = architectures.build(card.architecture, card.arguments)
+    outcome = card.training.train(network, site)
+    save(network, target, {OUTCOME: json.dumps(outcome._asdict())})
+
+
+@contextmanager
+def _held(folder: Path, name: str) -> Iterator[None]:
+    """Hold a folder for the length of the block; wait for as long as another process holds it.
+
+    The lock is the operating system's, on a file in the folder, so it ends with the process that
+    holds it. Whoever waited may hold a file that is gone: then there is a checkpoint.
+    """
+    with _lock_file(folder) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            LOG.warning("%s is being trained by another run, in %s: waiting for it", name, folder)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _lock_file(folder: Path) -> TextIO:
+    while True:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            return (folder / "lock").open("a")
+        except FileNotFoundError:
+            continue  # gone again: whoever removed it has made the checkpoint
+        except OSError as error:
+            raise WriteFailed(
+                f"{folder} cannot be made, where a training is kept while it is under way: "
+                f"{error.strerror}; free some space, or set 'workspace:' to another folder"
+            ) from error
+
+
+def read_outcome(path: Path) -> dict[str, Any] | None:
+    """What came out of the training that made a checkpoint; None when it was not made here."""
+    return json.loads(read_metadata(path).get(OUTCOME, "null"))

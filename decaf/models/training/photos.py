@@ -1,0 +1,111 @@
+"""Training photos: decoded while the network learns from those before, cropped and flipped."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from PIL import Image as PillowImage
+from PIL import ImageOps
+
+from decaf.data.photo_files import CROP, UNREADABLE, central_crop
+from decaf.errors import DataError
+
+if TYPE_CHECKING:
+    import torch
+
+
+class Photo(NamedTuple):
+    """One labelled image file."""
+
+    path: Path
+    class_id: int
+
+
+class Augmentation(NamedTuple):
+    """How training photos are varied."""
+
+    crop_scale: tuple[float, float]
+    """Smallest and largest share of the area that a crop keeps."""
+    flip_probability: float
+
+
+CROP_RATIOS = (3 / 4, 4 / 3)
+"""Width over height of random crops: those of the random resized crop as everyone knows it."""
+
+
+def batches(
+    photos: Sequence[Photo], batch_size: int, augmentation: Augmentation | None = None
+) -> Iterator[tuple["torch.Tensor", "torch.Tensor"]]:
+    """Batches of pixels and labels; with an augmentation in random order, cropped and flipped.
+
+    Order, crops and flips come from torch's generator in this thread, so that a seed gives them
+    again whatever the number of decoding threads.
+
+    Yields
+    ------
+    (n, 3, 224, 224) float32 pixels in [0, 1] and (n,) int64 labels
+
+    Raises
+    ------
+    DataError
+        When a file is missing, damaged or not an image.
+    """
+    import torch
+
+    order = range(len(photos)) if augmentation is None else torch.randperm(len(photos)).tolist()
+    chosen = [
+        [photos[position] for position in order[start : start + batch_size]]
+        for start in range(0, len(photos), batch_size)
+    ]
+    with ThreadPoolExecutor() as pool:
+        decoded = _decode(pool, chosen[0])
+        for number, batch in enumerate(chosen):
+            images = [future.result() for future in decoded]
+            if number + 1 < len(chosen):
+                decoded = _decode(pool, chosen[number + 1])
+            if augmentation is None:
+                pixels = np.stack(list(pool.map(central_crop, images)))
+            else:
+                pixels = _augmented(pool, images, augmentation)
+            tensor = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
+            yield tensor, torch.tensor([photo.class_id for photo in batch])
+
+
+def _decode(pool: ThreadPoolExecutor, batch: Sequence[Photo]) -> list["Future[PillowImage.Image]"]:
+    return [pool.submit(_read, photo.path) for photo in batch]
+
+
+def _read(path: Path) -> PillowImage.Image:
+    try:
+        with PillowImage.open(path) as file:
+            return ImageOps.exif_transpose(file).convert("RGB")
+    except UNREADABLE as error:
+        raise DataError(
+            f"{path} cannot be decoded ({error}); restore it, or remove it from the training folder"
+        ) from error
+
+
+def _augmented(
+    pool: ThreadPoolExecutor, images: list[PillowImage.Image], augmentation: Augmentation
+) -> np.ndarray:
+    import torch
+    from torchvision.transforms import RandomResizedCrop
+
+    boxes = [
+        RandomResizedCrop.get_params(image, list(augmentation.crop_scale), list(CROP_RATIOS))
+        for image in images
+    ]
+    flips = (torch.rand(len(images)) < augmentation.flip_probability).tolist()
+
+    def varied(image: PillowImage.Image, box: tuple[int, int, int, int], flip: bool) -> np.ndarray:
+        top, left, height, width = box
+        crop = image.resize(
+            (CROP, CROP),
+            PillowImage.Resampling.BILINEAR,
+            box=(left, top, left + width, top + height),
+        )
+        return np.asarray(ImageOps.mirror(crop) if flip else crop)
+
+    return np.stack(list(pool.map(varied, images, boxes, flips)))

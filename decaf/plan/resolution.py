@@ -1,0 +1,148 @@
+"""Make models of a study of what a registry lists; an entry that cannot be one stops no other."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from decaf.errors import BadInput, ModelError, RegistryError
+from decaf.foundation.digests import json_sha256
+from decaf.foundation.settings import FOLDER
+from decaf.models.card import ModelCard
+from decaf.models.sources.estimator import EstimatorCard
+from decaf.models.sources.function import FunctionCard
+from decaf.models.sources.network import NetworkCard
+from decaf.plan.study import Card, Study
+from decaf.registry.entries import Entry, Offer, Registry
+
+FACTORY = "factory"
+NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._+-]+")
+LONGEST_NAME, DIGITS = 100, 8
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """One entry with the model that it is, or why it is none."""
+
+    entry: Entry
+    card: ModelCard | None = None
+    weights: str | None = None
+    """Digest of the weights, at this moment."""
+    feeding: str | None = None
+    """Digest of everything else that changes outputs."""
+    problem: str | None = None
+
+    @property
+    def model_id(self) -> str | None:
+        """Name of the model in the study; entries of equal content and name share it."""
+        return None if self.card is None else self.card.id
+
+    def failed(self, problem: str) -> "Resolved":
+        """The same entry without its model."""
+        return replace(self, card=None, problem=problem)
+
+
+def listed(registry: Registry) -> list[Entry]:
+    """What the registry lists, each entry once.
+
+    Raises
+    ------
+    RegistryError
+        When it cannot be reached, lists nothing, or has two entries with one name.
+    """
+    entries = registry.entries()
+    if not entries:
+        raise RegistryError(
+            "the registry lists no model that is followed; correct the place of the registry, or "
+            "'follow:'"
+        )
+    places: dict[str, str] = {}
+    for entry in entries:
+        if entry.label in places:
+            raise RegistryError(
+                f"the registry lists {entry.label!r} twice: {places[entry.label]} and "
+                f"{entry.place}; every entry needs a name of its own"
+            )
+        places[entry.label] = entry.place
+    return entries
+
+
+def resolve(study: Study, entries: Sequence[Entry]) -> list[Resolved]:
+    """Bring every entry here and make a model card of it, in the order of the entries.
+
+    The card's ``id`` ends in the first digits of a digest of weights and feeding: a version that
+    was uploaded twice, or has two aliases, is one model, and is scored once.
+    """
+    return [_resolved(study, entry) for entry in entries]
+
+
+def models_of(study: Study, resolved: Sequence[Resolved]) -> Study:
+    """The study with the models of its configuration and those of the registry, each once."""
+    cards = {one.card.id: one.card for one in resolved if one.card is not None}
+    given = {card.id: card for card in study.models}
+    return study.model_copy(update={"models": (*given.values(), *(cards[i] for i in cards))})
+
+
+def _resolved(study: Study, entry: Entry) -> Resolved:
+    if entry.problem:
+        return Resolved(entry, problem=entry.problem)
+    try:
+        card = _card(entry, study.registry.offer(entry, study.workspace))
+        weights, feeding = card.weights_digest(study.workspace), card.feeding_digest
+    except BadInput as error:
+        return Resolved(entry, problem=str(error))
+    name = NOT_OF_A_NAME.sub("_", entry.name).lstrip("._+-")[:LONGEST_NAME] or "model"
+    content = json_sha256([weights, feeding])
+    named = card.model_copy(update={"id": f"{name}-{content[:DIGITS]}"})
+    return Resolved(entry, named, weights, feeding)
+
+
+def _card(entry: Entry, offer: Offer) -> ModelCard:
+    if isinstance(offer.model, ModelCard):
+        return offer.model
+    where = f"the card of {entry.label} ({entry.place})"
+    if "id" in offer.model:
+        raise ModelError(f"{where} has an 'id'; leave it out, the registry names its models")
+    given: dict[str, Any] = {"family": entry.name, **offer.model, "id": "entry"}
+    context = None if offer.folder is None else {FOLDER: offer.folder}
+    try:
+        card = TypeAdapter(Card).validate_python(given, context=context)
+    except ValidationError as error:
+        found = (f"{_keys(problem)}{problem['msg']}" for problem in error.errors())
+        raise ModelError(f"{where} cannot be used: {'; '.join(dict.fromkeys(found))}") from None
+    if offer.folder is not None:
+        _refuse_strangers(card, offer.trusted, where)
+    return card
+
+
+def _keys(problem: Any) -> str:
+    # The tag of the union is not a key of the card.
+    keys = [str(part) for part in problem["loc"][1:]]
+    return f"'{'.'.join(keys)}': " if keys else ""
+
+
+def _refuse_strangers(card: ModelCard, trusted: Sequence[str], where: str) -> None:
+    """Refuse a card that would run code, or send inputs away, that the configuration trusts not."""
+    if getattr(card, "training", None) is not None:
+        raise ModelError(f"{where} has 'training:'; an entry of a registry is a finished model")
+    named: list[str] = []
+    if isinstance(card, NetworkCard):
+        source, _, name = card.architecture.partition(":")
+        named = [name] if source == FACTORY else []
+    elif isinstance(card, FunctionCard):
+        named = [card.function]
+    elif isinstance(card, EstimatorCard):
+        named = list(card.trusted)
+    else:
+        raise ModelError(
+            f"{where} is of source {card.source!r}; cards of a registry are of networks, "
+            "estimators and trusted functions"
+        )
+    for name in named:
+        if not any(name == one or name.startswith((f"{one}.", f"{one}:")) for one in trusted):
+            raise ModelError(
+                f"{where} names {name}, which would run here; if it may, add its module to "
+                "'trusted:' of the registry"
+            )

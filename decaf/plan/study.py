@@ -1,0 +1,260 @@
+"""A study: everything that an audit is told, from one YAML file."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from decaf.data.adapters.base import Adapter
+from decaf.data.class_maps import official_file
+from decaf.errors import ResponseError, suggestion
+from decaf.evaluation.attributions.base import AttributionMethod
+from decaf.evaluation.baselines import base as baselines_base
+from decaf.foundation.plugins import members, name_of, one_of
+from decaf.foundation.settings import Settings
+from decaf.foundation.yaml_source import load
+from decaf.models.card import ModelCard
+from decaf.models.recipes.base import EstimatorRecipe
+from decaf.registry import entries as registry_base
+from decaf.registry.alerts import Alerts
+from decaf.registry.gates import METRICS, Gate
+from decaf.reveal import path as reveal_base
+from decaf.reveal.path import stage_grid
+from decaf.routing.route import DEFAULT_EPSILON
+from decaf.scoring.scores.base import ScoreDefinition
+
+Data = one_of(Adapter)
+Card = one_of(ModelCard, default="network")
+Registry = one_of(registry_base.Registry)
+Score = one_of(ScoreDefinition)
+RevealPath = one_of(reveal_base.RevealPath)
+Attribution = one_of(AttributionMethod)
+Baseline = one_of(baselines_base.Baseline)
+FITTED_TO_TABLES = {
+    name_of(recipe) for recipe in members(EstimatorRecipe) if "table" in recipe.model_fields
+}
+"""Recipes that name the table which they fit to."""
+PROBABILITIES = "predict_proba"
+"""Method of an estimator that baselines can explain."""
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
+
+
+class LocalWorkers(Settings):
+    """Worker processes on this machine."""
+
+    kind: Literal["local"] = "local"
+    workers: int = Field(2, gt=0, description="worker processes")
+    threads: int = Field(1, gt=0, description="torch threads of each worker")
+
+
+class CudaWorkers(Settings):
+    """One worker process for each GPU of this machine (extra `cuda`)."""
+
+    kind: Literal["cuda"]
+
+
+class SchedulerAddress(Settings):
+    """A Dask scheduler that is already running (SLURM, Kubernetes, …)."""
+
+    kind: Literal["address"]
+    address: str = Field(description="`tcp://host:port` of the scheduler")
+
+
+Cluster = Annotated[LocalWorkers | CudaWorkers | SchedulerAddress, Field(discriminator="kind")]
+
+
+class Study(Settings):
+    """What is audited, how it is revealed, and where the work is done and kept."""
+
+    study: Name = Field(description="name of the study: its rows and folders carry it")
+    data: Data = Field(description="data set that gives the pairs")
+    models: tuple[Card, ...] = Field(
+        (), description="models to audit; at least one where there is no `registry`"
+    )
+    registry: Registry | None = Field(
+        None, description="registry whose models `decaf reaudit` audits, beside `models`"
+    )
+    gates: dict[str, Gate] = Field(
+        {}, description="limits by column, for the models of the registry that changed"
+    )
+    alerts: Alerts = Field(Alerts(), description="who is told when a gate or a model fails")
+    score: Score = Field(description="what q is")
+    paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
+    behaviours: bool = Field(
+        False,
+        description="tell behaviours from predictions; needs pairs of both types, and images of "
+        "the foreground alone",
+    )
+    attributions: dict[Name, Attribution] = Field(
+        {}, description="spatial attribution methods by name, to compare with"
+    )
+    baselines: dict[Name, Baseline] = Field(
+        {}, description="what other methods say of a table's factor, by name, to compare with"
+    )
+    stages: int | tuple[float, ...] = Field(
+        9, description="number of evenly spaced stages, or the stages themselves from 0 to 1"
+    )
+    epsilon: float = Field(DEFAULT_EPSILON, gt=0, description="gate |d| >= epsilon, score units")
+    sources_per_shard: int = Field(
+        32, gt=0, description="sources (foregrounds, scenes) that are scored and committed at once"
+    )
+    batch_size: int = Field(64, gt=0, description="rows of a forward pass; halved when too large")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
+    cluster: Cluster = Field(LocalWorkers(), description="where shards run")
+    workspace: Path = Field(
+        Path("runs/workspace"), description="folder for clean inputs and trained checkpoints"
+    )
+    warehouse: str = Field(
+        "runs/warehouse",
+        min_length=1,
+        description="root of the result warehouse: a folder, or an URL as in `s3://bucket/prefix`",
+    )
+    report: Path | None = Field(
+        None, description="where the HTML report goes; `runs/<study>.html` when absent"
+    )
+    python_path: tuple[Path, ...] = Field((), description="folders of the user's own modules")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tables_of_recipes(cls, given: Any) -> Any:
+        """Give recipes that fit to a table, and name none, that of the data."""
+        data, models = (given.get(name) for name in ("data", "models"))
+        table = data.get("table") if isinstance(data, dict) else None
+        if table is None or not isinstance(models, list | tuple):
+            return given
+        return given | {"models": [_with_table(card, table) for card in models]}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _map_beside_the_data(cls, given: Any) -> Any:
+        """Give a score that names a shipped class map the file of the data's own, where it is."""
+        data, score = (given.get(name) for name in ("data", "score"))
+        if not isinstance(data, dict) or not isinstance(score, dict):
+            return given
+        root, name = data.get("root"), score.get("class_map")
+        if not isinstance(root, str | Path) or not isinstance(name, str):
+            return given
+        file = official_file(name, Path(root))
+        return given if file is None else given | {"score": score | {"class_map": file}}
+
+    @field_validator("models")
+    @classmethod
+    def _distinct_ids(cls, models: tuple[Card, ...]) -> tuple[Card, ...]:
+        ids = [card.id for card in models]
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        if twice:
+            raise PydanticCustomError("twice", "model ids occur twice: {ids}", {"ids": str(twice)})
+        return models
+
+    @field_validator("gates", mode="before")
+    @classmethod
+    def _gates_on_columns(cls, gates: Any) -> Any:
+        for name in gates if isinstance(gates, dict) else ():
+            if name not in METRICS:
+                raise PydanticCustomError(
+                    "unknown_column",
+                    "there is no column '{key}' to have a gate{hint}",
+                    {"key": str(name), "hint": suggestion(str(name), METRICS)},
+                )
+        return gates
+
+    @model_validator(mode="after")
+    def _has_models(self) -> "Study":
+        if not self.models and self.registry is None:
+            raise PydanticCustomError(
+                "no_models", "give 'models' (a list), 'registry' (where they are), or both"
+            )
+        for key in ("gates", "alerts"):
+            if key in self.model_fields_set and self.registry is None:
+                raise PydanticCustomError("no_registry", "'{key}' need a 'registry'", {"key": key})
+        return self
+
+    @model_validator(mode="after")
+    def _rows_held_out(self) -> "Study":
+        """Refuse recipes that split another table, or another draw of it, than is audited."""
+        audited = getattr(self.data, "table", None)
+        for card in self.models:
+            fitted = getattr(getattr(card, "training", None), "table", audited)
+            if audited is not None and fitted != audited:
+                raise PydanticCustomError(
+                    "held_out",
+                    "model {name} is trained on another 'table:' than 'data:' audits, so rows of "
+                    "its training may be audited; give both the same",
+                    {"name": card.id},
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _baselines_explain_something(self) -> "Study":
+        # Models of a registry are not known yet.
+        baselines = self.baselines if self.registry is None else {}
+        for name, baseline in baselines.items():
+            if not any(baseline.applies_to(card) for card in self.models):
+                raise PydanticCustomError(
+                    "no_model",
+                    "baseline {name} explains none of the models; correct its 'models:' and "
+                    "'families:'",
+                    {"name": name},
+                )
+            for card in filter(baseline.applies_to, self.models):
+                if (method := getattr(card, "method", PROBABILITIES)) != PROBABILITIES:
+                    raise PydanticCustomError(
+                        "no_probabilities",
+                        "baseline {name} needs probabilities, and model {model} has 'method: "
+                        "{method}'; use 'method: predict_proba' there, or leave the model out of "
+                        "the baseline with 'models:' or 'families:'",
+                        {"name": name, "model": card.id, "method": method},
+                    )
+        return self
+
+    @field_validator("stages")
+    @classmethod
+    def _usable_grid(cls, stages: int | tuple[float, ...]) -> int | tuple[float, ...]:
+        try:
+            stage_grid(stages)
+        except ResponseError as error:
+            raise PydanticCustomError("grid", "{reason}", {"reason": str(error)}) from error
+        return stages
+
+    @property
+    def grid(self) -> NDArray[np.float64]:
+        """(n_stages,) stages from 0 to 1 of the paths that have none of their own."""
+        return stage_grid(self.stages)
+
+    @property
+    def report_file(self) -> Path:
+        """Where the report goes."""
+        return self.report or Path("runs") / f"{self.study}.html"
+
+
+def _with_table(card: Any, table: Any) -> Any:
+    """A card as it was given, with the table in its recipe where one belongs there."""
+    recipe = card.get("training") if isinstance(card, dict) else None
+    if not isinstance(recipe, dict) or recipe.get("recipe") not in FITTED_TO_TABLES:
+        return card
+    return card | {"training": {"table": table} | recipe}
+
+
+def load_study(path: Path) -> Study:
+    """Read a study; its ``python_path`` is made importable.
+
+    Raises
+    ------
+    ConfigError
+        With file, line and key of everything that is wrong.
+    """
+    study = load(path, Study)
+    import_from(study.python_path)
+    return study
+
+
+def import_from(folders: tuple[Path, ...]) -> None:
+    """Make the user's own modules importable in this process."""
+    for folder in folders:
+        name = str(folder.absolute())
+        if name not in sys.path:
+            sys.path.append(name)

@@ -1,0 +1,140 @@
+"""Alerts: tell somebody of a re-audit, by a signed request or a line in a file."""
+
+import hashlib
+import hmac
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from pydantic import Field
+
+from decaf.errors import AlertFailed, ConfigError
+from decaf.foundation.addresses import Address
+from decaf.foundation.settings import PlacedPath, Settings
+
+SIGNATURE, TIMESTAMP, DELIVERY = "X-Decaf-Signature", "X-Decaf-Timestamp", "X-Decaf-Delivery"
+PASSING = (408, 425, 429)
+FIRST_SERVER_ERROR = 500
+
+
+class Webhook(Settings):
+    """A request with a signed JSON body, sent again until it is answered with 2xx."""
+
+    url: Address = Field(description="`http://` or `https://` address, without credentials")
+    secret_variable: str = Field(
+        "DECAF_WEBHOOK_SECRET",
+        description="environment variable with the secret that bodies are signed with",
+    )
+    timeout_seconds: float = Field(10.0, gt=0, description="longest silence of the server, s")
+    retries: int = Field(
+        4, ge=0, description="further attempts after no connection, a time-out, 408, 429 or 5xx"
+    )
+    backoff_seconds: float = Field(
+        1.0, ge=0, description="pause before the first of them; doubled for each further one, s"
+    )
+
+    @property
+    def secret(self) -> str:
+        """What bodies are signed with.
+
+        Raises
+        ------
+        ConfigError
+            When the variable is not set.
+        """
+        found = os.environ.get(self.secret_variable)
+        if not found:
+            raise ConfigError(
+                f"'alerts.webhook': environment variable {self.secret_variable} is not set; set it "
+                "to the secret that the receiver checks signatures with"
+            )
+        return found
+
+
+class Alerts(Settings):
+    """Who is told when a gate fails or an entry cannot be audited."""
+
+    webhook: Webhook | None = Field(None, description="address that is sent the alerts")
+    file: PlacedPath | None = Field(
+        None, description="file to which each re-audit with alerts appends one line of JSON"
+    )
+    events: bool = Field(True, description="Prefect events, for automations")
+
+
+def signature(secret: str, timestamp: str, body: bytes) -> str:
+    """HMAC-SHA256 of ``timestamp.body``: what a receiver compares with the header.
+
+    Example
+    -------
+    >>> signature("key", "1", b"{}")[:15]
+    'sha256=1ba6b817'
+    """
+    signed = timestamp.encode() + b"." + body
+    return "sha256=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+
+
+def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
+    """Send the alerts of one re-audit; the receiver may get them more than once.
+
+    Parameters
+    ----------
+    delivery
+        Name of what is delivered: equal for every attempt.
+
+    Raises
+    ------
+    AlertFailed
+        When no attempt was answered with 2xx.
+    """
+    body = json.dumps(content, allow_nan=False).encode()
+    reason = ""
+    for attempt in range(webhook.retries + 1):
+        if attempt:
+            time.sleep(webhook.backoff_seconds * 2 ** (attempt - 1))
+        timestamp = str(int(time.time()))
+        headers = {
+            "Content-Type": "application/json",
+            TIMESTAMP: timestamp,
+            DELIVERY: delivery,
+            SIGNATURE: signature(webhook.secret, timestamp, body),
+        }
+        try:
+            response = httpx.post(
+                webhook.url, content=body, headers=headers, timeout=webhook.timeout_seconds
+            )
+        except httpx.HTTPError as error:
+            reason = type(error).__name__
+            continue
+        if response.is_success:
+            return
+        reason = f"status {response.status_code}"
+        if response.status_code < FIRST_SERVER_ERROR and response.status_code not in PASSING:
+            break
+    raise AlertFailed(
+        f"webhook {webhook.url} took no alert: {attempt + 1} attempts, the last ended with "
+        f"{reason}. The audit is kept; the next decaf reaudit sends the alerts again"
+    )
+
+
+def append(alerts: Alerts, content: Mapping[str, Any]) -> None:
+    """Append one line to the file of alerts and flush it to the disk.
+
+    Raises
+    ------
+    AlertFailed
+        When the file cannot be written.
+    """
+    try:
+        alerts.file.parent.mkdir(parents=True, exist_ok=True)
+        with alerts.file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(content, allow_nan=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise AlertFailed(
+            f"file of alerts {alerts.file} cannot be written: {error.strerror}; the audit is kept, "
+            "and the next decaf reaudit writes them again"
+        ) from error

@@ -1,0 +1,128 @@
+"""What a registry of models is: a list of entries, each a model as ``models:`` takes it."""
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from pydantic import Field
+
+from decaf.errors import ConfigError
+from decaf.foundation.place import Place
+from decaf.foundation.settings import Settings
+from decaf.foundation.yaml_source import plain_mapping
+from decaf.models.card import ModelCard
+
+CARD_FILE = "decaf.yaml"
+"""Name of the file with an entry's model card, where entries are folders of files."""
+LATEST = "latest"
+"""What ``follow:`` calls the newest version of a model."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry that a registry lists, cheaply: nothing is downloaded and no model is opened."""
+
+    name: str
+    version: str
+    digest: str
+    """Changes when the entry may have; equal digests are the same entry."""
+    place: str
+    """Where the registry keeps it, for messages and for :meth:`Registry.offer`."""
+    alias: str = ""
+    """Alias under which the version was found; empty for the newest."""
+    problem: str = ""
+    """Why the entry cannot be audited, as far as the registry can tell."""
+
+    @property
+    def label(self) -> str:
+        """What the entry is called from one audit to the next: ``name``, or ``name@alias``."""
+        return f"{self.name}@{self.alias}" if self.alias else self.name
+
+
+class Offer(NamedTuple):
+    """An entry with all its files on this machine."""
+
+    model: ModelCard | dict[str, Any]
+    """The model as an entry of ``models:``, without ``id``."""
+    folder: Path | None = None
+    """Where relative paths of the card start, and what they cannot leave; None where the card is
+    the owner's own configuration."""
+    trusted: tuple[str, ...] = ()
+    """Modules whose functions and types the card may name."""
+
+
+class Registry(Settings, ABC):
+    """A registry of models; one settings class for each kind, found by its module."""
+
+    place: ClassVar[Place] = Place("decaf.registry.kinds", tag="kind")
+
+    @abstractmethod
+    def entries(self) -> list[Entry]:
+        """List what is followed now, in a fixed order; imports no torch.
+
+        Raises
+        ------
+        RegistryError
+            When the registry cannot be reached, refuses, or lists something else.
+        """
+
+    @abstractmethod
+    def offer(self, entry: Entry, workspace: Path) -> Offer:
+        """Bring one entry to this machine.
+
+        Parameters
+        ----------
+        workspace
+            Folder of the study, for what is downloaded.
+
+        Raises
+        ------
+        BadInput
+            When the entry has no card, or is not what was listed any more.
+        """
+
+
+class CardRegistry(Registry, ABC):
+    """A registry whose entries are folders of files, one of them the model card."""
+
+    follow: tuple[str, ...] = Field(
+        (LATEST,),
+        min_length=1,
+        description="versions that are audited: `latest` is the newest of every model, any other "
+        "word is an alias, as `champion`; a model without the alias is passed over",
+    )
+    trusted: tuple[str, ...] = Field(
+        ("decaf.models.networks",),
+        description="modules whose functions (`factory:`, `function:`) and types cards may name; "
+        "anything else that a card would run is refused",
+    )
+
+    def offered(self, folder: Path) -> Offer:
+        """Offer of an entry whose files are in a folder.
+
+        Raises
+        ------
+        ConfigError
+            When there is no card, or it is not plain YAML.
+        """
+        card = folder / CARD_FILE
+        if not card.exists():
+            raise ConfigError(
+                f"{folder} has no card; expected {CARD_FILE} there, with the keys of an entry of "
+                "'models:' but for 'id'"
+            )
+        return Offer(plain_mapping(card), folder, self.trusted)
+
+
+def version_order(version: str) -> tuple[tuple[int, int | str], ...]:
+    """Sort key of versions: numbers count as numbers, so that 10 comes after 9.
+
+    Example
+    -------
+    >>> max(["2", "10", "9"], key=version_order)
+    '10'
+    """
+    parts = re.split(r"(\d+)", version)
+    return tuple((0, int(part)) if part.isdigit() else (1, part) for part in parts if part)

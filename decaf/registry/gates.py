@@ -1,0 +1,203 @@
+"""Gates: what a changed model may not do, and what the evidence says of it."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from decaf.errors import ConfigError, suggestion
+from decaf.foundation.settings import Settings
+
+METRICS = (
+    "endpoint_magnitude",
+    "evidence",
+    "contradiction",
+    "fragility",
+    "abs_response",
+    "active_frac",
+    "evidence_frac",
+    "contradiction_frac",
+    "fragility_frac",
+    "accuracy",
+)
+"""Columns that a gate may be on, as the drift between two versions has them."""
+Verdict = Literal["pass", "not enough evidence", "fail"]
+NOTHING = "nothing was measured of it"
+VERDICTS: tuple[Verdict, ...] = ("pass", "not enough evidence", "fail")
+"""From the best to the worst."""
+
+
+class Gate(Settings):
+    """Limits of one column; the interval at `confidence` decides, and may not suffice to."""
+
+    increase: float | None = Field(
+        None, ge=0, description="most that the column may grow over the version before"
+    )
+    decrease: float | None = Field(
+        None, ge=0, description="most that it may fall below the version before"
+    )
+    at_most: float | None = Field(None, description="largest value that it may have")
+    at_least: float | None = Field(None, description="smallest value that it may have")
+    confidence: float = Field(
+        0.95, gt=0, lt=1, description="level of the two-sided bootstrap interval"
+    )
+    pair_type: str | None = Field(None, description="pairs of this type alone")
+    path: str | None = Field(None, description="this reveal path alone")
+    variant: str | None = Field(None, description="clean images of this kind alone (accuracy)")
+
+    @model_validator(mode="after")
+    def _has_a_limit(self) -> "Gate":
+        if all(getattr(self, rule) is None for rule in RULES):
+            raise PydanticCustomError(
+                "limit", "give at least one of 'increase', 'decrease', 'at_most' and 'at_least'"
+            )
+        return self
+
+
+class Moved(NamedTuple):
+    """One column of one entry on one pair type and path, or on one kind of clean image.
+
+    ``pair_type`` and ``path`` are None of accuracy, ``variant`` of the others. What has no version
+    before it has no change; what cannot be known is None, and ``reason`` says why.
+    """
+
+    entry: str
+    pair_type: str | None
+    path: str | None
+    variant: str | None
+    metric: str
+    level: float
+    value_before: float | None
+    value: float | None
+    lower_limit: float | None
+    upper_limit: float | None
+    change: float | None
+    change_lower: float | None
+    change_upper: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    reason: str | None
+
+
+class Judged(NamedTuple):
+    """What one rule of one gate says of one row."""
+
+    entry: str
+    metric: str
+    rule: str
+    pair_type: str | None
+    path: str | None
+    variant: str | None
+    limit: float
+    confidence: float
+    found: float | None
+    lower_limit: float | None
+    upper_limit: float | None
+    verdict: Verdict
+    reason: str | None
+
+
+class _Rule(NamedTuple):
+    """How a limit is read: a change or a value, and which side of it is forbidden."""
+
+    is_change: bool
+    sign: int
+
+
+RULES = {
+    "increase": _Rule(True, 1),
+    "decrease": _Rule(True, -1),
+    "at_most": _Rule(False, 1),
+    "at_least": _Rule(False, -1),
+}
+
+
+def judge(gates: Mapping[str, Gate], rows: Iterable[Moved]) -> list[Judged]:
+    """Hold every row against the gates of its column.
+
+    A rule fails where the whole interval lies beyond its limit, passes where none of it does, and
+    has not enough evidence otherwise, or where there is no interval. So has a gate of which an
+    entry has no row at all.
+
+    Examples
+    --------
+    >>> row = Moved("net", "wall", "blend", None, "contradiction", 0.95, 0.1, 0.2, 0.15, 0.25,
+    ...             0.1, 0.05, 0.15, 0.001, 0.01, None)
+    >>> [judge({"contradiction": Gate(increase=x)}, [row])[0].verdict for x in (0.02, 0.1, 0.2)]
+    ['fail', 'not enough evidence', 'pass']
+    """
+    by_entry: dict[str, list[Moved]] = {}
+    for row in rows:
+        by_entry.setdefault(row.entry, []).append(row)
+    return [
+        _judged(row, gate, name)
+        for entry, own in by_entry.items()
+        for metric, gate in gates.items()
+        for row in _concerned(entry, metric, gate, own)
+        for name in RULES
+        if getattr(gate, name) is not None
+    ]
+
+
+def check_places(gates: Mapping[str, Gate], **known: Collection[str]) -> None:
+    """Check that pair types, paths and variants of gates are there: ``pair_type=…, path=…``.
+
+    Raises
+    ------
+    ConfigError
+        Naming the gate, and the nearest name that there is.
+    """
+    for metric, gate in gates.items():
+        for key, names in known.items():
+            asked = getattr(gate, key)
+            if asked is not None and asked not in names:
+                raise ConfigError(
+                    f"'gates.{metric}.{key}': there is no {asked!r}{suggestion(asked, names)}"
+                )
+
+
+def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[Moved]) -> list[Moved]:
+    """Rows that a gate is about; an empty one where nothing of it was measured."""
+    found = [
+        row
+        for row in rows
+        if (row.metric, row.level) == (metric, gate.confidence)
+        and all(
+            wanted is None or wanted == of
+            for wanted, of in (
+                (gate.pair_type, row.pair_type),
+                (gate.path, row.path),
+                (gate.variant, row.variant),
+            )
+        )
+    ]
+    nothing = Moved(
+        entry,
+        gate.pair_type,
+        gate.path,
+        gate.variant,
+        metric,
+        gate.confidence,
+        *[None] * 9,
+        NOTHING,
+    )
+    return found or [nothing]
+
+
+def _judged(row: Moved, gate: Gate, name: str) -> Judged:
+    rule, limit = RULES[name], getattr(gate, name)
+    if rule.is_change:
+        found = (row.change, row.change_lower, row.change_upper)
+    else:
+        found = (row.value, row.lower_limit, row.upper_limit)
+    verdict: Verdict = "not enough evidence"
+    reason = row.reason or "it has no interval"
+    if None not in found[1:]:
+        reason = None
+        # Limits of a change are distances, in either direction; limits of a value are values.
+        allowed = limit if rule.is_change else rule.sign * limit
+        near, far = sorted(rule.sign * bound for bound in found[1:])
+        verdict = "fail" if near > allowed else "pass" if far <= allowed else verdict
+    place = (row.entry, row.metric, name, row.pair_type, row.path, row.variant)
+    return Judged(*place, limit, gate.confidence, *found, verdict, reason)

@@ -1,0 +1,81 @@
+"""A folder of checkpoints with model cards."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from decaf.errors import RegistryError
+from decaf.foundation.digests import file_sha256, json_sha256
+from decaf.foundation.settings import PlacedPath
+from decaf.foundation.yaml_source import plain_mapping
+from decaf.registry.entries import CARD_FILE, LATEST, CardRegistry, Entry, Offer, version_order
+
+ALIASES_FILE = "aliases.yaml"
+
+
+class Folder(CardRegistry):
+    """A folder with one folder per model: `decaf.yaml` and its files, or one folder per version."""
+
+    kind: Literal["folder"]
+    root: PlacedPath = Field(
+        description="the folder. `root/NAME/decaf.yaml` is a model, `root/NAME/VERSION/decaf.yaml` "
+        "a version of one; `root/NAME/aliases.yaml` maps aliases to versions"
+    )
+
+    def entries(self) -> list[Entry]:
+        """Entries in the order of names; a digest is that of all files in the entry's folder."""
+        try:
+            folders = sorted(path for path in self.root.iterdir() if _is_shown(path))
+        except OSError as error:
+            raise RegistryError(
+                f"registry {self.root} cannot be read: {error.strerror}; correct 'root:', or put "
+                "the folder there"
+            ) from error
+        return [entry for folder in folders for entry in self._followed(folder)]
+
+    def offer(self, entry: Entry, workspace: Path) -> Offer:
+        """Read the card; files are used where they are."""
+        return self.offered(Path(entry.place))
+
+    def _followed(self, folder: Path) -> Iterator[Entry]:
+        versions = {path.name: path for path in folder.iterdir() if _is_shown(path)}
+        is_single = (folder / CARD_FILE).exists() or not versions
+        for followed in self.follow:
+            if is_single:
+                # Without folders of versions there is one, which has no number and no alias.
+                if followed == LATEST:
+                    digest = _folder_digest(folder)
+                    yield Entry(folder.name, digest[:12], digest, str(folder))
+                continue
+            if followed == LATEST:
+                alias, version = "", max(versions, key=version_order)
+            else:
+                alias, version = followed, _aliases(folder).get(followed)
+            if version in versions:
+                place = versions[version]
+                yield Entry(folder.name, version, _folder_digest(place), str(place), alias)
+            elif version is not None:
+                known = ", ".join(sorted(versions, key=version_order))
+                problem = f"{folder / ALIASES_FILE}: {alias} is version {version}; known: {known}"
+                yield Entry(folder.name, version, "", str(folder), alias, problem)
+
+
+def _is_shown(path: Path) -> bool:
+    return path.is_dir() and not path.name.startswith(".")
+
+
+def _aliases(folder: Path) -> dict[str, str]:
+    path = folder / ALIASES_FILE
+    if not path.exists():
+        return {}
+    return {str(alias): str(version) for alias, version in plain_mapping(path).items()}
+
+
+def _folder_digest(folder: Path) -> str:
+    try:
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        return json_sha256({str(path.relative_to(folder)): file_sha256(path) for path in files})
+    except OSError as error:
+        raise RegistryError(f"{folder} cannot be read: {error.strerror}") from error

@@ -1,0 +1,173 @@
+"""Geometries of the noise: covariances with the trace of the data's (paper, appendix D)."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import ResponseError, UnknownName
+from decaf.foundation.arrays import as_type_of, like
+from decaf.reveal.gaussian.exact_product import cut, exact_product
+from decaf.reveal.gaussian.reference import GaussianReference
+
+if TYPE_CHECKING:
+    from decaf.foundation.arrays import Array
+
+GeometryName = Literal["cmmr", "pixel", "diagonal", "power", "linear"]
+
+
+class Colouring(NamedTuple):
+    """How two independent sets of standard normals become noise; an absent one takes no part.
+
+    ``eta = (z_principal * principal) @ axes + z_pixel * pixel``, with the principal axes of the
+    reference as rows.
+    """
+
+    principal: NDArray[np.float64] | None
+    """(rank,) standard deviations along the principal axes of the data."""
+    pixel: NDArray[np.float64] | None
+    """(D,) standard deviations of independent noise on every pixel."""
+
+    def covariance(self, reference: GaussianReference) -> NDArray[np.float64]:
+        """(D, D) float64 exact covariance of the noise."""
+        covariance = np.zeros((reference.size, reference.size))
+        if self.principal is not None:
+            axes = reference.axes * self.principal[:, None]
+            covariance += axes.T @ axes
+        if self.pixel is not None:
+            covariance += np.diag(self.pixel**2)
+        return covariance
+
+
+def cmmr(reference: GaussianReference) -> Colouring:
+    """``Gamma = Sigma``: covariance-matched, the primary protocol."""
+    return Colouring(np.sqrt(_spectrum(reference)), None)
+
+
+def pixel(reference: GaussianReference) -> Colouring:
+    """``Gamma = tau I`` with ``tau = tr(Sigma) / D``: isotropic, trace-matched."""
+    return Colouring(None, np.full(reference.size, np.sqrt(reference.mean_variance)))
+
+
+def diagonal(reference: GaussianReference) -> Colouring:
+    """``Gamma = diag(Sigma)``: the variance of every pixel, no correlations."""
+    return Colouring(None, np.sqrt(reference.variances))
+
+
+def power(reference: GaussianReference, beta: float) -> Colouring:
+    """Eigenvalues ``l^beta``, rescaled to the trace; directions without variance stay so.
+
+    ``beta = 1`` is :func:`cmmr`; 0 is white within the span of the data.
+    """
+    spectrum = _spectrum(reference)
+    # Relative to the largest eigenvalue, so that no power under- or overflows.
+    raised = (spectrum / spectrum[0]) ** beta
+    return Colouring(np.sqrt(raised * (spectrum.sum() / raised.sum())), None)
+
+
+def linear(reference: GaussianReference, share: float) -> Colouring:
+    """``Gamma = (1 - lambda) Sigma + lambda tau I``, from two independent noises.
+
+    ``share`` is lambda: 0 is :func:`cmmr` and 1 is :func:`pixel`, draw by draw.
+    """
+    principal, isotropic = cmmr(reference).principal, pixel(reference).pixel
+    return Colouring(
+        None if share == 1 else np.sqrt(1 - share) * principal,
+        None if share == 0 else np.sqrt(share) * isotropic,
+    )
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A geometry by name, with the parameter that it takes.
+
+    Raises
+    ------
+    UnknownName
+        When no geometry has the name.
+    ResponseError
+        When ``beta`` (for ``power``) or ``share`` (for ``linear``) is missing, out of range, or
+        given to another geometry.
+    """
+
+    name: GeometryName
+    beta: float | None = None
+    share: float | None = None
+
+    def __post_init__(self) -> None:
+        known = get_args(GeometryName)
+        if self.name not in known:
+            raise UnknownName.among("geometry", self.name, known)
+        self._check_parameter("beta", "power", np.inf)
+        self._check_parameter("share", "linear", 1)
+
+    def colouring(self, reference: GaussianReference) -> Colouring:
+        """How the geometry colours normals for this reference."""
+        match self.name:
+            case "cmmr":
+                return cmmr(reference)
+            case "pixel":
+                return pixel(reference)
+            case "diagonal":
+                return diagonal(reference)
+            case "power":
+                return power(reference, self.beta)
+            case "linear":
+                return linear(reference, self.share)
+
+    def _check_parameter(self, name: str, owner: str, largest: float) -> None:
+        value = getattr(self, name)
+        if self.name != owner:
+            if value is not None:
+                raise ResponseError(
+                    f"{name} is {value}, but geometry {self.name!r} has no {name}; it belongs to "
+                    f"{owner!r}"
+                )
+        elif value is None or not (0 <= value <= largest and np.isfinite(value)):
+            upper = "up" if largest == np.inf else f"to {largest:g}"
+            raise ResponseError(
+                f"{name} of geometry {owner!r} is {value}; expected a number from 0 {upper}"
+            )
+
+
+def coloured(
+    reference: GaussianReference,
+    colouring: Colouring,
+    principal: NDArray[np.float64] | None,
+    pixel: NDArray[np.float64] | None,
+    array: "Array",
+) -> "Array":
+    """Noise from standard normals.
+
+    Parameters
+    ----------
+    principal, pixel
+        (n, rank) and (n, D) standard normals, each needed where the colouring has such a part.
+    array
+        Whose library, type and device the noise has; the matrix product runs there.
+
+    Returns
+    -------
+    (n, D)
+    """
+    parts = []
+    if colouring.principal is not None:
+        parts.append(_principal_noise(principal * colouring.principal, reference, array))
+    if colouring.pixel is not None:
+        parts.append(like(array, pixel * colouring.pixel))
+    return sum(parts[1:], start=parts[0])
+
+
+def _principal_noise(
+    scaled: NDArray[np.float64], reference: GaussianReference, array: "Array"
+) -> "Array":
+    """(n, rank) → (n, D), of which no row depends on how many others there are."""
+    axes = reference.axes_in_parts(array)
+    parts = [like(axes[0], part) for part in cut(scaled, 1, len(axes))]
+    return as_type_of(array, exact_product(parts, axes))
+
+
+def _spectrum(reference: GaussianReference) -> NDArray[np.float64]:
+    """(rank,) eigenvalues that are not zero."""
+    return reference.eigenvalues[: reference.rank]

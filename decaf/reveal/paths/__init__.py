@@ -1,0 +1,1 @@
+"""Reveal paths, one per module."""

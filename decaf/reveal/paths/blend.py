@@ -1,0 +1,95 @@
+"""Blend: the whole input fades in from the blurred midpoint."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.pairs import PairBlock
+from decaf.errors import ResponseError
+from decaf.foundation.arrays import like
+from decaf.reveal.path import (
+    Regions,
+    Revealed,
+    RevealPath,
+    Words,
+    described,
+    no_draw,
+    shown_by_branch,
+)
+from decaf.reveal.start import BlurredMidpoint
+
+if TYPE_CHECKING:
+    from decaf.foundation.arrays import Array
+
+
+def blend(start: "Array", clean: "Array", t: "Array") -> "Array":
+    """``x(t) = x0 + t (x - x0)`` (paper, section 6).
+
+    ``start`` and ``clean`` (n, …), ``t`` broadcastable to them, in [0, 1].
+
+    Examples
+    --------
+    >>> blend(np.array([0.5]), np.array([1.0]), np.array([0.5])).tolist()
+    [0.75]
+    """
+    return start + t * (clean - start)
+
+
+@dataclass(frozen=True)
+class Fade:
+    """The rule of :func:`blend`; the content is ``t`` itself, as the bits of a float64."""
+
+    def empty(self, words: int) -> NDArray[np.uint64]:
+        """Content of the start: t = 0."""
+        return np.zeros(words, np.float64).view(np.uint64)
+
+    def full(self, words: int) -> NDArray[np.uint64]:
+        """Content of the clean input: t = 1."""
+        return np.ones(words, np.float64).view(np.uint64)
+
+    def states(self, start: "Array", clean: "Array", content: Words, regions: Regions) -> "Array":
+        """Interpolate; start and clean (n, …), content (n, 1) → (n, …)."""
+        return blend(start, clean, like(clean, column_of(content[:, 0], clean.ndim)))
+
+
+@dataclass(frozen=True)
+class Blend(RevealPath):
+    """Every pixel moves together from the blurred midpoint to its own input (paper, section 6)."""
+
+    kind: Literal["blend"] = "blend"
+    sigma: float = described(
+        8.0, "blur of the midpoint, standard deviation in px; 0 for inputs other than images"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.sigma >= 0:
+            raise ResponseError(f"sigma is {self.sigma}; expected a number of px from 0")
+
+    @property
+    def start(self) -> BlurredMidpoint:
+        """The state of no information."""
+        return BlurredMidpoint(self.sigma)
+
+    @property
+    def rule(self) -> Fade:
+        """How a state is made."""
+        return Fade()
+
+    def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
+        """The stage itself, the same for all pairs and branches."""
+        image = shown_by_branch(block, 1, grid.size)
+        content = np.broadcast_to(stage_words(grid)[:, None], image.shape)[..., None]
+        return Revealed(image, content, no_draw(block, 1, grid.size))
+
+
+def stage_words(grid: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """(n_stages,) the bits of every stage; both zeros are one word."""
+    return (grid + 0.0).view(np.uint64)
+
+
+def column_of(words: NDArray[np.uint64], ndim: int) -> NDArray[np.float64]:
+    """(n,) bits of float64 → (n, 1, …) values with ``ndim`` axes."""
+    return np.ascontiguousarray(words).view(np.float64).reshape(-1, *[1] * (ndim - 1))

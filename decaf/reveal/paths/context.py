@@ -1,0 +1,85 @@
+"""Context channel: the same change under another context, mixed in analytically."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.pairs import PairBlock
+from decaf.errors import DataError
+from decaf.reveal.path import Revealed, RevealPath, no_draw
+from decaf.reveal.paths.blend import Fade, stage_words
+from decaf.reveal.start import BlurredMidpoint
+
+
+def context_mixture(t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of the swapped and of the endpoint's context at stage ``t``.
+
+    ``r(t) = (1 - t) r_swapped + t d``: the expectation over a channel that leaves the endpoint's
+    context with probability ``1 - t`` (paper, sections 5 and appendix D; spec of Covertype).
+
+    Parameters
+    ----------
+    t
+        (n_stages,) in [0, 1].
+
+    Returns
+    -------
+    (n_stages, 2) float64; rows sum to one.
+
+    Examples
+    --------
+    >>> context_mixture(np.array([0.0, 0.75])).tolist()
+    [[1.0, 0.0], [0.25, 0.75]]
+    """
+    return np.stack([1 - t, t], axis=1)
+
+
+@dataclass(frozen=True)
+class ContextChannel(RevealPath):
+    """From the swapped context to the endpoint's, over four legal inputs alone (paper, section 5).
+
+    No state in between is ever fed to a model: stages mix the scores of the two ends. Unlike the
+    other paths this one need not start at a response of zero. On the grid (0, 1) the stages are
+    the ends themselves, and a stage measure ``(eta, 1 - eta)`` is the binary symmetric channel.
+    """
+
+    kind: Literal["context"] = "context"
+
+    @property
+    def has_common_start(self) -> bool:
+        """Not so: stage 0 is the response under the swapped context."""
+        return False
+
+    @property
+    def start(self) -> BlurredMidpoint:
+        """Never made: both ends are clean inputs."""
+        return BlurredMidpoint(0)
+
+    @property
+    def rule(self) -> Fade:
+        """Both ends are fully revealed."""
+        return Fade()
+
+    def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
+        """The four clean inputs of every pair: swapped context first, then the endpoint's.
+
+        Raises
+        ------
+        DataError
+            When the pairs have no second context.
+        """
+        if block.context is None:
+            raise DataError(
+                "these pairs have no second context; a context path needs, for every pair, the "
+                "positions of both inputs under the swapped context"
+            )
+        endpoint = np.stack([block.plus, block.minus], axis=1)
+        image = np.stack([block.context, endpoint], axis=1)[:, None]
+        content = np.broadcast_to(stage_words(np.ones(1)), (*image.shape, 1))
+        return Revealed(image, content, no_draw(block, 1, 2))
+
+    def mixing(self, grid: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(n_stages, 2) weights of the two contexts."""
+        return context_mixture(grid)

@@ -1,0 +1,182 @@
+"""Nested patches: square regions appear one after another, the most different ones first."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.pairs import PairBlock
+from decaf.errors import ResponseError
+from decaf.foundation.arrays import is_tensor, namespace
+from decaf.reveal.cells import cell_of_pixel, pack, unpack
+from decaf.reveal.path import (
+    Regions,
+    Revealed,
+    RevealPath,
+    Words,
+    described,
+    no_draw,
+    shown_by_branch,
+)
+from decaf.reveal.start import BlurredMidpoint
+
+if TYPE_CHECKING:
+    from decaf.foundation.arrays import Array
+
+STAGE_TOLERANCE = 1e-12
+
+PAIRS_AT_ONCE = 8
+"""Whose differences are in memory: 5 MB of 224 px images, which a processor's cache holds."""
+
+
+def reveal_patches(start: "Array", clean: "Array", shown: NDArray[np.bool_]) -> "Array":
+    """Show the clean input in some cells of a square grid and the start in all others.
+
+    Parameters
+    ----------
+    start, clean
+        (n, channels, height, width).
+    shown
+        (n, side, side) whether a cell is revealed; edges at floor(i pixels / side).
+
+    Examples
+    --------
+    >>> x = np.arange(4.0).reshape(1, 1, 2, 2)
+    >>> reveal_patches(x - 9, x, np.array([[[True, False], [False, False]]])).tolist()
+    [[[[0.0, -8.0], [-7.0, -6.0]]]]
+    """
+    xp, side = namespace(clean), shown.shape[1]
+    rows, columns = (cell_of_pixel(pixels, side) for pixels in clean.shape[2:])
+    cells = xp.from_numpy(shown).to(clean.device) if is_tensor(clean) else shown
+    return xp.where(cells[:, rows][:, :, columns][:, None], clean, start)
+
+
+@dataclass(frozen=True)
+class PatchMask:
+    """The rule of :func:`reveal_patches`; the content is the set of revealed cells, as bits."""
+
+    side: int
+
+    def empty(self, words: int) -> NDArray[np.uint64]:
+        """Content of the start: no patch."""
+        return np.zeros(words, np.uint64)
+
+    def full(self, words: int) -> NDArray[np.uint64]:
+        """Content of the clean input: every patch."""
+        return pack(np.ones((1, self.side**2), bool))[0]
+
+    def states(self, start: "Array", clean: "Array", content: Words, regions: Regions) -> "Array":
+        """Choose per pixel; start and clean (n, c, h, w), content (n, words) → (n, c, h, w)."""
+        shown = unpack(content, self.side**2).reshape(-1, self.side, self.side)
+        return reveal_patches(start, clean, shown)
+
+
+@dataclass(frozen=True)
+class Patches(RevealPath):
+    """Patches in falling order of the squared difference of the pair (paper, appendix F)."""
+
+    kind: Literal["patches"] = "patches"
+    sigma: float = described(8.0, "blur of the midpoint, standard deviation in px")
+    side: int = described(8, "patches along each side of the image")
+    ranking: Literal["energy", "random"] = described(
+        "energy", "which patches come first: the most different ones, or (a control) any"
+    )
+    order: str = described("A", "label that seeds the order of exactly tied patches, or of all")
+    seed: int = described(7101, "seed of the order of exactly tied patches, or of all")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.sigma >= 0 or self.side < 1:
+            raise ResponseError(
+                f"sigma is {self.sigma} and side {self.side}; expected px from 0 and at least one "
+                "patch along each side"
+            )
+
+    @property
+    def start(self) -> BlurredMidpoint:
+        """The state of no information."""
+        return BlurredMidpoint(self.sigma)
+
+    @property
+    def rule(self) -> PatchMask:
+        """How a state is made."""
+        return PatchMask(self.side)
+
+    def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
+        """Both branches reveal the same patches.
+
+        Stage ``t`` reveals the first ``floor(t × patches)`` patches of the pair's order, so the
+        sets are nested. While they hold no difference, both branches show the same input.
+
+        Raises
+        ------
+        ResponseError
+            When the inputs are no images, or smaller than the grid of patches.
+        """
+        if inputs.ndim != 4 or min(inputs.shape[2:]) < self.side:
+            raise ResponseError(
+                f"inputs have shape {tuple(inputs.shape)}; patches need images (n, channels, "
+                f"height, width) of at least {self.side} px a side"
+            )
+        energy = patch_energy(inputs, block.plus, block.minus, self.side)
+        order = self._order(energy, block.pair_ids)
+        rank = np.empty(energy.shape, np.int64)
+        np.put_along_axis(rank, order, np.arange(self.side**2)[None], axis=1)
+        revealed = np.floor(grid * self.side**2 + STAGE_TOLERANCE)
+        shown = rank[:, None, :] < revealed[None, :, None]
+        words = pack(shown.reshape(-1, self.side**2))
+        words = words.reshape(block.pair_count, 1, grid.size, 1, -1)
+
+        image = shown_by_branch(block, 1, grid.size)
+        differs = (shown & (energy > 0)[:, None, :]).any(axis=2)[:, None, :, None]
+        image = np.where(differs, image, image.min(axis=3, keepdims=True))
+        content = np.broadcast_to(words, (*image.shape, words.shape[-1]))
+        return Revealed(image, content, no_draw(block, 1, grid.size))
+
+    def _order(self, energy: NDArray[np.float64], pair_ids: tuple[str, ...]) -> NDArray[np.int64]:
+        """Patches by falling energy; exact ties by hash, so that they follow no raster scan."""
+        key = -energy if self.ranking == "energy" else np.zeros_like(energy)
+        order = np.argsort(key, axis=1, kind="stable")
+        ordered = np.take_along_axis(key, order, axis=1)
+        tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+        for row in np.flatnonzero(tied):
+            order[row] = np.lexsort((self._tie_keys(pair_ids[row]), key[row]))
+        return order
+
+    def _tie_keys(self, pair_id: str) -> NDArray[np.uint64]:
+        prefix = f"decaf-imagenet9|patch|{self.seed}|{self.order}|{pair_id}|"
+        digests = (hashlib.sha256(f"{prefix}{i}".encode()).digest() for i in range(self.side**2))
+        return np.array([int.from_bytes(digest[:8], "big") for digest in digests], np.uint64)
+
+
+def patch_energy(
+    inputs: NDArray[Any], plus: NDArray[np.integer], minus: NDArray[np.integer], side: int
+) -> NDArray[np.float64]:
+    """Squared difference summed over channels and the pixels of each patch.
+
+    Parameters
+    ----------
+    inputs
+        (n_inputs, channels, height, width), 8-bit levels or any real scale.
+    plus, minus
+        (n_pairs,) the two inputs of every pair.
+
+    Returns
+    -------
+    (n_pairs, side²) float64, in squared levels. Differences of 8-bit levels are whole numbers, so
+    their ties are exact.
+    """
+    # Squares of 8-bit levels in three channels need 18 bits; a patch of them may need over 32.
+    exact, wide = (np.int32, np.int64) if inputs.dtype == np.uint8 else (np.float64, np.float64)
+    rows = np.arange(side) * inputs.shape[2] // side
+    columns = np.arange(side) * inputs.shape[3] // side
+    energy = np.empty((plus.size, side, side))
+    for start in range(0, plus.size, PAIRS_AT_ONCE):
+        some = slice(start, start + PAIRS_AT_ONCE)
+        difference = np.subtract(inputs[plus[some]], inputs[minus[some]], dtype=exact)
+        pixels = np.einsum("nchw,nchw->nhw", difference, difference)
+        bands = np.add.reduceat(pixels, rows, axis=1, dtype=wide)
+        energy[some] = np.add.reduceat(bands, columns, axis=2)
+    return energy.reshape(plus.size, -1)

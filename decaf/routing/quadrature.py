@@ -1,0 +1,112 @@
+"""The measure over stages: trapezoid weights on an explicit grid, or any normalised weights."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from decaf.errors import ResponseError
+from decaf.routing.route import as_scores
+
+GRID_TOLERANCE = 1e-12
+MASS_TOLERANCE = 1e-12
+
+
+def check_grid(grid: ArrayLike) -> NDArray[np.float64]:
+    """Return the stage grid as float64: strictly increasing from 0 to 1, at least two stages."""
+    t = as_scores(grid, "stage grid")
+    if t.ndim != 1 or t.size < 2:
+        raise ResponseError(f"stage grid has shape {t.shape}; expected at least two stages")
+    if not (np.diff(t) > 0).all():
+        raise ResponseError(f"stage grid {t.tolist()} does not strictly increase")
+    if abs(t[0]) > GRID_TOLERANCE or abs(t[-1] - 1) > GRID_TOLERANCE:
+        raise ResponseError(f"stage grid spans [{t[0]}, {t[-1]}]; expected [0, 1]")
+    return t
+
+
+def trapezoid_weights(grid: ArrayLike) -> NDArray[np.float64]:
+    """Weights ``w`` of the trapezoid rule on ``grid``; they sum to one (paper, appendix C.1).
+
+    Parameters
+    ----------
+    grid
+        (n_stages,) strictly increasing from 0 to 1.
+
+    Returns
+    -------
+    (n_stages,) float64
+
+    Examples
+    --------
+    >>> trapezoid_weights([0, 0.5, 1]).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    steps = np.diff(check_grid(grid))
+    weights = np.zeros(steps.size + 1)
+    weights[:-1] += steps / 2
+    weights[1:] += steps / 2
+    return weights
+
+
+def check_measure(measure: ArrayLike) -> NDArray[np.float64]:
+    """Return a normalised measure over stages as float64: one weight per stage, no order implied.
+
+    Uniform weights, all mass at one stage and the mixture ``(1 - eta, eta)`` of two contexts are
+    such measures.
+
+    Parameters
+    ----------
+    measure
+        (n_stages,) non-negative, with sum 1 within 1e-12; one stage is enough.
+
+    Raises
+    ------
+    ResponseError
+        For negative weights, another sum, more than one axis, or what is not finite and real.
+
+    Examples
+    --------
+    >>> check_measure([0.75, 0.25]).tolist()
+    [0.75, 0.25]
+    """
+    weights = as_scores(measure, "stage measure")
+    if weights.ndim != 1:
+        raise ResponseError(f"stage measure has shape {weights.shape}; expected one axis")
+    if (weights < 0).any():
+        raise ResponseError(f"stage measure {weights.tolist()} has a negative weight")
+    mass = weights.sum()
+    if abs(mass - 1) > MASS_TOLERANCE:
+        raise ResponseError(f"stage measure sums to {mass}; expected 1, divide it by its sum")
+    return weights
+
+
+def pushed_forward_weights(
+    grid: ArrayLike, warp: Callable[[NDArray[np.float64]], ArrayLike]
+) -> NDArray[np.float64]:
+    """Weights that leave profiles as they were when the path is walked at another pace.
+
+    The path ``r(h(u))`` seen at the stages ``u`` is integrated under the push-forward of the
+    uniform measure by the inverse of ``h``: every stage keeps the weight it has at ``t = h(u)``
+    (paper, appendix B.7). Trapezoid weights of ``u`` itself would measure another profile.
+
+    Parameters
+    ----------
+    grid
+        (n_stages,) stages ``u``, strictly increasing from 0 to 1.
+    warp
+        ``h``, strictly increasing on the grid, with ``h(0) = 0`` and ``h(1) = 1``.
+
+    Returns
+    -------
+    (n_stages,) float64, a stage measure
+
+    Examples
+    --------
+    >>> pushed_forward_weights([0, 0.5, 1], lambda u: u**2).tolist()
+    [0.125, 0.5, 0.375]
+    """
+    stages = check_grid(grid)
+    warped = check_grid(warp(stages))
+    if warped.size != stages.size:
+        raise ResponseError(f"warp gave {warped.size} stages for {stages.size}; expected as many")
+    return trapezoid_weights(warped)

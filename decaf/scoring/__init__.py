@@ -1,0 +1,1 @@
+"""From a block of pairs to the scores of every stage."""

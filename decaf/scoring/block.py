@@ -1,0 +1,144 @@
+"""Score a block: every distinct state once, then gather both branches of every stage."""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import ModelError
+from decaf.foundation.arrays import to_numpy
+from decaf.foundation.memory import halved, is_out_of_memory
+from decaf.scoring.planner import StatePlan
+from decaf.scoring.states import StateBuilder
+
+if TYPE_CHECKING:
+    from decaf.foundation.arrays import Array
+
+Scorer = Callable[["Array"], "Array"]
+"""A batch of inputs → (n, columns) score values."""
+
+
+class BlockScores(NamedTuple):
+    """Scores of a block, and what they cost."""
+
+    branches: dict[str, NDArray[np.float64]]
+    """By path: (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first."""
+    clean: NDArray[np.float64]
+    """(n_inputs, columns) score values of the clean inputs."""
+    forward_rows: int
+    naive_rows: int
+    batch_size: int
+    """Rows of the largest batch that went through the model."""
+    build_seconds: float
+    forward_seconds: float
+
+
+def score_block(
+    plan: StatePlan,
+    builder: StateBuilder,
+    scorer: Scorer,
+    columns: NDArray[np.int64],
+    batch_size: int,
+    sign: float = 1.0,
+) -> BlockScores:
+    """Score the states of a plan and gather trajectories.
+
+    Both branches of a stage go through the model in one batch, unless a state is shared with
+    another source. A batch that does not fit the memory is halved and so are all after it. Values
+    that are not finite are returned as they are: the caller quarantines them.
+
+    Parameters
+    ----------
+    plan, builder
+        The states, and what makes them.
+    scorer
+        Model and score definition: inputs → (n, columns) values.
+    columns
+        (n_pairs,) which column is the score of a pair.
+    batch_size
+        Rows of a forward pass at most.
+    sign
+        Factor of the score: -1 for one that is larger where there is less.
+
+    Raises
+    ------
+    ModelError
+        When the scorer returns another number of rows than it was given.
+    ScoringFailed
+        When even one row does not fit the memory.
+    """
+    run = _Run(plan.state_count)
+    pending = plan.batches(batch_size)[::-1]
+    limit, largest = batch_size, 0
+    while pending:
+        states = pending.pop()
+        if states.size > limit:
+            pending += _halves(states)
+            continue
+        try:
+            run.score(states, builder, scorer)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            limit = halved(states.size, error)
+            pending.append(states)
+            continue
+        largest = max(largest, states.size)
+    branches = plan.gather(run.values, columns)
+    return BlockScores(
+        branches={name: sign * scores for name, scores in branches.items()},
+        clean=run.values[plan.clean_index],
+        forward_rows=plan.state_count,
+        naive_rows=plan.naive_count,
+        batch_size=largest,
+        build_seconds=run.build_seconds,
+        forward_seconds=run.forward_seconds,
+    )
+
+
+class _Run:
+    """Values as they come in. A device is given its next batch before the last one is fetched."""
+
+    def __init__(self, state_count: int) -> None:
+        self.build_seconds = self.forward_seconds = 0.0
+        self._state_count = state_count
+        self._values: NDArray[np.float64] | None = None
+        self._running: tuple[NDArray[np.int64], Array] | None = None
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """(n_states, columns), once every state has been scored."""
+        self._fetch()
+        return self._values
+
+    def score(self, states: NDArray[np.int64], builder: StateBuilder, scorer: Scorer) -> None:
+        started = time.perf_counter()
+        inputs = builder.build(states)
+        built = time.perf_counter()
+        scored = scorer(inputs)
+        if scored.ndim != 2 or scored.shape[0] != states.size:
+            raise ModelError(
+                f"the model returned shape {tuple(scored.shape)} for {states.size} inputs; "
+                f"expected ({states.size}, columns)"
+            )
+        self._fetch()
+        self._running = states, scored
+        self.build_seconds += built - started
+        self.forward_seconds += time.perf_counter() - built
+
+    def _fetch(self) -> None:
+        if self._running is not None:
+            states, scored = self._running
+            if self._values is None:
+                self._values = np.empty((self._state_count, scored.shape[1]))
+            self._values[states] = to_numpy(scored)
+            self._running = None
+
+
+def _halves(states: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Second half, first half: the order in which a stack wants them; cut between stages."""
+    cut = states.size // 2
+    cut += cut % 2 if states.size > 2 else 0
+    return [states[cut:], states[:cut]]

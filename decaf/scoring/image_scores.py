@@ -1,0 +1,96 @@
+"""The score of images as attribution methods ask for it, with its gradient, every query counted."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from decaf.errors import ModelError
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.models.card import Model
+    from decaf.scoring.scores.base import ScoreDefinition
+
+
+class CountedScore:
+    """``q`` of every image, and the rows that it took.
+
+    Parameters
+    ----------
+    answer
+        (n, channels, height, width) images → (n, columns) scores. Gradients flow through it where
+        the images ask for them.
+
+    Attributes
+    ----------
+    forward_rows, backward_rows
+        Images that went through so far, in each direction.
+    """
+
+    def __init__(self, answer: "Callable[[torch.Tensor], torch.Tensor]") -> None:
+        self.forward_rows = self.backward_rows = 0
+        self._answer = answer
+
+    def __call__(self, images: "torch.Tensor", columns: "torch.Tensor") -> "torch.Tensor":
+        """(n, channels, height, width) images, (n,) column that is the q of each → (n,) q."""
+        import torch
+
+        scored = self._answer(images)
+        if scored.ndim != 2 or len(scored) != len(images):
+            raise ModelError(
+                f"the score returned shape {tuple(scored.shape)} for {len(images)} images; "
+                f"expected ({len(images)}, columns)"
+            )
+        self.forward_rows += len(images)
+        if columns.max() >= scored.shape[1]:
+            raise ModelError(
+                f"column {int(columns.max())} is asked for, and the score returned "
+                f"{scored.shape[1]}; expected 0 to {scored.shape[1] - 1}"
+            )
+        q = scored.gather(1, columns[:, None])[:, 0]
+        if torch.is_grad_enabled() and images.requires_grad:
+            if not q.requires_grad:
+                raise ModelError(
+                    "the score has no gradient with respect to the images; choose an attribution "
+                    "method that needs none, such as occlusion or rise"
+                )
+            q.register_hook(self._count_backward)
+        return q
+
+    def gradient(self, images: "torch.Tensor", columns: "torch.Tensor") -> "torch.Tensor":
+        """Gradient of every image's q, of the shape of the images."""
+        import torch
+
+        with torch.enable_grad():
+            leaves = images.detach().requires_grad_()
+            return torch.autograd.grad(self(leaves, columns).sum(), leaves)[0]
+
+    def _count_backward(self, gradient: "torch.Tensor") -> None:
+        self.backward_rows += len(gradient)
+
+
+def score_of(model: "Model", definition: "ScoreDefinition") -> CountedScore:
+    """The score that a definition makes of a model's outputs, turned so that more is larger.
+
+    Images that ask for gradients need a model with ``differentiable_outputs``, as networks have
+    it; others go through in inference mode.
+
+    Raises
+    ------
+    ModelError
+        At the first query for a gradient that the model cannot answer.
+    """
+    import torch
+
+    def answer(images: "torch.Tensor") -> "torch.Tensor":
+        outputs = model.outputs
+        if torch.is_grad_enabled() and images.requires_grad:
+            outputs = getattr(model, "differentiable_outputs", None)
+            if outputs is None:
+                raise ModelError(
+                    "the model gives outputs without gradients; choose an attribution method that "
+                    "needs none, such as occlusion or rise"
+                )
+        return definition.sign * definition.values(outputs(images), model.output)
+
+    return CountedScore(answer)

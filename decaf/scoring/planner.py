@@ -1,0 +1,267 @@
+"""The state planner: the distinct inputs behind all stages, branches, repetitions and paths.
+
+Scoring every stage and branch of every path separately sends many identical tensors through the
+model: the start is shared by both branches and all paths of a pair, the clean inputs are shared
+by all paths (and by pairs that have them in common), all features of an input share its factual
+branch, and patch orders that differ in tied patches only reveal the same sets. The planner names
+every state by its *content* and keeps each once; scores are then gathered back. Nothing is
+approximated: equal names mean equal inputs.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.pairs import PairBlock
+from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start
+
+CLEAN, START, NONE = -1, -2, -1
+"""Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no image."""
+FIXED = 5
+"""Leading columns of a state's name: rule, start, image, and the two inputs behind the start."""
+
+
+@dataclass(frozen=True)
+class StatePlan:
+    """Distinct states of a block, and where every stage and branch finds its own.
+
+    Arrays over states, (n_states,): ``rule`` and ``start`` index ``rules`` and ``starts`` (or are
+    ``CLEAN`` / ``START`` / ``NONE``), ``image`` is the clean input that shows through, ``plus``
+    and ``minus`` are the two inputs whose start is used, ``draw`` and ``content`` are words of the
+    path, ``source`` the source it is first needed for. States of one source are neighbours, and
+    so are the two branches of a stage.
+    """
+
+    rules: tuple[Rule, ...]
+    starts: tuple[Start, ...]
+    rule: NDArray[np.int64]
+    start: NDArray[np.int64]
+    image: NDArray[np.int64]
+    plus: NDArray[np.int64]
+    minus: NDArray[np.int64]
+    draw: NDArray[np.uint64]
+    content: NDArray[np.uint64]
+    source: NDArray[np.int64]
+    regions: Regions
+    """(n_inputs, …) of the block, for rules that remove features."""
+    index: Mapping[str, NDArray[np.int64]]
+    """By path: (n_pairs, n_repetitions, n_anchors, 2) state of every scored stage and branch."""
+    mixing: Mapping[str, NDArray[np.float64] | None]
+    """By path: (n_stages, n_anchors) weights of the scored states, None where they are stages."""
+    grids: Mapping[str, NDArray[np.float64]]
+    """By path: (n_stages,) its stages."""
+    clean_index: NDArray[np.int64]
+    """(n_inputs,) state of every clean input of the block."""
+
+    @property
+    def state_count(self) -> int:
+        """Forward rows that the plan needs."""
+        return self.rule.size
+
+    @property
+    def naive_count(self) -> int:
+        """Forward rows of scoring every path by itself, one pair after another.
+
+        As in the paper, ``R T (1 + K J)`` for one input: pairs with the same factual trajectory
+        (the features of one input) share it (appendix C.2).
+        """
+        return sum(map(_naive_rows, self.index.values()))
+
+    def gather(
+        self, values: NDArray[np.float64], columns: NDArray[np.int64]
+    ) -> dict[str, NDArray[np.float64]]:
+        """Scores of every stage and branch.
+
+        Parameters
+        ----------
+        values
+            (n_states, n_columns) score values of the states.
+        columns
+            (n_pairs,) which of them is the score of a pair.
+
+        Returns
+        -------
+        dict
+            By path: (n_pairs, n_repetitions, n_stages, 2), factual branch first.
+        """
+        gathered = {}
+        for name, index in self.index.items():
+            scores = values[index, columns[:, None, None, None]]
+            if self.mixing[name] is not None:
+                scores = np.einsum("sa,prab->prsb", self.mixing[name], scores)
+            gathered[name] = scores
+        return gathered
+
+    def batches(self, batch_size: int) -> list[NDArray[np.int64]]:
+        """Consecutive states, whole sources at a time as far as ``batch_size`` allows.
+
+        A source with more states than that is cut at even positions, between stages rather than
+        between the branches of one.
+        """
+        bounds = np.flatnonzero(np.diff(self.source)) + 1
+        batches: list[NDArray[np.int64]] = []
+        open_batch = np.empty(0, np.int64)
+        for states in np.split(np.arange(self.state_count), bounds):
+            if open_batch.size and open_batch.size + states.size > batch_size:
+                batches.append(open_batch)
+                open_batch = np.empty(0, np.int64)
+            open_batch = np.concatenate([open_batch, states])
+            while open_batch.size > batch_size:
+                cut = max(batch_size - batch_size % 2, 1)
+                batches.append(open_batch[:cut])
+                open_batch = open_batch[cut:]
+        return [*batches, open_batch] if open_batch.size else batches
+
+
+def plan_states(
+    block: PairBlock,
+    inputs: NDArray[Any],
+    paths: Mapping[str, RevealPath],
+    grid: NDArray[np.float64],
+) -> StatePlan:
+    """Name every state of every path and keep the distinct ones.
+
+    Parameters
+    ----------
+    block
+        Pairs, with ``plus`` and ``minus`` indexing ``inputs``.
+    inputs
+        (n_inputs, channels, height, width) or (n_inputs, features) clean inputs of the block.
+    paths
+        Reveal paths by name.
+    grid
+        (n_stages,) stages from 0 to 1 of the paths that have none of their own.
+
+    Returns
+    -------
+    StatePlan
+        Every clean input of the block is among the states, whether or not a stage needs it.
+    """
+    rules: list[Rule] = []
+    starts: list[Start] = []
+    grids = {name: path.grid(grid) for name, path in paths.items()}
+    revealed = {name: path.reveal(block, inputs, grids[name]) for name, path in paths.items()}
+    first_equal = _first_equal(inputs, block.regions)
+    draws = max(part.draw.shape[-1] for part in revealed.values())
+    words = max(part.content.shape[-1] for part in revealed.values())
+    tables, pair_of_row = [], []
+    for name, path in paths.items():
+        part = revealed[name]
+        table = np.zeros((*part.image.shape, FIXED + draws + words), np.int64)
+        table[..., 0] = _number(path.rule, rules)
+        table[..., 1] = _number(path.start, starts)
+        _name_states(table, part, path, block, first_equal, draws)
+        tables.append(table.reshape(-1, table.shape[-1]))
+        pair_of_row.append(np.repeat(np.arange(block.pair_count), part.image[0].size))
+
+    clean = _clean_rows(first_equal, tables[0].shape[1])
+    rows, first, inverse = _distinct(np.concatenate([*tables, clean]))
+    source_of_row = np.concatenate(
+        [block.source[np.concatenate(pair_of_row)], _source_of_input(block, len(inputs))]
+    )
+
+    # Neighbours by source, then in the order in which stages and branches first ask for a state.
+    order = np.lexsort((first, source_of_row[first]))
+    position = np.empty(order.size, np.int64)
+    position[order] = np.arange(order.size)
+    rows, first = rows[order], first[order]
+    parts = np.split(position[inverse], np.cumsum([table.shape[0] for table in tables]))
+    return StatePlan(
+        rules=tuple(rules),
+        starts=tuple(starts),
+        rule=rows[:, 0],
+        start=rows[:, 1],
+        image=rows[:, 2],
+        plus=rows[:, 3],
+        minus=rows[:, 4],
+        draw=rows[:, FIXED : FIXED + draws].view(np.uint64),
+        content=rows[:, FIXED + draws :].view(np.uint64),
+        source=source_of_row[first],
+        regions=block.regions,
+        index={
+            name: part.reshape(revealed[name].image.shape)
+            for name, part in zip(paths, parts[:-1], strict=True)
+        },
+        mixing={name: path.mixing(grids[name]) for name, path in paths.items()},
+        grids=grids,
+        clean_index=parts[-1],
+    )
+
+
+def _name_states(
+    table: NDArray[np.int64],
+    revealed: Revealed,
+    path: RevealPath,
+    block: PairBlock,
+    first_equal: NDArray[np.int64],
+    draws: int,
+) -> None:
+    """Fill in the names: (rule, start, image, lower, upper, draw words, content words)."""
+    own_draws, own_words = revealed.draw.shape[-1], revealed.content.shape[-1]
+    table[..., 2] = first_equal[revealed.image]
+    if path.start.of_pair:
+        # The start is symmetrical in its inputs, so their order is no part of a state's name.
+        behind = np.sort(first_equal[np.stack([block.plus, block.minus], axis=1)], axis=1)
+        table[..., 3:FIXED] = behind[:, None, None, None, :]
+    else:
+        table[..., 3:FIXED] = NONE
+    table[..., FIXED : FIXED + own_draws] = revealed.draw.view(np.int64)[..., None, :]
+    content = table[..., FIXED + draws :]
+    content[..., :own_words] = revealed.content.view(np.int64)
+
+    is_start = (revealed.content == path.rule.empty(own_words)).all(axis=-1)
+    table[is_start, 0], table[is_start, 2] = START, NONE
+    content[is_start] = 0
+    is_clean = (revealed.content == path.rule.full(own_words)).all(axis=-1)
+    table[is_clean] = _clean_rows(table[is_clean, 2], table.shape[-1])
+
+
+def _clean_rows(image: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    rows = np.zeros((image.size, width), np.int64)
+    rows[:, 0], rows[:, 2] = CLEAN, image
+    rows[:, [1, 3, 4]] = NONE
+    return rows
+
+
+def _naive_rows(index: NDArray[np.int64]) -> int:
+    trajectories = index.reshape(-1, *index.shape[2:])
+    factual = np.unique(trajectories[..., 0], axis=0)
+    return factual.size + trajectories[..., 1].size
+
+
+def _number(value: Any, known: list[Any]) -> int:
+    if value not in known:
+        known.append(value)
+    return known.index(value)
+
+
+def _first_equal(inputs: NDArray[Any], regions: Regions) -> NDArray[np.int64]:
+    """(n_inputs,) the first input of the same content and regions: they make equal states."""
+    # Digests, since a sort would copy the inputs four times.
+    digests = b"".join(hashlib.sha256(one.tobytes()).digest() for one in inputs)
+    _, first, inverse = _distinct(np.frombuffer(digests, np.uint8).reshape(len(inputs), -1))
+    if regions is not None:
+        divided = np.column_stack([first[inverse], regions.reshape(len(inputs), -1)])
+        _, first, inverse = _distinct(divided)
+    return first[inverse]
+
+
+def _source_of_input(block: PairBlock, input_count: int) -> NDArray[np.int64]:
+    source = np.zeros(input_count, np.int64)
+    if block.context is not None:
+        source[block.context] = block.source[:, None]
+    source[block.minus] = block.source
+    source[block.plus] = block.source
+    return source
+
+
+def _distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct rows, the first place of each, and where every row went."""
+    rows = np.ascontiguousarray(rows)
+    packed = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
+    _, first, inverse = np.unique(packed.ravel(), return_index=True, return_inverse=True)
+    return rows[first], first, inverse

@@ -1,0 +1,1 @@
+"""Score definitions, one per module."""

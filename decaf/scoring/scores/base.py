@@ -1,0 +1,120 @@
+"""Score definitions: what ``q`` is. One settings class per module (``score:`` in a configuration).
+
+A score turns what models return into ``values``, (n, columns) float64; ``columns`` says which of
+them is the score of a pair, and ``sign`` turns it so that more is always larger (paper, appendix
+B: the direction of a score is defined before analysis). ``identity()`` describes the definition
+for the shard key. A new module in this package is a new score.
+"""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from decaf.errors import DataError, ModelError
+from decaf.foundation.place import Place
+from decaf.foundation.settings import Settings
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.foundation.readiness import Check
+    from decaf.models.card import Output
+
+
+class ScoreDefinition(Settings, ABC):
+    """What all scores have in common."""
+
+    place: ClassVar[Place] = Place("decaf.scoring.scores", tag="kind")
+
+    has_classes: ClassVar[bool] = True
+    """Whether columns are classes, so that the largest is the predicted one."""
+
+    direction: Literal["increasing", "decreasing"] = Field(
+        "increasing", description="whether more is larger; `decreasing` negates q"
+    )
+
+    @property
+    def sign(self) -> float:
+        """Factor of q: 1, or -1 where less is more."""
+        return 1.0 if self.direction == "increasing" else -1.0
+
+    def checks(self) -> tuple["Check", ...]:
+        """What to look for before any work begins."""
+        return ()
+
+    def identity(self) -> dict[str, Any]:
+        """What defines the score."""
+        return self.model_dump(mode="json")
+
+    @abstractmethod
+    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+        """(n, outputs) of a model → (n, columns) float64.
+
+        Parameters
+        ----------
+        output
+            What the model's outputs are.
+
+        Raises
+        ------
+        ModelError
+            When the score cannot be made from such outputs, or they have another shape.
+        """
+
+    @abstractmethod
+    def columns(self, class_id: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n_pairs,) class of every pair → (n_pairs,) column of ``values`` that is its q.
+
+        Raises
+        ------
+        DataError
+            When a pair is of a class that the score has not.
+        """
+
+    def _require(self, output: "Output", usable: tuple["Output", ...]) -> None:
+        if output not in usable:
+            raise ModelError(
+                f"the score {self.kind} is made from {' or '.join(usable)}; the model gives "
+                f"{output}: choose another score, or correct the model's 'output:' or 'method:'"
+            )
+
+    def _require_shape(self, outputs: "torch.Tensor", columns: int) -> None:
+        if outputs.ndim != 2 or outputs.shape[1] != columns:
+            raise ModelError(
+                f"the model returned shape {tuple(outputs.shape)}; the score {self.kind} expects "
+                f"(rows, {columns})"
+            )
+
+
+class ClassScore(ScoreDefinition):
+    """A score of every class; ``q`` is that of the pair's own class, or of a fixed one."""
+
+    classes: int = Field(gt=1, description="number of classes, which is that of the outputs")
+    target: int | None = Field(
+        None, ge=0, description="class whose score is q for every pair; the pair's own when absent"
+    )
+
+    @model_validator(mode="after")
+    def _target_is_a_class(self) -> "ClassScore":
+        if self.target is not None and self.target >= self.classes:
+            raise PydanticCustomError(
+                "target",
+                "'target' is class {target}; there are {classes}, counted from 0",
+                {"target": self.target, "classes": self.classes},
+            )
+        return self
+
+    def columns(self, class_id: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Every pair's own class, or the target."""
+        if self.target is not None:
+            return np.full_like(class_id, self.target)
+        if class_id.max() >= self.classes:
+            raise DataError(
+                f"a pair is of class {class_id.max()}; the score {self.kind} has {self.classes} "
+                "classes, counted from 0: correct 'classes:', or give a 'target:'"
+            )
+        return class_id

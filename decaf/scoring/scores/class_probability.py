@@ -1,0 +1,48 @@
+"""Probability of a class: softmax over the model's own outputs, or what it says itself."""
+
+from typing import TYPE_CHECKING, Literal
+
+from decaf.errors import ModelError
+from decaf.scoring.scores.base import ClassScore
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.models.card import Output
+
+ROUNDING = 1e-6
+"""How far a probability may be outside of [0, 1]."""
+
+
+class ClassProbability(ClassScore):
+    """``q`` is the probability of the class: float64 softmax of logits, or as the model gives it.
+
+    Probabilities of a model need not add up to one; they must lie in [0, 1].
+    """
+
+    kind: Literal["class_probability"]
+
+    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+        """(n, classes) logits or probabilities → (n, classes) float64 probabilities."""
+        self._require(output, ("logits", "probabilities"))
+        self._require_shape(outputs, self.classes)
+        if output == "logits":
+            return outputs.double().softmax(dim=1)
+        return checked_probabilities(outputs).double()
+
+
+def checked_probabilities(outputs: "torch.Tensor") -> "torch.Tensor":
+    """Outputs that lie in [0, 1], or are NaN.
+
+    Raises
+    ------
+    ModelError
+        Naming the range that was found.
+    """
+    strays = outputs[(outputs < -ROUNDING) | (outputs > 1 + ROUNDING)]
+    if strays.numel():
+        raise ModelError(
+            f"the model gives probabilities, but returned {strays.min():g} to {strays.max():g}; "
+            "expected 0 to 1: correct the model's 'output:'"
+        )
+    return outputs

@@ -1,0 +1,27 @@
+"""Margin of a class: how far its logit is above the others."""
+
+from typing import TYPE_CHECKING, Literal
+
+from decaf.scoring.scores.base import ClassScore
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.models.card import Output
+
+
+class Margin(ClassScore):
+    """``q`` is the logit of the class minus the largest logit of another class."""
+
+    kind: Literal["margin"]
+
+    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+        """(n, classes) logits → (n, classes) float64 margins; a tie for the largest gives 0."""
+        import torch
+
+        self._require(output, ("logits",))
+        self._require_shape(outputs, self.classes)
+        logits = outputs.double()
+        largest = logits.topk(2, dim=1)
+        is_largest = torch.arange(self.classes, device=logits.device) == largest.indices[:, :1]
+        return logits - torch.where(is_largest, largest.values[:, 1:], largest.values[:, :1])

@@ -1,0 +1,81 @@
+"""Probability of a superclass: the model's softmax mass on all classes that belong to it."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from decaf.data.class_maps import class_map
+from decaf.errors import ModelError
+from decaf.foundation.digests import json_sha256
+from decaf.scoring.scores.base import ClassScore
+from decaf.scoring.scores.class_probability import checked_probabilities
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.foundation.readiness import Check
+    from decaf.models.card import Output
+
+
+class SuperclassProbability(ClassScore):
+    """``q`` sums the float32 softmax over the true superclass; unmapped mass is dropped.
+
+    The sums are not renormalised. A model whose outputs are the superclasses themselves, such as
+    one that was fine-tuned on them, is scored by its softmax as it is (paper, appendix F).
+    """
+
+    kind: Literal["superclass_probability"]
+    class_map: Path = Field(
+        description="`imagenet9`, which is shipped (`in_to_in9.json` in the `root` of the data, "
+        "or beside `bg_challenge/`, comes first), or a JSON file: an object from output index to "
+        "superclass, -1 for none"
+    )
+    classes: int = Field(9, gt=1, description="number of superclasses")
+
+    @cached_property
+    def mapping(self) -> tuple[int, ...]:
+        """Superclass of every output, in the order of the outputs.
+
+        Raises
+        ------
+        DataError
+            When there is no such map, or it does not fit the superclasses.
+        """
+        return class_map(self.class_map, self.classes)
+
+    def checks(self) -> tuple["Check", ...]:
+        """The map."""
+
+        def map_is_there() -> tuple[str, ...]:
+            class_map(self.class_map, self.classes)
+            return ()
+
+        return (map_is_there,)
+
+    def identity(self) -> dict[str, Any]:
+        """What defines the score: the mapping, wherever its file lies."""
+        defined = self.model_dump(mode="json", exclude={"class_map"})
+        return {**defined, "map": json_sha256(self.mapping)}
+
+    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+        """(n, outputs or superclasses) logits or probabilities → (n, superclasses) float64."""
+        self._require(output, ("logits", "probabilities"))
+        mapped, columns = len(self.mapping), tuple(outputs.shape)[1:]
+        if columns not in ((mapped,), (self.classes,)):
+            raise ModelError(
+                f"the model returned shape {tuple(outputs.shape)}; the score {self.kind} expects "
+                f"(rows, {mapped}), the outputs of its class map, or (rows, {self.classes}), the "
+                "superclasses themselves"
+            )
+        is_logits = output == "logits"
+        shares = outputs.softmax(dim=1) if is_logits else checked_probabilities(outputs)
+        if columns == (mapped,):
+            shares = shares @ self._members(shares)
+        return shares.double()
+
+    def _members(self, like: "torch.Tensor") -> "torch.Tensor":
+        """(outputs, superclasses) 0/1 matrix."""
+        superclass = like.new_tensor(self.mapping).view(-1, 1)
+        return (superclass == like.new_tensor(range(self.classes)).view(1, -1)).to(like.dtype)

@@ -1,0 +1,90 @@
+"""Make the planned states: from clean inputs and a state plan to batches on the device."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.foundation.arrays import as_taken, namespace
+from decaf.scoring.planner import CLEAN, START, StatePlan
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.foundation.arrays import Array
+
+
+class StateBuilder:
+    """Builds any states of a plan, where its inputs are: numpy on the host, torch on any device.
+
+    Parameters
+    ----------
+    plan
+        The distinct states of a block.
+    inputs
+        (n_inputs, …) real clean inputs of the block, as the model takes them.
+    """
+
+    def __init__(self, plan: StatePlan, inputs: "Array") -> None:
+        self._plan = plan
+        self._clean = inputs
+
+    def build(self, states: NDArray[np.int64]) -> "Array":
+        """(n,) numbers of states → (n, …), of the type and on the device of the inputs."""
+        plan, rule = self._plan, self._plan.rule[states]
+        built = self._empty(states.size)
+        clean = np.flatnonzero(rule == CLEAN)
+        if clean.size:
+            built[clean] = self._clean[plan.image[states[clean]]]
+
+        started = np.flatnonzero(rule != CLEAN)
+        if started.size:
+            starts, start_of_state = self._starts(states[started])
+            alone = rule[started] == START
+            built[started[alone]] = starts[start_of_state[alone]]
+            for number, revealing in enumerate(plan.rules):
+                chosen = rule[started] == number
+                rows = started[chosen]
+                if rows.size:
+                    image = plan.image[states[rows]]
+                    built[rows] = revealing.states(
+                        starts[start_of_state[chosen]],
+                        self._clean[image],
+                        plan.content[states[rows]],
+                        None if plan.regions is None else plan.regions[image],
+                    )
+        return built
+
+    def _starts(self, states: NDArray[np.int64]) -> tuple["Array", NDArray[np.int64]]:
+        """Starts that the states need, each made once, and which one each state uses."""
+        plan = self._plan
+        behind = np.stack([plan.start[states], plan.plus[states], plan.minus[states]], axis=1)
+        named = np.concatenate([behind, plan.draw[states].view(np.int64)], axis=1)
+        wanted, use = np.unique(named, axis=0, return_inverse=True)
+        made = self._empty(len(wanted))
+        for number, start in enumerate(plan.starts):
+            rows = np.flatnonzero(wanted[:, 0] == number)
+            if rows.size:
+                # Starts that depend on no pair take the first input as a pattern of shape and type.
+                plus, minus = np.maximum(wanted[rows, 1:3], 0).T
+                draw = np.ascontiguousarray(wanted[rows, 3:]).view(np.uint64)
+                made[rows] = start.states(self._clean[plus], self._clean[minus], draw)
+        return made, use.reshape(-1)
+
+    def _empty(self, count: int) -> "Array":
+        clean = self._clean
+        like = {"device": clean.device} if namespace(clean) is not np else {}
+        return namespace(clean).empty((count, *clean.shape[1:]), dtype=clean.dtype, **like)
+
+
+def on_device(inputs: NDArray[Any], device: "torch.device") -> "torch.Tensor":
+    """Clean inputs as a tensor: 8-bit images become float32 in [0, 1], other types stay.
+
+    Parameters
+    ----------
+    inputs
+        (n, channels, height, width) or (n, features).
+    """
+    import torch
+
+    return as_taken(torch.from_numpy(inputs).to(device)).contiguous()

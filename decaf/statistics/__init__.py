@@ -1,0 +1,1 @@
+"""Draws, bootstrap, ranks, discrimination and bins."""

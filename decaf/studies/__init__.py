@@ -1,0 +1,1 @@
+"""One folder a study; no other room imports one by name."""

@@ -1,0 +1,130 @@
+"""Covertype under two contexts: the effect of one binary factor on rows of a table.
+
+Each test row is asked with the factor at +1 and at -1, under the endpoint's context and under the
+alternate one: four legal inputs, the same for all models (paper, section 5 and appendix I).
+"""
+
+import hashlib
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from decaf.data.adapters.base import Adapter
+from decaf.data.factual import FactualRows
+from decaf.data.pairs import Image, Pair, PairSet
+from decaf.studies.covertype.channels import (
+    ALTERNATE,
+    CONTEXT,
+    ENDPOINT,
+    FACTOR,
+    Channels,
+    with_channels,
+)
+from decaf.studies.covertype.recipes import CovertypeClassifier
+from decaf.studies.covertype.splits import CovertypeTable
+
+INPUTS = "covertype 1: 54 standardised features, context, factor"
+"""Names how inputs are made; changes when a change here changes them."""
+SPLIT = "test"
+
+
+class Query(NamedTuple):
+    """One legal setting of the two channels."""
+
+    variant: str
+    context: int
+    factor: int
+
+
+QUERIES = (
+    Query("endpoint_plus", ENDPOINT, 1),
+    Query("endpoint_minus", ENDPOINT, -1),
+    Query("alternate_plus", ALTERNATE, 1),
+    Query("alternate_minus", ALTERNATE, -1),
+)
+
+
+class Covertype(Adapter):
+    """Pairs of a test row with the factor at +1 and at -1, and the same under the other context."""
+
+    adapter: Literal["covertype"]
+    table: CovertypeTable = Field(
+        description="mapping of `file` and `drawn_per_class`, as that of the models' recipes"
+    )
+    audited_per_class: int | None = Field(
+        None,
+        gt=0,
+        description="audit the first so many test rows of each class in the file; all when absent",
+    )
+
+    def pair_set(self) -> PairSet:
+        """One pair for each test row, for a context path: the positions of all four inputs.
+
+        Raises
+        ------
+        DataError
+            When the table cannot be used, or has too few rows.
+        """
+        part = self.table.part(SPLIT)
+        places = part.lowest(self.audited_per_class)
+        images, pairs = [], []
+        for number, place in enumerate(places.tolist()):
+            source = f"row-{part.row[place]:06d}"
+            images += [
+                Image(
+                    image_id=f"{source}/{query.variant}",
+                    variant=query.variant,
+                    digest=hashlib.sha256(self._inputs[position, place]).hexdigest(),
+                    location=f"{position}/{place}",
+                )
+                for position, query in enumerate(QUERIES)
+            ]
+            first = len(QUERIES) * number
+            pairs.append(
+                Pair(
+                    pair_id=f"{source}__factor",
+                    source_id=source,
+                    pair_type="factor",
+                    class_id=int(part.label[place]),
+                    split=SPLIT,
+                    plus=first,
+                    minus=first + 1,
+                    context=(first + 2, first + 3),
+                )
+            )
+        drawn = f"table: {self.table.drawn_per_class:,} rows drawn of each of cover types 1 and 2"
+        return PairSet(tuple(images), tuple(pairs), INPUTS, (drawn,))
+
+    def verify(self, pairs: PairSet) -> None:
+        """Accept: all inputs are rows of one table."""
+
+    def read_image(self, image: Image) -> NDArray[np.float32]:
+        """(56,) natural features, context and factor of one input."""
+        position, place = map(int, image.location.split("/"))
+        return self._inputs[position, place]
+
+    def factual_rows(self, recipe: CovertypeClassifier) -> FactualRows:
+        """The audited rows with the channels that a model's recipe draws for their split."""
+        inputs, label = recipe.rows(SPLIT, self.audited_per_class)
+        return FactualRows(inputs, label, CONTEXT, FACTOR)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        # A worker finds them again in less time than they take to get there.
+        own = {name: value for name, value in state["__dict__"].items() if name != "_inputs"}
+        return state | {"__dict__": own}
+
+    @cached_property
+    def _inputs(self) -> NDArray[np.float32]:
+        """(4, n, 56) every test row under every query; found once, since it is asked row by row."""
+        features = self.table.part(SPLIT).features
+        same = np.ones(len(features), np.int64)
+        return np.stack(
+            [
+                with_channels(features, Channels(query.context * same, query.factor * same))
+                for query in QUERIES
+            ]
+        )

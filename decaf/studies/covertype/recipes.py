@@ -1,0 +1,182 @@
+"""Fit a classifier of Covertype whose factor helps differently in two contexts (appendix I).
+
+What the mechanism is named for is what the training data attempt to induce; what a model realises
+is for the audit to say.
+"""
+
+import time
+import warnings
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from decaf.errors import DataError
+from decaf.models.recipes.base import EstimatorRecipe
+from decaf.models.training.estimator import SKOPS
+from decaf.studies.covertype.channels import (
+    FACTOR,
+    DirectionMechanism,
+    FragilityMechanism,
+    Treatment,
+    draw_channels,
+    with_channels,
+)
+from decaf.studies.covertype.classifiers import FEWEST_ROWS, TRUSTED, Family, unfitted
+from decaf.studies.covertype.splits import CovertypeTable, Split
+
+CONVERGING: tuple[Family, ...] = ("logistic_regression", "mlp")
+"""Families whose optimiser ends by itself or is stopped; the others grow trees."""
+ITERATING: tuple[Family, ...] = (*CONVERGING, "hist_gradient_boosting")
+"""Families that decide by themselves after how many iterations they end."""
+
+
+class CovertypeOutcome(NamedTuple):
+    """What came out of a fit; accuracies are shares of rows, channels drawn as in training."""
+
+    train_accuracy: float
+    validation_accuracy: float
+    """Of the whole validation split."""
+    training_rows: int
+    training_digest: str
+    """Of the training split before channels are appended: the same for all models of a table."""
+    seconds: float
+    """Wall-clock time, reading the table and both accuracies included."""
+    iterations: int | None
+    """Of the optimiser, or of boosting; None where the family has a fixed number of trees."""
+    converged: bool | None
+    """Whether the optimiser ended by itself; None where the family has nothing to converge."""
+
+
+class CovertypeClassifier(EstimatorRecipe):
+    """How to fit one classifier of cover type 2 against 1, with a context and a factor."""
+
+    recipe: Literal["covertype_classifier"] = Field(description="this recipe")
+    table: CovertypeTable = Field(
+        description="mapping of `file` and `drawn_per_class`; in a study, that of its data when "
+        "absent"
+    )
+    classifier: Family = Field(description="what is fitted")
+    mechanism: DirectionMechanism | FragilityMechanism = Field(
+        description="how the factor helps under the alternate context: as under the endpoint's "
+        "(`direct`), not (`gate`), reversed (`invert`); or, where it does not help under the "
+        "endpoint's, not (`robust`), a little (`mild`), much (`fragile`)"
+    )
+    strength: float | None = Field(
+        None,
+        ge=0.5,
+        le=1.0,
+        description="probability that the factor agrees with the label, for the first three",
+    )
+    seed: int = Field(ge=0, description="draws context and factor, and is the classifier's own")
+    fitted_per_class: int | None = Field(
+        None,
+        gt=0,
+        description="fit on the first so many training rows of each class in the file; all when "
+        "absent",
+    )
+
+    @model_validator(mode="after")
+    def _strength_where_it_means_something(self) -> "CovertypeClassifier":
+        if (self._treatment.module == "direction") != (self.strength is not None):
+            raise PydanticCustomError(
+                "strength",
+                "'strength' belongs to direct, gate and invert, which need it, and to no other "
+                "mechanism",
+            )
+        return self
+
+    @property
+    def origin(self) -> str:
+        """Recipe and classifier."""
+        return f"{self.recipe}:{self.classifier}"
+
+    @property
+    def suffix(self) -> str:
+        """Kind of the file: XGBoost's own, or skops."""
+        return ".ubj" if self.classifier == "xgboost" else SKOPS
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """Types that such a file holds."""
+        return TRUSTED.get(self.classifier, ())
+
+    def fit(self) -> tuple[Any, CovertypeOutcome]:
+        """Draw the channels, fit, and measure accuracy.
+
+        Raises
+        ------
+        DataError
+            When the table cannot be used, or has too few rows.
+        """
+        started = time.perf_counter()
+        inputs, label = self.rows("train", self.fitted_per_class)
+        estimator, has_converged = self._fitted(inputs, label)
+        outcome = CovertypeOutcome(
+            train_accuracy=float(estimator.score(inputs, label)),
+            validation_accuracy=float(estimator.score(*self.rows("validation"))),
+            training_rows=len(label),
+            training_digest=self.table.part("train").digest,
+            seconds=time.perf_counter() - started,
+            iterations=_iterations(estimator),
+            converged=has_converged if self.classifier in CONVERGING else None,
+        )
+        return estimator, outcome
+
+    def fit_without_factor(self) -> Any:
+        """Fit on the same rows without the column of the factor; nothing is kept.
+
+        Raises
+        ------
+        DataError
+            When the table cannot be used, or has too few rows.
+        """
+        inputs, label = self.rows("train", self.fitted_per_class)
+        return self._fitted(np.delete(inputs, FACTOR, axis=1), label)[0]
+
+    def rows(
+        self, split: Split, per_class: int | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """(n, 56) inputs with this model's channels, and (n,) labels, of a split.
+
+        Channels are drawn for the whole split, so the first rows have the same ones in any number.
+        """
+        part = self.table.part(split)
+        channels = draw_channels(self._treatment, self.seed, split, part.label)
+        places = part.lowest(per_class)
+        return with_channels(part.features, channels)[places], part.label[places]
+
+    def _fitted(self, inputs: NDArray[np.float32], label: NDArray[np.int64]) -> tuple[Any, bool]:
+        """The estimator, and whether it did not say that it has not converged."""
+        from sklearn.exceptions import ConvergenceWarning
+
+        fewest = FEWEST_ROWS.get(self.classifier, 1)
+        counts = np.bincount(label, minlength=2)
+        if counts.min() < fewest:
+            raise DataError(
+                f"{self.classifier} is to be fitted on {counts[0]} rows of cover type 1 and "
+                f"{counts[1]} of type 2, and needs {fewest} of each; raise 'fitted_per_class' or "
+                "'drawn_per_class', three fifths of which are for training"
+            )
+        estimator = unfitted(self.classifier, self.seed)
+        # The number of iterations is part of the protocol: not to converge is no error.
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            estimator.fit(inputs, label)
+        told = [issubclass(one.category, ConvergenceWarning) for one in caught]
+        for one, is_told in zip(caught, told, strict=True):
+            if not is_told:
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+        return estimator, not any(told)
+
+    @property
+    def _treatment(self) -> Treatment:
+        return Treatment(self.mechanism, self.strength)
+
+
+def _iterations(estimator: Any) -> int | None:
+    """``n_iter_``, of one class where it is kept by class."""
+    found = getattr(estimator, "n_iter_", None)
+    return None if found is None else int(np.max(found))

@@ -1,0 +1,205 @@
+"""Read the Covertype table: 54 cartographic features and the type of forest on 30 m squares."""
+
+import gzip
+import io
+import re
+import zlib
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import DataError
+from decaf.studies.covertype.joblib_array import read_array
+
+QUANTITIES = (
+    "Elevation",
+    "Aspect",
+    "Slope",
+    "Horizontal_Distance_To_Hydrology",
+    "Vertical_Distance_To_Hydrology",
+    "Horizontal_Distance_To_Roadways",
+    "Hillshade_9am",
+    "Hillshade_Noon",
+    "Hillshade_3pm",
+    "Horizontal_Distance_To_Fire_Points",
+)
+"""The first columns, in the order of the official file; 44 columns of 0 and 1 follow them."""
+FEATURE_COUNT = 54
+COVER = "Cover_Type"
+COVER_TYPES = range(1, 8)
+OFFICIAL = ("covtype.data.gz", "covtype.data")
+SAMPLES = "covtype*.csv*"
+CACHED, CACHED_COVER = "samples_py3", "targets_py3"
+"""The two files that scikit-learn's ``fetch_covtype`` keeps: features and cover types."""
+CACHE = (f"covertype/{CACHED}", CACHED)
+WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+GZIP_START = b"\x1f\x8b"
+EXPECTED = (
+    "expected the official covtype.data(.gz), a CSV file of its columns with a header, or the "
+    "cache of scikit-learn's fetch_covtype"
+)
+
+
+class Table(NamedTuple):
+    """All rows of a file, in its order."""
+
+    features: NDArray[np.int32]
+    """(n, 54) ten quantities in the units of the file, then 44 columns of 0 and 1."""
+    cover: NDArray[np.int32]
+    """(n,) cover types from 1 to 7."""
+
+
+def find_table(place: Path) -> Path:
+    """The file that a path means: itself, or what a folder has.
+
+    In a folder that is the official file, else the only CSV file, else scikit-learn's cache.
+
+    Raises
+    ------
+    DataError
+        When there is none.
+    """
+    for name in OFFICIAL:
+        if (place / name).is_file():
+            return place / name
+    samples = sorted(place.glob(SAMPLES))
+    if len(samples) == 1:
+        return samples[0]
+    for name in CACHE:
+        if not samples and (place / name).is_file():
+            return place / name
+    if not place.is_file():
+        found = f"has {len(samples)} Covertype tables" if place.is_dir() else "does not exist"
+        raise DataError(f"{place} {found}; {EXPECTED}, or a folder that holds one of them")
+    return place
+
+
+def state_of(path: Path) -> tuple[int, ...]:
+    """Sizes and times of change of the files of a table: equal while it stays the same.
+
+    Raises
+    ------
+    DataError
+        When a file is missing.
+    """
+    found = []
+    for file in _files(path):
+        try:
+            status = file.stat()
+        except OSError as error:
+            raise DataError(f"{file} cannot be read: {error.strerror}; {EXPECTED}") from error
+        found += [status.st_size, status.st_mtime_ns]
+    return tuple(found)
+
+
+def read_table(path: Path) -> Table:
+    """Read a file once per process while it stays the same.
+
+    Parameters
+    ----------
+    path
+        ``covtype.data`` as it was published, or the same columns under a header, gzip or not; or
+        ``samples_py3`` of scikit-learn's cache, which has ``targets_py3`` beside it.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, or is not such a table.
+    """
+    return _read_table(path, state_of(path))
+
+
+@lru_cache(maxsize=1)
+def _read_table(path: Path, state: tuple[int, ...]) -> Table:
+    return _checked(path, _cached(path) if path.name == CACHED else _written(path))
+
+
+def _files(path: Path) -> tuple[Path, ...]:
+    return (path, path.with_name(CACHED_COVER)) if path.name == CACHED else (path,)
+
+
+def _cached(path: Path) -> NDArray[np.int32]:
+    """(n, 55) numbers of the cache of scikit-learn, which keeps features as floats."""
+    features, cover = map(read_array, _files(path))
+    if features.ndim != 2 or cover.shape != features.shape[:1]:
+        raise DataError(
+            f"{path} and {CACHED_COVER} beside it have the shapes {features.shape} and "
+            f"{cover.shape}; expected (n, {FEATURE_COUNT}) and (n,): let scikit-learn fetch them "
+            "again"
+        )
+    found = np.column_stack([features, cover])
+    with np.errstate(invalid="ignore"):  # what is no number becomes another one, and is found
+        whole = found.astype(np.int32)
+    wrong = ~(whole == found).all(axis=1)
+    if wrong.any():
+        raise DataError(
+            f"{path}: row {int(wrong.argmax()) + 1} has something other than whole numbers; "
+            f"{EXPECTED}"
+        )
+    return whole
+
+
+def _written(path: Path) -> NDArray[np.int32]:
+    """(n, 55) numbers of a file of text."""
+    content = _content(path)
+    has_header = not content[:1].isdigit()
+    if has_header:
+        _check_header(path, content.partition(b"\n")[0].decode("utf-8", errors="replace"))
+    rows = content.partition(b"\n")[2] if has_header else content
+    if not rows.strip():
+        raise DataError(f"{path} has no rows; {EXPECTED}")
+    try:
+        return np.loadtxt(io.BytesIO(rows), np.int32, delimiter=",", comments=None, ndmin=2)
+    except ValueError as error:
+        raise DataError(f"{path}: {_first_fault(rows) or error}; {EXPECTED}") from error
+
+
+def _first_fault(rows: bytes) -> str | None:
+    """Where lines are not as many whole numbers as there are columns; rows and columns from 1."""
+    for row, line in enumerate(rows.decode("utf-8", errors="replace").splitlines(), 1):
+        cells = line.split(",") if line.strip() else []
+        for column, cell in enumerate(cells, 1):
+            if not WHOLE.fullmatch(cell):
+                return f"row {row}, column {column} has {cell[:20]!r}, not a whole number"
+        if cells and len(cells) != FEATURE_COUNT + 1:
+            return f"row {row} has {len(cells)} columns, not {FEATURE_COUNT + 1}"
+    return None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+        return gzip.decompress(content) if content.startswith(GZIP_START) else content
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read ({error}); get the file again") from error
+
+
+def _check_header(path: Path, line: str) -> None:
+    if not line.strip():
+        raise DataError(f"{path} is empty, or starts with an empty line; {EXPECTED}")
+    names = [name.strip().strip('"') for name in line.split(",")]
+    expected = [*QUANTITIES, COVER]
+    if len(names) != FEATURE_COUNT + 1 or [*names[: len(QUANTITIES)], names[-1]] != expected:
+        raise DataError(
+            f"{path} starts with {line[:60]!r}; {EXPECTED}: {QUANTITIES[0]}, {QUANTITIES[1]}, …, "
+            f"{FEATURE_COUNT} features in all, then {COVER}"
+        )
+
+
+def _checked(path: Path, numbers: NDArray[np.int32]) -> Table:
+    if numbers.shape[1] != FEATURE_COUNT + 1:
+        raise DataError(
+            f"{path} has {numbers.shape[1]} columns, not {FEATURE_COUNT + 1}; {EXPECTED}"
+        )
+    features, cover = numbers[:, :-1], numbers[:, -1]
+    is_wrong = ~np.isin(cover, COVER_TYPES)
+    is_wrong |= ~np.isin(features[:, len(QUANTITIES) :], (0, 1)).all(axis=1)
+    if is_wrong.any():
+        raise DataError(
+            f"{path}: row {int(is_wrong.argmax()) + 1} has a cover type other than 1 to 7, or "
+            f"something other than 0 and 1 after the {len(QUANTITIES)} quantities; {EXPECTED}"
+        )
+    return Table(features, cover)

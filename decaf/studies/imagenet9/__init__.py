@@ -1,0 +1,1 @@
+"""The Backgrounds Challenge (ImageNet-9): its files, pairs, fine-tuning and behaviours."""

@@ -1,0 +1,213 @@
+"""ImageNet-9 Backgrounds Challenge: one foreground before different backgrounds."""
+
+import hashlib
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import ExifTags, ImageOps
+from PIL import Image as PillowImage
+from pydantic import Field
+
+from decaf.data.adapters.base import Adapter
+from decaf.data.pairs import Image, ImageSet, Pair, PairSet
+from decaf.data.photo_files import CROP, RESIZE_SHORTER, UNREADABLE, central_crop
+from decaf.errors import DataError
+from decaf.foundation.digests import file_sha256, hashed_share
+from decaf.studies.imagenet9.challenge_files import (
+    Variant,
+    VariantFiles,
+    absent_classes,
+    variant_files,
+)
+
+FACTUAL = "mixed_same"
+FOREGROUND = "only_fg"
+COUNTERFACTUALS = {"same_rand": "mixed_rand", "same_next": "mixed_next"}
+SPLIT_SEED = 91701
+SPLIT_LIMITS = (("score", 0.4), ("deep", 0.6), ("outcome", 1.0))
+LYING = (5, 6, 7, 8)
+"""Orientations (EXIF) whose rows are columns when the image is turned upright."""
+
+
+class ImageNet9(Adapter):
+    """Pairs of one foreground before a same-class and before another background."""
+
+    adapter: Literal["imagenet9"]
+    root: Path = Field(description="folder that holds `bg_challenge/` (or that folder itself)")
+    pair_types: tuple[Literal["same_rand", "same_next"], ...] = Field(
+        ("same_rand", "same_next"), description="counterfactual backgrounds: random, next class"
+    )
+    split: Literal["score", "deep", "outcome"] | None = Field(
+        None, description="audit this hashed split only; all foregrounds when absent"
+    )
+    required_variants: tuple[Variant, ...] = Field(
+        (),
+        description="versions that a foreground must have to be audited, beside those of its pairs",
+    )
+    sources: int | None = Field(
+        None, gt=0, description="audit this many foregrounds, drawn by hash; all when absent"
+    )
+
+    def pair_set(self) -> PairSet:
+        """Join the variants by foreground; digest every file, decode none.
+
+        What is left out, because a variant lacks the foreground or has it twice, is told in the
+        remarks, and so is every class of which nothing is left.
+
+        Raises
+        ------
+        DataError
+            When a variant's folder is missing or holds no usable file, no foreground is in every
+            variant, or the split has fewer foregrounds than are asked for.
+        """
+        variants = [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
+        joined = dict.fromkeys([*variants, *self.required_variants])
+        found = {variant: variant_files(self.root, variant) for variant in joined}
+        files = {variant: one.by_source for variant, one in found.items()}
+        shared = set.intersection(*(set(by_source) for by_source in files.values()))
+        if not shared:
+            counts = ", ".join(f"{name} {len(by_source)}" for name, by_source in files.items())
+            raise DataError(f"{self.root}: no foreground is in every variant (files: {counts})")
+        sources = self._chosen(shared)
+        images, positions = [], {}
+        for source in sources:
+            for variant in variants:
+                positions[source, variant] = len(images)
+                images.append(_image(variant, source, files[variant][source]))
+        pairs = [
+            Pair(
+                pair_id=f"{source}__{pair_type}",
+                source_id=source,
+                pair_type=pair_type,
+                class_id=int(source[:2]),
+                split=split_of(source),
+                plus=positions[source, FACTUAL],
+                minus=positions[source, COUNTERFACTUALS[pair_type]],
+            )
+            for source in sources
+            for pair_type in self.pair_types
+        ]
+        geometry = f"pillow bilinear {RESIZE_SHORTER} crop {CROP}"
+        remarks = _remarks(found, shared) + absent_classes(sources, "foreground of the study")
+        return PairSet(tuple(images), tuple(pairs), geometry, remarks)
+
+    def foregrounds(self, pairs: PairSet) -> ImageSet:
+        """Only-FG images of all sources, in the order of their names.
+
+        Raises
+        ------
+        DataError
+            When the folder is missing, lacks a foreground, or has one of another size than its
+            Mixed-Same photo.
+        """
+        found = variant_files(self.root, FOREGROUND)
+        files = found.by_source
+        sources = sorted({pair.source_id for pair in pairs.pairs})
+        missing = [source for source in sources if source not in files]
+        if missing:
+            raise DataError(
+                f"{self.root}: {len(missing)} foregrounds are not in {FOREGROUND}, {missing[0]} "
+                f"for example; add their files, leave these foregrounds out with "
+                f"'required_variants: [{FOREGROUND}]' in 'data:', or leave 'behaviours:' out"
+            )
+        factual = {pair.source_id: pairs.images[pair.plus] for pair in pairs.pairs}
+        images = tuple(_image(FOREGROUND, source, files[source]) for source in sources)
+        for source, image in zip(sources, images, strict=True):
+            _check_sizes(f"foreground {source}", factual[source], image)
+        return ImageSet(images, pairs.geometry, found.remarks)
+
+    def verify(self, pairs: PairSet) -> None:
+        """Check that both files of every pair have one size when upright, from their headers.
+
+        Raises
+        ------
+        DataError
+            Naming the first pair that differs, with both sizes.
+        """
+        for pair in pairs.pairs:
+            plus, minus = pairs.images[pair.plus], pairs.images[pair.minus]
+            _check_sizes(f"pair {pair.pair_id}", plus, minus)
+
+    def read_image(self, image: Image) -> NDArray[np.uint8]:
+        """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224.
+
+        Raises
+        ------
+        DataError
+            When the file is missing, damaged or not an image.
+        """
+        try:
+            with PillowImage.open(image.location) as file:
+                return central_crop(ImageOps.exif_transpose(file).convert("RGB"))
+        except UNREADABLE as error:
+            raise _damaged(image, error) from error
+
+    def _chosen(self, sources: set[str]) -> list[str]:
+        kept = [s for s in sources if self.split is None or split_of(s) == self.split]
+        where = "" if self.split is None else f" in the split {self.split!r}"
+        if len(kept) < (self.sources or 1):
+            raise DataError(
+                f"{self.root}: {len(kept)} of {len(sources)} foregrounds are there{where}, and the "
+                f"study asks for {self.sources or 'at least 1'}; add photos, or change 'split:' or "
+                "'sources:'"
+            )
+        if self.sources is not None:
+            purpose = self.split or "sources"
+            kept = sorted(kept, key=lambda s: _hash(f"{SPLIT_SEED}|{purpose}|{s}"))[: self.sources]
+        return sorted(kept)
+
+
+def _image(variant: str, source: str, path: Path) -> Image:
+    below_archive = "/".join(path.parts[-4:])  # variant, part, class, file
+    return Image(f"{variant}/{source}", variant, file_sha256(path), str(path), below_archive)
+
+
+def _remarks(found: dict[str, VariantFiles], shared: set[str]) -> tuple[str, ...]:
+    """What of the files is not used, in words."""
+    remarks = [remark for one in found.values() for remark in one.remarks]
+    known = set().union(*(one.by_source for one in found.values()))
+    if known != shared:
+        example = min(known - shared)
+        lacking = [variant for variant, one in found.items() if example not in one.by_source]
+        remarks.append(
+            f"{len(known - shared)} of {len(known)} foregrounds are left out: they are not in "
+            f"every variant ({example}, for example, is not in {' and '.join(lacking)})"
+        )
+    return tuple(remarks)
+
+
+def _check_sizes(name: str, first: Image, second: Image) -> None:
+    sizes = _upright_size(first), _upright_size(second)
+    if sizes[0] != sizes[1]:
+        raise DataError(
+            f"{name}: {first.location} is {sizes[0]} pixels and {second.location} is {sizes[1]}; "
+            "both must have one size, or they would be cropped differently"
+        )
+
+
+def _upright_size(image: Image) -> tuple[int, int]:
+    try:
+        with PillowImage.open(image.location) as file:
+            lies = file.getexif().get(ExifTags.Base.Orientation) in LYING
+            return file.size[::-1] if lies else file.size
+    except UNREADABLE as error:
+        raise _damaged(image, error) from error
+
+
+def _damaged(image: Image, error: Exception) -> DataError:
+    return DataError(
+        f"{image.location} cannot be decoded ({error}); restore it, or remove the foreground from "
+        "every variant"
+    )
+
+
+def split_of(source: str) -> str:
+    """Split of a foreground by the hash of its id: 40 % score, 20 % deep, 40 % outcome."""
+    u = hashed_share(f"{SPLIT_SEED}|split|{source}")
+    return next(name for name, limit in SPLIT_LIMITS if u < limit)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,220 @@
+"""What models of ImageNet-9 do, told from class scores alone (paper, appendix F).
+
+Three behaviours of a model on a foreground, from its scores of Mixed-Same, Mixed-Rand and
+Mixed-Next. They may overlap, and none of them looks at a trajectory. The predicted class is the
+one with the largest score, the first of several.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from decaf.errors import ResponseError
+from decaf.routing.route import DEFAULT_EPSILON, as_scores, is_active
+
+CONSEQUENTIAL_CHANGE = 0.20
+"""Change of the true-class probability that counts as a behaviour."""
+
+
+def shows_evidence(
+    same: ArrayLike, rand: ArrayLike, class_id: ArrayLike, change: float = CONSEQUENTIAL_CHANGE
+) -> NDArray[np.bool_]:
+    """``Y_E``: a random background undoes what a background of the class makes right.
+
+    Mixed-Same is classified correctly, and before the random background the model predicts another
+    class, or the score of the true class is lower by ``change`` or more.
+
+    Parameters
+    ----------
+    same, rand
+        (n, classes) scores of Mixed-Same and Mixed-Rand.
+    class_id
+        (n,) true class, from 0.
+    change
+        Score units; equality counts.
+
+    Returns
+    -------
+    (n,) bool
+
+    Raises
+    ------
+    ResponseError
+        For scores that are not finite, shapes that do not match, a class that has no score, or a
+        change that is not above 0.
+
+    Examples
+    --------
+    >>> shows_evidence([[0.75, 0.25]] * 2, [[0.7, 0.3], [0.5, 0.1]], [0, 0]).tolist()
+    [False, True]
+    """
+    clean, other, truth = _checked(same, rand, class_id)
+    fall = _of_class(clean, truth) - _of_class(other, truth)
+    is_undone = (_predicted(other) != _predicted(clean)) | (fall >= _checked_change(change))
+    return (_predicted(clean) == truth) & is_undone
+
+
+def shows_contradiction(
+    same: ArrayLike, next_: ArrayLike, class_id: ArrayLike
+) -> NDArray[np.bool_]:
+    """``Y_C``: the model follows the background to the next class.
+
+    Mixed-Same is classified correctly, and Mixed-Next as the class of its background,
+    ``(y + 1) mod classes``.
+
+    Parameters
+    ----------
+    same, next_
+        (n, classes) scores of Mixed-Same and Mixed-Next.
+    class_id
+        (n,) true class, from 0.
+
+    Returns
+    -------
+    (n,) bool
+
+    Raises
+    ------
+    ResponseError
+        For scores that are not finite, shapes that do not match, or a class that has no score.
+
+    Examples
+    --------
+    >>> shows_contradiction([[0.1, 0.9]] * 2, [[0.6, 0.4], [0.4, 0.6]], [1, 1]).tolist()
+    [True, False]
+    """
+    clean, other, truth = _checked(same, next_, class_id)
+    follows = _predicted(other) == (truth + 1) % clean.shape[1]
+    return (_predicted(clean) == truth) & follows
+
+
+def needs_corruptions(
+    same: ArrayLike, rand: ArrayLike, class_id: ArrayLike, epsilon: float = DEFAULT_EPSILON
+) -> NDArray[np.bool_]:
+    """Units whose fragility cannot be told without corruptions: ``|d| < epsilon``.
+
+    The others respond at the endpoint, and so are not fragile by definition.
+
+    Parameters
+    ----------
+    same, rand
+        (n, classes) scores of Mixed-Same and Mixed-Rand.
+    class_id
+        (n,) true class, from 0.
+    epsilon
+        The gate of the audit; equality is active, and needs none.
+
+    Returns
+    -------
+    (n,) bool
+
+    Raises
+    ------
+    ResponseError
+        As for :func:`shows_evidence`, and for a bad epsilon.
+
+    Examples
+    --------
+    >>> needs_corruptions([[0.9, 0.1]] * 2, [[0.89, 0.11], [0.5, 0.5]], [0, 0]).tolist()
+    [True, False]
+    """
+    clean, other, truth = _checked(same, rand, class_id)
+    return ~is_active(_of_class(clean, truth) - _of_class(other, truth), epsilon)
+
+
+def shows_fragility(
+    same: ArrayLike,
+    corrupted: ArrayLike,
+    class_id: ArrayLike,
+    needed: ArrayLike,
+    change: float = CONSEQUENTIAL_CHANGE,
+) -> NDArray[np.bool_]:
+    """``Y_F``: nothing changes at the endpoint, but a corruption of the background does.
+
+    A corruption changes the predicted class of Mixed-Same, or moves the score of the true class,
+    up or down, by ``change`` or more. A unit that responds at the endpoint is not fragile: it
+    counts as negative wherever fragility is judged over all units.
+
+    Parameters
+    ----------
+    same
+        (n, classes) scores of Mixed-Same.
+    corrupted
+        (n_needed, n_corruptions, classes) scores of the corrupted Mixed-Same, of the units that
+        need them, in their order.
+    class_id
+        (n,) true class, from 0.
+    needed
+        (n,) bool from :func:`needs_corruptions`.
+    change
+        Score units; equality counts.
+
+    Returns
+    -------
+    (n,) bool
+
+    Raises
+    ------
+    ResponseError
+        As for :func:`shows_evidence`, and for corrupted scores of other units.
+
+    Examples
+    --------
+    >>> corrupted = [[[0.9, 0.1], [0.4, 0.6]]]
+    >>> shows_fragility([[0.9, 0.1]] * 2, corrupted, [0, 0], [True, False]).tolist()
+    [True, False]
+    """
+    clean, _, truth = _checked(same, same, class_id)
+    is_null = np.asarray(needed)
+    if is_null.dtype != bool or is_null.shape != truth.shape:
+        raise ResponseError(
+            f"needed has shape {is_null.shape} and dtype {is_null.dtype}; expected one truth value "
+            f"for each of {truth.size} units, from needs_corruptions"
+        )
+    found = np.zeros(truth.size, dtype=bool)
+    if not is_null.any():
+        return found
+    states = as_scores(corrupted, "corrupted")
+    rows, classes = int(is_null.sum()), clean.shape[1]
+    if states.ndim != 3 or (states.shape[0], states.shape[2]) != (rows, classes):
+        raise ResponseError(
+            f"corrupted has shape {states.shape}; expected ({rows}, corruptions, {classes}), the "
+            "units that need corruptions and no others"
+        )
+    clean, truth = clean[is_null], truth[is_null]
+    of_truth = np.take_along_axis(states, truth[:, None, None], axis=2)[:, :, 0]
+    moved = np.abs(of_truth - _of_class(clean, truth)[:, None]) >= _checked_change(change)
+    switched = _predicted(states) != _predicted(clean)[:, None]
+    found[is_null] = (moved | switched).any(axis=1)
+    return found
+
+
+def _checked(
+    one: ArrayLike, other: ArrayLike, class_id: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.integer]]:
+    first, second = as_scores(one, "same"), as_scores(other, "the other scores")
+    truth = np.asarray(class_id)
+    if first.ndim != 2 or first.shape != second.shape or truth.shape != first.shape[:1]:
+        raise ResponseError(
+            f"scores have shapes {first.shape} and {second.shape}, classes {truth.shape}; expected "
+            "(n, classes) twice and (n,)"
+        )
+    if truth.dtype.kind not in "iu" or truth.min() < 0 or truth.max() >= first.shape[1]:
+        raise ResponseError(
+            f"class_id holds {truth.min()} to {truth.max()} of dtype {truth.dtype}; expected whole "
+            f"numbers from 0 to {first.shape[1] - 1}, one for each column of the scores"
+        )
+    return first, second, truth
+
+
+def _checked_change(change: float) -> float:
+    if not (np.isfinite(change) and change > 0):
+        raise ResponseError(f"change is {change!r}; expected a finite number above 0")
+    return change
+
+
+def _predicted(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    return scores.argmax(axis=-1)
+
+
+def _of_class(scores: NDArray[np.float64], class_id: NDArray[np.integer]) -> NDArray[np.float64]:
+    return scores[np.arange(class_id.size), class_id]

@@ -1,0 +1,159 @@
+"""Held-out corruptions of a background: what fragility is checked with (paper, appendix F).
+
+Five kinds at two severities each. None of them is part of a reveal path; the foreground stays as
+it is. Draws belong to a pair, a kind and a severity, so that all models see the same corruption.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from decaf.errors import ResponseError
+from decaf.reveal.start import gaussian_blur
+
+if TYPE_CHECKING:
+    import torch
+
+SEED = 91701
+COLOUR_DIRECTION = (1.0, -1.0, 1.0)
+"""Which way a colour shift moves red, green and blue."""
+
+
+class Corruption(NamedTuple):
+    """A kind of corruption at one severity."""
+
+    kind: str
+    severity: float
+    """In the unit of the kind: px, [0, 1] levels, or a count; :data:`KINDS` says which."""
+
+    @property
+    def name(self) -> str:
+        """Kind and severity, as ``gaussian_noise_0.05``."""
+        return f"{self.kind}_{self.severity:g}"
+
+
+CORRUPTIONS = (
+    Corruption("gaussian_blur", 2),
+    Corruption("gaussian_blur", 5),
+    Corruption("gaussian_noise", 0.05),
+    Corruption("gaussian_noise", 0.12),
+    Corruption("colour_shift", 0.1),
+    Corruption("colour_shift", 0.2),
+    Corruption("pixelation", 4),
+    Corruption("pixelation", 8),
+    Corruption("patch_shuffle", 4),
+    Corruption("patch_shuffle", 8),
+)
+"""The ten of the paper, in a fixed order."""
+
+
+def corrupt_background(
+    corruption: Corruption,
+    images: "torch.Tensor",
+    background: "torch.Tensor",
+    pair_ids: Sequence[str],
+) -> "torch.Tensor":
+    """Corrupt the background of images: ``B g(x) + (1 - B) x``, cut to [0, 1].
+
+    ``g`` sees the whole image, so that a blur, a large pixel or a shuffled tile may bring some of
+    the foreground into the background.
+
+    Parameters
+    ----------
+    images
+        (n, 3, height, width) in [0, 1], with any number of channels but for a colour shift.
+    background
+        (n, height, width) bool, from :func:`decaf.evaluation.image_masks.background_mask`.
+    pair_ids
+        n names that the draws belong to.
+
+    Returns
+    -------
+    (n, channels, height, width), of the type and on the device of the images
+
+    Raises
+    ------
+    ResponseError
+        For shapes that do not match, a kind that is not known, or tiles that are not equal.
+    """
+    count, shape = len(images), tuple(images.shape)
+    if len(shape) != 4 or len(pair_ids) != count or tuple(background.shape) != (count, *shape[2:]):
+        raise ResponseError(
+            f"images have shape {shape}, backgrounds {tuple(background.shape)}, and there are "
+            f"{len(pair_ids)} pair ids; expected (n, channels, height, width), (n, height, width) "
+            "and n"
+        )
+    if corruption.kind not in KINDS:
+        raise ResponseError(
+            f"unknown corruption {corruption.kind!r}; known: {', '.join(sorted(KINDS))}"
+        )
+    draws = [_generator(corruption, pair_id) for pair_id in pair_ids]
+    corrupted = KINDS[corruption.kind](images, corruption.severity, draws)
+    return corrupted.where(background[:, None], images).clamp(0, 1)
+
+
+def _generator(corruption: Corruption, pair_id: str) -> np.random.Generator:
+    """Seeded by the first eight bytes of the sha256 of ``91701|corrupt|kind|severity|pair``."""
+    name = f"{SEED}|corrupt|{corruption.kind}|{corruption.severity:g}|{pair_id}"
+    digest = hashlib.sha256(name.encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:8], "big"))
+
+
+Draws = Sequence[np.random.Generator]
+
+
+def _blurred(images: "torch.Tensor", sigma: float, draws: Draws) -> "torch.Tensor":
+    return gaussian_blur(images, sigma)
+
+
+def _noisy(images: "torch.Tensor", std: float, draws: Draws) -> "torch.Tensor":
+    import torch
+
+    noise = np.stack([draw.standard_normal(tuple(images.shape[1:]), np.float32) for draw in draws])
+    return images + std * torch.from_numpy(noise).to(images)
+
+
+def _shifted(images: "torch.Tensor", shift: float, draws: Draws) -> "torch.Tensor":
+    if images.shape[1] != len(COLOUR_DIRECTION):
+        raise ResponseError(f"images have {images.shape[1]} channels; a colour shift needs RGB")
+    return images + shift * images.new_tensor(COLOUR_DIRECTION).view(1, -1, 1, 1)
+
+
+def _pixelated(images: "torch.Tensor", factor: float, draws: Draws) -> "torch.Tensor":
+    """Every square of ``factor`` pixels becomes its mean; what is left at the edges, its own."""
+    from torch.nn import functional
+
+    height, width = images.shape[2:]
+    means = functional.avg_pool2d(images, int(factor), ceil_mode=True, count_include_pad=False)
+    large = means.repeat_interleave(int(factor), dim=2).repeat_interleave(int(factor), dim=3)
+    return large[:, :, :height, :width]
+
+
+def _shuffled(images: "torch.Tensor", grid: float, draws: Draws) -> "torch.Tensor":
+    """Tiles of a grid change places; which goes where is drawn for every image."""
+    import torch
+
+    count, channels, height, width = images.shape
+    side = int(grid)
+    if height % side or width % side:
+        raise ResponseError(
+            f"images of {height} x {width} px have no {side} x {side} equal tiles; expected sides "
+            f"that are multiples of {side}"
+        )
+    order = torch.from_numpy(np.stack([draw.permutation(side * side) for draw in draws]))
+    tiles = images.unflatten(3, (side, -1)).unflatten(2, (side, -1))
+    tiles = tiles.permute(0, 2, 4, 1, 3, 5).flatten(1, 2)
+    rows = torch.arange(count, device=images.device)[:, None]
+    tiles = tiles[rows, order.to(images.device)].unflatten(1, (side, side))
+    return tiles.permute(0, 3, 1, 4, 2, 5).reshape(count, channels, height, width)
+
+
+KINDS: "dict[str, Callable[[torch.Tensor, float, Draws], torch.Tensor]]" = {
+    "gaussian_blur": _blurred,  # severity: standard deviation in px
+    "gaussian_noise": _noisy,  # standard deviation in [0, 1] levels
+    "colour_shift": _shifted,  # [0, 1] levels
+    "pixelation": _pixelated,  # px along a side of the new pixels
+    "patch_shuffle": _shuffled,  # tiles along a side
+}

@@ -1,0 +1,246 @@
+"""Fine-tune a classifier on one version of the ImageNet-9 photos (paper, appendix F).
+
+The four regimes differ in the background: its own, a random one, that of the next class, none.
+They make models that depend on the background in different degrees and directions.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from decaf.foundation.digests import file_sha256
+from decaf.foundation.settings import PlacedPath
+from decaf.models import architectures
+from decaf.models.checkpoint import SAFETENSORS, check_header, load_below_head, save
+from decaf.models.precision import Precision
+from decaf.models.recipes.base import NetworkRecipe
+from decaf.studies.imagenet9.challenge_files import CLASSES
+from decaf.studies.imagenet9.training_photos import Regime, Split, TrainingPhotos
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.foundation.readiness import Check
+    from decaf.models.training.network import TrainingSite
+
+
+class StartingWeights(NamedTuple):
+    """What a network has before it is fine-tuned; called, it looks whether that is there."""
+
+    architecture: str
+    file: Path | None
+    entry: str | None
+    prefix: str | None
+    pretrained: str | None
+    checkpoints: Path | None
+
+    def found(self) -> tuple[Path, architectures.Adapt | None]:
+        """The file, and what its library does to the content of published weights.
+
+        Raises
+        ------
+        BadInput
+            When published weights are not there, or the library knows none of that name.
+        """
+        if self.file is not None:
+            return self.file, None
+        published = architectures.pretrained(self.architecture, self.pretrained, self.checkpoints)
+        return published.file, published.adapt
+
+    def __call__(self) -> tuple[str, ...]:
+        """Look for the file, and at its beginning."""
+        check_header(self.found()[0])
+        return ()
+
+    def load(self, network: "torch.nn.Module") -> None:
+        """Load them; an output layer of another size keeps its values."""
+        file, adapt = self.found()
+        load_below_head(network, file, self.entry, self.prefix or "", adapt)
+
+
+class FineTuningOutcome(NamedTuple):
+    """What came out of a fine-tuning; accuracies are shares of photos of the same regime."""
+
+    best_epoch: int
+    """The epoch whose weights were kept: best on the validation photos, the first of equals."""
+    validation_accuracy: float
+    """Of that epoch."""
+    training_photos: int
+    validation_photos: int
+    seconds: float
+    """Wall-clock time of all epochs."""
+    epochs: list[dict[str, Any]]
+    """Records of all epochs (:class:`decaf.models.training.progress.EpochRecord`)."""
+
+
+class ImageNet9FineTune(NetworkRecipe):
+    """How to fine-tune one model on ImageNet-9; defaults are those of the paper's CNNs."""
+
+    recipe: Literal["imagenet9_fine_tune"] = Field(description="this recipe")
+    root: PlacedPath = Field(description="folder that holds `bg_challenge/` (or that folder)")
+    regime: Regime = Field(description="version of the photos to train on")
+    part: Literal["train", "val"] = Field("train", description="subfolder of the version to use")
+    splits: tuple[Split, ...] = Field(
+        ("score", "deep", "outcome"),
+        min_length=1,
+        description="train on foregrounds of these hashed splits only, so that others stay unseen",
+    )
+    seed: int = Field(ge=0, description="draws the output layer, the order, crops and flips")
+    initial_weights: PlacedPath | None = Field(
+        None, description="file with the state dict to start from; the output layer may differ"
+    )
+    entry: str | None = Field(
+        None, description="entry of a torch file in `initial_weights` that holds the state dict"
+    )
+    prefix: str | None = Field(
+        None, description="prefix of tensor names in `initial_weights` that is taken off"
+    )
+    pretrained: str | None = Field(
+        None, description="published weights to start from, as `pretrained:` of a model"
+    )
+    checkpoints: PlacedPath | None = Field(
+        None, description="folder of published weights; the library's own cache when absent"
+    )
+    epochs: int = Field(8, ge=1, description="passes over the training photos")
+    warm_up_epochs: float = Field(
+        1.0, ge=0, description="epochs of linearly rising rate, fewer than `epochs`"
+    )
+    batch_size: int = Field(256, ge=1, description="photos per step")
+    learning_rate: float = Field(3e-4, gt=0, description="largest rate of AdamW")
+    weight_decay: float = Field(1e-4, ge=0, description="of AdamW")
+    precision: Precision = Field("bfloat16", description="of the forward pass, as of a model")
+    crop_scale: tuple[float, float] = Field(
+        (0.7, 1.0), description="smallest and largest share of the area that a random crop keeps"
+    )
+    validation_share: float = Field(
+        0.1, gt=0, lt=1, description="share of the foregrounds, by hash, that choose the epoch"
+    )
+    keep_epochs: tuple[int, ...] = Field(
+        (), description="epochs from 1 to `epochs` whose weights are left beside the checkpoint"
+    )
+
+    @model_validator(mode="after")
+    def _usable(self) -> "ImageNet9FineTune":
+        if (self.initial_weights is None) == (self.pretrained is None):
+            raise PydanticCustomError(
+                "initial_weights",
+                "give exactly one of 'initial_weights' (a file) and 'pretrained' (a tag)",
+            )
+        low, high = self.crop_scale
+        if not 0 < low <= high <= 1:
+            raise PydanticCustomError(
+                "crop_scale", "'crop_scale' is two shares, 0 < smallest <= largest <= 1"
+            )
+        start = self.initial_weights
+        is_torch_file = start is not None and start.suffix != SAFETENSORS
+        for key, given, fits, needed in (
+            ("checkpoints", self.checkpoints, self.pretrained is not None, "'pretrained'"),
+            ("entry", self.entry, is_torch_file, "a torch file in 'initial_weights'"),
+            ("prefix", self.prefix, start is not None, "'initial_weights'"),
+        ):
+            if given is not None and not fits:
+                raise PydanticCustomError(
+                    "belongs_together", "'{key}' needs {needed}", {"key": key, "needed": needed}
+                )
+        if self.warm_up_epochs >= self.epochs:
+            raise PydanticCustomError(
+                "warm_up_epochs",
+                "'warm_up_epochs' is {given} and 'epochs' {epochs}; the rate has to fall again, so "
+                "warm up for fewer",
+                {"given": self.warm_up_epochs, "epochs": self.epochs},
+            )
+        strays = [epoch for epoch in self.keep_epochs if not 1 <= epoch <= self.epochs]
+        if strays or len(set(self.keep_epochs)) < len(self.keep_epochs):
+            raise PydanticCustomError(
+                "keep_epochs",
+                "'keep_epochs' is {given}; expected numbers from 1 to {epochs}, each once",
+                {"given": str(list(self.keep_epochs)), "epochs": self.epochs},
+            )
+        return self
+
+    @property
+    def start_digest(self) -> str | None:
+        """Of the file with the initial weights, while it is there.
+
+        Published weights are known by their tag, which is in the recipe.
+        """
+        file = self.initial_weights
+        return file_sha256(file) if file is not None and file.is_file() else None
+
+    def checks(self, architecture: str) -> tuple["Check", ...]:
+        """Photos to train on and to validate with, and what to start from."""
+        return self.photos, self._start(architecture)
+
+    def train(self, network: "torch.nn.Module", site: "TrainingSite") -> FineTuningOutcome:
+        """Train a network in place and leave it with the weights of the best epoch.
+
+        Every whole epoch is kept: a training that was stopped goes on from there.
+
+        Parameters
+        ----------
+        network
+            Maps fed photos (n, 3, 224, 224) to (n, 9) logits, or as the card's size says.
+
+        Raises
+        ------
+        DataError
+            When a folder is missing, a photo is damaged, or training or validation has no photo.
+        ModelError
+            When the initial weights are not there or do not fit, the network has not nine
+            outputs, or its loss is not finite.
+        WriteFailed
+            When the disk refuses an epoch.
+        """
+        from decaf.models.training.epochs import FineTuning, Schedule
+        from decaf.models.training.photos import Augmentation
+        from decaf.models.training.progress import Progress
+
+        training, validation = self.photos.found()
+        self._start(site.architecture).load(network)
+        schedule = Schedule(
+            self.epochs,
+            self.warm_up_epochs,
+            self.learning_rate,
+            self.weight_decay,
+            self.batch_size,
+            self.precision,
+            self.seed,
+        )
+        progress = Progress(site.scratch)
+        fine_tuning = FineTuning(network, site.feeding, site.device, len(CLASSES), schedule)
+        records = fine_tuning.run(
+            training, validation, Augmentation(self.crop_scale, flip_probability=0.5), progress
+        )
+        for epoch in self.keep_epochs:
+            progress.load(network, epoch)
+            kept = site.target.with_name(f"{site.target.stem}.epoch_{epoch}.safetensors")
+            save(network, kept, {"decaf.epoch": json.dumps(epoch)})
+        best = max(records, key=lambda record: record.validation_accuracy)
+        progress.load(network, best.epoch)
+        network.eval()
+        return FineTuningOutcome(
+            best_epoch=best.epoch,
+            validation_accuracy=best.validation_accuracy,
+            training_photos=len(training),
+            validation_photos=len(validation),
+            seconds=sum(record.seconds for record in records),
+            epochs=[record._asdict() for record in records],
+        )
+
+    @property
+    def photos(self) -> TrainingPhotos:
+        """Which photos are trained on, and which choose the epoch."""
+        return TrainingPhotos(self.root, self.regime, self.part, self.splits, self.validation_share)
+
+    def _start(self, architecture: str) -> StartingWeights:
+        return StartingWeights(
+            architecture,
+            self.initial_weights,
+            self.entry,
+            self.prefix,
+            self.pretrained,
+            self.checkpoints,
+        )

@@ -1,0 +1,140 @@
+"""The rows of a query as a table that people can read, however wide it is."""
+
+from decimal import Decimal
+
+import pyarrow as pa
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from warehouse.query.catalog import Rows
+from warehouse.query.formats import interval_text
+
+ROWS_SHOWN = 100
+"""Rows of a table unless ``--limit`` says otherwise."""
+NARROWEST_TEXT = 16
+"""Characters that are left of a text before a table is shown record by record."""
+FRAME, PER_COLUMN = 1, 3
+SIGNIFICANT_DIGITS = 6
+NULL = "NULL"
+
+
+def print_rows(console: Console, rows: Rows, limit: int = ROWS_SHOWN) -> None:
+    """Print the first rows as a table and say how many more there are; 0 is no limit.
+
+    Numbers are never wrapped or cut. Texts are cut where a terminal is too narrow; where that is
+    not enough, every row becomes a record, one value a line. What a terminal would take for a
+    command is shown as its code.
+    """
+    columns: list[list[object]] = [[] for _ in rows.schema]
+    shown = count = 0
+    for batch in rows.batches:
+        fitting = batch.slice(0, limit - shown) if limit else batch
+        for cells, column in zip(columns, fitting.columns, strict=True):
+            cells.extend(column.to_pylist())
+        shown += fitting.num_rows
+        count += batch.num_rows
+    names = [printable(name) for name in rows.schema.names]
+    are_numbers = [_is_number(column) for column in columns]
+    texts = [[shown_value(value) for value in column] for column in columns]
+    natural = [
+        max(map(cell_len, [name, *column])) for name, column in zip(names, texts, strict=True)
+    ]
+    widths = _fitted(natural, are_numbers, console.width if console.is_terminal else None)
+    if widths:
+        _print_table(console, names, texts, are_numbers, widths)
+    else:
+        _print_records(console, names, texts)
+    if count > shown:
+        console.print(
+            f"{shown:,} of {count:,} rows, {count - shown:,} more: --limit 0 shows all, "
+            "--output FILE writes them",
+            highlight=False,
+            soft_wrap=True,
+        )
+    else:
+        console.print(counted(count), highlight=False)
+
+
+def counted(count: int) -> str:
+    """Rows in words: ``1 row``, ``1,234 rows``."""
+    return f"{count:,} {'row' if count == 1 else 'rows'}"
+
+
+def shown_value(value: object) -> str:
+    """One value as a cell: NULL by name, numbers to six digits, nothing that is not printable."""
+    if value is None:
+        return NULL
+    if isinstance(value, float):
+        return f"{value:.{SIGNIFICANT_DIGITS}g}"
+    if isinstance(value, pa.MonthDayNano):
+        return interval_text(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(shown_value, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{k}: {shown_value(v)}' for k, v in value.items())}}}"
+    return printable(str(value))
+
+
+def printable(text: str) -> str:
+    r"""Text without what moves a terminal's cursor or colours: ``\x1b`` instead of an escape."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
+def _is_number(column: list[object]) -> bool:
+    return any(value is not None for value in column) and all(
+        value is None or (isinstance(value, int | float | Decimal) and not isinstance(value, bool))
+        for value in column
+    )
+
+
+def _fitted(natural: list[int], are_numbers: list[bool], room: int | None) -> list[int]:
+    """Widths of the columns, the longest texts cut first; none when numbers would not fit."""
+    if room is None:
+        return natural
+    room -= FRAME + PER_COLUMN * len(natural)
+    if sum(natural) <= room:
+        return natural
+    longest = max(natural, default=0)
+    for cap in range(longest, NARROWEST_TEXT - 1, -1):
+        widths = [
+            width if is_number else min(width, cap)
+            for width, is_number in zip(natural, are_numbers, strict=True)
+        ]
+        if sum(widths) <= room:
+            return widths
+    return []
+
+
+def _print_table(
+    console: Console,
+    names: list[str],
+    texts: list[list[str]],
+    are_numbers: list[bool],
+    widths: list[int],
+) -> None:
+    table = Table()
+    for name, width, is_number in zip(names, widths, are_numbers, strict=True):
+        justify = "right" if is_number else "left"
+        table.add_column(Text(name), justify=justify, width=width, no_wrap=True)
+    for row in zip(*texts, strict=True):
+        table.add_row(*map(_styled, row))
+    total = sum(widths) + FRAME + PER_COLUMN * len(widths)
+    console.print(table, width=total, crop=False)
+
+
+def _print_records(console: Console, names: list[str], texts: list[list[str]]) -> None:
+    margin = max(map(cell_len, names))
+    for number, row in enumerate(zip(*texts, strict=True), start=1):
+        console.print(Text(f"── row {number} ──", style="bold"))
+        for name, value in zip(names, row, strict=True):
+            padding = " " * (margin - cell_len(name) + 2)
+            console.print(Text.assemble((name, "bold"), padding, _styled(value)), soft_wrap=True)
+
+
+def _styled(value: str) -> Text:
+    return Text(value, style="dim italic" if value == NULL else "")

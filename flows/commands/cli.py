@@ -1,0 +1,339 @@
+"""The command line. Each command imports what it needs: asking for a plan loads no torch."""
+
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from typer.exceptions import TyperException
+
+from decaf.errors import DecafError, QueryError
+from flows.commands import schedule as schedule_commands
+from flows.stopping import Stopped
+
+app = typer.Typer(
+    help="Audit how models react to controlled change: evidence, contradiction, fragility.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+# Where nobody looks at a terminal, as in a pipe or a log, nothing is cut to fit one.
+console = Console(width=None if sys.stdout.isatty() else 1000)
+complaints = Console(stderr=True, style="red", highlight=False, soft_wrap=True)
+
+Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
+Warehouse = Annotated[
+    str,
+    typer.Option(
+        "--warehouse", "-w", envvar="DECAF_WAREHOUSE", help="root of the warehouse: folder or URL"
+    ),
+]
+StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
+DEFAULT_WAREHOUSE = "runs/warehouse"
+MISUSED, BROKEN, INTERRUPTED = 2, 3, 130
+STOPPED = "stopped; the same command again goes on from here"
+
+app.add_typer(schedule_commands.schedules, name="schedule")
+app.command()(schedule_commands.serve)
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="show tracebacks")] = False,
+) -> None:
+    """Audit how models react to controlled change: evidence, contradiction, fragility."""
+    # ``main`` reads the option itself: it must know before the command line is parsed.
+
+
+@app.command()
+def run(config: Config) -> None:
+    """Run a study to its end, or what is left of it; the same command again resumes."""
+    from decaf.plan.shards import untrained
+    from decaf.plan.study import load_study
+    from flows.commands import display
+    from flows.commands.reaudits import refuse_registry
+    from tasks.plan import plan_audit
+    from tasks.publish import show_again
+    from warehouse.commits.writer import open_root
+
+    study = load_study(config)
+    refuse_registry(study, "run")
+    open_root(study.warehouse)
+    if not untrained(study):
+        plan = plan_audit(study, study.data.pair_set())
+        if plan.is_finished and not plan.pending:
+            if not (plan.is_current and study.report_file.exists()):
+                show_again(plan)
+            console.print(
+                f"nothing to do: all {len(plan.shards)} shards of study {study.study} are "
+                f"committed (run {plan.run_id[:12]}); no forward pass was made"
+            )
+            display.results(console, study)
+            return
+    from flows.launch import launch
+    from tasks.progress import announce
+
+    announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
+    launch("audit", config)
+    display.results(console, study)
+
+
+@app.command()
+def plan(
+    config: Config,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="say what made each shard that is not cached a miss")
+    ] = False,
+) -> None:
+    """Say what a run would do: models, pairs, shards, forward rows, what is cached."""
+    from decaf.plan.study import load_study
+    from flows.commands import display
+    from flows.commands.reaudits import refuse_registry
+
+    study = load_study(config)
+    refuse_registry(study, "plan")
+    display.plan(console, study, explained=explain)
+
+
+@app.command()
+def reaudit(
+    config: Config,
+    plan_only: Annotated[
+        bool,
+        typer.Option("--plan", help="say what changed and would be scored, audit nothing"),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+) -> None:
+    """Audit what changed in a registry, compare it with the version before, judge it, tell."""
+    from flows.commands import reaudits
+
+    reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json)
+
+
+@app.command()
+def history(
+    model: Annotated[
+        str | None, typer.Argument(help="name of the model in its registry", metavar="MODEL")
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+) -> None:
+    """Show E, C and F of a model of a registry over its versions and dates, with intervals."""
+    from flows.commands import reaudits
+
+    reaudits.history(console, warehouse, model, study)
+
+
+@app.command()
+def status(
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+) -> None:
+    """Say how far the runs are, from another terminal if need be."""
+    from flows.commands import display
+
+    display.status(console, warehouse, study)
+
+
+@app.command()
+def sql(
+    query: Annotated[
+        str | None,
+        typer.Argument(help="a SELECT over the views and tables; piped in, or asked for, if none"),
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    file: Annotated[Path | None, typer.Option("--file", "-f", help="file with the query")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="name=value for $name in the query")
+    ] = None,
+    file_format: Annotated[
+        Literal["table", "csv", "json", "jsonl", "parquet"] | None,
+        typer.Option("--format", help="a table at a terminal, csv elsewhere, unless given"),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="write this file, whole or not at all"),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=0, help="rows of a table, 100 if not given; 0 is all"),
+    ] = None,
+) -> None:
+    """Ask the warehouse in SQL, while a run is going on too; nothing can be changed."""
+    from flows.commands import questions
+
+    asked = questions.asked(query, file)
+    if asked is None:
+        from flows.commands.prompt import converse
+
+        if param or file_format or output:
+            raise QueryError("--param, --format and --output need a query")
+        converse(console, _complain, warehouse, limit)
+        return
+    chosen = questions.chosen_format(file_format, output)
+    values = questions.parameters(param or [])
+    questions.answer(console, warehouse, asked, values, chosen, output, limit)
+
+
+@app.command()
+def views(
+    name: Annotated[
+        str | None, typer.Argument(help="a view, macro or check: its columns and an example")
+    ] = None,
+) -> None:
+    """List the views with their grain and purpose, or describe one of them."""
+    from flows.commands.views import list_views, show_view
+
+    if name is None:
+        list_views(console)
+    else:
+        show_view(console, name)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="folder for the files", metavar="FOLDER")],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="tables or views; every table if none", metavar="[NAME]..."),
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+    file_format: Annotated[
+        Literal["parquet", "csv"], typer.Option("--format", help="format of the files")
+    ] = "parquet",
+) -> None:
+    """Write tables and views to files that anything reads, with a manifest of rows and digests."""
+    from flows.commands.questions import interruptible
+    from warehouse.query.catalog import connect
+    from warehouse.query.export import export_views
+
+    with connect(warehouse) as connection:
+        exported = interruptible(
+            connection, lambda: export_views(connection, folder, names or [], file_format, study)
+        )
+    for file in exported:
+        console.print(f"{file.row_count:>12,}  {file.file}", highlight=False, soft_wrap=True)
+    console.print(f"{len(exported)} files and manifest.json in {folder}", soft_wrap=True)
+
+
+@app.command()
+def check(warehouse: Warehouse = DEFAULT_WAREHOUSE, study: StudyName = None) -> None:
+    """Run every check; exit code 1 when one finds offending rows, such as shards still missing."""
+    from tasks.verify import verify
+
+    for result in verify(warehouse, study):
+        console.print(f"pass  {result.name}")
+
+
+@app.command()
+def report(config: Config) -> None:
+    """Write the report of a study again, from the warehouse alone."""
+    from decaf.plan.study import load_study
+    from tasks.publish import publish
+
+    study = load_study(config)
+    console.print(f"report: {publish(study.warehouse, study.study, study.report_file)}")
+
+
+@app.command()
+def results(
+    config: Config,
+    page: Annotated[Path, typer.Argument(help="Markdown file to write", metavar="PAGE")],
+) -> None:
+    """Write the tables of the paper beside the study's numbers, as a page for a repository."""
+    from decaf.plan.study import load_study
+    from tasks.publish import publish_paper
+
+    study = load_study(config)
+    console.print(f"page: {publish_paper(study.warehouse, study.study, page)}")
+
+
+@app.command()
+def compact(
+    study: Annotated[str | None, typer.Argument(help="this study alone", metavar="STUDY")] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Fold the many small files of finished shards into few large ones; readers go on."""
+    from flows.commands import upkeep
+
+    upkeep.compact_studies(console, warehouse, study)
+
+
+@app.command()
+def gc(
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep",
+            metavar="RUNS|DAYSd",
+            help="withdraw old runs, all but the newest 30 of each study (30), or those of the "
+            "last 90 days (90d); given twice, what either keeps",
+        ),
+    ] = None,
+    delete: Annotated[bool, typer.Option("--delete", help="delete it")] = False,
+    older_than: Annotated[
+        float, typer.Option("--older-than", min=0, help="grace period, days")
+    ] = 7.0,
+) -> None:
+    """Say which files nobody needs any more, and with --delete, delete them."""
+    from flows.commands import upkeep
+
+    if keep:
+        asked = upkeep.asked_to_keep(keep)
+        upkeep.withdraw_runs(console, warehouse, asked, study, is_real=delete)
+    upkeep.collect_garbage(console, warehouse, older_than, study, is_real=delete)
+
+
+def main() -> None:
+    """Run a command; turn every error into a message and an exit code.
+
+    0 fine, 1 a check found offending rows, or a gate or entry of a re-audit failed, 2 what was
+    given cannot be used, 3 something broke, 128 and its number where a signal ended the command:
+    130 Ctrl-C, 143 SIGTERM, 129 the end of the terminal.
+    """
+    debug = "--debug" in sys.argv[1:]
+    try:
+        sys.exit(app(standalone_mode=False) or 0)
+    except typer.Exit as stop:
+        sys.exit(stop.exit_code)
+    except TyperException as error:
+        hint = "\nSee: decaf --help"
+        _complain(f"error: {error.format_message()}{hint}" if error.format_message() else "")
+        sys.exit(MISUSED)
+    except (KeyboardInterrupt, typer.Abort, Stopped) as stop:
+        _release(stop)
+        _complain(STOPPED)
+        sys.exit(stop.code if isinstance(stop, Stopped) else INTERRUPTED)
+    except Exception as error:
+        if debug:
+            raise
+        _release(error)
+        if isinstance(error, DecafError):
+            _complain(f"error: {error}")
+            sys.exit(error.exit_code)
+        _complain(
+            f"error: {type(error).__name__}: {error}\nThis was not foreseen. What is committed is "
+            "safe; for the traceback, put --debug before the command: decaf --debug …"
+        )
+        sys.exit(BROKEN)
+
+
+def _complain(text: str) -> None:
+    if text:
+        complaints.print(text, markup=False)
+
+
+def _release(error: BaseException | None) -> None:
+    """Let go of what the frames of an error hold: DuckDB prints pages about open connections."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""What ``decaf sql`` does with a question: where it comes from, where its answer goes."""
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+from rich.console import Console
+
+from decaf.errors import QueryError
+from flows.commands.answers import ROWS_SHOWN, counted, print_rows
+from warehouse.query.catalog import connect, stream_query
+from warehouse.query.formats import FORMATS, write_file, write_rows
+from warehouse.storage import Root
+
+Result = TypeVar("Result")
+SECONDS_BETWEEN_INTERRUPTS = 0.1
+NO_QUERY = 'no query; give one: decaf sql "FROM out_model_profiles"'
+
+
+def asked(query: str | None, file: Path | None) -> str | None:
+    """Text of the query: the argument, a file, or what is piped in; none at a terminal.
+
+    Raises
+    ------
+    QueryError
+        When there are two queries or an empty one, or the file cannot be read.
+    """
+    if query is not None and file is not None:
+        raise QueryError(f"found a query and --file {file}; expected one of them")
+    try:
+        if file is not None:
+            query = file.read_text(encoding="utf-8")
+        elif query is None:
+            if sys.stdin.isatty():
+                return None
+            query = sys.stdin.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise QueryError(f"the query cannot be read from {file or 'stdin'}: {error}") from error
+    if not query.strip():
+        raise QueryError(NO_QUERY)
+    return query
+
+
+def parameters(given: list[str]) -> dict[str, object]:
+    """Values of ``name=value``: what is JSON is a number, truth, list or NULL; the rest is text.
+
+    Raises
+    ------
+    QueryError
+        For what has no name, or the same name twice.
+
+    Example
+    -------
+    >>> parameters(["epsilon=0.05", "model=007", 'other="7"', 'paths=["blend"]'])
+    {'epsilon': 0.05, 'model': '007', 'other': '7', 'paths': ['blend']}
+    """
+    values: dict[str, object] = {}
+    for text in given:
+        name, separator, value = text.partition("=")
+        name = name.removeprefix("$")
+        if not separator or not name.isidentifier():
+            raise QueryError(f"--param {text!r}: expected name=value, as in --param epsilon=0.05")
+        if name in values:
+            raise QueryError(f"--param {name} is given twice")
+        values[name] = _typed(value)
+    return values
+
+
+def chosen_format(file_format: str | None, output: Path | None) -> str:
+    """The format that was asked for, else that of the file's name, else what the reader suits.
+
+    Raises
+    ------
+    QueryError
+        When a file would be a table, or its name ends in no known format.
+    """
+    if file_format == "table" and output is not None:
+        raise QueryError(f"--output {output}: a table is for reading; use --format csv")
+    if file_format:
+        return file_format
+    if output is None:
+        return "table" if sys.stdout.isatty() else "csv"
+    ending = output.suffix.removeprefix(".").lower()
+    if ending not in FORMATS:
+        raise QueryError(
+            f"--output {output}: expected a name that ends in {', '.join(FORMATS)}, or --format"
+        )
+    return ending
+
+
+def answer(
+    console: Console,
+    root: Root,
+    query: str,
+    values: dict[str, object],
+    file_format: str,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """Run one query and print its rows, or write them to a file: whole, or not at all.
+
+    Raises
+    ------
+    BadInput
+        When the query cannot run, or its rows cannot go where they should.
+    WriteFailed
+        When the disk refuses.
+    """
+    if limit is not None and file_format != "table":
+        raise QueryError(f"--limit is for tables; write LIMIT {limit} in the query instead")
+    if file_format == "parquet" and output is None and sys.stdout.isatty():
+        raise QueryError("Parquet is not for a terminal; add --output FILE.parquet")
+    with connect(root) as connection:
+
+        def work() -> None:
+            rows = stream_query(connection, query, values)
+            if file_format == "table":
+                print_rows(console, rows, ROWS_SHOWN if limit is None else limit)
+            elif output is None:
+                _to_stdout(lambda: write_rows(rows, file_format, sys.stdout.buffer))
+            else:
+                count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
+                console.print(f"{counted(count)}: {output}", highlight=False, soft_wrap=True)
+
+        interruptible(connection, work)
+
+
+def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
+    """Do work with a connection so that Ctrl-C ends its query: DuckDB's own reading does not heed.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After the query has ended, however often it was pressed.
+    """
+    stopped = threading.Event()
+    # A handler that raises could do so between any two lines, and leave the query running.
+    previous = signal.signal(signal.SIGINT, lambda *_: stopped.set())
+    try:
+        with ThreadPoolExecutor(1, "query") as pool:
+            future = pool.submit(work)
+            while wait([future], timeout=SECONDS_BETWEEN_INTERRUPTS).not_done:
+                if stopped.is_set():
+                    connection.interrupt()
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    if stopped.is_set():
+        raise KeyboardInterrupt
+    return future.result()
+
+
+def _typed(value: str) -> object:
+    try:
+        return json.loads(value, parse_constant=str)
+    except ValueError:
+        return value
+
+
+def _to_stdout(write: Callable[[], object]) -> None:
+    try:
+        write()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader, as head does, has enough; Python must not complain when it flushes again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

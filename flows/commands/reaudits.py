@@ -1,0 +1,236 @@
+"""What ``decaf reaudit`` and ``decaf history`` do and print."""
+
+import json
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from decaf.errors import ConfigError, GatesFailed, RegistryError, UnknownName
+from decaf.plan.resolution import listed
+from decaf.plan.study import Study, load_study
+from decaf.registry.entries import Entry
+from decaf.registry.gates import check_places
+from flows.commands.display import table_of
+from tasks.plan import plan_audit
+from tasks.reaudit.plan import FAILED, Round, is_unchanged, look, newest
+from warehouse import storage
+from warehouse.commits.writer import open_root
+from warehouse.query.catalog import connect
+from warehouse.storage import Root
+
+HISTORY = """
+WITH asked AS (
+    FROM core_entry_versions
+    WHERE change <> 'none' AND ($study IS NULL OR study = $study)
+        AND ($model IS NULL OR $model IN (entry, name))
+)
+SELECT study, entry, pair_type, path, resolved_at::DATE, version, change,
+    max(value) FILTER (metric = 'evidence'),
+    max([lower_limit, upper_limit]) FILTER (metric = 'evidence'),
+    max(value) FILTER (metric = 'contradiction'),
+    max([lower_limit, upper_limit]) FILTER (metric = 'contradiction'),
+    max(value) FILTER (metric = 'fragility'),
+    max([lower_limit, upper_limit]) FILTER (metric = 'fragility')
+FROM history_of('asked')
+WHERE pair_type IS NOT NULL
+GROUP BY study, entry, pair_type, path, resolved_at, version, change
+ORDER BY study, entry, pair_type, path, resolved_at
+"""
+
+
+def refuse_registry(study: Study, command: str) -> None:
+    """Refuse a study whose models are in a registry.
+
+    Raises
+    ------
+    ConfigError
+        When it has one.
+    """
+    if study.registry is not None:
+        raise ConfigError(
+            f"study {study.study} takes its models from a 'registry:', which decaf {command} does "
+            "not ask; expected decaf reaudit CONFIG, with --plan to see what it would do"
+        )
+
+
+def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> None:
+    """Re-audit a registry, or say what would be done.
+
+    Raises
+    ------
+    ConfigError
+        When the study has no registry, a gate is on what its pairs do not have, or a secret of
+        its alerts is not there.
+    RegistryError
+        When the registry cannot be asked; the alerts say so, too.
+    GatesFailed
+        When a gate failed, or an entry could not be audited.
+    """
+    study = load_study(config)
+    if study.registry is None:
+        raise ConfigError(f"{config} has no 'registry:'; expected one, or use decaf run {config}")
+    pairs = study.data.pair_set()
+    check_places(
+        study.gates,
+        pair_type={pair.pair_type for pair in pairs.pairs},
+        path=set(study.paths),
+        variant={image.variant for image in pairs.images},
+    )
+    if is_plan:
+        _show_plan(console, study)
+        return
+    if study.alerts.webhook is not None:
+        _ = study.alerts.webhook.secret  # missed now, not after hours of scoring
+    root = open_root(study.warehouse)
+    entries = _asked(study)
+    if is_unchanged(study, root, entries, pairs):
+        past = newest(root, study.study)
+        if is_json:
+            _print_json(console, {"study": study.study, "changed": False})
+            return
+        console.print(
+            f"nothing changed: {len(entries)} entries of the registry are those of re-audit "
+            f"{past.reaudit_id[:12]}; no model was opened",
+            soft_wrap=True,
+        )
+        return
+    from flows.launch import launch
+    from tasks.progress import announce
+
+    announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
+    content = launch("reaudit", config)
+    if is_json:
+        _print_json(console, content)
+    else:
+        _show(console, study, content)
+    _raise_on_failure(content)
+
+
+def history(console: Console, root: Root, model: str | None, study: str | None) -> None:
+    """E, C and F of models of registries over their versions, oldest first.
+
+    Raises
+    ------
+    UnknownName
+        When no registry of the warehouse has such a model.
+    """
+    with connect(root) as connection:
+        rows = connection.sql(HISTORY, params={"study": study, "model": model}).fetchall()
+        known = connection.sql(
+            "SELECT DISTINCT name FROM stg_registry_entries WHERE $study IS NULL OR study = $study",
+            params={"study": study},
+        ).fetchall()
+    if not rows:
+        raise UnknownName.among("model of a registry", model or "", (name for (name,) in known))
+    for (own, entry), of_entry in groupby(rows, lambda row: row[:2]):
+        names = ("date", "version", "change", "E", "C", "F")
+        table = table_of(f"{own}: {entry}, means with 95% intervals", names, 3)
+        for (pair_type, path), points in groupby(of_entry, lambda row: row[2:4]):
+            table.add_section()
+            table.add_row(f"[bold]{pair_type}, {path}[/bold]")
+            for _, _, _, _, day, version, change, *values in points:
+                cells = (_value(*values[at : at + 2]) for at in (0, 2, 4))
+                table.add_row(str(day), Text(version), change, *cells)
+        console.print(table)
+
+
+def _asked(study: Study) -> list[Entry]:
+    try:
+        return listed(study.registry)
+    except RegistryError as error:
+        from tasks.reaudit.notify import tell_unreachable
+
+        tell_unreachable(study, str(error))
+        raise
+
+
+def _show_plan(console: Console, study: Study) -> None:
+    found = look(study, storage.resolved(study.warehouse))
+    pending = _pending(found)
+    names = ("entry", "version", "change", "shards to score")
+    table = table_of(f"{study.study}: what a re-audit would do", names, 3)
+    for one in found.resolved:
+        change = found.changes()[one.entry.label]
+        left = "" if one.card is None else str(pending[one.model_id])
+        table.add_row(Text(one.entry.label), Text(one.entry.version), Text(change), left)
+    for row in found.gone():
+        table.add_row(Text(row["entry"]), Text(row["version"]), "gone", "")
+    console.print(table)
+    for one in found.resolved:
+        if one.problem:
+            console.print(Text(f"{one.entry.label}: {one.problem}"), soft_wrap=True)
+
+
+def _pending(found: Round) -> Counter[str]:
+    """Shards of each model that would be scored."""
+    if not found.audited.models:
+        return Counter()
+    plan = plan_audit(found.audited, found.study.data.pair_set())
+    return Counter(shard.model.id for shard in plan.unscored)
+
+
+def _show(console: Console, study: Study, content: dict[str, Any]) -> None:
+    names = ("entry", "version", "before", "change", "verdict")
+    table = table_of(f"{study.study}, re-audit {content['reaudit_id'][:12]}", names, 5)
+    for entry in content["entries"]:
+        verdict = entry["verdict"] or ("" if entry["state"] == "audited" else entry["state"])
+        before = entry["version_before"] or ""
+        cells = (entry["entry"], entry["version"], before, entry["change"], verdict)
+        table.add_row(*(Text(cell) for cell in cells))
+    console.print(table)
+    if content["drift"]:
+        names = ("entry", "of", "column", "before", "now", "change", "95% interval")
+        table = table_of("Drift, 5% of it expected to be none", names, 3)
+        for row in content["drift"]:
+            numbers = (f"{row[name]:.4f}" for name in ("value_before", "value"))
+            interval = f"[{row['change_lower']:+.4f}, {row['change_upper']:+.4f}]"
+            place = (Text(row["entry"]), Text(_place(row)), row["metric"])
+            table.add_row(*place, *numbers, f"{row['change']:+.4f}", Text(interval))
+        console.print(table)
+    if study.report_file.exists():
+        console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
+
+
+def _raise_on_failure(content: dict[str, Any]) -> None:
+    lines = []
+    for alert in content["alerts"]:
+        if alert["kind"] == "gate.failed":
+            lines += [f"{alert['entry']} {alert['version']}: {_said(row)}" for row in alert["rows"]]
+    lines += [
+        f"{entry['entry']} {entry['version']}: {entry['problem']}"
+        for entry in content["entries"]
+        if entry["state"] == FAILED
+    ]
+    if lines:
+        raise GatesFailed(
+            f"the re-audit is done; {len(lines)} of its findings need somebody:\n  "
+            + "\n  ".join(lines)
+        )
+
+
+def _said(row: dict[str, Any]) -> str:
+    return (
+        f"{row['metric']} on {_place(row)}: found {row['found']:+.4f} "
+        f"[{row['lower_limit']:+.4f}, {row['upper_limit']:+.4f}], "
+        f"{row['rule'].replace('_', ' ')} {row['gate_limit']:g} is allowed"
+    )
+
+
+def _place(row: dict[str, Any]) -> str:
+    return row["variant"] or f"{row['pair_type']}, {row['path']}"
+
+
+def _value(value: float | None, limits: list[float] | None) -> Text:
+    if value is None:
+        return Text("")
+    if limits is None or None in limits:
+        return Text(f"{value:.4f}")
+    return Text(f"{value:.4f} [{limits[0]:.4f}, {limits[1]:.4f}]")
+
+
+def _print_json(console: Console, content: dict[str, Any]) -> None:
+    console.print(json.dumps(content, indent=1), highlight=False, markup=False, soft_wrap=True)

@@ -1,0 +1,114 @@
+"""Commands that keep a warehouse in shape; no number changes."""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+
+from rich.console import Console
+
+from decaf.errors import BadInput
+from warehouse import storage
+from warehouse.commits import receipts
+from warehouse.commits.lock import held_studies
+from warehouse.commits.migrations import check_version, stored_version, upgrade
+from warehouse.storage import Root
+from warehouse.upkeep.compaction import Extent, compact
+from warehouse.upkeep.garbage import delete_garbage, find_garbage
+from warehouse.upkeep.retention import Keep, find_withdrawals, withdraw
+
+KEEP = re.compile(r"([1-9]\d{0,5})(d?)")
+
+
+def compact_studies(console: Console, root: Root, study: str | None) -> None:
+    """Compact one study, or all of a warehouse; print files and bytes before and after."""
+    root = storage.resolved(root)
+    stored_version(root)
+    upgrade(root)
+    for name in [study] if study else receipts.studies(root):
+        done = compact(root, name)
+        change = f"{_extent(done.before)} before, {_extent(done.after)} now"
+        text = "nothing to fold" if done.before == done.after else change
+        console.print(f"study {name}: {text}", highlight=False)
+
+
+def asked_to_keep(texts: Sequence[str]) -> Keep:
+    """Read what ``--keep`` says, which may be given for runs and for days.
+
+    Raises
+    ------
+    BadInput
+        When a text is neither, or one of them is given twice.
+
+    Example
+    -------
+    >>> asked_to_keep(["30", "90d"])
+    Keep(run_count=30, age=datetime.timedelta(days=90))
+    """
+    given: dict[str, int] = {}
+    for text in texts:
+        found = KEEP.fullmatch(text)
+        if found is None:
+            raise BadInput(
+                f"--keep {text!r}; expected a number of runs of each study, as in --keep 30, or of "
+                "days, as in --keep 90d, from 1 to 999999"
+            )
+        number, unit = found.groups()
+        if unit in given:
+            of = "days" if unit else "runs"
+            raise BadInput(f"--keep is given twice for {of}; expected one number of runs and days")
+        given[unit] = int(number)
+    age = timedelta(days=given["d"]) if "d" in given else None
+    return Keep(given.get(""), age)
+
+
+def withdraw_runs(
+    console: Console, root: Root, keep: Keep, study: str | None, *, is_real: bool
+) -> None:
+    """Print which runs go, with shards and bytes; withdraw them when it ``is_real``."""
+    root = storage.resolved(root)
+    check_version(root)
+    found = withdraw(root, keep, study) if is_real else find_withdrawals(root, keep, study)
+    for one in found:
+        console.print(f"study {one.study}: {len(one.runs)} of {one.run_count} runs")
+        for run in one.runs:
+            console.print(
+                f"  {run.run_id[:12]}  {run.started_at:%Y-%m-%d %H:%M}  {run.shard_count:>6,} "
+                f"shards  {run.byte_count:>12,}",
+                highlight=False,
+            )
+    count = sum(len(one.runs) for one in found)
+    shards, total = (sum(getattr(one, of) for one in found) for of in ("shard_count", "byte_count"))
+    did = "are withdrawn" if is_real else "can be withdrawn: --delete"
+    text = f"{count} runs ({shards:,} shards, {total / 1e6:.2f} MB) {did}"
+    console.print(text if count else "no run to withdraw", highlight=False)
+
+
+def collect_garbage(
+    console: Console, root: Root, older_than: float, study: str | None, *, is_real: bool
+) -> None:
+    """Print what can be deleted, with bytes; delete it when it ``is_real``.
+
+    Parameters
+    ----------
+    older_than
+        Grace period, days.
+    study
+        This study alone; all of the warehouse if it is not given.
+    """
+    root, grace = storage.resolved(root), timedelta(days=older_than)
+    check_version(root)
+    find = delete_garbage if is_real else find_garbage
+    found = find(root, grace, study)
+    for garbage in found:
+        size = f"{garbage.byte_count:>12,}"
+        console.print(f"{size}  {garbage.path}: {garbage.reason}", highlight=False, markup=False)
+    held = held_studies(root)
+    left_out = f"; {', '.join(held)} is being audited and left out" if held else ""
+    total = sum(garbage.byte_count for garbage in found)
+    did = "deleted" if is_real else "can be deleted: decaf gc --delete"
+    text = f"{len(found)} files ({total / 1e6:.2f} MB) {did}" if found else "nothing to delete"
+    console.print(f"{text}{left_out}", highlight=False, markup=False)
+
+
+def _extent(extent: Extent) -> str:
+    return f"{extent.file_count} files ({extent.byte_count / 1e6:.2f} MB)"

@@ -1,0 +1,55 @@
+"""What there is to query: all views, or one of them column by column."""
+
+import duckdb
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from warehouse.query.catalog import connect_empty
+from warehouse.query.descriptions import described
+from warehouse.query.views import views as catalog_views
+
+FOLDERS = ("core", "out", "paper", "macros")
+"""What people ask; the rest is behind it."""
+
+
+def list_views(console: Console) -> None:
+    """Print names with what they are for and what one row is."""
+    table = Table()
+    for name in ("view", "one row per", "purpose"):
+        table.add_column(name, no_wrap=name == "view")
+    for view in catalog_views():
+        if view.folder in FOLDERS:
+            grain = view.grain.removeprefix("one row per ")
+            table.add_row(view.name, Text(grain), Text(view.purpose))
+    console.print(table)
+
+
+def show_view(console: Console, name: str) -> None:
+    """Print the description of one view, macro or check; needs no warehouse."""
+    with connect_empty() as connection:
+        describe(console, connection, name)
+
+
+def describe(console: Console, connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Print header, columns with types, and a query to start from.
+
+    Raises
+    ------
+    UnknownName
+        When there is none of this name, with the nearest.
+    """
+    found = described(connection, name)
+    view = found.view
+    console.print(Text.assemble((view.name, "bold"), f": {view.purpose}"), soft_wrap=True)
+    lines = [view.grain, f"reads: {', '.join(view.inputs) or 'nothing'}", f"paper: {view.paper}"]
+    for line in lines + [f"call: {signature}" for signature in found.signatures]:
+        console.print(Text(f"  {line}"), soft_wrap=True)
+    if found.columns:
+        table = Table("column", "type")
+        for column, kind in found.columns:
+            table.add_row(Text(column), Text(kind))
+        console.print(table)
+    if found.example:
+        console.print(Text("For example:"))
+        console.print(Text(f'  decaf sql "{found.example}"'), soft_wrap=True)

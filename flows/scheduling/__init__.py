@@ -1,0 +1,1 @@
+"""Runs at set times: schedules, their runner, and the server that keeps them."""

@@ -1,0 +1,1 @@
+"""The Dask cluster of a study, and what its workers hold."""

@@ -1,0 +1,121 @@
+"""What a worker process is: its device, and the one model that it keeps in memory.
+
+The flow knows these names too, and torch is not imported before it is needed: it never is there.
+"""
+
+import os
+import platform
+import resource
+import socket
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from decaf.errors import BadInput, ModelError
+from decaf.models.card import Model, ModelCard
+from decaf.models.precision import exact_float32
+from decaf.plan.study import import_from
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class ModelOrder:
+    """Which model a worker is to have, and where."""
+
+    card: ModelCard
+    weights: str
+    """Digest of the weights."""
+    feeding: str
+    """Digest of the preprocessing."""
+    workspace: Path
+    device: str
+    python_path: tuple[Path, ...]
+
+
+class Loaded(NamedTuple):
+    """A model that is ready."""
+
+    model: Model
+    load_seconds: float
+    """0 when the worker held it."""
+
+
+_held: list[tuple[ModelOrder, Model]] = []
+
+
+def loaded_model(order: ModelOrder) -> Loaded:
+    """The model of an order; the worker holds one at a time.
+
+    Raises
+    ------
+    ModelError
+        When the model is not the one that was planned any more.
+    """
+    import_from(order.python_path)
+    exact_float32()
+    if _held and _held[0][0] == order:
+        return Loaded(_held[0][1], 0.0)
+    _held.clear()
+    started = time.perf_counter()
+    model = order.card.load(order.workspace, choose_device(order.device))
+    # Asked after loading: what changed before or meanwhile is noticed.
+    if order.card.weights_digest(order.workspace) != order.weights:
+        raise ModelError(
+            f"model {order.card.id} moved while it was being audited: what was loaded is not what "
+            "was planned; run the same command again"
+        )
+    _held.append((order, model))
+    return Loaded(model, time.perf_counter() - started)
+
+
+def choose_device(wanted: str) -> str:
+    """Device of this worker: `auto` is the GPU where there is one.
+
+    Raises
+    ------
+    BadInput
+        When a GPU is asked for and there is none.
+    """
+    import torch
+
+    has_gpu = torch.cuda.is_available()
+    if wanted == "cuda" and not has_gpu:
+        raise BadInput(
+            f"device 'cuda' is asked for, but a worker on {socket.gethostname()} sees no GPU; set "
+            "'device: auto', or repair the driver"
+        )
+    return "cuda" if has_gpu and wanted != "cpu" else "cpu"
+
+
+def watch_memory(device: "torch.device") -> None:
+    """Begin to watch the peak of a GPU's memory."""
+    import torch
+
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def peak_memory(device: "torch.device") -> int:
+    """Peak allocation on a GPU since it is watched, or the peak RSS of this process; bytes."""
+    import torch
+
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def device_name(device: "torch.device") -> str:
+    """Name of the GPU, or the processor and the threads that torch uses of it."""
+    import torch
+
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"cpu {platform.machine()}, {torch.get_num_threads()} threads"
+
+
+def worker_name() -> str:
+    """Host and process."""
+    return f"{socket.gethostname()}:{os.getpid()}"

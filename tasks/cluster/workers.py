@@ -1,0 +1,119 @@
+"""The Dask cluster of a study: processes on this machine, one per GPU, or one that runs already."""
+
+import logging
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import dask
+from distributed import Client, LocalCluster
+
+from decaf.errors import BadInput
+from decaf.plan.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
+from tasks.progress import announce
+
+CONNECT_SECONDS = 30
+Closable = TypeVar("Closable", Client, LocalCluster)
+WORKER_MEMORY = {
+    # glibc gives freed activations back to the kernel, which faults them in again at the next
+    # layer; a worker that keeps them does about twice the rows per second on a CPU. One arena,
+    # since a task runs in a thread and the arenas of threads ignore the other three
+    # (benchmarks/allocator.py).
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(4 << 30),
+    "MALLOC_TOP_PAD_": str(256 << 20),
+}
+
+
+@contextmanager
+def connect(settings: Cluster) -> Iterator[Client]:
+    """Start or reach the cluster, wait for a worker, and close what was started.
+
+    Raises
+    ------
+    BadInput
+        When the scheduler cannot be reached, has no worker, or the GPUs or the extra are missing.
+    """
+    # Prefect turns every logger of the process to INFO: a hundred lines for a start and a stop.
+    logging.getLogger("distributed").setLevel(logging.ERROR)
+    if isinstance(settings, SchedulerAddress):
+        with let_go(_reach(settings)) as client:
+            yield client
+        return
+    announce("starting workers")
+    scratch = tempfile.gettempdir()
+    with (
+        dask.config.set({"temporary_directory": scratch, **_environment(settings)}),
+        let_go(_start(settings)) as cluster,
+        let_go(Client(cluster, set_as_default=False)) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def let_go(opened: Closable) -> Iterator[Closable]:
+    """Close a client or a cluster at the end; one that does not close in time is no failure.
+
+    By then the work is committed, and workers end with the process that started them.
+    """
+    try:
+        yield opened
+    finally:
+        # What a loop says while it is ended, pages of it, is about workers that are slow, or a
+        # scheduler that is lost.
+        for name in ("tornado.application", "distributed.client"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        try:
+            opened.close()
+        except TimeoutError:
+            announce("workers are slow to end; what they did is committed")
+
+
+def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
+    threads = settings.threads if isinstance(settings, LocalWorkers) else 1
+    variables = {**WORKER_MEMORY, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+    return {"distributed.nanny.pre-spawn-environ": variables}
+
+
+def _start(settings: LocalWorkers | CudaWorkers) -> Any:
+    if isinstance(settings, LocalWorkers):
+        # The memory limit is off: torch owns the memory, and a paused worker would only stall.
+        return LocalCluster(
+            n_workers=settings.workers,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=0,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
+        )
+    try:
+        from dask_cuda import LocalCUDACluster
+    except ImportError:
+        raise BadInput(
+            "cluster kind 'cuda' needs dask-cuda; install the extra in the checkout: "
+            "pip install -e '.[cuda]'"
+        ) from None
+    try:
+        return LocalCUDACluster(
+            threads_per_worker=1, device_memory_limit=None, memory_limit=0, silence_logs=50
+        )
+    except Exception as error:  # noqa: BLE001 - NVML raises its own types, one per driver problem
+        raise BadInput(
+            f"cluster kind 'cuda' found no usable GPU ({type(error).__name__}: {error}); use kind "
+            "'local', or repair the driver"
+        ) from error
+
+
+def _reach(settings: SchedulerAddress) -> Client:
+    try:
+        client = Client(settings.address, set_as_default=False, timeout=CONNECT_SECONDS)
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise BadInput(
+            f"no scheduler with a worker at {settings.address} within {CONNECT_SECONDS} s "
+            f"({error}); check 'cluster: address:' and start its workers"
+        ) from error
+    return client

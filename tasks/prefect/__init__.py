@@ -1,0 +1,1 @@
+"""Prefect: the steps of the flows as its tasks, and its server."""

@@ -1,0 +1,107 @@
+"""The steps of a re-audit as Prefect tasks, beside those of an audit."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from distributed import Client
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.utilities.annotations import opaque
+
+from decaf.data.pairs import PairSet
+from decaf.errors import ScoringFailed
+from decaf.plan.shards import untrained
+from decaf.plan.study import Study
+from tasks.cluster.workers import connect
+from tasks.plan import AuditPlan, by_model, plan_audit
+from tasks.prefect import audit_steps as steps
+from tasks.progress import announce
+from tasks.publish import publish
+from tasks.reaudit.judge import judge_newest
+from tasks.reaudit.notify import tell as tell_people
+from tasks.reaudit.plan import Round, commit_reaudit, look, newest
+from tasks.score import unusable_models
+from warehouse.storage import Root
+
+
+class Audited(NamedTuple):
+    """What could be audited of a registry, and the plan of that; None when there is nothing."""
+
+    found: Round
+    plan: AuditPlan | None
+
+
+@task(cache_policy=NO_CACHE)
+def resolve(study: Study, root: Root) -> Round:
+    """Read the registry; bring new entries into the workspace."""
+    return look(study, root)
+
+
+@task(cache_policy=NO_CACHE)
+def examine(client: Client, found: Round, plan: AuditPlan, pixels: Path) -> Round:
+    """Load each model that has work; leave out those that cannot be loaded or scored."""
+    problems = unusable_models(client, plan, pixels)
+    return _without(found, problems)
+
+
+@task(cache_policy=NO_CACHE)
+def record(found: Round, plan: AuditPlan | None) -> str:
+    """Commit what the registry listed and what became of it."""
+    return commit_reaudit(found, plan and plan.run_id)
+
+
+@task(cache_policy=NO_CACHE)
+def judge(root: Root, study: Study) -> None:
+    """Read the drift; commit the verdicts of the gates, unless they are there."""
+    judge_newest(root, study)
+
+
+@task(cache_policy=NO_CACHE)
+def report(root: Root, study: Study) -> None:
+    """Read the views; write the report file, where there is a run to report."""
+    if any(row["run_id"] for row in newest(root, study.study).rows.values()):
+        publish(root, study.study, study.report_file)
+
+
+@task(cache_policy=NO_CACHE)
+def tell(root: Root, study: Study) -> dict[str, Any]:
+    """Read the views; send alerts, unless they have been sent."""
+    return tell_people(root, study)
+
+
+def audit(found: Round, pairs: PairSet, pixels: Path) -> Audited:
+    """Audit every model of a registry that can be; one that fails at any step stops no other."""
+    study = found.study
+    if not found.audited.models:
+        return Audited(found, None)
+    if not untrained(study):
+        plan = plan_audit(found.audited, pairs)
+        if not (plan.pending or plan.unmeasured or plan.uncompared):
+            return Audited(found, steps.plan(found.audited, opaque(pairs)))
+    with connect(study.cluster) as client:
+        steps.train(client, study)
+        plan = plan_audit(found.audited, pairs)
+        found = examine(client, opaque(found), opaque(plan), pixels)
+        while found.audited.models:
+            plan = steps.plan(found.audited, opaque(pairs))
+            work = by_model(plan)
+            states = steps.model_by_model(client, plan, pixels)
+            problems = {
+                one.model_id: str(state.result(raise_on_failure=False))
+                for one, state in zip(work, states, strict=True)
+                if state.is_failed() or state.is_crashed()
+            }
+            if not problems:
+                steps.compare(client, opaque(plan))
+                return Audited(found, plan)
+            found = _without(found, problems)
+    return Audited(found, None)
+
+
+def _without(found: Round, problems: dict[str, str]) -> Round:
+    listed = {one.model_id for one in found.resolved}
+    for model_id, problem in problems.items():
+        if model_id not in listed:
+            raise ScoringFailed(f"model {model_id} of 'models:' cannot be audited: {problem}")
+        announce(f"{model_id} is left out: {problem}")
+    return found.without(problems)

@@ -1,0 +1,1 @@
+"""What a re-audit does beside an audit: look, judge, notify."""

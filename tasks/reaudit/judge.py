@@ -1,0 +1,126 @@
+"""Hold what changed in a registry against the gates, and say what was found."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from decaf.plan.study import Study
+from decaf.registry.gates import Judged, Moved, judge
+from tasks.reaudit.plan import AUDITED, FAILED, NONE, newest
+from warehouse.commits import receipts
+from warehouse.commits.writer import commit
+from warehouse.query.catalog import connect
+from warehouse.storage import Root
+from warehouse.tables.declarations import TABLES
+
+VERDICTS = "verdicts"
+REPLICATES, SEED, LEVEL = 2000, 91702, 0.95
+FALSE_DISCOVERY_RATE = 0.05
+"""Of the rows that are reported as drift, the share that is expected to be none."""
+SHOWN_PAIRS = 20
+"""Pairs of one change of role that an alert lists; the view has all of them."""
+
+MOVED = """
+WITH asked AS (FROM core_entry_versions WHERE study = $study AND is_newest AND is_changed)
+SELECT drift.g.entry, drift.g.pair_type, drift.g.path, drift.g.variant, drift.g.metric, level,
+    value_before, value, lower_limit, upper_limit, drift.change, change_lower, change_upper,
+    p_value, p_adjusted,
+    coalesce(reason, CASE WHEN source_count = 1 THEN 'a single source' END)
+FROM drift_of('asked', $replicates, $seed, $levels) AS drift
+JOIN asked ON asked.entry = drift.g.entry
+ORDER BY ALL
+"""
+
+
+def judge_newest(root: Root, study: Study) -> list[Judged]:
+    """Judge the newest re-audit of a study and commit the verdicts, unless that is done.
+
+    Returns the verdicts, the same ones at every call.
+    """
+    past = newest(root, study.study)
+    if receipts.exists(root, VERDICTS, study.study, past.reaudit_id):
+        return verdicts(root, study.study)
+    judged = judge(study.gates, moved(root, study)) if study.gates else []
+    rows = [
+        {"reaudit_id": past.reaudit_id, "position": position, "entry": one.entry}
+        | {"metric": one.metric, "rule": one.rule, "pair_type": one.pair_type, "path": one.path}
+        | {"variant": one.variant, "gate_limit": one.limit, "level": one.confidence}
+        | {"found": one.found, "lower_limit": one.lower_limit, "upper_limit": one.upper_limit}
+        | {"verdict": one.verdict, "reason": one.reason}
+        for position, one in enumerate(judged)
+    ]
+    table = pa.Table.from_pylist(rows, schema=TABLES["gate_verdicts"].schema)
+    commit(root, VERDICTS, study.study, past.reaudit_id, {"gate_verdicts": table})
+    return judged
+
+
+def moved(root: Root, study: Study) -> list[Moved]:
+    """How far each changed entry of the newest re-audit moved, at the levels of the gates."""
+    levels = sorted({gate.confidence for gate in study.gates.values()})
+    given = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
+    with connect(root) as connection:
+        return [Moved(*row) for row in connection.sql(MOVED, params=given).fetchall()]
+
+
+def verdicts(root: Root, study: str) -> list[Judged]:
+    """Verdicts of the newest re-audit, as they were committed."""
+    with connect(root) as connection:
+        rows = connection.sql(
+            "SELECT entry, metric, rule, pair_type, path, variant, gate_limit, level, found, "
+            "lower_limit, upper_limit, verdict, reason FROM out_verdicts WHERE study = $study",
+            params={"study": study},
+        ).fetchall()
+    return [Judged(*row) for row in rows]
+
+
+def summary(root: Root, study: str) -> dict[str, Any]:
+    """Say in JSON what the newest re-audit of a study found: entries, drift, roles, alerts."""
+    given = {"study": study, "rate": FALSE_DISCOVERY_RATE, "shown": SHOWN_PAIRS}
+    with connect(root) as connection:
+
+        def rows(query: str, *names: str) -> list[dict[str, Any]]:
+            found = connection.sql(query, params={name: given[name] for name in names})
+            return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+
+        entries = rows(
+            "SELECT * EXCLUDE (study) REPLACE (resolved_at::VARCHAR AS resolved_at) "
+            "FROM out_entries WHERE study = $study",
+            "study",
+        )
+        drift = rows(
+            "SELECT * EXCLUDE (study) FROM out_drift WHERE study = $study AND p_adjusted <= $rate",
+            *("study", "rate"),
+        )
+        judged = rows("SELECT * EXCLUDE (study) FROM out_verdicts WHERE study = $study", "study")
+        roles = rows(
+            "SELECT * EXCLUDE (study, pair_ids), pair_ids[:$shown] AS pair_ids "
+            "FROM out_role_changes WHERE study = $study",
+            *("study", "shown"),
+        )
+    first = entries[0]
+    return {
+        "study": study,
+        "reaudit_id": first["reaudit_id"],
+        "resolved_at": first["resolved_at"],
+        "alerts": _alerts(entries, judged),
+        "entries": entries,
+        "drift": drift,
+        "role_changes": roles,
+    }
+
+
+def _alerts(entries: list[dict[str, Any]], judged: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What somebody should be told: failed gates, entries that failed anew or moved meanwhile."""
+    alerts = []
+    for entry in entries:
+        named = {"entry": entry["entry"], "version": entry["version"]}
+        if entry["verdict"] == "fail":
+            rows = [
+                row for row in judged if (row["entry"], row["verdict"]) == (entry["entry"], "fail")
+            ]
+            alerts.append({"kind": "gate.failed", **named, "rows": rows})
+        if entry["state"] == FAILED and entry["change"] != NONE:
+            alerts.append({"kind": "entry.failed", **named, "problem": entry["problem"]})
+        if entry["state"] == AUDITED and entry["problem"]:
+            alerts.append({"kind": "entry.moved", **named, "problem": entry["problem"]})
+    return alerts

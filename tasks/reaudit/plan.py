@@ -1,0 +1,264 @@
+"""What a re-audit has to do, against the one before it, and its record in the warehouse."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from decaf.data.pairs import PairSet
+from decaf.foundation.digests import json_sha256, short
+from decaf.plan.resolution import Resolved, listed, models_of, resolve
+from decaf.plan.shards import ROUTING_VERSION, shared_inputs
+from decaf.plan.study import Study
+from decaf.registry.entries import Entry
+from tasks.plan import software
+from warehouse.commits import receipts
+from warehouse.commits.receipts import Receipt
+from warehouse.commits.stored import read_file
+from warehouse.commits.writer import commit, next_moment
+from warehouse.storage import Root
+from warehouse.tables.declarations import TABLES
+
+REAUDITS, ALERTS = "reaudits", "alerts"
+"""Kinds of commits: what a registry listed, and that everybody has been told of it."""
+AUDITED, FAILED, GONE = "audited", "failed", "gone"
+NONE, VERSION, NEW = "none", "version", "new"
+"""What changed of an entry, where it is not the weights, the preprocessing or the study."""
+
+DECISIVE = ("score", "pairs", "paths", "grid", "epsilon", "numerics", "routing")
+"""Inputs that change what is found of every model, by the name that is shown."""
+
+Row = dict[str, Any]
+
+
+class Past(NamedTuple):
+    """A re-audit that is recorded."""
+
+    reaudit_id: str
+    inputs: dict[str, str]
+    """What beside the registry's models determined its results, as digests by name."""
+    rows: dict[str, Row]
+    """Its entries by label, without those that were gone."""
+    is_settled: bool
+    """Whether its gates were judged and its alerts delivered."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """A registry as it was found, beside what was recorded last."""
+
+    study: Study
+    root: Root
+    resolved_at: datetime
+    resolved: tuple[Resolved, ...]
+    inputs: Mapping[str, str]
+    past: Past | None
+    before: Mapping[str, Row]
+    """The row of each label that was last audited."""
+
+    @property
+    def audited(self) -> Study:
+        """The study with all models that can be audited."""
+        return models_of(self.study, self.resolved)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything differs from what is recorded."""
+        if self.past is None or self.past.inputs != dict(self.inputs):
+            return True
+        return {one.entry.label: _face(_row(one)) for one in self.resolved} != {
+            label: _face(row) for label, row in self.past.rows.items()
+        }
+
+    def without(self, problems: Mapping[str, str]) -> "Round":
+        """The same, but for models that turned out not to be auditable."""
+        kept = (
+            one.failed(problems[one.model_id]) if one.model_id in problems else one
+            for one in self.resolved
+        )
+        return replace(self, resolved=tuple(kept))
+
+    def changes(self) -> dict[str, str]:
+        """What changed of each entry since it was last audited."""
+        return {one.entry.label: self._change(one) for one in self.resolved}
+
+    def gone(self) -> list[Row]:
+        """Rows of entries that the registry does not list any more."""
+        there = {one.entry.label for one in self.resolved}
+        return [
+            row
+            for label, row in (self.past.rows if self.past else {}).items()
+            if label not in there
+        ]
+
+    def _change(self, one: Resolved) -> str:
+        label = one.entry.label
+        if one.card is None:
+            known = self.past.rows.get(label) if self.past else None
+            is_known = known is not None and _face(known) == _face(_row(one))
+            return NONE if is_known else FAILED
+        before = self.before.get(label)
+        if before is None:
+            return NEW
+        words = [
+            word
+            for word, now, then in (
+                ("weights", one.weights, before["weights_sha256"]),
+                ("preprocessing", one.feeding, before["feeding_sha256"]),
+            )
+            if now != then
+        ]
+        words += [name for name in DECISIVE if self.past.inputs.get(name) != self.inputs[name]]
+        unchanged = NONE if before["version"] == one.entry.version else VERSION
+        return ", ".join(words) or unchanged
+
+
+def is_unchanged(study: Study, root: Root, entries: list[Entry], pairs: PairSet) -> bool:
+    """Whether the registry and the study are what was recorded last, all of it settled.
+
+    Compares what the registry says of its entries, so nothing is downloaded or opened. An entry
+    that failed is tried again at every re-audit.
+    """
+    past = newest(root, study.study)
+    if past is None or not past.is_settled:
+        return False
+    known = {label: (row["version"], row["digest"]) for label, row in past.rows.items()}
+    return (
+        known == {entry.label: (entry.version, entry.digest) for entry in entries}
+        and all(row["state"] == AUDITED for row in past.rows.values())
+        and past.inputs == study_inputs(study, pairs)
+    )
+
+
+def look(study: Study, root: Root) -> Round:
+    """Ask the registry and bring every new entry here; writes nothing to the warehouse.
+
+    Raises
+    ------
+    RegistryError
+        When the registry cannot be reached, or lists what it should not.
+    """
+    resolved_at = next_moment(root, REAUDITS, study.study)
+    found = tuple(resolve(study, listed(study.registry)))
+    past = newest(root, study.study)
+    inputs = study_inputs(study, study.data.pair_set())
+    return Round(study, root, resolved_at, found, inputs, past, _last_audited(root, study, past))
+
+
+def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
+    """Digests, by name, of all but the registry's models that determines what is found."""
+    measured = {
+        "behaviours": study.behaviours,
+        "attributions": {
+            name: method.model_dump(mode="json") for name, method in study.attributions.items()
+        },
+        "baselines": {
+            name: baseline.model_dump(mode="json") for name, baseline in study.baselines.items()
+        },
+    }
+    given = [
+        [card.id, card.weights_digest(study.workspace), card.feeding_digest]
+        for card in study.models
+        if not card.is_untrained(study.workspace)
+    ]
+    return shared_inputs(study, pairs) | {
+        "pairs": pairs.digest,
+        "epsilon": repr(study.epsilon),
+        "routing": str(ROUTING_VERSION),
+        "measurements": json_sha256(measured),
+        "models": json_sha256(given),
+    }
+
+
+def newest(root: Root, study: str) -> Past | None:
+    """The re-audit that was recorded last; reads receipts and one small file."""
+    found = list(receipts.read_kind(root, REAUDITS, study))
+    if not found:
+        return None
+    receipt = max(found, key=lambda one: one.committed_at)
+    rows = {row["entry"]: row for row in _rows(root, receipt) if row["state"] != GONE}
+    is_settled = receipts.exists(root, ALERTS, study, receipt.key)
+    return Past(receipt.key, receipt.inputs, rows, is_settled)
+
+
+def commit_reaudit(found: Round, run_id: str | None) -> str:
+    """Record what the registry listed and what became of it; returns the id of the re-audit."""
+    changes = found.changes()
+    moved = _moved_meanwhile(found)
+    rows = []
+    for one in found.resolved:
+        label = one.entry.label
+        before = found.before.get(label)
+        row = _row(one) | {"change": changes[label], "problem": one.problem or moved.get(label)}
+        row["previous_reaudit_id"] = before and before["reaudit_id"]
+        rows.append(row)
+    nothing = {"state": GONE, "change": GONE, "problem": None, "model_id": None}
+    rows += [row | nothing | {"previous_reaudit_id": row["reaudit_id"]} for row in found.gone()]
+    stamp = {"run_id": run_id, "resolved_at": found.resolved_at}
+    said = [[row["entry"], row["version"], row["digest"], row["state"]] for row in rows]
+    named = [found.study.study, found.resolved_at.isoformat(), run_id, said]
+    stamp["reaudit_id"] = short(json_sha256(named))
+    table = pa.Table.from_pylist(
+        [row | stamp for row in rows], schema=TABLES["registry_entries"].schema
+    )
+    tables = {"registry_entries": table}
+    name, key = found.study.study, stamp["reaudit_id"]
+    inputs = dict(found.inputs)
+    at = max(found.resolved_at, datetime.now(UTC))
+    commit(found.root, REAUDITS, name, key, tables, inputs=inputs, software=software(), at=at)
+    return key
+
+
+def _moved_meanwhile(found: Round) -> dict[str, str]:
+    """Entries that are another by now: the next re-audit takes them up."""
+    now = {entry.label: entry for entry in listed(found.study.registry)}
+    return {
+        one.entry.label: f"moved to version {now[one.entry.label].version} while version "
+        f"{one.entry.version} was being audited; the next re-audit takes it"
+        for one in found.resolved
+        if one.entry.label in now and now[one.entry.label].digest != one.entry.digest
+    }
+
+
+def _last_audited(root: Root, study: Study, past: Past | None) -> dict[str, Row]:
+    """By label, the row of the re-audit that audited it last."""
+    rows = {} if past is None else dict(past.rows)
+    older: dict[str, dict[str, Row]] = {}
+    for label, row in list(rows.items()):
+        if row["state"] == AUDITED:
+            continue
+        del rows[label]
+        if key := row["previous_reaudit_id"]:
+            if key not in older:
+                receipt = receipts.read_one(root, REAUDITS, study.study, key)
+                older[key] = {one["entry"]: one for one in _rows(root, receipt)}
+            rows[label] = older[key][label]
+    return rows
+
+
+def _row(one: Resolved) -> Row:
+    entry = one.entry
+    return {
+        "entry": entry.label,
+        "name": entry.name,
+        "version": entry.version,
+        "alias": entry.alias,
+        "digest": entry.digest,
+        "state": FAILED if one.card is None else AUDITED,
+        "model_id": one.model_id,
+        "weights_sha256": one.weights,
+        "feeding_sha256": one.feeding,
+        "problem": one.problem,
+    }
+
+
+def _face(row: Row) -> tuple[Any, ...]:
+    """What tells an entry from itself at another time."""
+    problem = row["problem"] if row["state"] == FAILED else None
+    return (row["state"], row["version"], row["digest"], row["model_id"], problem)
+
+
+def _rows(root: Root, receipt: Receipt) -> list[Row]:
+    return [row for file in receipt.files for row in read_file(root, file).to_pylist()]

@@ -1,0 +1,144 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from decaf.data.class_maps import IMAGENET9, class_map, imagenet9, outputs_of
+from decaf.errors import DataError
+from decaf.plan.study import Study
+from decaf.scoring.scores.superclass_probability import SuperclassProbability
+
+
+def written(tmp_path, mapping, name="map.json"):
+    path = tmp_path / name
+    path.write_text(json.dumps(mapping))
+    return path
+
+
+def test_ranges_include_both_ends():
+    assert outputs_of("0-2 7 9-9") == [0, 1, 2, 7, 9]
+
+
+def test_no_output_belongs_to_two_superclasses():
+    outputs = [output for ranges in IMAGENET9.values() for output in outputs_of(ranges)]
+    assert len(outputs) == len(set(outputs)) == 370
+    assert all(0 <= output < 1000 for output in outputs)
+
+
+def test_superclasses_are_numbered_as_the_folders_of_the_challenge():
+    assert list(IMAGENET9) == [
+        *("dog", "bird", "wheeled vehicle", "reptile", "carnivore", "insect"),
+        *("musical instrument", "primate", "fish"),
+    ]
+    mapping = imagenet9()
+    assert [mapping[o] for o in (151, 7, 436, 33, 281, 300, 889, 365, 0)] == [
+        *(0, 1, 2, 3, -1, 5, 6, 7, 8)
+    ]
+
+
+def test_the_shipped_map_is_the_official_one(shared_data):
+    official = shared_data / "imagenet9_photo" / "in_to_in9.json"
+    assert imagenet9() == class_map(official, 9)
+    shipped, read = (
+        SuperclassProbability(kind="superclass_probability", class_map=given)
+        for given in ("imagenet9", official)
+    )
+    assert shipped.identity() == read.identity()
+
+
+def test_a_shipped_map_is_no_file_of_that_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path, {"0": 1, "1": 0, "2": -1}, "imagenet9")
+    assert class_map(Path("imagenet9"), 9) == imagenet9()
+    assert class_map(tmp_path / "imagenet9", 2) == (1, 0, -1)
+
+
+def study(root, name="imagenet9"):
+    return Study(
+        study="try",
+        data={"adapter": "imagenet9", "root": str(root)},
+        models=[
+            {
+                "source": "function", "id": "one", "family": "any", "function": "any:one",
+                "output": "logits",
+            }
+        ],
+        score={"kind": "superclass_probability", "class_map": str(name)},
+        paths={"blend": {"kind": "blend"}},
+    )  # fmt: skip
+
+
+def test_the_map_beside_the_data_comes_before_the_shipped_one(tmp_path):
+    assert study(tmp_path).score.mapping == imagenet9()
+    before = study(tmp_path).score.identity()
+    official = {str(output): superclass for output, superclass in enumerate(imagenet9())}
+    file = written(tmp_path, official, "in_to_in9.json")
+    assert study(tmp_path).score.class_map == file
+    # The same content is the same study.
+    assert study(tmp_path).score.identity() == before
+    written(tmp_path, official | {"281": 4}, "in_to_in9.json")
+    assert [study(tmp_path).score.mapping[output] for output in (280, 281)] == [4, 4]
+    assert study(tmp_path).score.identity() != before
+    other = written(tmp_path, official, "other.json")
+    assert study(tmp_path, other).score.class_map == other
+    assert study(tmp_path / "elsewhere").score.identity() == before
+    # The folder of the photos may be named itself; the file lies beside it then.
+    assert study(tmp_path / "bg_challenge").score.class_map == file
+
+
+def test_a_file_called_as_the_official_one_maps_all_outputs(tmp_path):
+    official = {str(output): superclass for output, superclass in enumerate(imagenet9())}
+    del official["999"]
+    file = written(tmp_path, official, "in_to_in9.json")
+    with pytest.raises(DataError, match=r"in_to_in9.json has 999 outputs; .*1000 outputs of Imag"):
+        class_map(file, 9)
+    own = written(tmp_path, official, "own.json")
+    assert class_map(own, 9) == imagenet9()[:999]
+
+
+@pytest.mark.parametrize("value", ["0.9", "1.0", "true", '"1"', "null", "[1]", "{}"])
+def test_nothing_is_rounded_or_read_as_a_number(tmp_path, value):
+    (tmp_path / "map.json").write_text(f'{{"0": 0, "1": {value}}}')
+    with pytest.raises(DataError, match=r'not an object of whole numbers: it has "1": '):
+        class_map(tmp_path / "map.json", 2)
+
+
+@pytest.mark.parametrize("text", ['{"0": 0, "1": 1, "0": 1}', '{"0": 0, "1": 1, "00": 0}'])
+def test_an_output_that_is_mapped_twice_is_an_error(tmp_path, text):
+    (tmp_path / "map.json").write_text(text)
+    with pytest.raises(DataError, match="maps output 0 twice"):
+        class_map(tmp_path / "map.json", 2)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        ({"0": 0, "1": 0}, r"2 outputs to -1 or to 0 … 1.*never mapped to: 1; no superclass: none"),
+        ({"0": 0, "1": 2}, "never mapped to: 1; no superclass: 2"),
+        ({"0": 0, "1": 1, "3": 1}, "3 outputs and none is called 2; expected 0 to 2"),
+        ({"dog": 0}, "not an object of whole numbers"),
+        ({"0": 0, "-1": 1}, "not an object of whole numbers"),
+        ([0, 1], "not an object of whole numbers"),
+        (7, "not an object of whole numbers"),
+        ({}, "never mapped to: 0, 1"),
+    ],
+)
+def test_a_map_that_does_not_fit_says_why(tmp_path, mapping, message):
+    with pytest.raises(DataError, match=message):
+        class_map(written(tmp_path, mapping), 2)
+
+
+def test_a_shipped_map_has_its_own_number_of_superclasses():
+    with pytest.raises(DataError, match=r"class map imagenet9 .*never mapped to: 9;"):
+        class_map(Path("imagenet9"), 10)
+
+
+def test_a_map_that_is_no_json_says_so(tmp_path):
+    (tmp_path / "map.json").write_text("{0: 1}")
+    with pytest.raises(DataError, match=r"map\.json is not JSON"):
+        class_map(tmp_path / "map.json", 2)
+
+
+def test_a_map_that_is_not_there_names_the_shipped_one(tmp_path):
+    with pytest.raises(DataError, match=r"No such file.*did you mean 'imagenet9'"):
+        class_map(Path("imagenet-9"), 9)

@@ -1,0 +1,68 @@
+"""Clean inputs of either kind go into one file as they are, and come out as models take them."""
+
+import numpy as np
+import pytest
+import torch
+
+from decaf.data.input_store import channels_first, open_inputs, store_inputs
+from decaf.data.pairs import Image, ImageSet
+from decaf.errors import DataError
+from decaf.foundation.arrays import as_taken
+from decaf.scoring.states import on_device
+
+CPU = torch.device("cpu")
+
+
+def stored(tmp_path, arrays):
+    images = tuple(Image(f"input-{n}", "any", f"content {n}", str(n)) for n in range(len(arrays)))
+    path = store_inputs(
+        tmp_path, ImageSet(images, "a test"), lambda image: arrays[int(image.location)]
+    )
+    return open_inputs(path)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_keep_their_numbers_and_their_type(tmp_path, dtype):
+    rows = np.array([[0.1, -7.0, 1e9], [2.5, 255.0, 0.0]], dtype)
+    found = stored(tmp_path, rows)
+    assert isinstance(found, np.memmap)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(channels_first(found), rows)
+    taken = on_device(channels_first(found[[0, 1]]), CPU)
+    assert taken.numpy().dtype == dtype
+    np.testing.assert_array_equal(taken, rows)
+
+
+def test_images_come_out_channels_first_between_0_and_1_without_a_copy(tmp_path):
+    images = np.arange(2 * 2 * 1 * 3, dtype=np.uint8).reshape(2, 2, 1, 3)
+    found = stored(tmp_path, images)
+    assert (found.dtype, found.shape) == (np.uint8, (2, 2, 1, 3))
+    turned = channels_first(found)
+    assert np.shares_memory(turned, found)
+    assert turned.shape == (2, 3, 2, 1)
+    # Channel 1 of the first image: its upper pixel has bytes 0, 1, 2, its lower one 3, 4, 5.
+    np.testing.assert_array_equal(turned[0, 1].ravel(), [1, 4])
+    np.testing.assert_array_equal(as_taken(turned)[0, 1].ravel(), np.float32([1, 4]) / 255)
+    np.testing.assert_array_equal(on_device(turned[[0, 1]], CPU), as_taken(turned))
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        (np.zeros(3, np.float64), r"float64 \(3,\); expected float32 \(3,\)"),
+        (np.zeros(2, np.float32), r"float32 \(2,\); expected float32 \(3,\)"),
+    ],
+)
+def test_inputs_of_two_kinds_are_named_and_nothing_is_left(tmp_path, other, found):
+    with pytest.raises(DataError, match=rf"1 of 2 inputs(.|\n)*input-1 is {found}"):
+        stored(tmp_path, [np.zeros(3, np.float32), other])
+    assert list((tmp_path / "inputs").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "neither", [np.zeros((2, 2, 3), np.float32), np.zeros(3, np.int64), np.zeros((2, 3), np.uint8)]
+)
+def test_what_is_neither_an_image_nor_a_row_is_refused(tmp_path, neither):
+    with pytest.raises(DataError, match=r"input-0 is .*; expected an image, uint8"):
+        stored(tmp_path, [neither])
+    assert list((tmp_path / "inputs").iterdir()) == []

@@ -1,0 +1,225 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from decaf.errors import ResponseError
+from decaf.evaluation.matching import match_units, matched_agreement, role_credit
+
+E, C, F = [1, 0, 0], [0, 1, 0], [0, 0, 1]
+NONE = [0, 0, 0]
+
+UNITS = st.lists(
+    st.tuples(
+        st.integers(0, 30).map(lambda n: n / 16),
+        st.tuples(*[st.integers(0, 1)] * 3),
+        st.sampled_from("abc"),
+    ),
+    max_size=25,
+    min_size=1,
+)
+
+
+def columns(units):
+    magnitude, labels, groups = zip(*units, strict=True)
+    return np.array(magnitude), np.array(labels), np.array(groups)
+
+
+def matched(magnitude, labels, **options):
+    return match_units(magnitude, labels, [np.arange(len(labels))], **options).tolist()
+
+
+def every_pair_compared(magnitude, labels, groups, tolerance):
+    """The definition, with every following unit looked at."""
+    pool = [unit for unit in range(len(labels)) if labels[unit].any()]
+    pool.sort(key=lambda unit: (magnitude[unit], groups[unit], unit))
+    used, pairs = set(), []
+    for place, one in enumerate(pool):
+        if one in used:
+            continue
+        for other in pool[place + 1 :]:
+            a, b = magnitude[one], magnitude[other]
+            near = b == 0 or (b - a) / b <= tolerance
+            differs = (labels[one] != labels[other]).any()
+            if near and differs and other not in used:
+                used |= {one, other}
+                pairs.append([one, other])
+                break
+    return pairs
+
+
+def test_nearest_unit_of_another_pattern():
+    assert matched([1.0, 1.01, 1.02, 1.04], [E, E, C, F]) == [[0, 2], [1, 3]]
+
+
+def test_a_used_unit_is_not_used_again():
+    assert matched([1.0, 1.01, 1.02], [E, C, E]) == [[0, 1]]
+
+
+def test_a_unit_without_a_partner_is_left():
+    assert matched([1.0, 2.0, 2.02], [E, C, E]) == [[1, 2]]
+
+
+def test_tolerance_is_relative_to_the_larger_and_includes_equality():
+    assert matched([3.0, 4.0], [E, C], tolerance=0.25) == [[0, 1]]
+    assert matched([2.999, 4.0], [E, C], tolerance=0.25) == []
+    assert matched([0.95, 1.0], [E, C]) == []  # 1 - 0.95 is above 0.05 in float64
+
+
+def test_zero_matches_zero_only():
+    assert matched([0.0, 0.0, 0.001], [E, C, F], tolerance=0) == [[0, 1]]
+    assert matched([0.0, 0.001], [E, C]) == []
+
+
+def test_units_without_a_label_stay_out():
+    assert matched([1.0, 1.01, 1.02], [E, NONE, C]) == [[0, 2]]
+    assert matched([1.0, 1.0], [NONE, NONE]) == []
+
+
+def test_overlapping_labels_are_patterns_of_their_own():
+    assert matched([1.0, 1.0, 1.0], [[1, 1, 0], [1, 1, 0], [1, 0, 0]]) == [[0, 2]]
+
+
+def test_equal_magnitudes_follow_their_identities():
+    models, pairs = ["b", "a", "a", "b"], ["1", "2", "1", "1"]
+    labels = [C, E, F, E]
+    # Sorted: a 1 (F), a 2 (E), b 1 (C), b 1 (E).
+    assert match_units([1.0] * 4, labels, (models, pairs)).tolist() == [[2, 1], [0, 3]]
+
+
+def test_members_lie_in_different_groups():
+    labels, groups = [E, C, F, E], ["tree", "tree", "linear", "tree"]
+    assert matched([1.0, 1.01, 1.02, 1.03], labels, groups=groups) == [[0, 2]]
+    assert matched([1.0, 1.01, 1.02, 1.03], labels) == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("tolerance", [0, 0.05, 0.2])
+@given(UNITS)
+def test_equals_every_pair_compared(tolerance, units):
+    magnitude, labels, groups = columns(units)
+    pairs = match_units(magnitude, labels, (groups, np.arange(groups.size)), tolerance)
+    assert pairs.tolist() == every_pair_compared(magnitude, labels, groups, tolerance)
+
+
+@given(UNITS, st.booleans())
+def test_pairs_are_what_they_promise(units, use_groups):
+    magnitude, labels, groups = columns(units)
+    pairs = match_units(
+        magnitude, labels, [np.arange(groups.size)], groups=groups if use_groups else None
+    )
+    one, other = pairs.T
+    assert np.unique(pairs).size == pairs.size
+    assert labels[pairs].any(axis=2).all()
+    assert (labels[one] != labels[other]).any(axis=1).all()
+    assert (magnitude[other] - magnitude[one] <= 0.05 * magnitude[other] + 1e-12).all()
+    assert (magnitude[one] <= magnitude[other]).all()
+    assert not use_groups or (groups[one] != groups[other]).all()
+
+
+@given(UNITS, st.randoms(use_true_random=False))
+def test_order_of_rows_does_not_matter(units, random):
+    magnitude, labels, groups = columns(units)
+    names = np.arange(groups.size)
+    order = np.array(random.sample(range(names.size), names.size))
+    one = match_units(magnitude, labels, (groups, names))
+    other = match_units(magnitude[order], labels[order], (groups[order], names[order]))
+    np.testing.assert_array_equal(order[other], one)
+
+
+def test_credit_by_hand():
+    scores = [[0.5, 0.1, 0.2], [0.2, 0.2, 0.1], [0, 0, 0], [0.1, 0.2, 0.3], [0.3, 0.1, 0.3]]
+    labels = [E, C, [1, 1, 0], C, NONE]
+    assert role_credit(scores, labels) == pytest.approx([1, 0.5, 2 / 3, 0, 0])
+
+
+def test_credit_of_a_missing_score_is_missing():
+    credit = role_credit([[0.5, np.nan], [0.5, 0.1]], [[1, 0], [1, 0]])
+    np.testing.assert_array_equal(credit, [np.nan, 1])
+
+
+@given(UNITS)
+def test_a_scalar_earns_the_active_labels_over_three_times_the_cases(units):
+    magnitude, labels, groups = columns(units)
+    pairs = match_units(magnitude, labels, [groups], tolerance=0.5)
+    found = matched_agreement(magnitude, labels, pairs)
+    if not len(pairs):
+        assert np.isnan(found.accuracy)
+        return
+    active, cases = int(labels[pairs].sum()), pairs.size
+    exact = sum(Fraction(int(labels[unit].sum()), 3) for unit in pairs.ravel()) / cases
+    assert exact == Fraction(active, 3 * cases)
+    assert found.accuracy == pytest.approx(float(exact), abs=1e-15)
+
+
+def test_published_accuracy_of_the_ordinary_magnitude():
+    # 17,416 active labels in 16,578 cases: 838 cases with two labels, the others with one.
+    labels = np.tile([E, C], (8_289, 1))
+    labels[:838, 2] = 1
+    pairs = np.arange(16_578).reshape(-1, 2)
+    found = matched_agreement(np.ones(16_578), labels, pairs)
+    assert found.accuracy == pytest.approx(0.3501829734185867, abs=1e-15)
+    assert found.pair_count == 8_289
+
+
+def test_agreement_by_hand():
+    # Units 0 and 1 differ on both labels: 0.6 beats 0.2, then a tie. 2 and 3 on the second: lost.
+    scores = [[0.6, 0.3], [0.2, 0.3], [0.4, 0.1], [0.5, 0.2]]
+    labels = [[1, 0], [0, 1], [1, 1], [1, 0]]
+    found = matched_agreement(scores, labels, [[0, 1], [2, 3]])
+    assert found.accuracy == 1
+    assert found.ranking_accuracy == pytest.approx((1 + 0.5 + 0) / 3)
+    assert (found.pair_count, found.ranking_count) == (2, 3)
+
+
+def test_ranking_does_not_depend_on_the_order_of_the_members():
+    rng = np.random.default_rng(3)
+    scores, labels = rng.integers(0, 3, (40, 3)), rng.integers(0, 2, (40, 3))
+    pairs = rng.permutation(40).reshape(-1, 2)
+    assert matched_agreement(scores, labels, pairs) == matched_agreement(
+        scores, labels, pairs[:, ::-1]
+    )
+
+
+def test_pairs_with_a_missing_score_are_left_out():
+    scores = [[np.nan, 0.3], [0.2, 0.4], [0.4, 0.1], [0.1, 0.2]]
+    labels = [[1, 0], [0, 1], [1, 0], [0, 1]]
+    found = matched_agreement(scores, labels, [[0, 1], [2, 3]])
+    assert (found.accuracy, found.pair_count) == (1, 1)
+    assert (found.ranking_accuracy, found.ranking_count) == (1, 3)
+
+
+def test_no_pair_is_undefined():
+    found = matched_agreement([1.0], [[1]], np.empty((0, 2), dtype=int))
+    assert np.isnan(found[:2]).all()
+    assert found[2:] == (0, 0)
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, 1, np.nan, np.inf, True, "0.05", None])
+def test_bad_tolerance(tolerance):
+    with pytest.raises(ResponseError, match="expected a number from 0 to below 1"):
+        matched([1.0, 1.0], [E, C], tolerance=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: matched([1.0], [[0, 2, 0]]), "other values than 0 and 1"),
+        (lambda: matched([1.0, 2.0], [0, 1]), r"labels have shape \(2,\)"),
+        (lambda: matched([], np.empty((0, 3))), r"labels have shape \(0, 3\)"),
+        (lambda: matched([1.0], [E, C]), r"shapes \(1,\), \(2,\); expected \(2,\)"),
+        (lambda: matched([1.0, 2.0], [E, C], groups=["a"]), r"\(2,\), \(2,\), \(1,\)"),
+        (lambda: match_units([1.0], [E], [["a", "b"]]), r"\(1,\), \(2,\)"),
+        (lambda: matched([1.0, -2.0], [E, C]), r"down to -2\.0"),
+        (lambda: matched([1.0, np.nan], [E, C]), "1 non-finite"),
+        (lambda: role_credit([0.1, 0.2], [E]), r"scores have shape \(2,\)"),
+        (lambda: matched_agreement([1.0], [E], [[0, 1]]), "rows 0 to 1; expected rows of the 1"),
+        (lambda: matched_agreement([1.0], [E], [[-1, 0]]), "rows -1 to 0"),
+        (lambda: matched_agreement([1.0], [E], [0, 0]), r"pairs have shape \(2,\)"),
+        (lambda: matched_agreement([1.0], [E], [[0.0, 0.0]]), r"pairs have shape \(1, 2\)"),
+    ],
+)
+def test_bad_input(make, message):
+    with pytest.raises(ResponseError, match=message):
+        make()

@@ -1,0 +1,260 @@
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch import nn
+
+from decaf.data.photo_files import central_crop
+from decaf.errors import DataError, ModelError, WriteFailed
+from decaf.models.checkpoint import load_below_head, save
+from decaf.models.training.epochs import FineTuning, Schedule
+from decaf.models.training.photos import Augmentation, Photo, batches
+from decaf.models.training.progress import EpochRecord, Progress
+
+CPU = torch.device("cpu")
+VARIED = Augmentation(crop_scale=(0.7, 1.0), flip_probability=0.5)
+
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """Four small photos of three classes: class 0 is dark, 1 and 2 are lighter."""
+    rng = np.random.default_rng(0)
+    made = []
+    for number, class_id in enumerate([0, 1, 2, 0]):
+        pixels = rng.integers(80 * class_id, 80 * class_id + 40, (40, 50, 3), dtype=np.uint8)
+        path = tmp_path / f"{number}.png"
+        Image.fromarray(pixels).save(path)
+        made.append(Photo(path, class_id))
+    return made
+
+
+def schedule(**given):
+    usual = {
+        "epochs": 3,
+        "warm_up_epochs": 1.0,
+        "learning_rate": 0.01,
+        "weight_decay": 0.0,
+        "batch_size": 2,
+        "precision": "float32",
+        "seed": 5,
+    }
+    return Schedule(**usual | given)
+
+
+def tiny(outputs=3):
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Dropout(0.5), nn.Linear(12, outputs)
+    )
+
+
+def weights(network):
+    return {name: tensor.clone() for name, tensor in network.state_dict().items()}
+
+
+def test_the_rate_rises_for_an_epoch_and_falls_as_half_a_cosine():
+    rates = [
+        schedule(epochs=5, learning_rate=0.8).rate_at(progress)
+        for progress in (0, 0.25, 1, 3, 5, 6)
+    ]
+    assert rates == pytest.approx([0, 0.2, 0.8, 0.4, 0, 0])
+    assert schedule(warm_up_epochs=0).rate_at(0) == 0.01
+    assert schedule(epochs=1).rate_at(1) == 0
+
+
+def test_an_epoch_shows_every_photo_once_in_an_order_of_its_seed(photos):
+    def labels(seed):
+        torch.manual_seed(seed)
+        return [label for _, batch in batches(photos, 3, VARIED) for label in batch.tolist()]
+
+    assert sorted(labels(1)) == [0, 0, 1, 2]
+    assert labels(1) == labels(1)
+    assert len({tuple(labels(seed)) for seed in range(8)}) > 1
+
+
+def test_crops_and_flips_come_from_the_seed(photos):
+    def pixels(seed):
+        torch.manual_seed(seed)
+        return torch.cat([batch for batch, _ in batches(photos, 2, VARIED)])
+
+    assert pixels(1).shape == (4, 3, 224, 224)
+    assert torch.equal(pixels(1), pixels(1))
+    assert not torch.equal(pixels(1), pixels(2))
+
+
+def test_without_augmentation_photos_are_fed_as_in_an_audit(photos):
+    ((pixels, labels),) = batches(photos[:1], 8)
+    with Image.open(photos[0].path) as file:
+        expected = torch.from_numpy(central_crop(file).copy()).permute(2, 0, 1) / 255
+    assert torch.equal(pixels[0], expected)
+    assert labels.tolist() == [0]
+
+
+def test_a_whole_crop_is_the_photo_and_a_flip_mirrors_it(tmp_path):
+    # No crop of another ratio has the area of a whole square: only the square itself is left.
+    rng = np.random.default_rng(0)
+    square = rng.integers(0, 256, (224, 224, 3), dtype=np.uint8)
+    Image.fromarray(square).save(tmp_path / "square.png")
+
+    def shown(flip_probability):
+        whole = Augmentation((1.0, 1.0), flip_probability)
+        ((pixels, _),) = batches([Photo(tmp_path / "square.png", 0)], 1, whole)
+        return (pixels[0].permute(1, 2, 0) * 255).round().numpy()
+
+    assert (shown(0.0) == square).all()
+    assert (shown(1.0) == square[:, ::-1]).all()
+
+
+def test_a_damaged_photo_is_named(photos):
+    photos[2].path.write_bytes(b"not an image")
+    with pytest.raises(DataError, match=r"2\.png cannot be decoded"):
+        list(batches(photos, 2))
+
+
+def test_losses_and_accuracies_are_means_over_photos(photos):
+    network = nn.Sequential(nn.Flatten(), nn.Linear(3 * 224 * 224, 3))
+    with torch.no_grad():
+        network[1].weight.zero_()
+        network[1].bias.copy_(torch.tensor([1.0, 0.0, 0.0]))
+    measured = FineTuning(network, nn.Identity(), CPU, 3, schedule(batch_size=3)).measure(photos)
+    z = np.exp(1) + 2
+    assert measured.accuracy == 0.5
+    assert measured.loss == pytest.approx(np.log(z) - 0.5, rel=1e-6)
+
+
+def test_training_learns_and_records_every_epoch(photos, tmp_path):
+    network = tiny()
+    tuning = FineTuning(network, nn.Identity(), CPU, 3, schedule(epochs=20, learning_rate=0.1))
+    before = tuning.measure(photos)
+    records = tuning.run(photos, photos, VARIED, Progress(tmp_path / "progress"))
+    assert [record.epoch for record in records] == list(range(1, 21))
+    assert records[-1].validation_loss < before.loss
+    assert records[-1].validation_accuracy == 1
+    assert records[0].learning_rate == pytest.approx(0.1)
+    assert not network.training
+
+
+def test_a_stopped_training_ends_where_an_undisturbed_one_does(photos, tmp_path):
+    undisturbed = tiny()
+    straight = FineTuning(undisturbed, nn.Identity(), CPU, 3, schedule())
+    expected = straight.run(photos, photos, VARIED, Progress(tmp_path / "straight"))
+
+    class Stopped(Exception):
+        pass
+
+    class StopsAfterOne(Progress):
+        def store(self, network, optimizer, records):
+            if len(records) == 2:
+                raise Stopped
+            super().store(network, optimizer, records)
+
+    first = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule())
+    with pytest.raises(Stopped):
+        first.run(photos, photos, VARIED, StopsAfterOne(tmp_path / "stopped"))
+    torch.manual_seed(99)
+    resumed = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule())
+    records = resumed.run(photos, photos, VARIED, Progress(tmp_path / "stopped"))
+    assert [record[:-1] for record in records] == [record[:-1] for record in expected]
+    for name, tensor in weights(undisturbed).items():
+        assert torch.equal(resumed.network.state_dict()[name], tensor), name
+
+
+def test_an_epoch_whose_optimiser_was_not_written_has_not_happened(photos, tmp_path, monkeypatch):
+    progress = Progress(tmp_path)
+    tuning = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule(epochs=1))
+    tuning.run(photos, photos, VARIED, progress)
+    before = (tmp_path / "optimizer.safetensors").read_bytes()
+
+    def full(*_):
+        raise WriteFailed("disk full")
+
+    monkeypatch.setattr("decaf.models.training.progress.save_tensors", full)
+    records = [EpochRecord(epoch, 0.1, 1.0, 0.5, 1.0, 0.5, 1.0) for epoch in (1, 2)]
+    with pytest.raises(WriteFailed):
+        progress.store(tuning.network, tuning.optimizer, records)
+    assert progress.weights_file(2).exists()
+    assert (tmp_path / "optimizer.safetensors").read_bytes() == before
+    assert len(progress.restore(tuning.network, tuning.optimizer)) == 1
+
+
+def test_a_loss_that_is_not_finite_stops_the_training(photos, tmp_path):
+    network = tiny()
+    with torch.no_grad():
+        network[3].weight.fill_(float("nan"))
+    tuning = FineTuning(network, nn.Identity(), CPU, 3, schedule())
+    with pytest.raises(ModelError, match="training diverged"):
+        tuning.run(photos, photos, VARIED, Progress(tmp_path))
+    assert not list(tmp_path.glob("*.safetensors"))
+
+
+@pytest.mark.parametrize("outputs", [2, 4])
+def test_a_network_needs_an_output_for_each_class(outputs, photos, tmp_path):
+    tuning = FineTuning(tiny(outputs), nn.Identity(), CPU, 3, schedule())
+    with pytest.raises(ModelError, match=rf"\(\d+, {outputs}\) .* 3 classes.*num_classes: 3"):
+        tuning.run(photos, photos, VARIED, Progress(tmp_path))
+
+
+def test_everything_but_another_output_layer_is_loaded(tmp_path):
+    def network(outputs, width=4):
+        return nn.Sequential(nn.Linear(3, width), nn.BatchNorm1d(width), nn.Linear(width, outputs))
+
+    given, wanted = network(10), network(2)
+    head = wanted[2].weight.clone()
+    save(given, tmp_path / "given.safetensors", {})
+    assert load_below_head(wanted, tmp_path / "given.safetensors") == ["2.bias", "2.weight"]
+    assert torch.equal(wanted[0].weight, given[0].weight)
+    assert torch.equal(wanted[2].weight, head)
+    assert load_below_head(network(10), tmp_path / "given.safetensors") == []
+    with pytest.raises(ModelError, match=r"differ in size"):
+        load_below_head(
+            nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Linear(5, 2)),
+            tmp_path / "given.safetensors",
+        )
+    with pytest.raises(ModelError, match=r"0\.bias is missing"):
+        load_below_head(nn.Sequential(nn.Linear(3, 4)), _without_bias(tmp_path))
+
+
+def _without_bias(folder):
+    path = folder / "no_bias.safetensors"
+    save(nn.Sequential(nn.Linear(3, 4, bias=False)), path, {})
+    return path
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: (folder / "epoch_002.safetensors").unlink(),
+        lambda folder: (folder / "epoch_002.safetensors").write_bytes(b"cut"),
+        lambda folder: _cut(folder / "optimizer.safetensors"),
+        lambda folder: save(nn.Linear(1, 1), folder / "optimizer.safetensors", {}),
+        lambda folder: save(nn.Linear(1, 1), folder / "epoch_002.safetensors", {}),
+        lambda folder: save(
+            nn.Linear(1, 1), folder / "optimizer.safetensors", {"decaf.epochs": "[[1, 2]]"}
+        ),
+    ],
+    ids=["gone", "no_weights", "cut", "no_records", "another_network", "other_records"],
+)
+def test_damaged_progress_says_how_to_start_again(photos, tmp_path, damage):
+    folder = tmp_path / "progress"
+    first = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule(epochs=2))
+    first.run(photos, photos, VARIED, Progress(folder))
+    damage(folder)
+    resumed = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule())
+    with pytest.raises(ModelError, match=r"cannot go on from .*progress.*Remove that folder"):
+        resumed.run(photos, photos, VARIED, Progress(folder))
+    shutil.rmtree(folder)
+    assert len(resumed.run(photos, photos, VARIED, Progress(folder))) == 3
+
+
+def _cut(path):
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def test_an_epoch_that_is_kept_or_best_and_gone_is_told_the_same_way(tmp_path):
+    with pytest.raises(ModelError, match=r"cannot go on from .*epoch_001.*Remove that folder"):
+        Progress(tmp_path).load(tiny(), 1)

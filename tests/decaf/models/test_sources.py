@@ -1,0 +1,101 @@
+"""What every source of models has to keep: its card is known by whatever changes outputs."""
+
+from pathlib import Path
+
+import pytest
+
+from decaf.foundation.plugins import members
+from decaf.models.card import ModelCard
+from decaf.models.sources.endpoint import EndpointCard
+from decaf.models.sources.estimator import EstimatorCard
+from decaf.models.sources.function import FunctionCard
+from decaf.models.sources.network import NetworkCard
+
+NETWORK = NetworkCard(
+    id="one",
+    family="any",
+    architecture="timm:resnet18",
+    weights="one.safetensors",
+    input_size=None,
+    mean=[0.5, 0.5, 0.5],
+    std=[0.5, 0.5, 0.5],
+)
+ESTIMATOR = EstimatorCard(id="one", family="any", source="estimator", file="one.skops")
+FUNCTION = FunctionCard(
+    id="one",
+    family="any",
+    source="function",
+    function="decaf.statistics.ranks:average_ranks",
+    output="value",
+)
+ENDPOINT = EndpointCard(
+    id="one", family="any", source="endpoint", url="http://a", version="1", output="value"
+)
+CHANGED = (
+    (
+        NETWORK,
+        {
+            "architecture": "timm:resnet34",
+            "arguments": {"num_classes": 3},
+            "entry": "state_dict",
+            "prefix": "module.",
+            "pretrained": "a1_in1k",
+            "input_size": 96,
+            "mean": (0.4,) * 3,
+            "std": (0.4,) * 3,
+            "precision": "bfloat16",
+            "memory_format": "channels_last",
+            "output": "probabilities",
+        },
+    ),
+    (ESTIMATOR, {"method": "predict", "classes": (1, 0)}),
+    (
+        FUNCTION,
+        {
+            "function": "decaf.statistics.ranks:spearman",
+            "arguments": {},
+            "files": (Path(__file__),),
+            "output": "logits",
+        },
+    ),
+    (
+        ENDPOINT,
+        {"url": "http://b", "version": "2", "encoding": "base64", "output": "logits"},
+    ),
+)
+NAMES = {"id", "family", "source", "sha256"}
+BY_CONTENT = {"weights", "training", "checkpoints", "file", "trusted"}
+TRANSPORT = {
+    "rows_per_request",
+    "timeout_seconds",
+    "retries",
+    "backoff_seconds",
+    "longest_backoff_seconds",
+    "headers",
+}
+
+
+def identity(card, workspace):
+    """Both digests, the first where it does not depend on a file alone."""
+    by_file = isinstance(card, NetworkCard | EstimatorCard)
+    return None if by_file else card.weights_digest(workspace), card.feeding_digest
+
+
+CASES = [(card, field, value) for card, changes in CHANGED for field, value in changes.items()]
+
+
+@pytest.mark.parametrize(("card", "field", "value"), CASES)
+def test_what_changes_outputs_changes_the_identity(card, field, value, tmp_path):
+    other = card.model_copy(update={field: value})
+    assert identity(card, tmp_path) != identity(other, tmp_path)
+    assert identity(card, tmp_path) == identity(card.model_copy(), tmp_path)
+
+
+@pytest.mark.parametrize(("card", "changes"), CHANGED)
+def test_every_field_either_changes_outputs_or_does_not(card, changes):
+    unchanged = type(card).model_fields.keys() - changes.keys()
+    assert unchanged <= NAMES | BY_CONTENT | TRANSPORT
+
+
+def test_no_source_is_left_out():
+    assert {type(card) for card, _ in CHANGED} == set(members(ModelCard))

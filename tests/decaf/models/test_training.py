@@ -1,0 +1,103 @@
+"""Carrying out a recipe: once for all studies that share a workspace."""
+
+import threading
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from decaf.errors import WriteFailed
+from decaf.models.sources.network import NetworkCard
+from decaf.models.training.network import train_network
+from decaf.studies.scenes.recipes import SceneShortcut, TrainingOutcome
+
+SECONDS = 60
+"""Far longer than anything here takes: a hanging test ends."""
+
+
+def card():
+    return NetworkCard(
+        id="one",
+        family="cnn",
+        architecture="factory:decaf.models.networks.small_cnn:build",
+        input_size=32,
+        mean=(0.5,),
+        std=(0.5,),
+        training={"recipe": "scene_shortcut", "shortcut": 0.5, "seed": 1},
+    )
+
+
+class Trainings:
+    """Stands for the recipe: a training begins, leaves something, and ends when it may."""
+
+    def __init__(self, monkeypatch):
+        self.under_way, self.may_end, self.sites = threading.Event(), threading.Event(), []
+        monkeypatch.setattr(SceneShortcut, "train", lambda _, network, site: self._train(site))
+
+    def _train(self, site):
+        self.sites.append(site)
+        save_file({"a": torch.ones(1)}, site.scratch / "epoch_001.safetensors")
+        self.under_way.set()
+        assert self.may_end.wait(SECONDS)
+        assert (site.scratch / "epoch_001.safetensors").exists()
+        return TrainingOutcome(1.0, 1.0, 0.0, 2.0)
+
+
+def in_background(workspace):
+    thread = threading.Thread(target=train_network, args=(card(), workspace, "cpu"), daemon=True)
+    thread.start()
+    return thread
+
+
+def test_two_studies_of_one_workspace_train_a_network_once(tmp_path, monkeypatch):
+    trainings, waits = Trainings(monkeypatch), threading.Event()
+    monkeypatch.setattr("decaf.models.training.network.LOG.warning", lambda *_: waits.set())
+    first = in_background(tmp_path)
+    assert trainings.under_way.wait(SECONDS)
+    second = in_background(tmp_path)
+    assert waits.wait(SECONDS)
+    trainings.may_end.set()
+    for thread in (first, second):
+        thread.join(SECONDS)
+        assert not thread.is_alive()
+    assert len(trainings.sites) == 1
+    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == [
+        trainings.sites[0].target.name
+    ]
+
+
+def test_who_waited_goes_on_where_the_other_failed(tmp_path, monkeypatch):
+    trainings, waits = Trainings(monkeypatch), threading.Event()
+    monkeypatch.setattr("decaf.models.training.network.LOG.warning", lambda *_: waits.set())
+    target = card().weights_file(tmp_path)
+
+    def failing(_, network, site):
+        save_file({"a": torch.ones(1)}, site.scratch / "epoch_001.safetensors")
+        trainings.under_way.set()
+        assert waits.wait(SECONDS)
+        monkeypatch.setattr(SceneShortcut, "train", lambda _, network, site: trainings._train(site))
+        raise RuntimeError("the power went")
+
+    monkeypatch.setattr(SceneShortcut, "train", failing)
+    trainings.may_end.set()
+    failed = []
+
+    def first():
+        with pytest.raises(RuntimeError, match="the power went"):
+            train_network(card(), tmp_path, "cpu")
+        failed.append(True)
+
+    thread = threading.Thread(target=first, daemon=True)
+    thread.start()
+    assert trainings.under_way.wait(SECONDS)
+    train_network(card(), tmp_path, "cpu")
+    thread.join(SECONDS)
+    assert failed == [True]
+    assert len(trainings.sites) == 1
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+def test_a_workspace_that_cannot_be_written_says_so(tmp_path):
+    (tmp_path / "checkpoints").write_text("a file in the way")
+    with pytest.raises(WriteFailed, match=r"checkpoints/one-.*cannot be made.*'workspace:'"):
+        train_network(card(), tmp_path, "cpu")

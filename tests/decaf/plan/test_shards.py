@@ -1,0 +1,145 @@
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from decaf.errors import ModelError
+from decaf.models.checkpoint import save
+from decaf.models.sources.network import NetworkCard
+from decaf.plan.shards import plan_shards, untrained
+from decaf.plan.study import Study
+from decaf.reveal.paths.blend import Blend
+from decaf.reveal.paths.patches import Patches
+from decaf.scoring.scores.class_probability import ClassProbability
+from decaf.studies.scenes.adapters import Scenes
+
+
+@pytest.fixture
+def study(tmp_path):
+    torch.manual_seed(0)
+    save(nn.Linear(2, 2), tmp_path / "weights.safetensors", {})
+    card = NetworkCard(
+        id="one",
+        family="any",
+        architecture="factory:torch.nn:Linear",
+        arguments={"in_features": 2, "out_features": 2},
+        weights=tmp_path / "weights.safetensors",
+        input_size=32,
+        mean=(0.5, 0.5, 0.5),
+        std=(0.5, 0.5, 0.5),
+    )
+    return Study(
+        study="try",
+        data=Scenes(adapter="scenes", sources=4, seed=0),
+        models=(card,),
+        score=ClassProbability(kind="class_probability", classes=2),
+        paths={"blend": Blend(), "patch": Patches()},
+        sources_per_shard=2,
+    )
+
+
+def keys(study):
+    return [shard.keys for shard in plan_shards(study, study.data.pair_set())]
+
+
+def card(study, **changes):
+    return study.model_copy(update={"models": (study.models[0].model_copy(update=changes),)})
+
+
+CHANGES = {
+    "preprocessing": lambda study: card(study, mean=(0.4, 0.5, 0.5)),
+    "input size": lambda study: card(study, input_size=64),
+    "precision": lambda study: card(study, precision="tf32"),
+    "output": lambda study: card(study, output="probabilities"),
+    "prefix": lambda study: card(study, prefix="module."),
+    "memory format": lambda study: card(study, memory_format="channels_last"),
+    "architecture": lambda study: card(study, arguments={"in_features": 2}),
+    "model name": lambda study: card(study, id="two"),
+    "score": lambda s: s.model_copy(
+        update={"score": ClassProbability(kind="class_probability", classes=3)}
+    ),
+    "direction": lambda s: s.model_copy(
+        update={"score": ClassProbability(classes=2, kind=s.score.kind, direction="decreasing")}
+    ),
+    "target": lambda s: s.model_copy(
+        update={"score": ClassProbability(classes=2, kind=s.score.kind, target=1)}
+    ),
+    "path": lambda s: s.model_copy(update={"paths": {**s.paths, "blend": Blend(sigma=2.0)}}),
+    "grid": lambda s: s.model_copy(update={"stages": 5}),
+    "pairs": lambda s: s.model_copy(update={"data": Scenes(adapter="scenes", sources=4, seed=1)}),
+}
+
+
+def test_a_study_is_cut_into_blocks_of_sources(study):
+    shards = plan_shards(study, study.data.pair_set())
+    assert [shard.block for shard in shards] == [0, 1]
+    assert [len(shard.rows) for shard in shards] == [4, 4]
+    assert [shard.trajectory_count for shard in shards] == [8, 8]
+    assert len({shard.keys.shard_key for shard in shards}) == 2
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changes_scores_changes_every_key(study, change):
+    before = {key.shard_key for key in keys(study)}
+    assert not before & {key.shard_key for key in keys(CHANGES[change](study))}
+
+
+def test_other_weights_change_every_key(study):
+    before = {key.shard_key for key in keys(study)}
+    save(nn.Linear(2, 2), study.models[0].weights, {})
+    assert not before & {key.shard_key for key in keys(study)}
+
+
+def test_epsilon_changes_the_profiles_alone(study):
+    other = study.model_copy(update={"epsilon": 0.1})
+    for one, two in zip(keys(study), keys(other), strict=True):
+        assert one.shard_key == two.shard_key
+        assert one.profile_key != two.profile_key
+
+
+def test_what_changes_no_score_changes_no_key(study):
+    moved = study.models[0].weights.rename(study.models[0].weights.with_name("moved.safetensors"))
+    other = card(study, weights=moved, family="renamed").model_copy(
+        update={
+            "batch_size": 7,
+            "device": "cpu",
+            "paths": dict(reversed(study.paths.items())),
+        }
+    )
+    study.models[0].weights.symlink_to(moved)
+    assert keys(study) == keys(other)
+
+
+def test_more_sources_keep_the_blocks_that_are_whole(study):
+    pairs = study.data.pair_set()
+    first = plan_shards(study, pairs)[0]
+    fewer = type(pairs)(pairs.images, tuple(pairs.pairs[row] for row in first.rows), pairs.geometry)
+    assert plan_shards(study, fewer)[0].keys == first.keys
+
+
+def test_a_digest_that_was_promised_is_checked(study):
+    with pytest.raises(ModelError, match="the configuration expects abc"):
+        keys(card(study, sha256="abc"))
+
+
+def test_a_model_with_a_recipe_is_untrained_until_its_checkpoint_is_there(study, tmp_path):
+    recipe = {"recipe": "scene_shortcut", "shortcut": 0.5, "seed": 1}
+    settings = {**study.models[0].model_dump(), "weights": None, "training": recipe}
+    waiting = study.model_copy(
+        update={"models": (NetworkCard(**settings),), "workspace": tmp_path / "work"}
+    )
+    assert [model.id for model in untrained(waiting)] == ["one"]
+    with pytest.raises(ModelError, match="cannot be read"):
+        keys(waiting)
+
+
+def test_blocks_hold_the_images_that_they_need(study):
+    pairs = study.data.pair_set()
+    block = pairs.block(pairs.blocks(2)[1])
+    assert block.pair_count == 4
+    assert len(block.image_ids) == len(set(block.image_ids)) == block.image_positions.size
+    for row, pair_id in enumerate(block.pair_ids):
+        pair = next(pair for pair in pairs.pairs if pair.pair_id == pair_id)
+        assert block.image_positions[block.plus[row]] == pair.plus
+        assert block.image_positions[block.minus[row]] == pair.minus
+    np.testing.assert_array_equal(np.unique(block.source), [0, 1])

@@ -1,0 +1,130 @@
+from pathlib import Path
+
+import pytest
+
+from decaf.errors import ConfigError
+from decaf.plan.study import LocalWorkers, load_study
+
+MODEL = """
+  - id: one
+    family: cnn
+    architecture: factory:decaf.models.networks.small_cnn:build
+    weights: one.safetensors
+    input_size: 32
+    mean: [0.5, 0.5, 0.5]
+    std: [0.5, 0.5, 0.5]
+"""
+STUDY = f"""study: try
+data: {{adapter: scenes, sources: 4}}
+models:{MODEL}
+score: {{kind: class_probability, classes: 2}}
+paths:
+  blend: {{kind: blend}}
+"""
+
+
+def load(tmp_path, text, name="study.yaml"):
+    path = tmp_path / name
+    path.write_text(text)
+    return load_study(path)
+
+
+def test_a_study_has_defaults_for_what_it_does_not_say(tmp_path):
+    study = load(tmp_path, STUDY)
+    assert study.epsilon == 0.02
+    assert study.grid.tolist() == [k / 8 for k in range(9)]
+    assert study.cluster == LocalWorkers()
+    assert study.report_file == Path("runs/try.html")
+
+
+def test_lists_of_several_files_are_one_list(tmp_path):
+    (tmp_path / "one.yaml").write_text(MODEL)
+    (tmp_path / "more.yaml").write_text(
+        MODEL.replace("- id: one", "- &first\n    id: two") + "  - {<<: *first, id: three}\n"
+    )
+    text = STUDY.replace(f"models:{MODEL}", "models: [!file one.yaml, !file more.yaml]\n")
+    assert [card.id for card in load(tmp_path, text).models] == ["one", "two", "three"]
+    (tmp_path / "more.yaml").write_text(MODEL.replace("mean", "maen").replace("id: one", "id: two"))
+    with pytest.raises(ConfigError, match=r"more\.yaml:7: .*'maen'; did you mean 'mean'"):
+        load(tmp_path, text)
+
+
+def test_stages_may_be_listed(tmp_path):
+    assert load(tmp_path, STUDY + "stages: [0, 0.25, 1]\n").grid.tolist() == [0, 0.25, 1]
+
+
+def test_a_file_can_stand_in_for_a_section_and_a_variable_in_a_text(tmp_path, monkeypatch):
+    (tmp_path / "models.yaml").write_text(MODEL)
+    monkeypatch.setenv("PLACE", "/somewhere")
+    text = STUDY.replace(f"models:{MODEL}", "models: !file models.yaml\n")
+    study = load(tmp_path, text + "warehouse: ${PLACE}/warehouse\n")
+    assert study.models[0].id == "one"
+    assert study.warehouse == "/somewhere/warehouse"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("epsilon", "epsilom: 0.1", r"study\.yaml:14: .*'epsilom'; did you mean 'epsilon'"),
+        ("", "paths:\n  blend: {kind: blend}", r"study\.yaml:14: key 'paths' is given twice"),
+        ("", "stages: 1", r"study\.yaml:14: 'stages.*at least two stages"),
+        ("", "stages: [0, 0.5]", r"study\.yaml:14: .*expected \[0, 1\]"),
+        ("", "epsilon: 0", r"study\.yaml:14: 'epsilon.*greater than 0 \(found 0\)"),
+        ("", "batch_size: many", r"study\.yaml:14: 'batch_size.*found 'many'"),
+        ("", "warehouse: ${NOT_SET_AT_ALL}", r"study\.yaml:14: environment variable NOT_SET"),
+        ("{kind: blend}", "{kind: blnd}", r"study\.yaml:13: 'paths\.blend.*'blend'"),
+        ("{kind: class_p", "{kind: clas_p", r"study\.yaml:11: 'score': .*'class_probability'"),
+        ("{kind: class_", "{knd: class_", r"study\.yaml:11: .*key 'kind' is missing; known: cl"),
+        ("    family", "    source: estimatr\n    family", r"study\.yaml:5: .*mean 'estimator'"),
+        ("classes: 2", "classes: 2, target: 2", r"study\.yaml:11: .*class 2; there are 2"),
+        ("    mean:", "    entry: x\n    mean:", r"study\.yaml:9: .*a torch file in 'weights'"),
+        ("0.5]\n    std", "0.5]\n    Std", r"study\.yaml:10: 'models\.0': unknown key 'Std'"),
+        ("    mean", "    pretrained: x\n    mean", r"study\.yaml:4: .*exactly one of 'weights'"),
+        ("    mean", "    precision: half\n    mean", r"study\.yaml:9: .*'float32', 'tf32'"),
+        ("{kind: blend}", "{kind: blend, sigam: 2}", r"study\.yaml:13: .*did you mean 'sigma'"),
+        ("sources: 4", "source: 4", r"study\.yaml:2: .*did you mean 'sources'"),
+        ("    mean:", "    maen:", r"study\.yaml:9: .*'maen'; did you mean 'mean'"),
+        ("    weights: one.safetensors\n", "", r"study\.yaml:4: .*exactly one of 'weights'"),
+        ("id: one", "id: one/two", r"study\.yaml:4: 'models\.0\.id.*pattern.*found 'one/two'"),
+        ("score:", "scoer:", r"study\.yaml:11: .*did you mean 'score'"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(tmp_path, old, new, message):
+    text = STUDY.replace(old, new, 1) if old in STUDY and old else f"{STUDY}\n{new}\n"
+    with pytest.raises(ConfigError, match=message):
+        load(tmp_path, text.replace("\n\n", "\n"))
+
+
+def test_what_came_from_the_environment_is_not_repeated(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLACE", "s3cret")
+    with pytest.raises(ConfigError, match=r"study\.yaml:15: 'epsilon'") as wrong:
+        load(tmp_path, STUDY + "epsilon: ${PLACE}\n")
+    assert "s3cret" not in str(wrong.value)
+
+
+def test_a_mistake_in_an_included_file_is_found_there(tmp_path):
+    (tmp_path / "models.yaml").write_text(MODEL.replace("family", "familly"))
+    text = STUDY.replace(f"models:{MODEL}", "models: !file models.yaml\n")
+    with pytest.raises(ConfigError, match=r"models\.yaml:3: .*did you mean 'family'"):
+        load(tmp_path, text)
+
+
+def test_two_models_of_one_name_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match="model ids occur twice"):
+        load(tmp_path, STUDY.replace(MODEL, MODEL + MODEL))
+
+
+@pytest.mark.parametrize("text", ["", "study: [", "study: !!python/object:os.system x"])
+def test_what_is_not_plain_yaml_is_refused(tmp_path, text):
+    with pytest.raises(ConfigError, match=r"study\.yaml"):
+        load(tmp_path, text)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ConfigError, match=r"absent\.yaml does not exist"):
+        load_study(tmp_path / "absent.yaml")
+
+
+def test_files_that_include_each_other_are_refused(tmp_path):
+    with pytest.raises(ConfigError, match="include each other"):
+        load(tmp_path, "study: !file study.yaml\n")

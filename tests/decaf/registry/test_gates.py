@@ -1,0 +1,111 @@
+"""Gates by hand, and their verdicts as properties."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from decaf.errors import ConfigError
+from decaf.registry.gates import (
+    METRICS,
+    NOTHING,
+    VERDICTS,
+    Gate,
+    Moved,
+    check_places,
+    judge,
+)
+
+ROW = Moved(
+    entry="net",
+    pair_type="wall",
+    path="blend",
+    variant=None,
+    metric="contradiction",
+    level=0.95,
+    value_before=0.10,
+    value=0.16,
+    lower_limit=0.12,
+    upper_limit=0.20,
+    change=0.06,
+    change_lower=0.03,
+    change_upper=0.09,
+    p_value=0.001,
+    p_adjusted=0.01,
+    reason=None,
+)
+
+
+@pytest.mark.parametrize(
+    ("gate", "verdict"),
+    [
+        ({"increase": 0.02}, "fail"),
+        ({"increase": 0.03}, "not enough evidence"),
+        ({"increase": 0.05}, "not enough evidence"),
+        ({"increase": 0.09}, "pass"),
+        ({"decrease": 0}, "pass"),
+        ({"at_most": 0.11}, "fail"),
+        ({"at_most": 0.15}, "not enough evidence"),
+        ({"at_most": 0.2}, "pass"),
+        ({"at_least": 0.21}, "fail"),
+        ({"at_least": 0.15}, "not enough evidence"),
+        ({"at_least": 0.12}, "pass"),
+    ],
+)
+def test_the_whole_interval_decides(gate, verdict):
+    (judged,) = judge({"contradiction": Gate(**gate)}, [ROW])
+    assert (judged.verdict, judged.reason) == (verdict, None)
+
+
+def test_a_fall_is_a_decrease():
+    fallen = ROW._replace(change=-0.06, change_lower=-0.09, change_upper=-0.03)
+    gates = [Gate(decrease=0.02), Gate(decrease=0.05), Gate(decrease=0.09), Gate(increase=0)]
+    found = [judge({"contradiction": gate}, [fallen])[0].verdict for gate in gates]
+    assert found == ["fail", "not enough evidence", "pass", "pass"]
+
+
+def test_a_gate_concerns_its_level_and_its_rows():
+    gate = Gate(increase=0.02, pair_type="wall")
+    others = [ROW._replace(level=0.9), ROW._replace(pair_type="shape")]
+    assert len(judge({"contradiction": gate}, [*others, ROW])) == 1
+    for metric, rows in (("evidence", [ROW]), ("contradiction", others)):
+        (judged,) = judge({metric: gate}, rows)
+        assert (judged.verdict, judged.reason) == ("not enough evidence", NOTHING)
+        assert (judged.entry, judged.metric, judged.pair_type) == ("net", metric, "wall")
+    band = Gate(at_least=0.5, at_most=0.9, variant="orig")
+    clean = ROW._replace(metric="accuracy", pair_type=None, path=None, variant="orig")
+    rules = [(one.rule, one.verdict) for one in judge({"accuracy": band}, [clean])]
+    assert rules == [("at_most", "pass"), ("at_least", "fail")]
+
+
+def test_what_has_no_interval_is_not_enough_evidence():
+    first = ROW._replace(change=None, change_lower=None, change_upper=None, reason="the first")
+    gate = Gate(increase=0.02, at_most=0.3)
+    increase, at_most = judge({"contradiction": gate}, [first])
+    assert (increase.verdict, increase.reason) == ("not enough evidence", "the first")
+    assert (at_most.verdict, at_most.reason) == ("pass", None)
+
+
+NUMBER = st.floats(-1, 1)
+
+
+@given(NUMBER, NUMBER, st.floats(0, 1), st.floats(0, 1))
+def test_a_wider_limit_is_never_judged_worse(one, other, limit, more):
+    lower, upper = sorted((one, other))
+    row = ROW._replace(change_lower=lower, change_upper=upper)
+    for rule in ("increase", "decrease"):
+        tight, wide = (
+            judge({"contradiction": Gate(**{rule: allowed})}, [row])[0].verdict
+            for allowed in (limit, limit + more)
+        )
+        assert VERDICTS.index(wide) <= VERDICTS.index(tight)
+
+
+def test_a_gate_on_a_place_that_is_not_there():
+    gates = {"evidence": Gate(increase=0.1, path="blnd")}
+    with pytest.raises(ConfigError, match=r"gates.evidence.path.*'blnd'; did you mean 'blend'"):
+        check_places(gates, path=["blend", "patch"], pair_type=[])
+    check_places(gates, path=["blnd"])
+
+
+def test_every_column_is_one_of_the_drift():
+    assert len(set(METRICS)) == 10

@@ -1,0 +1,284 @@
+"""Registries: what they list, and which entries become models."""
+
+import json
+import re
+
+import pytest
+import yaml
+from model_server import serving
+from registry_folder import put_small_cnn as put
+
+from decaf.errors import ConfigError, RegistryError
+from decaf.foundation.plugins import members
+from decaf.plan.resolution import listed, models_of, resolve
+from decaf.plan.study import load_study
+from decaf.registry.entries import CARD_FILE, Entry, Registry, version_order
+
+RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1}
+TOKEN = "t0p-s3cret"
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Read a study with a registry: study(**registry)."""
+
+    def of(registry, **more):
+        path = tmp_path / "study.yaml"
+        settings = {
+            "study": "try",
+            "data": {"adapter": "scenes", "sources": 4},
+            "registry": registry,
+            "score": {"kind": "class_probability", "classes": 2},
+            "paths": {"blend": {"kind": "blend"}},
+            "workspace": str(tmp_path / "workspace"),
+        }
+        path.write_text(yaml.safe_dump(settings | more))
+        return load_study(path)
+
+    return of
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "zoo"
+
+
+def resolved(study):
+    found = resolve(study, listed(study.registry))
+    return {one.entry.label: one for one in found}
+
+
+def test_a_folder_of_models_with_and_without_versions(study, folder):
+    put(folder / "plain")
+    for version in ("9", "10"):
+        put(folder / "versioned" / version, seed=int(version))
+    (folder / "versioned" / "aliases.yaml").write_text("champion: 9\n")
+    (folder / ".git").mkdir()
+    follow = ["latest", "champion", "challenger"]
+    found = resolved(study({"kind": "folder", "root": str(folder), "follow": follow}))
+    assert {label: one.entry.version for label, one in found.items() if label != "plain"} == {
+        "versioned": "10",
+        "versioned@champion": "9",
+    }
+    assert {one.problem for one in found.values()} == {None}
+    assert found["plain"].card.weights == folder / "plain" / "net.safetensors"
+    assert found["plain"].card.family == "plain"
+    assert len({one.model_id for one in found.values()}) == 3
+
+
+def test_what_is_uploaded_twice_is_one_model(study, folder):
+    put(folder / "net" / "1")
+    put(folder / "net" / "2")
+    (folder / "net" / "2" / "README.md").write_text("the same again")
+    (folder / "net" / "aliases.yaml").write_text("champion: 1\n")
+    opened = study(
+        {"kind": "folder", "root": str(folder), "follow": ["latest", "champion"]},
+    )
+    found = resolved(opened)
+    assert found["net"].entry.digest != found["net@champion"].entry.digest
+    assert found["net"].model_id == found["net@champion"].model_id
+    assert len(models_of(opened, list(found.values())).models) == 1
+    put(folder / "net" / "2", mean=[0.4, 0.5, 0.5])
+    changed = resolved(opened)["net"]
+    assert changed.model_id != found["net"].model_id
+    assert (changed.weights, changed.feeding != found["net"].feeding) == (
+        found["net"].weights,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"id": "mine"}, "has an 'id'; leave it out"),
+        (
+            {"weights": "../elsewhere.safetensors"},
+            "'weights': .* outside of the folder",
+        ),
+        ({"weights": "/etc/hosts"}, "outside of the folder of its card"),
+        ({"weights": "gone.safetensors"}, "gone.safetensors"),
+        ({"maen": 1}, "unknown key 'maen'; did you mean 'mean'"),
+        ({"architecture": "factory:subprocess:run"}, "names subprocess:run, which would run here"),
+        ({"architecture": "factory:decaf.networksx:run"}, "names decaf.networksx:run"),
+        ({"weights": None, "training": RECIPE}, "has 'training:'; an entry of a registry"),
+        ({"mean": ["${HOME}"]}, "'mean.0': Input should be a valid number"),
+    ],
+)
+def test_a_card_that_cannot_be_used_fails_alone(study, folder, changed, message):
+    put(folder / "good")
+    put(folder / "other", **changed)
+    found = resolved(study({"kind": "folder", "root": str(folder)}))
+    assert found["good"].problem is None
+    assert found["other"].model_id is None
+    assert re.search(message, found["other"].problem), found["other"].problem
+
+
+@pytest.mark.parametrize(
+    ("card", "message"),
+    [
+        ({"source": "function", "function": "os:system", "output": "value"}, "names os:system"),
+        (
+            {"source": "endpoint", "url": "http://h/", "version": "1", "output": "value"},
+            "of source 'endpoint'; cards of a registry are of networks",
+        ),
+        (
+            {"source": "estimator", "file": "a.skops", "trusted": ["os.system"]},
+            "names os.system, which would run here",
+        ),
+    ],
+)
+def test_cards_that_would_run_code_or_send_inputs_away_are_refused(study, folder, card, message):
+    (folder / "net").mkdir(parents=True)
+    (folder / "net" / CARD_FILE).write_text(yaml.safe_dump(card))
+    found = resolved(study({"kind": "folder", "root": str(folder)}))
+    assert message in found["net"].problem
+
+
+def test_an_entry_without_a_card_or_of_another_kind_fails_alone(study, folder):
+    (folder / "empty").mkdir(parents=True)
+    (folder / "list").mkdir()
+    (folder / "list" / CARD_FILE).write_text("- a\n")
+    put(folder / "net" / "1")
+    (folder / "net" / "aliases.yaml").write_text("champion: 7\n")
+    follow = ["latest", "champion"]
+    found = resolved(study({"kind": "folder", "root": str(folder), "follow": follow}))
+    assert "has no card; expected decaf.yaml" in found["empty"].problem
+    assert "holds list; expected keys and values" in found["list"].problem
+    assert "champion is version 7; known: 1" in found["net@champion"].problem
+    assert found["net"].problem is None
+
+
+def test_a_folder_that_is_not_there(study, folder):
+    with pytest.raises(RegistryError, match="cannot be read: No such file"):
+        listed(study({"kind": "folder", "root": str(folder)}).registry)
+
+
+NAMES = {"kind": "names", "input_size": 224, "mean": [0.5], "std": [0.5]}
+
+
+def test_names_are_listed_without_their_libraries(study, tmp_path):
+    names = ["torchvision:resnet18.IMAGENET1K_V1", "timm:vit_tiny_patch16_224.augreg_in21k_ft_in1k"]
+    opened = study(NAMES | {"names": names, "checkpoints": str(tmp_path)})
+    entries = listed(opened.registry)
+    assert [entry.name for entry in entries] == [name.partition(":")[2] for name in names]
+    fed = study(NAMES | {"names": names, "checkpoints": str(tmp_path), "input_size": 192})
+    digests = {entry.digest for entry in [*entries, *listed(fed.registry)]}
+    assert len(digests) == 4
+    for one in resolve(opened, entries):
+        assert "no weights on this machine, and nothing is downloaded" in one.problem
+
+
+def test_two_entries_with_one_name(study):
+    names = ["torchvision:resnet50.a1_in1k", "timm:resnet50.a1_in1k"]
+    with pytest.raises(RegistryError, match=r"lists 'resnet50.a1_in1k' twice: torchvision:.*timm:"):
+        listed(study(NAMES | {"names": names}).registry)
+
+
+def endpoint(server, name="remote", **more):
+    return {"id": name, "family": "any", "url": server.url, "output": "probabilities"} | more
+
+
+def test_endpoints_tell_their_version(study, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("TOKEN", TOKEN)
+    said = {"X-Model-Version": "7"}
+
+    def behave(request, number):
+        is_known = request.headers.get("Authorization") == f"Bearer {TOKEN}"
+        return (200, "{}", said) if is_known else (401, "who?", {})
+
+    with serving(behave) as server:
+        headers = {"Authorization": "Bearer ${TOKEN}"}
+        models = [endpoint(server, headers=headers), endpoint(server, "stranger")]
+        opened = study({"kind": "endpoints", "endpoints": models})
+        first = resolved(opened)
+        said["X-Model-Version"] = "8"
+        second = resolved(opened)
+        del said["X-Model-Version"]
+        silent = resolved(opened)
+    away = resolved(opened)
+    assert (first["remote"].entry.version, second["remote"].entry.version) == ("7", "8")
+    assert first["remote"].card.version == "7"
+    assert first["remote"].model_id != second["remote"].model_id
+    assert "refuses the credentials (status 401)" in first["stranger"].problem
+    assert "without the header X-Model-Version" in silent["remote"].problem
+    assert "gave no answer: ConnectError" in away["remote"].problem
+    kept = opened.model_dump_json() + first["remote"].card.model_dump_json()
+    assert TOKEN not in kept + str(opened) + str(first)
+
+
+def mlflow(server):
+    return {"kind": "mlflow", "uri": server.url.removesuffix("/predict")}
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ((401, "", {}), "refuses the credentials .*MLFLOW_TRACKING_TOKEN"),
+        ((500, "", {}), "with status 500"),
+        ((200, "<html>", {}), "does not answer with JSON"),
+        ((200, "[]", {}), "answers with something else"),
+    ],
+)
+def test_an_mlflow_server_that_refuses(study, answer, message, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving(lambda *_: answer) as server:
+        opened = study(mlflow(server))
+        with pytest.raises(RegistryError, match=message):
+            listed(opened.registry)
+    with pytest.raises(RegistryError, match="cannot be reached: ConnectError"):
+        listed(opened.registry)
+
+
+def test_credentials_of_mlflow_come_from_its_variables(study, monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    seen = []
+
+    def behave(request, number):
+        seen.append(request.headers.get("Authorization"))
+        return 200, json.dumps({}), {}
+
+    with serving(behave) as server:
+        opened = study(mlflow(server))
+        monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "me")
+        monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "word")
+        assert opened.registry.entries() == []
+        monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", TOKEN)
+        with pytest.raises(RegistryError, match="lists no model that is followed"):
+            listed(opened.registry)
+    assert seen == ["Basic bWU6d29yZA=="] * 2 + [f"Bearer {TOKEN}"] * 2
+
+
+@pytest.mark.parametrize(
+    ("registry", "more", "message"),
+    [
+        ({"kind": "foldr"}, {}, r"unknown kind 'foldr'; did you mean 'folder'"),
+        ({"kind": "mlflow", "uri": "http://u:p@h"}, {}, "put credentials into"),
+        ({"kind": "names", **NAMES, "names": ["resnet50"]}, {}, "registry.names.*pattern"),
+        (None, {}, "give 'models' .*'registry'"),
+        (
+            {"kind": "folder", "root": "x"},
+            {"gates": {"contradicton": {"increase": 1}}},
+            "no column 'contradicton' to have a gate; did you mean 'contradiction'",
+        ),
+        (
+            {"kind": "folder", "root": "x"},
+            {"gates": {"evidence": {"confidence": 0.9}}},
+            "at least one of 'increase'",
+        ),
+    ],
+)
+def test_settings_that_cannot_be(study, registry, more, message):
+    with pytest.raises(ConfigError, match=message):
+        study(registry, **more)
+
+
+def test_every_kind_of_registry_lists_entries():
+    kinds = members(Registry)
+    assert len(kinds) == 4
+    assert all(kind.entries.__doc__ and kind.offer.__doc__ for kind in kinds)
+
+
+def test_versions_count_as_people_count():
+    assert sorted(["v10", "v9", "v9.1", "v9rc"], key=version_order) == ["v9", "v9.1", "v9rc", "v10"]
+    assert Entry("a", "1", "d", "p", "b").label == "a@b"

@@ -1,0 +1,144 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from decaf.errors import ResponseError
+from decaf.routing.profiles import profile
+from decaf.routing.streaming import MeasureStream, PathStream
+
+GRIDS = st.lists(st.integers(1, 99), max_size=10, unique=True).map(
+    lambda inner: np.array([0, *sorted(inner), 100]) / 100
+)
+
+
+def values(*shape):
+    return arrays(np.float64, shape, elements=st.floats(-1, 1))
+
+
+def streamed(grid, response, endpoint, epsilon):
+    stream = PathStream(endpoint, epsilon)
+    for t, stage in zip(grid, np.moveaxis(response, -1, 0), strict=True):
+        stream.update(t, stage)
+    return stream.finalise()
+
+
+def test_a_stream_by_hand():
+    # Weights 1/4, 1/2, 1/4, as in the batch.
+    p = streamed([0, 0.5, 1], np.array([[0, -0.2, 0.4], [0, -0.3, 0.01]]), [0.4, 0.01], 0.02)
+    np.testing.assert_allclose(p.evidence, [0.1, 0.0])
+    np.testing.assert_allclose(p.contradiction, [0.1, 0.0])
+    np.testing.assert_allclose(p.fragility, [0.0, 0.1525])
+    np.testing.assert_allclose(p.sign_flip_frac, [0.5, np.nan])
+
+
+@given(st.data(), GRIDS)
+def test_a_stream_gives_the_numbers_of_the_batch(data, grid):
+    response, endpoint = data.draw(values(3, 2, grid.size)), data.draw(values(3, 2))
+    batch = profile(response, grid, 0.1, endpoint)
+    for one, other in zip(streamed(grid, response, endpoint, 0.1), batch, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=2e-15)
+
+
+@given(values(4, 6), values(4))
+def test_a_weighted_stream_gives_the_numbers_of_the_batch_in_any_order(response, endpoint):
+    measure = np.array([1, 0, 2, 3, 0, 4]) / 10
+    stream = MeasureStream(endpoint, 0.1)
+    for stage in (3, 0, 5, 1, 4, 2):
+        stream.update(measure[stage], response[:, stage])
+    batch = profile(response, None, 0.1, endpoint, measure=measure)
+    for one, other in zip(stream.finalise(), batch, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=2e-15)
+
+
+def test_one_trajectory_streams_as_numbers():
+    stream = PathStream(0.4)
+    for t, response in [(0, 0.0), (0.5, -0.2), (1, 0.4)]:
+        stream.update(t, response)
+    assert stream.finalise().evidence == pytest.approx(0.1)
+
+
+def test_buffers_of_the_caller_can_be_used_again():
+    endpoint, response = np.array([0.4]), np.empty(1)
+    stream = PathStream(endpoint)
+    for t, value in [(0, 0.2), (0.5, 0.0), (1, 0.4)]:
+        response[:] = value
+        stream.update(t, response)
+        response[:] = endpoint[:] = -9.0
+    p = stream.finalise()
+    np.testing.assert_allclose(p.evidence, [0.15])
+    assert p.endpoint_delta.tolist() == [0.4]
+
+
+def test_single_precision_stages_are_promoted():
+    stream = MeasureStream(np.float32([0.1]))
+    stream.update(1, np.float32([0.1]))
+    assert stream.finalise().evidence.tolist() == [float(np.float32(0.1))]
+
+
+@pytest.mark.parametrize(
+    ("before", "stage", "message"),
+    [
+        ([], 0.1, "first stage is at 0.1"),
+        ([0], 0, "follows 0.0"),
+        ([0, 0.5], 0.4, "0.4 follows 0.5"),
+        ([0], 1.1, "up to 1"),
+        ([0, 1], 1.1, "up to 1"),
+        ([], np.nan, "non-finite"),
+        ([], [0.0], "one number"),
+    ],
+)
+def test_a_stage_out_of_order_is_refused(before, stage, message):
+    stream = PathStream([0.4])
+    for t in before:
+        stream.update(t, [0.1])
+    with pytest.raises(ResponseError, match=message):
+        stream.update(stage, [0.1])
+
+
+def test_a_refused_stage_leaves_the_stream_as_it_was():
+    stream = PathStream([0.4])
+    stream.update(0, [0.0])
+    for t, response in [(0.5, [np.nan]), (0.5, [0.1, 0.2]), (2.0, [0.1]), (0.5, [True])]:
+        with pytest.raises(ResponseError):
+            stream.update(t, response)
+    with pytest.raises(ResponseError, match="last stage is at 0.0"):
+        stream.finalise()
+    stream.update(1, [0.4])
+    np.testing.assert_allclose(stream.finalise().evidence, [0.2])
+
+
+@pytest.mark.parametrize("weights", [[], [0.5], [0.5, 0.6]])
+def test_weights_that_do_not_sum_to_one_are_refused(weights):
+    stream = MeasureStream([0.4])
+    for weight in weights:
+        stream.update(weight, [0.4])
+    with pytest.raises(ResponseError, match="sum to"):
+        stream.finalise()
+
+
+def test_a_negative_weight_is_refused():
+    with pytest.raises(ResponseError, match="-0.5"):
+        MeasureStream([0.4]).update(-0.5, [0.4])
+
+
+def test_a_finalised_stream_takes_nothing_more():
+    path, weighted = PathStream([0.4]), MeasureStream([0.4])
+    path.update(0, [0.0])
+    path.update(1, [0.4])
+    weighted.update(1, [0.4])
+    for stream in (path, weighted):
+        stream.finalise()
+        with pytest.raises(ResponseError, match="finalised"):
+            stream.update(1, [0.4])
+        with pytest.raises(ResponseError, match="finalised"):
+            stream.finalise()
+
+
+@pytest.mark.parametrize("kind", [PathStream, MeasureStream])
+def test_an_endpoint_or_epsilon_that_is_none_is_refused(kind):
+    with pytest.raises(ResponseError, match="endpoint"):
+        kind([np.nan])
+    with pytest.raises(ResponseError, match="above 0"):
+        kind([0.4], 0)

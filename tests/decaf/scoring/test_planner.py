@@ -1,0 +1,232 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from blocks import (
+    CONTROL,
+    GRID,
+    PATHS,
+    brute_force,
+    features,
+    foregrounds,
+    pixels,
+    whole,
+    with_contexts,
+)
+
+from decaf.reveal.paths.blend import Blend
+from decaf.reveal.paths.context import ContextChannel
+from decaf.reveal.paths.patches import Patches
+from decaf.reveal.paths.removal import Removal
+from decaf.scoring.planner import plan_states
+from decaf.scoring.states import StateBuilder, on_device
+from decaf.studies.imagenet9.adapters import ImageNet9
+
+DECAF = {f"decaf_{stages}": Removal(side=4, stages=stages) for stages in (3, 5, 9)}
+CPU = torch.device("cpu")
+needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+
+
+@pytest.fixture
+def block():
+    return whole(foregrounds(4))
+
+
+def build_all(plan, inputs):
+    builder = StateBuilder(plan, on_device(inputs, CPU))
+    return builder.build(np.arange(plan.state_count)).numpy()
+
+
+def count_distinct(built):
+    return len(np.unique(built.reshape(len(built), -1), axis=0))
+
+
+def test_an_imagenet9_foreground_without_ties_needs_61_of_108_rows(block):
+    plan = plan_states(block, pixels(12), PATHS, GRID)
+    assert plan.naive_count == 4 * 108
+    assert plan.state_count == 4 * 61
+
+
+@pytest.mark.parametrize("path", ["blend", "patch_a", "random"])
+def test_one_path_alone_needs_33_of_36_rows(block, path):
+    # Three clean inputs, two starts, and 7 inner stages x 2 branches x 2 pair types.
+    plan = plan_states(block, pixels(12), {path: CONTROL[path]}, GRID)
+    assert plan.naive_count == 4 * 36
+    assert plan.state_count == 4 * 33
+
+
+def test_decaf_3_5_and_9_of_16_features_need_137_of_289_rows():
+    block = whole(features(2, 16))
+    plan = plan_states(block, pixels(2), DECAF, GRID)
+    assert plan.naive_count == 2 * (51 + 85 + 153) == 2 * 289
+    # 8 stages above 0, with and without each feature; the constant baseline is one for all images.
+    assert plan.state_count == 2 * 8 * 17 + 1
+    one = plan_states(whole(features(1, 16)), pixels(1), DECAF, GRID)
+    assert one.state_count == 137
+
+
+@pytest.mark.parametrize(("stages", "rows", "naive"), [(3, 35, 51), (5, 69, 85), (9, 137, 153)])
+def test_what_one_grid_of_16_features_alone_costs(stages, rows, naive):
+    name = f"decaf_{stages}"
+    plan = plan_states(whole(features(1, 16)), pixels(1), {name: DECAF[name]}, GRID)
+    assert (plan.state_count, plan.naive_count) == (rows, naive)
+
+
+def test_four_legal_queries_a_pair_whatever_the_number_of_stages():
+    block = whole(with_contexts(3))
+    plan = plan_states(block, pixels(12), {"context": ContextChannel(stages=11)}, GRID)
+    assert (plan.state_count, plan.naive_count) == (12, 12)
+    assert plan.grids["context"].size == 11
+
+
+def test_no_two_planned_states_are_equal(block):
+    inputs = pixels(12)
+    inputs[3:6, :, :16] = inputs[3:4, :, :16]  # the upper half of the second foreground is tied
+    inputs[7] = inputs[6]  # the third foreground's first pair does not differ at all
+    plan = plan_states(block, inputs, CONTROL, GRID)
+    assert count_distinct(build_all(plan, inputs)) == plan.state_count
+
+
+def test_no_two_planned_states_of_features_are_equal():
+    inputs = pixels(2)
+    plan = plan_states(whole(features(2, 16)), inputs, DECAF, GRID)
+    assert count_distinct(build_all(plan, inputs)) == plan.state_count
+
+
+def test_a_feature_that_is_the_baseline_already_costs_nothing():
+    inputs = pixels(2)
+    inputs[0, :, :8, 8:16] = 0  # the second of 4 x 4 cells
+    block = whole(features(2, 16))
+    plan = plan_states(block, inputs, DECAF, GRID)
+    assert plan.state_count == 2 * 137 - 1 - 8
+    assert count_distinct(build_all(plan, inputs)) == plan.state_count
+    branches = plan.index["decaf_9"][1, 0]
+    np.testing.assert_array_equal(branches[:, 0], branches[:, 1])
+    blurred = {"blur": Removal(side=4, baseline="blur")}
+    assert plan_states(block, inputs, blurred, GRID).state_count == 2 * 137
+
+
+def test_columns_that_are_zero_are_removed_for_nothing():
+    rows = np.array([[0.0, 2.0, 3.0]])
+    block = replace(whole(features(1, 3)), regions=np.array([[1, 2, 3]]))
+    plan = plan_states(block, rows, {"path": Removal(stages=2)}, GRID)
+    built = StateBuilder(plan, rows).build(np.arange(plan.state_count))
+    assert sorted(built.tolist()) == [[0, 0, 0], [0, 0, 3], [0, 2, 0], [0, 2, 3]]
+
+
+def test_real_photos_are_planned_without_a_row_too_many(photo_root):
+    data = ImageNet9(adapter="imagenet9", root=photo_root, pair_types=["same_rand", "same_next"])
+    pair_set = data.pair_set()
+    block = pair_set.block(pair_set.blocks(4)[0])
+    used = [pair_set.images[position] for position in block.image_positions]
+    inputs = np.stack([data.read_image(image) for image in used]).transpose(0, 3, 1, 2)
+    paths = {
+        "blend": Blend(),
+        "patch_a": Patches(order="A"),
+        "patch_b": Patches(order="B"),
+    }
+    plan = plan_states(block, inputs, paths, GRID)
+    assert plan.naive_count == 4 * 108
+    assert 4 * 61 <= plan.state_count < 4 * 75  # ties of JPEG blocks make it a little more than 61
+    built = build_all(plan, inputs)
+    assert count_distinct(built) == plan.state_count
+    for name, path in paths.items():
+        expected = brute_force(path, block, inputs, 5)
+        np.testing.assert_allclose(built[plan.index[name][5, 0]], expected, atol=4e-6)
+
+
+def test_gathered_states_equal_brute_force(block):
+    inputs = pixels(12)
+    inputs[3:6, :, :16] = inputs[3:4, :, :16]
+    plan = plan_states(block, inputs, CONTROL, GRID)
+    built = build_all(plan, inputs)
+    for name, path in CONTROL.items():
+        for row in range(block.pair_count):
+            expected = brute_force(path, block, inputs, row)
+            np.testing.assert_allclose(built[plan.index[name][row, 0]], expected, atol=2e-6)
+
+
+def test_gathered_states_of_features_equal_brute_force():
+    block, inputs = whole(features(2, 16)), pixels(2)
+    plan = plan_states(block, inputs, DECAF, GRID)
+    built = build_all(plan, inputs)
+    for name, path in DECAF.items():
+        for row in range(block.pair_count):
+            clean, mask = inputs[block.plus[row]] / 255, np.zeros(16)
+            mask[block.feature[row] - 1] = 1
+            mask = mask.reshape(4, 4).repeat(8, axis=0).repeat(8, axis=1)
+            expected = [(t * clean, t * (1 - mask) * clean) for t in np.linspace(0, 1, path.stages)]
+            np.testing.assert_allclose(built[plan.index[name][row, 0]], expected, atol=1e-6)
+
+
+def test_the_start_and_the_clean_inputs_are_shared(block):
+    plan = plan_states(block, pixels(12), PATHS, GRID)
+    for name in PATHS:
+        index = plan.index[name]
+        np.testing.assert_array_equal(index[..., 0, 0], index[..., 0, 1])
+        np.testing.assert_array_equal(index[..., -1, :], plan.index["blend"][..., -1, :])
+        np.testing.assert_array_equal(index[..., 0, :], plan.index["blend"][..., 0, :])
+    clean = plan.index["blend"][:, 0, -1, 0]
+    np.testing.assert_array_equal(clean[0::2], clean[1::2])
+    np.testing.assert_array_equal(plan.clean_index[block.plus], clean)
+
+
+def test_a_pair_whose_inputs_are_equal_has_one_trajectory(block):
+    inputs = pixels(12)
+    inputs[1] = inputs[0]
+    index = plan_states(block, inputs, CONTROL, GRID).index
+    for name in CONTROL:
+        np.testing.assert_array_equal(index[name][0, ..., 0], index[name][0, ..., 1])
+
+
+def test_orders_differ_on_tied_patches_only(block):
+    inputs = pixels(12)
+    untied = plan_states(block, inputs, PATHS, GRID)
+    np.testing.assert_array_equal(untied.index["patch_a"], untied.index["patch_b"])
+    inputs[:3, :, 8:] = inputs[:1, :, 8:]
+    tied = plan_states(block, inputs, PATHS, GRID)
+    assert (tied.index["patch_a"][:2] != tied.index["patch_b"][:2]).any()
+    np.testing.assert_array_equal(tied.index["patch_a"][2:], tied.index["patch_b"][2:])
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 61, 100, 1000])
+def test_batches_cover_every_state_once_and_keep_branches_together(block, batch_size):
+    plan = plan_states(block, pixels(12), PATHS, GRID)
+    batches = plan.batches(batch_size)
+    np.testing.assert_array_equal(np.concatenate(batches), np.arange(plan.state_count))
+    assert max(batch.size for batch in batches) <= batch_size
+    if batch_size >= 61:
+        batch_of = np.repeat(np.arange(len(batches)), [batch.size for batch in batches])
+        for index in plan.index.values():
+            branches = batch_of[index]
+            np.testing.assert_array_equal(branches[..., 0], branches[..., 1])
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_cuda)])
+def test_torch_builds_what_numpy_builds(block, device):
+    inputs = pixels(12)
+    paths = {**CONTROL, "plain": Blend(sigma=0, stages=4)}
+    plan = plan_states(block, inputs, paths, GRID)
+    states = np.arange(plan.state_count)
+    reference = StateBuilder(plan, inputs / np.float32(255)).build(states)
+    assert reference.dtype == np.float32
+    built = StateBuilder(plan, on_device(inputs, torch.device(device))).build(states)
+    assert built.device.type == device
+    np.testing.assert_allclose(built.cpu(), reference, atol=2e-6)
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_cuda)])
+def test_torch_removes_what_numpy_removes(device):
+    inputs = pixels(2)
+    regions = np.random.default_rng(0).integers(0, 4, (2, 32, 32), dtype=np.uint8)
+    block = replace(whole(features(2, 3)), regions=regions)
+    paths = {"blur": Removal(baseline="blur", sigma=3, radius=5, stages=3), "zero": Removal()}
+    plan = plan_states(block, inputs, paths, GRID)
+    states = np.arange(plan.state_count)
+    reference = StateBuilder(plan, inputs / np.float32(255)).build(states)
+    built = StateBuilder(plan, on_device(inputs, torch.device(device))).build(states)
+    np.testing.assert_allclose(built.cpu(), reference, atol=2e-6)
+    removed = plan.index["zero"][1, 0, -1, 1]  # the first input without its second feature
+    expected = np.where(regions[0] == 2, 0, inputs[0] / np.float32(255))
+    np.testing.assert_array_equal(reference[removed], expected)

@@ -1,0 +1,153 @@
+import numpy as np
+import pytest
+import torch
+from blocks import CONTROL, brute_force, foregrounds, pixels, whole, with_contexts
+
+from decaf.data.pairs import Image, Pair, PairSet
+from decaf.errors import ModelError, ScoringFailed
+from decaf.models.networks import small_cnn
+from decaf.reveal.paths.blend import Blend
+from decaf.reveal.paths.context import ContextChannel
+from decaf.scoring.block import score_block
+from decaf.scoring.planner import plan_states
+from decaf.scoring.states import StateBuilder, on_device
+
+GRID = np.array([0, 0.5, 1])
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def pairs():
+    images = tuple(Image(str(i), "any", str(i), "") for i in range(6))
+    rows = tuple(Pair(f"p{i}", f"s{i}", "any", i % 2, "all", 2 * i, 2 * i + 1) for i in range(3))
+    return PairSet(images, rows, "test").block((0, 1, 2))
+
+
+@pytest.fixture
+def images():
+    return np.random.default_rng(0).integers(0, 256, (6, 3, 8, 8), dtype=np.uint8)
+
+
+@pytest.fixture
+def plan(pairs, images):
+    return plan_states(pairs, images, {"blend": Blend(sigma=1.0)}, GRID)
+
+
+def score(plan, pairs, images, scorer, batch_size):
+    builder = StateBuilder(plan, on_device(images, CPU))
+    return score_block(plan, builder, scorer, pairs.class_id, batch_size)
+
+
+def mean_of_red_and_green(pixels):
+    return pixels[:, :2].mean(dim=(2, 3))
+
+
+def test_scores_are_gathered_per_pair_stage_and_branch(plan, pairs, images):
+    scores = score(plan, pairs, images, mean_of_red_and_green, 64)
+    clean = images[:, :2].mean(axis=(2, 3)) / 255
+    q = scores.branches["blend"][:, 0]
+    assert q.shape == (3, 3, 2)
+    assert q.dtype == np.float64
+    for row, target in enumerate(pairs.class_id):
+        expected = [clean[pairs.plus[row], target], clean[pairs.minus[row], target]]
+        np.testing.assert_allclose(q[row, -1], expected, rtol=1e-6)
+    np.testing.assert_allclose(scores.clean, clean, rtol=1e-6)
+    np.testing.assert_array_equal(q[:, 0, 0], q[:, 0, 1])
+    assert (scores.forward_rows, scores.naive_rows) == (3 * 5, 3 * 6)
+
+
+def test_a_column_and_a_sign_make_the_score_of_the_values(plan, pairs, images):
+    columns = np.array([1, 1, 1])
+    builder = StateBuilder(plan, on_device(images, CPU))
+    less = score_block(plan, builder, mean_of_red_and_green, columns, 64, sign=-1.0)
+    clean = images[:, 1].mean(axis=(1, 2)) / 255
+    np.testing.assert_allclose(less.branches["blend"][:, 0, -1, 0], -clean[pairs.plus], rtol=1e-6)
+    assert (less.clean > 0).all()
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 64])
+def test_the_batch_size_does_not_change_scores(plan, pairs, images, batch_size):
+    whole = score(plan, pairs, images, mean_of_red_and_green, 64)
+    cut = score(plan, pairs, images, mean_of_red_and_green, batch_size)
+    np.testing.assert_allclose(cut.branches["blend"], whole.branches["blend"], rtol=1e-6)
+    assert cut.batch_size <= batch_size
+
+
+def test_a_batch_that_does_not_fit_is_halved_and_the_size_is_recorded(plan, pairs, images):
+    seen = []
+
+    def cramped(pixels):
+        seen.append(len(pixels))
+        if len(pixels) > 4:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return mean_of_red_and_green(pixels)
+
+    scores = score(plan, pairs, images, cramped, 64)
+    whole = score(plan, pairs, images, mean_of_red_and_green, 64)
+    np.testing.assert_allclose(scores.branches["blend"], whole.branches["blend"], rtol=1e-6)
+    assert scores.batch_size <= 4
+    assert sum(size for size in seen if size <= 4) == plan.state_count
+
+
+def test_an_input_that_never_fits_is_an_error(plan, pairs, images):
+    def full(pixels):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(ScoringFailed, match="one input alone"):
+        score(plan, pairs, images, full, 64)
+
+
+def test_other_failures_are_not_retried(plan, pairs, images):
+    calls = []
+
+    def broken(pixels):
+        calls.append(1)
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    with pytest.raises(RuntimeError, match="illegal"):
+        score(plan, pairs, images, broken, 64)
+    assert len(calls) == 1
+
+
+def test_a_scorer_that_loses_rows_is_an_error(plan, pairs, images):
+    with pytest.raises(ModelError, match="expected"):
+        score(plan, pairs, images, lambda x: mean_of_red_and_green(x)[1:], 64)
+
+
+def test_values_that_are_not_finite_come_back_as_they_are(plan, pairs, images):
+    def patchy(pixels):
+        values = mean_of_red_and_green(pixels)
+        values[values[:, 0] == values[:, 0].max()] = float("nan")
+        return values
+
+    assert np.isnan(score(plan, pairs, images, patchy, 64).branches["blend"]).any()
+
+
+def test_gathered_scores_equal_scoring_every_stage_and_branch_by_itself():
+    """A real network, all paths of ImageNet-9, one forward pass for each stage and branch."""
+    block, inputs = whole(foregrounds(3)), pixels(9)
+    torch.manual_seed(0)
+    network = small_cnn.build().eval()
+
+    @torch.inference_mode()
+    def scorer(images):
+        return network(images).double().softmax(dim=1)
+
+    plan = plan_states(block, inputs, CONTROL, np.linspace(0, 1, 9))
+    builder = StateBuilder(plan, on_device(inputs, CPU))
+    found = score_block(plan, builder, scorer, block.class_id, 32)
+    for name, path in CONTROL.items():
+        for row, target in enumerate(block.class_id):
+            states = brute_force(path, block, inputs, row).reshape(-1, 3, 32, 32)
+            one_by_one = [scorer(torch.from_numpy(state[None]).float()) for state in states]
+            expected = torch.cat(one_by_one)[:, target].reshape(9, 2)
+            np.testing.assert_allclose(found.branches[name][row, 0], expected, atol=2e-6)
+
+
+def test_mixed_scores_of_two_contexts():
+    block, inputs = whole(with_contexts(2)), np.arange(8, dtype=np.float32).reshape(8, 1)
+    plan = plan_states(block, inputs, {"context": ContextChannel(stages=3)}, GRID)
+    scores = score_block(plan, StateBuilder(plan, inputs), lambda x: x**2, np.zeros(2, int), 3)
+    # Each pair: inputs 4i and 4i + 1 in the endpoint's context, 4i + 2 and 4i + 3 in the other.
+    assert scores.branches["context"][1, 0].tolist() == [[36, 49], [26, 37], [16, 25]]
+    assert scores.clean[:, 0].tolist() == [i**2 for i in range(8)]

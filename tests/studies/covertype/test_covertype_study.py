@@ -1,0 +1,226 @@
+"""Classifiers of a table, trained and audited in one run, against predict_proba by hand."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+
+import numpy as np
+import psutil
+import pytest
+import skops.io
+import xgboost
+from covertype_table import made_up, write
+from running_command import DECAF, receipts, wait_for
+
+from decaf.plan.study import load_study
+from decaf.studies.covertype.splits import CovertypeTable
+from warehouse.query.catalog import connect
+
+pytestmark = pytest.mark.slow
+
+STAGES = np.linspace(0, 1, 11)
+EPSILON = 0.02
+TEST_ROWS = 100
+
+
+def model(name, family, recipe):
+    return {
+        "id": name,
+        "family": family,
+        "source": "estimator",
+        "training": recipe | {"recipe": "covertype_classifier", "classifier": family, "seed": 7701},
+    }
+
+
+@pytest.fixture
+def config(study, tmp_path):
+    """A study of three classifiers of a made-up table; its YAML is written by the test."""
+    table = {
+        "file": str(write(tmp_path / "covtype.data.gz", made_up(250))),
+        "drawn_per_class": 250,
+    }
+    linear, trees = "logistic_regression", "xgboost"
+    return study | {
+        "data": {"adapter": "covertype", "table": table},
+        "models": [
+            model("direct", linear, {"table": table, "mechanism": "direct", "strength": 0.95}),
+            model("invert", trees, {"table": table, "mechanism": "invert", "strength": 0.95}),
+            model("fragile", trees, {"table": table, "mechanism": "fragile"}),
+        ],
+        "score": {"kind": "class_probability", "classes": 2, "target": 1},
+        "paths": {"context": {"kind": "context"}},
+        "stages": 11,
+        "epsilon": EPSILON,
+        "sources_per_shard": 60,
+    }
+
+
+def probability(workspace, name, rows):
+    """P(y = 1) from the file that training left, opened by its own library."""
+    (path,) = (p for p in (workspace / "checkpoints").glob(f"{name}-*") if p.suffix != ".json")
+    if path.suffix == ".skops":
+        estimator = skops.io.load(path)
+    else:
+        estimator = xgboost.XGBClassifier()
+        estimator.load_model(path)
+    return estimator.predict_proba(rows)[:, 1].astype(np.float64)
+
+
+def four_scores(config, workspace, name):
+    """By context, then factor, +1 first: (n,) scores of all test rows, and their positions."""
+    part = CovertypeTable(**config["data"]["table"]).part("test")
+    scores = {
+        (context, factor): probability(
+            workspace,
+            name,
+            np.column_stack(
+                [part.features, np.full((TEST_ROWS, 2), [context, factor], np.float32)]
+            ),
+        )
+        for context in (1, -1)
+        for factor in (1, -1)
+    }
+    return scores, part
+
+
+def own_contexts(name):
+    """(n,) contexts that the rows themselves have, from the named stream."""
+    module = "f" if name == "fragile" else "c"
+    stream = f"decaf_covertype_module_{module}_v1|7701|test|context"
+    start = int.from_bytes(hashlib.sha256(stream.encode()).digest()[:8], "little")
+    return np.where(np.random.default_rng(start).random(TEST_ROWS) < 0.5, -1, 1)
+
+
+def behaviours(scores, contexts):
+    """Preserved, inverted, endpoint-null rows of context -1, and changes among both."""
+    d, a = scores[1, 1] - scores[1, -1], scores[-1, 1] - scores[-1, -1]
+    changed = (scores[-1, 1] >= 0.5) != (scores[-1, -1] >= 0.5)
+    own = contexts == -1
+    null = own & (np.abs(d) < EPSILON)
+    v = np.sign(d) * a
+    null_change = changed[null].mean() if null.any() else np.nan
+    rates = [(v > 0.02).mean(), (v < -0.02).mean(), null.sum(), changed[own].mean()]
+    return np.array([*rates, null_change])
+
+
+def integral(values):
+    return sum((a + b) / 2 * 0.1 for a, b in zip(values, values[1:], strict=False))
+
+
+def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect_server, tmp_path):
+    file = write(config)
+    planned = decaf("plan", file, **prefect_server)
+    assert "3 models are to be trained first" in planned.stdout, planned.stderr
+    assert f"forward rows per model: {4 * TEST_ROWS} planned" in planned.stdout
+    done = decaf("run", file, **prefect_server)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+    with connect(tmp_path / "warehouse") as connection:
+        stored = connection.sql(
+            "SELECT t.model_id, t.source_id, t.q_plus, t.q_minus, "
+            "p.evidence, p.contradiction, p.fragility FROM core_trajectories t "
+            "JOIN core_profiles p USING (study, model_id, pair_id, path)"
+        ).fetchall()
+        costs = connection.sql("SELECT model_id, forward_rows FROM out_costs").fetchall()
+        outcomes = connection.sql(
+            "SELECT model_id, preserve_rate, invert_rate, null_count, change_rate, "
+            "null_change_rate FROM core_covertype_outcomes"
+        ).fetchall()
+        made = connection.sql("SELECT kind FROM core_analyses WHERE is_made").fetchall()
+        trained = connection.sql("SELECT model_id, architecture, training FROM stg_models")
+        trained = {
+            name: (origin, json.loads(record)) for name, origin, record in trained.fetchall()
+        }
+    assert sorted(costs) == [(name, 4 * TEST_ROWS) for name in ("direct", "fragile", "invert")]
+    assert len(stored) == 3 * TEST_ROWS
+    masses = {name: np.zeros(3) for name in trained}
+    for name in trained:
+        scores, part = four_scores(config, tmp_path / "workspace", name)
+        place = {f"row-{row:06d}": n for n, row in enumerate(part.row)}
+        for _, source, q_plus, q_minus, *profile in (row for row in stored if row[0] == name):
+            n = place[source]
+            for factor, found in ((1, q_plus), (-1, q_minus)):
+                mixed = (1 - STAGES) * scores[-1, factor][n] + STAGES * scores[1, factor][n]
+                np.testing.assert_allclose(found, mixed, rtol=0, atol=1e-6)
+            response = np.array(q_plus) - np.array(q_minus)
+            d = response[-1]
+            toward = np.sign(d) * response
+            expected = (
+                [integral(np.maximum(toward, 0)), integral(np.maximum(-toward, 0)), 0]
+                if abs(d) >= EPSILON
+                else [0, 0, integral(np.abs(response))]
+            )
+            np.testing.assert_allclose(profile, expected, atol=1e-12)
+            masses[name] += expected
+    # Strong treatments of models that can follow them; a linear model cannot reverse an effect.
+    assert masses["direct"][0] > 10 * masses["direct"][1]
+    assert masses["invert"][1] > masses["direct"][1]
+    assert masses["fragile"][2] > masses["direct"][2]
+
+    origin, record = trained["invert"]
+    assert origin == "estimator:covertype_classifier:xgboost"
+    assert record["recipe"]["mechanism"] == "invert"
+    assert record["outcome"]["training_rows"] == 300
+
+    assert {kind for (kind,) in made} == {
+        "factual_contexts",
+        "matched_pairs",
+        "probe_predictions",
+    }
+    assert len(outcomes) == 3
+    for name, *found in outcomes:
+        scores, _ = four_scores(config, tmp_path / "workspace", name)
+        np.testing.assert_allclose(
+            np.array(found, float), behaviours(scores, own_contexts(name)), atol=1e-12
+        )
+    page = tmp_path / "page.md"
+    written = decaf("results", file, page, **prefect_server)
+    assert written.returncode == 0, written.stderr
+    assert "100 rows, not 48,000" in page.read_text()
+    assert "View: `paper_covertype_ranks`" in page.read_text()
+
+    again = decaf("run", file, **prefect_server)
+    assert "nothing to do: all 6 shards" in again.stdout, again.stderr
+
+
+def test_a_killed_run_and_a_fit_that_fails_keep_what_is_done(
+    config, write, decaf, prefect_server, tmp_path
+):
+    slow = model("slow", "hist_gradient_boosting", {"mechanism": "robust"})
+    file = write(config | {"models": [*config["models"][:2], slow]})
+    study = load_study(file)
+    first, second, last = (card.trained_file(study.workspace) for card in study.models)
+    command, environment = [DECAF, "run", str(file)], {**os.environ, **prefect_server}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment) as flow:
+        wait_for(first.exists, flow)
+        workers = psutil.Process(flow.pid).children(recursive=True)
+        for process in (flow, *workers):
+            process.send_signal(signal.SIGKILL)
+    assert flow.returncode == -signal.SIGKILL
+    assert not last.exists()
+    fitted = first.stat().st_mtime_ns
+
+    last.with_name(f"{last.name}.outcome.json").mkdir()  # where a fit has to write a file
+    done = decaf("run", file, **prefect_server)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "tasks failed; what succeeded is kept:\n  slow: estimator" in done.stderr
+    assert "table: 250 rows drawn of each of cover types 1 and 2" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert first.stat().st_mtime_ns == fitted
+    assert second.exists()
+    assert len(receipts(tmp_path / "warehouse")) == 4  # two models, 100 rows by 60
+    assert not study.report_file.exists()
+    planned = decaf("plan", file, **prefect_server)
+    assert "1 models are to be trained first" in planned.stdout, planned.stderr
+
+
+def test_images_are_needed_where_images_are_measured(config, write, decaf, prefect_server):
+    asked = config | {
+        "models": config["models"][:1],
+        "attributions": {"rise": {"kind": "rise"}},
+    }
+    done = decaf("run", write(asked), **prefect_server)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "are measured on images; the data set has rows of features" in done.stderr

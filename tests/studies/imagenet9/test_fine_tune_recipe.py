@@ -1,0 +1,270 @@
+"""The recipe of the paper's fine-tunes: its photos, its settings, and what it starts from."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from pydantic import ValidationError
+from torch import nn
+
+from decaf.errors import DataError, ModelError, UnknownName
+from decaf.foundation.digests import hashed_share
+from decaf.models.checkpoint import read_metadata, read_tensors, save
+from decaf.models.sources.network import NetworkCard
+from decaf.models.training.network import read_outcome, train_network
+from decaf.studies.imagenet9.adapters import split_of
+from decaf.studies.imagenet9.challenge_files import variant_files
+from decaf.studies.imagenet9.recipes import ImageNet9FineTune
+
+SQUEEZENET = {"architecture": "torchvision:squeezenet1_1", "input_size": 224}
+
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """Six foregrounds of three classes before their own and the next background, 40 x 40 px."""
+    rng = np.random.default_rng(0)
+    for variant in ("original", "mixed_next"):
+        for number in range(6):
+            folder = ("00_dog", "01_bird", "02_wheeled vehicle")[number % 3]
+            target = tmp_path / "bg_challenge" / variant / "val" / folder
+            target.mkdir(parents=True, exist_ok=True)
+            pixels = rng.integers(0, 256, (40, 40, 3), dtype=np.uint8)
+            Image.fromarray(pixels).save(target / f"n0000000{number}_00001.JPEG")
+    return tmp_path
+
+
+def recipe(root, **given):
+    usual = {
+        "recipe": "imagenet9_fine_tune",
+        "root": root,
+        "regime": "original",
+        "part": "val",
+        "seed": 1,
+        "initial_weights": root / "initial.safetensors",
+        "epochs": 2,
+        "batch_size": 4,
+        "precision": "float32",
+        "validation_share": 0.4,
+    }
+    return ImageNet9FineTune(**usual | given)
+
+
+def test_all_regimes_validate_with_the_same_foregrounds(archive):
+    def sources(regime):
+        return [
+            sorted((photo.path.name, photo.class_id) for photo in part)
+            for part in recipe(archive, regime=regime).photos.found()
+        ]
+
+    training, validation = sources("original")
+    assert sources("mixed_next") == [training, validation]
+    assert not set(training) & set(validation)
+    assert len(training) + len(validation) == 6
+
+
+def test_only_the_wanted_splits_are_trained_on(archive):
+    sources = variant_files(archive, "original").by_source
+    splits = {source: split_of(source) for source in sources}
+    wanted = max(splits.values(), key=list(splits.values()).count)
+    held = {sources[source].name for source, split in splits.items() if split == wanted}
+    assert 1 < len(held) < 6
+    shares = sorted(
+        hashed_share(f"91701|validation|{source}") for source in sources if splits[source] == wanted
+    )
+    parts = recipe(archive, splits=(wanted,), validation_share=sum(shares[:2]) / 2).photos.found()
+    assert {photo.path.name for part in parts for photo in part} == held
+    assert [len(part) for part in parts] == [len(held) - 1, 1]
+
+
+def test_no_photo_to_validate_with_is_said(archive):
+    with pytest.raises(DataError, match=r"6 photos to train on and 0 to validate with"):
+        recipe(archive, validation_share=1e-9).photos.found()
+
+
+def test_a_missing_version_names_the_folder(archive):
+    with pytest.raises(DataError, match=r"only_fg/val is missing"):
+        recipe(archive, regime="only_fg").photos.found()
+    with pytest.raises(DataError, match=r"original/train is missing"):
+        recipe(archive, part="train").photos.found()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"initial_weights": None}, "exactly one of"),
+        ({"pretrained": "IMAGENET1K_V1"}, "exactly one of"),
+        ({"crop_scale": (0.9, 0.7)}, "smallest"),
+        ({"crop_scale": (0.0, 0.7)}, "smallest"),
+        ({"checkpoints": "/somewhere"}, "needs 'pretrained'"),
+        ({"entry": "state_dict"}, "'entry' needs a torch file in 'initial_weights'"),
+        (
+            {"prefix": "module.", "initial_weights": None, "pretrained": "IMAGENET1K_V1"},
+            "'prefix' needs 'initial_weights'",
+        ),
+        ({"splits": ()}, "at least 1"),
+        ({"keep_epochs": (0,)}, r"'keep_epochs' is \[0\]; expected numbers from 1 to 2"),
+        ({"keep_epochs": (1, -3)}, r"\[1, -3\]; expected numbers from 1 to 2"),
+        ({"keep_epochs": (3,)}, r"\[3\]; expected numbers from 1 to 2"),
+        ({"keep_epochs": (2, 2)}, "each once"),
+        ({"warm_up_epochs": 2.0}, "'warm_up_epochs' is 2.0 and 'epochs' 2"),
+        ({"epochs": 1}, "'warm_up_epochs' is 1.0 and 'epochs' 1; the rate has to fall again"),
+    ],
+)
+def test_settings_that_do_not_fit(tmp_path, given, message):
+    with pytest.raises(ValidationError, match=message):
+        recipe(tmp_path, **given)
+
+
+def test_a_model_is_fine_tuned_from_another_head_and_keeps_its_best_epoch(archive):
+    from torchvision.models import squeezenet1_1
+
+    torch.manual_seed(3)
+    save(squeezenet1_1(num_classes=7), archive / "initial.safetensors", {})
+    card = NetworkCard(
+        id="tuned",
+        family="squeezenet",
+        arguments={"num_classes": 9},
+        mean=(0.5,),
+        std=(0.5,),
+        training=recipe(archive, keep_epochs=(1,)).model_dump(),
+        **SQUEEZENET,
+    )
+    workspace = archive / "workspace"
+    assert card.is_untrained(workspace)
+    card.train(workspace, "cpu")
+    assert not card.is_untrained(workspace)
+    target = card.weights_file(workspace)
+    outcome = read_outcome(target)
+    accuracies = [epoch["validation_accuracy"] for epoch in outcome["epochs"]]
+    assert outcome["best_epoch"] == 1 + int(np.argmax(accuracies))
+    assert outcome["validation_accuracy"] == max(accuracies)
+    assert sorted(path.name for path in target.parent.iterdir()) == sorted(
+        [target.name, f"{target.stem}.epoch_1.safetensors"]
+    )
+    kept = read_tensors(target.with_name(f"{target.stem}.epoch_1.safetensors"))
+    assert kept.keys() == read_tensors(target).keys()
+    assert read_metadata(target).keys() == {"decaf.outcome"}
+    usual = workspace / "usual"
+    usual.touch()
+    assert target.stat().st_mode == usual.stat().st_mode
+    assert json.loads(card.training_record(workspace))["recipe"]["regime"] == "original"
+    model = card.load(workspace, "cpu")
+    assert model.outputs(torch.rand(2, 3, 224, 224)).shape == (2, 9)
+
+
+def test_weights_of_another_architecture_stop_the_training_before_it_starts(archive):
+    save(nn.Linear(3, 2), archive / "initial.safetensors", {})
+    card = NetworkCard(
+        id="tuned", family="squeezenet", mean=(0.5,), std=(0.5,),
+        training=recipe(archive).model_dump(), **SQUEEZENET,
+    )  # fmt: skip
+    with pytest.raises(ModelError, match=r"does not fit SqueezeNet"):
+        train_network(card, archive / "workspace", "cpu")
+    (archive / "initial.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"put the checkpoint there"):
+        train_network(card, archive / "workspace", "cpu")
+    assert not list(Path(archive / "workspace").rglob("*.safetensors"))
+
+
+def fine_tuned(archive, arguments=None, **fields):
+    return NetworkCard(
+        **{
+            "id": "tuned",
+            "family": "squeezenet",
+            "arguments": {"num_classes": 9} | (arguments or {}),
+            "mean": (0.5,),
+            "std": (0.5,),
+            "training": recipe(archive).model_dump(),
+            **SQUEEZENET,
+            **fields,
+        }
+    )
+
+
+def test_another_preprocessing_or_start_is_another_training(archive):
+    from torchvision.models import squeezenet1_1
+
+    start = archive / "initial.safetensors"
+    save(squeezenet1_1(num_classes=7), start, {})
+    workspace = archive / "workspace"
+    usual = fine_tuned(archive)
+    names = [
+        usual.trained_file(workspace),
+        fine_tuned(archive, mean=(0.4,)).trained_file(workspace),
+        fine_tuned(archive, std=(0.4,)).trained_file(workspace),
+        fine_tuned(archive, input_size=96).trained_file(workspace),
+        fine_tuned(archive, memory_format="channels_last").trained_file(workspace),
+        fine_tuned(archive, arguments={"dropout": 0.1}).trained_file(workspace),
+    ]
+    save(squeezenet1_1(num_classes=7), start, {})
+    names.append(usual.trained_file(workspace))
+    assert len(set(names)) == len(names)
+    # What is asked of the network afterwards does not change how it was trained.
+    assert fine_tuned(archive, precision="tf32").trained_file(workspace) == names[-1]
+
+
+def test_all_outputs_of_the_start_are_not_the_nine_classes(archive):
+    from torchvision.models import squeezenet1_1
+
+    save(squeezenet1_1(), archive / "initial.safetensors", {})
+    card = fine_tuned(archive, arguments={"num_classes": 1000})
+    with pytest.raises(ModelError, match=r"returned shape \(\d+, 1000\) .* 9 classes"):
+        card.train(archive / "workspace", "cpu")
+    assert card.is_untrained(archive / "workspace")
+
+
+def test_a_start_that_others_wrapped(archive):
+    from torchvision.models import squeezenet1_1
+
+    network = squeezenet1_1(num_classes=7)
+    wrapped = {f"module.{name}": value for name, value in network.state_dict().items()}
+    torch.save({"epoch": 3, "state_dict": wrapped}, archive / "initial.pth")
+    given = recipe(
+        archive, initial_weights=archive / "initial.pth", entry="state_dict", prefix="module."
+    )
+    again = squeezenet1_1(num_classes=9)
+    given._start("torchvision:squeezenet1_1").load(again)
+    assert torch.equal(again.features[0].weight, network.features[0].weight)
+    assert again.classifier[1].out_channels == 9
+
+
+def test_the_recipe_of_the_paper_is_the_default(tmp_path):
+    """Eight epochs, one of them warm-up, bfloat16; batch, rate and decay of the CNNs."""
+    start = {"regime": "original", "seed": 1, "initial_weights": tmp_path / "a.safetensors"}
+    usual = ImageNet9FineTune(recipe="imagenet9_fine_tune", root=tmp_path, **start)
+    assert (usual.epochs, usual.warm_up_epochs, usual.precision) == (8, 1.0, "bfloat16")
+    assert (usual.batch_size, usual.learning_rate, usual.weight_decay) == (256, 3e-4, 1e-4)
+    assert (usual.crop_scale, usual.part) == ((0.7, 1.0), "train")
+
+
+def test_what_training_needs_is_looked_for_before(archive):
+    save(nn.Linear(3, 2), archive / "initial.safetensors", {})
+    absent = (
+        "no training photo of original/val is of the class 03 reptile or 04 carnivore or "
+        "05 insect or 06 musical instrument or 07 primate or 08 fish"
+    )
+    photos, start = recipe(archive).checks("torchvision:squeezenet1_1")
+    assert (photos(), start()) == ((absent,), ())
+    # The same photos for every backbone and seed: they are looked for once.
+    assert recipe(archive, seed=2, batch_size=8).checks("torchvision:resnet18")[0] == photos
+    first = next(iter(sorted((archive / "bg_challenge" / "original" / "val").rglob("*.JPEG"))))
+    first.with_name(f"{first.stem}_bg_n00000009_00001.JPEG").write_bytes(first.read_bytes())
+    left_out = (
+        "1 files of original/val are left out: another file of their foreground comes first by name"
+    )
+    assert photos() == (left_out, absent)
+    (archive / "initial.safetensors").unlink()
+    with pytest.raises(ModelError, match=r"initial\.safetensors cannot be read"):
+        start()
+    published = recipe(archive, initial_weights=None, pretrained="V9", checkpoints=archive)
+    with pytest.raises(UnknownName, match="unknown weights of torchvision:squeezenet1_1 'V9'"):
+        published.checks("torchvision:squeezenet1_1")[1]()
+    published = published.model_copy(update={"pretrained": "IMAGENET1K_V1"})
+    with pytest.raises(ModelError, match="squeezenet1_1-b8a52dc0.pth"):
+        published.checks("torchvision:squeezenet1_1")[1]()

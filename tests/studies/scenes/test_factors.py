@@ -1,0 +1,135 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from decaf.errors import DataError, UnknownName
+from decaf.studies.scenes.factors import (
+    FACTORS,
+    SCENE_COUNT,
+    Factor,
+    counterfactual,
+    has_counterfactual,
+    scene_index,
+    scene_levels,
+)
+
+EVERY_MAP = [
+    ("floor_hue", 1),
+    ("floor_hue", 2),
+    ("wall_hue", 1),
+    ("wall_hue", 2),
+    ("object_hue", 1),
+    ("object_hue", 2),
+    ("size", 1),
+    ("shape", 1),
+    ("orientation", 1),
+]
+NAMES = [factor.name for factor in FACTORS]
+
+
+def test_factors_are_those_of_3d_shapes_in_order():
+    assert (
+        Factor("floor_hue", 10),
+        Factor("wall_hue", 10),
+        Factor("object_hue", 10),
+        Factor("size", 8),
+        Factor("shape", 4),
+        Factor("orientation", 15),
+    ) == FACTORS
+    assert SCENE_COUNT == 480_000
+
+
+def test_one_step_of_each_factor_moves_by_its_stride():
+    steps = scene_index(np.eye(6, dtype=int))
+    assert steps.tolist() == [48_000, 4_800, 480, 60, 15, 1]
+    assert steps.dtype == np.int64
+
+
+def test_hand_computed_scene():
+    index = scene_index(np.array([[9, 9, 9, 7, 3, 14], [3, 1, 4, 1, 0, 5]], dtype=np.uint8))
+    assert index.tolist() == [479_999, 3 * 48_000 + 4_800 + 4 * 480 + 60 + 5]
+    levels = scene_levels(index)
+    assert levels.tolist() == [[9, 9, 9, 7, 3, 14], [3, 1, 4, 1, 0, 5]]
+    assert levels.dtype == np.uint8
+
+
+def test_no_scenes():
+    assert scene_levels(np.array([], dtype=int)).shape == (0, 6)
+    assert scene_index(np.empty((0, 6), dtype=int)).shape == (0,)
+    assert counterfactual(np.array([], dtype=int), "size").shape == (0,)
+
+
+@given(st.lists(st.integers(0, SCENE_COUNT - 1), min_size=1))
+def test_levels_and_index_are_inverses(index):
+    assert scene_index(scene_levels(np.array(index))).tolist() == index
+
+
+@pytest.mark.parametrize(
+    ("factor", "map", "levels", "mapped"),
+    [
+        ("wall_hue", 1, range(10), [5, 6, 7, 8, 9, 0, 1, 2, 3, 4]),
+        ("wall_hue", 2, range(10), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+        ("size", 1, range(8), [7, 6, 5, 4, 3, 2, 1, 0]),
+        ("shape", 1, [0, 1], [1, 0]),
+        ("orientation", 1, [0, 1, 6, 8, 14], [14, 13, 8, 6, 0]),
+    ],
+)
+def test_maps_level_by_level(factor, map, levels, mapped):
+    scenes = np.full((len(levels), 6), 1)
+    scenes[:, NAMES.index(factor)] = levels
+    moved = scene_levels(counterfactual(scene_index(scenes), factor, map))
+    assert moved[:, NAMES.index(factor)].tolist() == mapped
+
+
+@pytest.mark.parametrize(("factor", "map"), EVERY_MAP)
+@given(index=st.lists(st.integers(0, SCENE_COUNT - 1), min_size=1))
+def test_a_map_changes_one_factor_and_is_an_involution(factor, map, index):
+    index = np.array(index)
+    index = index[has_counterfactual(index, factor, map)]
+    moved = counterfactual(index, factor, map)
+    is_changed = scene_levels(index) != scene_levels(moved)
+    assert is_changed.all(axis=0).tolist() == [name == factor or not len(index) for name in NAMES]
+    assert is_changed.sum() == len(index)
+    assert counterfactual(moved, factor, map).tolist() == index.tolist()
+
+
+def test_has_counterfactual_leaves_out_what_no_map_moves():
+    scenes = np.zeros((15, 6), dtype=int)
+    scenes[:, 5] = np.arange(15)
+    assert np.flatnonzero(~has_counterfactual(scene_index(scenes), "orientation")).tolist() == [7]
+    scenes = np.zeros((4, 6), dtype=int)
+    scenes[:, 4] = np.arange(4)
+    assert has_counterfactual(scene_index(scenes), "shape").tolist() == [True, True, False, False]
+
+
+def test_scene_that_the_map_does_not_move():
+    with pytest.raises(DataError, match="scene 7 has orientation 7, which map 1 does not move"):
+        counterfactual(np.array([0, 7]), "orientation")
+    with pytest.raises(DataError, match="scene 30 has shape 2"):
+        counterfactual(np.array([30]), "shape")
+
+
+def test_unknown_factor_and_map():
+    with pytest.raises(UnknownName, match="unknown factor 'wall_hu'; did you mean 'wall_hue'?"):
+        counterfactual(np.array([0]), "wall_hu")
+    with pytest.raises(UnknownName, match="unknown map of size '2'; known: 1"):
+        counterfactual(np.array([0]), "size", 2)
+
+
+@pytest.mark.parametrize("index", [[-1], [SCENE_COUNT]])
+def test_index_out_of_range(index):
+    with pytest.raises(DataError, match=f"found {index[0]}, expected 0 to 479999"):
+        scene_levels(np.array(index))
+
+
+def test_level_out_of_range():
+    with pytest.raises(DataError, match="row 1 has size 8, expected 0 to 7"):
+        scene_index(np.array([[0, 0, 0, 7, 0, 0], [0, 0, 0, 8, 0, 0]]))
+
+
+def test_wrong_shape_or_type():
+    with pytest.raises(DataError, match=r"found int64 of shape \(6,\)"):
+        scene_index(np.zeros(6, dtype=np.int64))
+    with pytest.raises(DataError, match="found float64"):
+        scene_levels(np.zeros(3))

@@ -1,0 +1,166 @@
+"""A small study with untrained networks, the real command line, and one Prefect server."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from warm_command import DECAF, WarmCommand
+
+from decaf.models import architectures
+from decaf.models.checkpoint import save
+from decaf.plan.study import LocalWorkers
+from tasks.cluster.workers import connect
+
+NETWORKS = Path(__file__).parent / "networks"
+SERVER_SECONDS = 600
+COMMAND_SECONDS = 1200
+
+
+@pytest.fixture(scope="session")
+def prefect_server(tmp_path_factory):
+    """Environment with a real server on loopback, so that flows need not start their own."""
+    home = tmp_path_factory.mktemp("prefect")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {
+        "PREFECT_HOME": str(home),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+    }
+    # As Prefect itself starts one for a flow, but kept for all flows of the session.
+    variables = {"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1"}
+    command = [
+        *(sys.executable, "-m", "uvicorn", "--factory", "prefect.server.api.server:create_app"),
+        *("--host", "127.0.0.1", "--port", str(port), "--log-level", "error", "--lifespan", "on"),
+    ]
+    with (home / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            command,
+            env={**os.environ, **environment, **variables},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        _wait(f"http://127.0.0.1:{port}/api/health", server)
+        yield {**environment, "PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def _wait(url, server):
+    stop = time.monotonic() + SERVER_SECONDS
+    while time.monotonic() < stop:
+        assert server.poll() is None, "the Prefect server ended"
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.2)
+    pytest.fail(f"no Prefect server at {url} after {SERVER_SECONDS} s")
+
+
+@pytest.fixture(scope="session")
+def workers():
+    """Settings of a cluster of one worker that is there already, so that no run waits for one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_PROXY", "127.0.0.1")  # servers of tests are on loopback
+        with connect(LocalWorkers(workers=1)) as client:
+            yield {"kind": "address", "address": client.scheduler.address}
+
+
+@pytest.fixture
+def study(tmp_path, workers):
+    """Settings of a study of two untrained networks on eight scenes; write it with `write`."""
+    models = []
+    for seed, name in enumerate(["small_cnn", "small_vit"]):
+        architecture = f"factory:decaf.models.networks.{name}:build"
+        torch.manual_seed(seed)
+        network = architectures.build(architecture, {})
+        weights = tmp_path / f"{name}.safetensors"
+        save(network, weights, {})
+        models.append(
+            {
+                "id": name,
+                "family": name,
+                "architecture": architecture,
+                "weights": str(weights),
+                "input_size": 32,
+                "mean": [0.5, 0.5, 0.5],
+                "std": [0.5, 0.5, 0.5],
+            }
+        )
+    return {
+        "study": "small",
+        "data": {"adapter": "scenes", "sources": 8, "seed": 1},
+        "models": models,
+        "score": {"kind": "class_probability", "classes": 2},
+        "paths": {
+            "blend": {"kind": "blend", "sigma": 1.15},
+            "patch": {"kind": "patches", "sigma": 1.15},
+        },
+        "epsilon": 0.001,
+        "sources_per_shard": 2,
+        "cluster": workers,
+        "workspace": str(tmp_path / "workspace"),
+        "warehouse": str(tmp_path / "warehouse"),
+        "report": str(tmp_path / "report.html"),
+        "python_path": [str(NETWORKS)],
+    }
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write settings to a YAML file and give its path."""
+
+    def written(settings, name="study.yaml"):
+        path = tmp_path / name
+        path.write_text(yaml.safe_dump(settings, sort_keys=False))
+        return path
+
+    return written
+
+
+@pytest.fixture(scope="session")
+def warm_command():
+    """What all commands of a session are forked from."""
+    started = WarmCommand()
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def decaf(tmp_path, warm_command):
+    """Run the command line in an empty folder: decaf(*arguments, **environment)."""
+
+    def command(*arguments, **environment):
+        given = {**os.environ, "COLUMNS": "200", **environment}
+        return warm_command.run([*map(str, arguments)], tmp_path, given, COMMAND_SECONDS)
+
+    return command
+
+
+@pytest.fixture
+def fresh_decaf(tmp_path):
+    """Run the command line as `decaf` does, in a fresh interpreter."""
+
+    def command(*arguments, **environment):
+        return subprocess.run(
+            [DECAF, *map(str, arguments)],
+            cwd=tmp_path,
+            env={**os.environ, "COLUMNS": "200", **environment},
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+
+    return command

@@ -1,0 +1,117 @@
+"""A made-up audit as staging tables: ties, withheld rows, a group of one model, missing sources."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+
+from decaf.routing.profiles import profile
+
+EPSILON = 0.02
+GRIDS = {
+    "blend": [0.0, 0.125, 0.5, 0.75, 1.0],
+    "patch": [0.0, 0.5, 1.0],
+    "shuffle": [0.0, 0.3, 1.0],
+}
+REPETITIONS = {"blend": 1, "patch": 1, "shuffle": 2}
+MODELS = ["m0", "m1", "m1 again", "m2"]
+"""``m1 again`` repeats the scores of ``m1``; ``m2`` lacks some sources."""
+
+
+def random_audit(seed):
+    """Rows of the staging tables, and the trajectories that went into them."""
+    rng = np.random.default_rng(seed)
+    pairs = list(_pairs())
+    trajectories = []
+    for model in MODELS:
+        for pair in pairs:
+            trajectories += _score(rng, model, pair)
+    by_key = {_key(row): row for row in trajectories}
+    for row in trajectories:
+        if row["model_id"] == "m1 again":
+            original = by_key["m1", *_key(row)[1:]]
+            row |= {"q_plus": original["q_plus"], "q_minus": original["q_minus"]}
+    kept = [row for row in trajectories if not _is_missing(row)]
+    return {
+        "stg_runs": [
+            {
+                "study": "s",
+                "run_id": "r",
+                "started_at": datetime(2026, 3, 1, tzinfo=UTC),
+                "epsilon": EPSILON,
+                "pairs_digest": "pairs",
+                "shard_count": len(MODELS),
+            }
+        ],
+        "stg_run_shards": [
+            {
+                "study": "s",
+                "run_id": "r",
+                "model_id": model,
+                "shard_key": model,
+                "profile_key": model,
+                "trajectory_count": sum(row["model_id"] == model for row in kept),
+            }
+            for model in MODELS
+        ],
+        "stg_pairs": pairs,
+        "stg_trajectories": kept,
+        "stg_profiles": [_route(row) for row in kept],
+    }
+
+
+def _pairs():
+    for pair_type, sources in {"rand": 9, "next": 5, "solo": 4}.items():
+        for source in range(sources):
+            for number in range(1 + source % 2):
+                yield {
+                    "study": "s",
+                    "pairs_digest": "pairs",
+                    "pair_id": f"{pair_type}-{source}-{number}",
+                    "source_id": f"source {source}",
+                    "pair_type": pair_type,
+                    "class_id": source % 3,
+                }
+
+
+def _score(rng, model, pair):
+    for path, grid in GRIDS.items():
+        for repetition in range(REPETITIONS[path]):
+            # Multiples of 0.01: contrasts that tie, vanish, or lie exactly on the gate.
+            q = rng.integers(0, 100, (2, len(grid))) / 100
+            q[1, 0] = q[0, 0]
+            if rng.random() < 0.4:
+                q[:, -1] = rng.choice([0.0, 0.01, 0.02], 2)
+            yield {
+                "study": "s",
+                "model_id": model,
+                "shard_key": model,
+                "pair_id": pair["pair_id"],
+                "path": path,
+                "repetition": repetition,
+                "t": grid,
+                "q_plus": q[0].tolist(),
+                "q_minus": q[1].tolist(),
+            }
+
+
+def _is_missing(row):
+    """One quarantined repetition, sources that m2 lacks, and a pair type of one model alone."""
+    if row["pair_id"].startswith("solo"):
+        return row["model_id"] != "m0"
+    withheld = row["model_id"] == "m0" and row["repetition"] == 1 and "-1-" in row["pair_id"]
+    return withheld or (row["model_id"] == "m2" and row["pair_id"].split("-")[1] in "0123")
+
+
+def _key(row):
+    return row["model_id"], row["pair_id"], row["path"], row["repetition"]
+
+
+def _route(row):
+    response = np.subtract(row["q_plus"], row["q_minus"])
+    routed = profile(response[None, :], row["t"], EPSILON)
+    values = {name: values[0].item() for name, values in routed.columns().items()}
+    if not routed.is_endpoint_active[0]:
+        values["sign_flip_frac"] = None
+    names = ("study", "model_id", "shard_key", "pair_id", "path", "repetition")
+    keys = {name: row[name] for name in names}
+    return keys | {"profile_key": row["shard_key"], "epsilon": EPSILON} | values

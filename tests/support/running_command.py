@@ -1,0 +1,28 @@
+"""A command that runs beside the test: where it is, how far it has got, what it left."""
+
+import sys
+import time
+from pathlib import Path
+
+DECAF = Path(sys.executable).parent / "decaf"
+PATIENCE_SECONDS = 600
+TABLES = {
+    "core_trajectories": "model_id, pair_id, path, repetition",
+    "core_profiles": "model_id, pair_id, path, repetition",
+    "core_predictions": "model_id, image_id",
+    "core_shards": "model_id, block",
+}
+
+
+def receipts(warehouse):
+    """Committed shards and when each was committed."""
+    found = (warehouse / "receipts" / "shards").rglob("*.json")
+    return {path.name: path.stat().st_mtime_ns for path in found}
+
+
+def wait_for(condition, process):
+    stop = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < stop, "the run did not get so far"
+        assert process.poll() is None, "the run ended too soon"
+        time.sleep(0.02)

@@ -1,0 +1,64 @@
+"""Catalogues in memory, whose staging relations are tables."""
+
+import duckdb
+import pyarrow as pa
+import pytest
+from view_tables import VIEWS, above_staging, columns_of, staged_schemas
+
+from warehouse.query import functions
+from warehouse.query.views import CHECKS, create_views
+
+READABLE = ("core", "out", "paper")
+SCHEMAS = staged_schemas()
+
+
+@pytest.fixture(scope="session")
+def idle():
+    """Catalogues whose tables have no rows; making one takes longer than most tests."""
+    unused = []
+    yield unused
+    for connection in unused:
+        connection.close()
+
+
+@pytest.fixture(scope="session")
+def columns(idle):
+    """Columns and types of every relation, views included, from a catalogue without rows."""
+    idle.append(connection := empty_catalogue())
+    checks = {
+        view.name: connection.sql(view.sql) for view in VIEWS.values() if view.folder == CHECKS
+    }
+    named = {
+        name: connection.table(name) if name in SCHEMAS else connection.view(name)
+        for name in [*SCHEMAS, *(v.name for v in VIEWS.values() if v.folder in READABLE)]
+    }
+    return {name: columns_of(relation) for name, relation in (named | checks).items()}
+
+
+@pytest.fixture
+def catalogue(idle):
+    """Open all views over the given staging tables; tables that are not given have no rows."""
+    used = []
+
+    def open_tables(given):
+        connection = idle.pop() if idle else empty_catalogue()
+        used.append((connection, given))
+        for name, rows in given.items():
+            table = pa.Table.from_pylist(rows, SCHEMAS[name])
+            connection.from_arrow(table).insert_into(name)
+        return connection
+
+    yield open_tables
+    for connection, given in used:
+        for name in given:
+            connection.execute(f"DELETE FROM {name}")
+        idle.append(connection)
+
+
+def empty_catalogue():
+    connection = duckdb.connect(config={"threads": 2})
+    functions.register(connection)
+    for name, schema in SCHEMAS.items():
+        connection.from_arrow(schema.empty_table()).create(name)
+    create_views(connection, above_staging())
+    return connection

@@ -1,0 +1,76 @@
+"""Views over tables of a few rows instead of files."""
+
+import csv
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from warehouse.query.provided import RECEIPT_FILES, RECEIPTS
+from warehouse.query.views import CHECKS, in_order, views
+from warehouse.tables.declarations import COUNT, FLAG, TABLES, TEXT, TIME
+
+VIEWS = {view.name: view for view in views()}
+ARROW = {"VARCHAR": TEXT, "BIGINT": COUNT, "BOOLEAN": FLAG, "TIMESTAMPTZ": TIME}
+
+
+def staged_schemas():
+    """Arrow schema of everything that lies below the core views, by name; NULL is allowed."""
+    staged = {
+        f"stg_{table.name}": pa.schema(
+            [(name, TEXT) for name in table.partition]
+            + [(column.name, column.type) for column in table.columns]
+        )
+        for table in TABLES.values()
+    }
+    files = pa.schema([("path", TEXT), ("row_count", pa.int64())])
+    given = {
+        name: pa.schema([(column, ARROW[type_]) for column, type_ in columns.items()])
+        for name, columns in (("receipts", RECEIPTS), ("receipt_files", RECEIPT_FILES))
+    }
+    return staged | {"stg_files": files} | given
+
+
+def define(connection, name):
+    """Create a view or macro, and the macros that it needs, over relations that are there."""
+    for needed in VIEWS[name].inputs:
+        if needed in VIEWS and VIEWS[needed].folder == "macros":
+            define(connection, needed)
+    if VIEWS[name].folder != CHECKS:
+        connection.execute(VIEWS[name].sql)
+
+
+def relations(name):
+    """Names of the relations that a view reads itself or through macros."""
+    found = set()
+    for needed in VIEWS[name].inputs:
+        is_macro = needed in VIEWS and VIEWS[needed].folder == "macros"
+        found |= relations(needed) if is_macro else {needed}
+    return found
+
+
+def create(connection, name, columns, rows):
+    """Create a table from text rows; absent columns and empty cells are NULL."""
+    text = {column: [row.get(column) or None for row in rows] for column in columns}
+    strangers = {column for row in rows for column in row} - columns.keys()
+    assert not strangers, f"{name} has no column {sorted(strangers)}"
+    table = pa.table(text, pa.schema([(column, TEXT) for column in columns]))
+    cast = [
+        duckdb.ColumnExpression(column).cast(connection.type(type_)).alias(column)
+        for column, type_ in columns.items()
+    ]
+    connection.from_arrow(table).select(*cast).create(name)
+
+
+def read_rows(path: Path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def columns_of(relation):
+    return dict(zip(relation.columns, map(str, relation.types), strict=True))
+
+
+def above_staging():
+    """Views and macros over the staging tables, each after its inputs."""
+    return [view for view in in_order() if view.folder != "staging"]

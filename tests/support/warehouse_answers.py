@@ -1,0 +1,51 @@
+"""What a warehouse says: to somebody who asks in SQL, and to one who reads its files."""
+
+from warehouse.commits import receipts
+from warehouse.commits.current import resolve
+from warehouse.commits.stored import read_file
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.checks import run_checks
+from warehouse.query.views import in_order
+
+LOWER = [view for view in in_order() if view.folder in ("staging", "core")]
+GIVEN = ("files.", "receipts", "receipt_files")
+FIRST = [view for view in LOWER if any(name.startswith(GIVEN) for name in view.inputs)]
+"""Views that read what a connection is given; all others are made of these."""
+UPPERMOST = ("core_profiles", "out_model_profiles")
+
+
+def answers(root, but=()):
+    """Rows of the first views and of some that are built on them, and what the checks find.
+
+    Parameters
+    ----------
+    but
+        Views that are left out.
+    """
+    return _asked(root, [view.name for view in FIRST if view.name not in but] + [*UPPERMOST])
+
+
+def all_answers(root, but=()):
+    """Rows of every staging and core view, and of two of results; what the checks find."""
+    names = [view.name for view in LOWER if view.name not in but]
+    return _asked(root, [*names, "out_model_profiles", "out_path_costs"])
+
+
+def _asked(root, names):
+    with connect(root, threads=1) as connection:
+        rows = {
+            name: sorted(map(str, run_query(connection, f"FROM {name}").to_pylist()))
+            for name in names
+        }
+        return rows, [result for result in run_checks(connection) if result.offending_count]
+
+
+def row_counts(root, *tables):
+    """Rows of the files that a reader opens, by table: every one whole, or it raises."""
+    found = dict.fromkeys(tables, 0)
+    for receipt in resolve(list(receipts.read(root))).read:
+        for file in receipt.files:
+            rows = read_file(root, file).num_rows
+            if file.table in found:
+                found[file.table] += rows
+    return tuple(found.values())

@@ -1,0 +1,1 @@
+"""Commits: receipts, the files that they name, and the schema version."""

@@ -1,0 +1,93 @@
+"""Keys of everything in a warehouse, relative to its root; nothing else builds one.
+
+::
+
+    root/
+    ├── warehouse.json                                   schema version
+    ├── upgrade.lock                                     held while the version changes
+    ├── locks/<study>.lock                               held by the running flow
+    ├── receipts/<kind>/<study>/<key>.json               what is committed
+    ├── seeds/<table>/study=[/model_id=]/seed.parquet    typed, no rows
+    └── tables/<table>/study=…[/model_id=…]/<key>.parquet
+"""
+
+import re
+from pathlib import PurePosixPath
+
+from decaf.errors import WarehouseError
+from warehouse.storage import Entry, Storage
+from warehouse.tables.declarations import TABLES
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+FORMAT = "warehouse.json"
+"""File that states the schema version of the warehouse."""
+UPGRADE_LOCK = "upgrade.lock"
+"""Lock that a process holds while it changes the schema version."""
+LOCKS, RECEIPTS, SEEDS, DATA = "locks", "receipts", "seeds", "tables"
+TEMPORARY = ".tmp"
+
+
+def checked_name(name: str, kind: str) -> str:
+    """Return a name that is safe as one folder or file name on every file system."""
+    if not NAME.fullmatch(name) or len(name) > 120:
+        raise WarehouseError(
+            f"{kind} {name!r} cannot name a folder; use letters, digits and . _ + - (120 at most)"
+        )
+    return name
+
+
+def stem(key: str) -> str:
+    """Last part of a key without its ending: the name of a commit."""
+    return PurePosixPath(key).stem
+
+
+def lock(study: str) -> str:
+    """Lock that the running flow of a study holds."""
+    return f"{LOCKS}/{checked_name(study, 'study')}.lock"
+
+
+def locked_studies(storage: Storage) -> list[str]:
+    """Studies that were ever held, sorted."""
+    # An object store keeps a lock as a folder of claims.
+    names = {entry.key.split("/")[1] for entry in storage.entries(LOCKS, ("",))}
+    return sorted(name.removesuffix(".lock") for name in names if ".lock" in name)
+
+
+def receipts_folder(kind: str, study: str) -> str:
+    """Folder with the receipts of one kind of commit."""
+    return f"{RECEIPTS}/{kind}/{checked_name(study, 'study')}"
+
+
+def receipt(kind: str, study: str, key: str) -> str:
+    """Receipt of one commit."""
+    return f"{receipts_folder(kind, study)}/{checked_name(key, 'key')}.json"
+
+
+def seed(table: str) -> str:
+    """Typed file without rows, which keeps every view valid while a table is empty.
+
+    It lies in folders of the table's partition keys without values: files that are read together
+    must have the same keys.
+    """
+    folders = [f"{column}=" for column in TABLES[table].partition]
+    return "/".join([SEEDS, table, *folders, "seed.parquet"])
+
+
+def table_file(table: str, partition: dict[str, str], key: str) -> str:
+    """File of one commit in one table, a pure function of its arguments."""
+    folders = [
+        f"{column}={checked_name(partition[column], column)}" for column in TABLES[table].partition
+    ]
+    return "/".join([DATA, table, *folders, f"{checked_name(key, 'key')}.parquet"])
+
+
+def study_files(storage: Storage, study: str) -> list[Entry]:
+    """Data files of a study and temporary ones, whether a receipt names them or not, sorted."""
+    found = storage.entries(RECEIPTS, (TEMPORARY,))
+    notes = [entry for entry in found if entry.key.split("/")[2:3] == [study]]
+    data = [
+        entry
+        for table in TABLES
+        for entry in storage.entries(f"{DATA}/{table}/study={study}", (".parquet", TEMPORARY))
+    ]
+    return sorted([*data, *notes])

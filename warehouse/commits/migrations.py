@@ -1,0 +1,118 @@
+"""The schema version of a warehouse, and the steps that bring an older one up to date.
+
+A step rewrites what it must under new names or whole files, so that it can be stopped and done
+again; the version file is replaced after each step. Numbers do not change: what cannot be carried
+over is a new numerics version, not a migration.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from decaf.errors import AlreadyRunning, WarehouseError
+from warehouse import storage
+from warehouse.commits import layout
+from warehouse.commits.lock import held_studies
+from warehouse.commits.seeds import write_missing_seeds
+from warehouse.storage import Held, Root
+from warehouse.tables.columns import SCHEMA_VERSION
+
+
+class Migration(NamedTuple):
+    """One step from a version to the next; ``apply`` may be stopped anywhere and called again."""
+
+    from_version: int
+    purpose: str
+    apply: Callable[[Root], object]
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "tables for behaviours, attributions and their analyses", write_missing_seeds),
+    Migration(2, "tables for baselines, analyses of Covertype, and re-audits", write_missing_seeds),
+    Migration(3, "a table of what probes say of every unit", write_missing_seeds),
+    Migration(4, "tables of what a run leaves out and of its inputs", write_missing_seeds),
+    Migration(5, "a table of the files behind inputs", write_missing_seeds),
+)
+"""All steps, from version 1 on without a gap."""
+
+
+def stored_version(root: Root) -> int:
+    """Schema version that a warehouse states.
+
+    Raises
+    ------
+    WarehouseError
+        When there is no warehouse, or its version file is damaged.
+    """
+    store = storage.open(root)
+    try:
+        return int(json.loads(store.read(layout.FORMAT))["schema_version"])
+    except FileNotFoundError:
+        raise WarehouseError(
+            f"{root} is not a warehouse: it has no {layout.FORMAT}; give the folder of an audit, "
+            "or run one first: decaf run CONFIG"
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        place = store.place(layout.FORMAT)
+        raise WarehouseError(f"{place} cannot be read as a warehouse version: {error}") from error
+
+
+def store_version(root: Root, version: int) -> None:
+    """State the schema version of a warehouse."""
+    text = json.dumps({"schema_version": version}) + "\n"
+    storage.open(root).publish(layout.FORMAT, lambda path: path.write_text(text))
+
+
+def check_version(root: Root, readable: int = SCHEMA_VERSION) -> None:
+    """Refuse a warehouse whose schema version is not ``readable``.
+
+    Raises
+    ------
+    WarehouseError
+        When there is no warehouse, its version file is damaged, or its schema is another.
+    """
+    version = stored_version(root)
+    if version > readable:
+        raise WarehouseError(
+            f"warehouse {root} has schema version {version}; this decaf reads up to "
+            f"{readable}: upgrade decaf, or use another warehouse"
+        )
+    if version < readable:
+        raise WarehouseError(
+            f"warehouse {root} has schema version {version}; this decaf reads {readable}: decaf "
+            "compact, or the next decaf run, upgrades it"
+        )
+
+
+def upgrade(root: Root, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
+    """Apply the steps that a warehouse lacks, in order; returns them.
+
+    Raises
+    ------
+    AlreadyRunning
+        When a study of the warehouse is being audited, or another process upgrades it.
+    WarehouseError
+        When the version cannot be read, is newer than the steps lead to, or none leads on from it.
+    """
+    newest = len(migrations) + 1
+    if stored_version(root) == newest:
+        return []
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(storage.open(root).hold(layout.UPGRADE_LOCK))
+        except Held:
+            raise AlreadyRunning(f"warehouse {root} is being upgraded; wait for it") from None
+        version = stored_version(root)
+        missing = [step for step in migrations if step.from_version >= version]
+        if not missing or missing[0].from_version != version:
+            check_version(root, newest)
+        if running := held_studies(root):
+            raise AlreadyRunning(
+                f"warehouse {root} has schema version {version} and must be upgraded to {newest}, "
+                f"but {', '.join(running)} is being audited; wait for it (decaf status)"
+            )
+        for step in missing:
+            step.apply(root)
+            store_version(root, step.from_version + 1)
+    return missing

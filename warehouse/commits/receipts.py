@@ -1,0 +1,204 @@
+"""Receipts: a commit exists when, and only when, its receipt does and no withdrawal names it.
+
+A receipt is a small JSON file that lists the files of the commit with their rows, bytes and
+digests, the fields that went into the key, and the software that computed it. It is written last.
+
+A withdrawal is a receipt too. Its ``inputs`` are names of commits with their moments, and all of
+these are gone at once as soon as it is there, whenever their own receipts are deleted. A commit
+that is made again has another moment, so an old withdrawal does not concern it.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+
+from decaf.errors import WarehouseError
+from warehouse import storage
+from warehouse.commits import layout
+from warehouse.storage import Entry, Root, Storage
+
+KINDS = (
+    "shards",
+    "profiles",
+    "measurements",
+    "baselines",
+    "pairs",
+    "runs",
+    "analyses",
+    "outcomes",
+    "reaudits",
+    "verdicts",
+    "alerts",
+    "withdrawals",
+    "compactions",
+)
+"""In the order of reading. Compactions come last: one that is read after its commits can only name
+what is there, and what a withdrawal leaves of an older one was folded before it."""
+WITHDRAWALS = "withdrawals"
+
+
+@dataclass(frozen=True)
+class CommittedFile:
+    """One file of a commit; ``path`` is relative to the warehouse root."""
+
+    table: str
+    path: str
+    row_count: int
+    byte_count: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What was committed under a key, when, from which inputs."""
+
+    kind: str
+    study: str
+    key: str
+    model_id: str | None
+    committed_at: str
+    files: tuple[CommittedFile, ...]
+    inputs: dict[str, str]
+    software: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """Name of the commit inside its study, as compactions and withdrawals list it."""
+        return f"{self.kind}/{self.key}"
+
+    def to_json(self) -> str:
+        """Serialise; the inverse of :func:`parse`."""
+        return json.dumps(asdict(self), indent=1, sort_keys=True) + "\n"
+
+
+def read_one(root: Root, kind: str, study: str, key: str) -> Receipt:
+    """Receipt of one commit.
+
+    Raises
+    ------
+    WarehouseError
+        When there is none, or it is damaged.
+    """
+    store, path = storage.open(root), layout.receipt(kind, study, key)
+    try:
+        receipt = parse(store.read(path), store.place(path))
+    except FileNotFoundError:
+        receipt = None
+    if receipt is None or _face(receipt) in _gone(store, study):
+        raise WarehouseError(f"{store.place(path)} is not there: nothing is committed")
+    return receipt
+
+
+def parse(content: bytes, place: str) -> Receipt:
+    """Make a receipt of what its file holds; ``place`` is what an error calls it.
+
+    Raises
+    ------
+    WarehouseError
+        When the file is not a receipt.
+    """
+    try:
+        fields = json.loads(content)
+        files = tuple(CommittedFile(**file) for file in fields.pop("files"))
+        return Receipt(files=files, **fields)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise WarehouseError(
+            f"{place} is not a receipt of this warehouse ({error}); move it away, then run the "
+            "audit again: what it stood for is scored anew"
+        ) from error
+
+
+def exists(root: Root, kind: str, study: str, key: str) -> bool:
+    """Whether a commit is there."""
+    store, path = storage.open(root), layout.receipt(kind, study, key)
+    if not store.exists(path):
+        return False
+    gone = _gone(store, study)
+    if f"{kind}/{key}" not in {name for name, _ in gone}:
+        return True
+    return any(
+        _face(parse(content, store.place(path))) not in gone
+        for _, content in store.read_many([path])
+    )
+
+
+def keys(root: Root, kind: str, study: str) -> set[str]:
+    """Keys that are committed, from the names of the receipts and what was withdrawn."""
+    store = storage.open(root)
+    entries = _listed(store, layout.receipts_folder(kind, study))
+    left = {receipt.key for receipt in _withdrawn_of(store, study, entries)}
+    return {layout.stem(entry.key) for entry in entries} - left
+
+
+def studies(root: Root) -> list[str]:
+    """Studies of which anything was ever committed, sorted."""
+    parts = (entry.key.split("/") for entry in _listed(storage.open(root), layout.RECEIPTS))
+    return sorted({study for _, _, study, _ in (p for p in parts if len(p) == 4)})
+
+
+def read_kind(root: Root, kind: str, study: str) -> Iterator[Receipt]:
+    """Receipts of one kind and study, sorted by key."""
+    store = storage.open(root)
+    found = list(_parse_all(store, _listed(store, layout.receipts_folder(kind, study))))
+    # Asked after the receipts: what was deleted meanwhile had been withdrawn before.
+    gone = _gone(store, study)
+    yield from (receipt for receipt in found if _face(receipt) not in gone)
+
+
+def read(root: Root) -> Iterator[Receipt]:
+    """All receipts of the warehouse, sorted by path, the kinds in the order of ``KINDS``."""
+    store = storage.open(root)
+    found = [
+        receipt
+        for kind in KINDS
+        for receipt in _parse_all(store, _listed(store, f"{layout.RECEIPTS}/{kind}"))
+    ]
+    gone = {
+        (receipt.study, *named)
+        for receipt in found
+        if receipt.kind == WITHDRAWALS
+        for named in receipt.inputs.items()
+    }
+    yield from (receipt for receipt in found if (receipt.study, *_face(receipt)) not in gone)
+
+
+def withdrawn(root: Root, study: str) -> list[Receipt]:
+    """Receipts that are still there although their commits were withdrawn."""
+    store = storage.open(root)
+    if not _listed(store, layout.receipts_folder(WITHDRAWALS, study)):
+        return []
+    entries = [
+        entry for kind in KINDS for entry in _listed(store, layout.receipts_folder(kind, study))
+    ]
+    return _withdrawn_of(store, study, entries)
+
+
+def _withdrawn_of(store: Storage, study: str, entries: Iterable[Entry]) -> list[Receipt]:
+    """Those of the listed receipts that a withdrawal names; only they are read."""
+    gone = _gone(store, study)
+    names = (name.split("/") for name, _ in gone)
+    paths = {layout.receipt(kind, study, key) for kind, key in names}
+    suspects = [entry for entry in entries if entry.key in paths]
+    return [receipt for receipt in _parse_all(store, suspects) if _face(receipt) in gone]
+
+
+def _gone(store: Storage, study: str) -> set[tuple[str, str]]:
+    """Names and moments of the commits of a study that were withdrawn."""
+    entries = _listed(store, layout.receipts_folder(WITHDRAWALS, study))
+    withdrawals = _parse_all(store, entries)
+    return {named for withdrawal in withdrawals for named in withdrawal.inputs.items()}
+
+
+def _face(receipt: Receipt) -> tuple[str, str]:
+    """How compactions and withdrawals name a commit: by name and moment."""
+    return receipt.name, receipt.committed_at
+
+
+def _listed(store: Storage, folder: str) -> list[Entry]:
+    return store.entries(folder, (".json",))
+
+
+def _parse_all(store: Storage, entries: Iterable[Entry]) -> Iterator[Receipt]:
+    """Parse receipts; one that is withdrawn between its listing and its reading is not there."""
+    for key, content in store.read_listed(entries):
+        yield parse(content, store.place(key))

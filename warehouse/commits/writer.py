@@ -1,0 +1,168 @@
+"""Commit tables under a key so that readers see all of them or none, and never twice.
+
+Every file is published whole (``warehouse.storage``), and the receipt goes last, the same way. The
+same key is the same set of files, so a shard that is computed twice (after the death of a worker,
+say) leaves one copy.
+"""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from decaf.errors import OutOfReach, WarehouseError, WriteFailed
+from warehouse import storage
+from warehouse.commits import layout, receipts
+from warehouse.commits.migrations import store_version, upgrade
+from warehouse.commits.receipts import CommittedFile, Receipt
+from warehouse.commits.seeds import write_missing_seeds
+from warehouse.storage import Root
+from warehouse.tables.columns import SCHEMA_VERSION, Table
+from warehouse.tables.declarations import TABLES
+
+ROW_GROUP_ROWS = 122_880
+
+
+def open_root(root: Root) -> Root:
+    """Create the warehouse, or bring an older one up to date, and return its absolute root.
+
+    Raises
+    ------
+    WarehouseError
+        When the folder or object store cannot be written, or holds a newer schema version.
+    AlreadyRunning
+        When an older warehouse must be upgraded while a study of it is being audited.
+    """
+    root = storage.resolved(root)
+    store = storage.open(root)
+    try:
+        store.prepare()
+        if store.exists(layout.FORMAT):
+            upgrade(root)
+        else:
+            store_version(root, SCHEMA_VERSION)
+        write_missing_seeds(root)
+    except OSError as error:
+        raise WarehouseError(
+            f"warehouse {root} cannot be written: {error.strerror}; choose another folder with "
+            "'warehouse:' in the configuration, or change its permissions"
+        ) from error
+    return root
+
+
+def commit(
+    root: Root,
+    kind: str,
+    study: str,
+    key: str,
+    tables: dict[str, pa.Table],
+    *,
+    model_id: str | None = None,
+    inputs: dict[str, str] | None = None,
+    software: dict[str, str] | None = None,
+    at: datetime | None = None,
+) -> Receipt:
+    """Write the tables of one commit, then its receipt.
+
+    Parameters
+    ----------
+    tables
+        Rows by table name, with the columns of ``warehouse.tables.declarations`` in any order. A
+        table without rows leaves no file.
+    inputs
+        Named fields that determined the key, kept for explaining a miss.
+    at
+        Moment of the commit, where its rows tell it too; now if it is not given.
+
+    Raises
+    ------
+    WarehouseError
+        When rows do not fit the declared schema or hold non-finite numbers.
+    WriteFailed
+        When the storage refuses (full, read-only, away); readers see nothing of the commit then.
+    """
+    store = storage.open(root)
+    fitted = {name: _fit(TABLES[name], rows) for name, rows in tables.items()}
+    partition = {"study": study, "model_id": model_id or ""}
+    files = []
+    try:
+        for name, rows in fitted.items():
+            if rows.num_rows:
+                path = layout.table_file(name, partition, key)
+                content = store.publish(path, lambda file, rows=rows: _write_parquet(rows, file))
+                files.append(CommittedFile(name, path, rows.num_rows, *content))
+        receipt = Receipt(
+            kind=kind,
+            study=study,
+            key=key,
+            model_id=model_id,
+            committed_at=(at or datetime.now(UTC)).isoformat(),
+            files=tuple(files),
+            inputs=inputs or {},
+            software=software or {},
+        )
+        text = receipt.to_json()
+        store.publish(layout.receipt(kind, study, key), lambda path: path.write_text(text))
+    except (OSError, OutOfReach) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise WriteFailed(
+            f"commit {kind}/{study}/{key} in {root} failed: {reason}; nothing of it is "
+            "visible. Free some space or repair the warehouse, then run the same command again"
+        ) from error
+    return receipt
+
+
+def next_moment(root: Root, kind: str, study: str) -> datetime:
+    """Now, or just after the newest commit of a kind where the clock was set back since.
+
+    For kinds whose newest commit is the one that counts: of runs and of re-audits.
+    """
+    committed = (
+        datetime.fromisoformat(r.committed_at) for r in receipts.read_kind(root, kind, study)
+    )
+    newest = max(committed, default=None)
+    now = datetime.now(UTC)
+    return now if newest is None else max(now, newest + timedelta(microseconds=1))
+
+
+def sweep(root: Root, study: str) -> int:
+    """Remove the temporary files that killed writers of a study left; returns how many.
+
+    Call it while holding the study: a file that is being written would go too.
+    """
+    store = storage.open(root)
+    left = [e.key for e in layout.study_files(store, study) if e.key.endswith(layout.TEMPORARY)]
+    for key in left:
+        store.delete(key)
+    return len(left)
+
+
+def _write_parquet(rows: pa.Table, path: Path) -> None:
+    pq.write_table(rows, path, compression="zstd", row_group_size=ROW_GROUP_ROWS)
+
+
+def _fit(table: Table, rows: pa.Table) -> pa.Table:
+    """Order and type the columns as declared; refuse strangers, NULLs and non-finite numbers."""
+    expected, found = set(table.schema.names), set(rows.column_names)
+    if expected != found:
+        raise WarehouseError(
+            f"table {table.name}: missing columns {sorted(expected - found)}, unknown columns "
+            f"{sorted(found - expected)}"
+        )
+    try:
+        fitted = rows.select(table.schema.names).cast(table.schema)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+        raise WarehouseError(f"table {table.name}: {error}") from error
+    for column in table.columns:
+        flat = fitted[column.name].combine_chunks()
+        flat = flat.flatten() if pa.types.is_list(flat.type) else flat
+        if pa.types.is_floating(flat.type) and not _all_finite(flat):
+            raise WarehouseError(f"table {table.name}: column {column.name} is not finite")
+    return fitted
+
+
+def _all_finite(values: pa.Array) -> bool:
+    present = values.drop_null().to_numpy(zero_copy_only=False)
+    return bool(np.isfinite(present).all())

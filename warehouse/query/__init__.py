@@ -1,0 +1,1 @@
+"""DuckDB over committed files: views, functions, checks and exports."""

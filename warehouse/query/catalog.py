@@ -1,0 +1,189 @@
+"""Open a warehouse for reading: an in-memory DuckDB whose views lie over the committed files.
+
+A connection sees the commits of the moment it was opened.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+import duckdb
+import pyarrow as pa
+
+from decaf.errors import QueryError, WarehouseError
+from warehouse import storage
+from warehouse.commits import receipts
+from warehouse.commits.migrations import check_version
+from warehouse.commits.writer import open_root
+from warehouse.query import functions
+from warehouse.query.prepared import attach_views
+from warehouse.query.provided import provide
+from warehouse.storage import Root, Storage
+
+WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
+"""How DuckDB's syntax tree shows COPY, INSERT and the like inside WITH."""
+
+
+BATCH_ROWS = 10_000
+"""Rows that :func:`stream_query` holds at a time."""
+
+
+class Rows(NamedTuple):
+    """Rows of a query that are made while they are read."""
+
+    schema: pa.Schema
+    batches: Iterator[pa.RecordBatch]
+
+
+def connect(
+    root: Root, *, memory_limit: str = "4GB", threads: int | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Open a warehouse with all its views; nothing can be changed through :func:`run_query`.
+
+    Files that a receipt names but that are missing or damaged are left out, so that the rest can
+    be read; ``check_rows_match_receipts`` reports them. Outside the warehouse, DuckDB can neither
+    read nor write a file, and no setting can be changed.
+
+    Parameters
+    ----------
+    memory_limit
+        Bound of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder.
+    threads
+        DuckDB's threads; all cores if it is not given.
+
+    Raises
+    ------
+    WarehouseError
+        When there is no warehouse, it is of a newer version, or a receipt or seed is damaged.
+    """
+    root = storage.resolved(root)
+    store = storage.open(root)
+    check_version(root)
+    committed = list(receipts.read(root))
+    settings = {
+        "memory_limit": memory_limit,
+        "temp_directory": str(Path(tempfile.gettempdir()) / f"decaf-{uuid4().hex}"),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    } | ({"threads": threads} if threads else {})
+    try:
+        with ExitStack() as on_failure:
+            connection = on_failure.enter_context(duckdb.connect(config=settings))
+            functions.register(connection)
+            attach_views(connection)
+            provide(connection, store, committed)
+            _lock(connection, store)
+            on_failure.pop_all()
+    except duckdb.Error as error:
+        raise WarehouseError(f"warehouse {root} cannot be opened: {error}") from error
+    return connection
+
+
+@contextmanager
+def connect_empty() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open all views over no rows, to ask what their columns are."""
+    with tempfile.TemporaryDirectory() as folder, connect(open_root(Path(folder))) as connection:
+        yield connection
+
+
+def run_query(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None
+) -> pa.Table:
+    """Run one ``SELECT`` (or ``WITH``, ``FROM``, ``DESCRIBE``, ``SHOW``, ``SUMMARIZE``).
+
+    Parameters
+    ----------
+    parameters
+        Values of ``$name`` in the query: bound, never part of its text.
+
+    Raises
+    ------
+    QueryError
+        For SQL that does not run, with DuckDB's own suggestions, and for SQL that would write.
+    """
+    with _explained():
+        return _relation(connection, sql, parameters).to_arrow_table()
+
+
+def stream_query(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None = None
+) -> Rows:
+    """Run a query as :func:`run_query` does, its rows batch by batch.
+
+    The connection can run nothing else until the batches have been read or let go.
+
+    Raises
+    ------
+    QueryError
+        At once, or while the batches are read: a conversion may fail on any row.
+    """
+    with _explained():
+        reader = _relation(connection, sql, parameters).to_arrow_reader(BATCH_ROWS)
+    return Rows(reader.schema, _batches(reader))
+
+
+def stream_view(connection: duckdb.DuckDBPyConnection, name: str, study: str | None = None) -> Rows:
+    """Rows of a view, of one study if it is named, batch by batch as :func:`stream_query` does."""
+    with _explained():
+        rows = connection.view(name)
+        if study is not None:
+            rows = rows.filter(duckdb.ColumnExpression("study") == duckdb.ConstantExpression(study))
+        reader = rows.to_arrow_reader(BATCH_ROWS)
+    return Rows(reader.schema, _batches(reader))
+
+
+def _relation(
+    connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None
+) -> duckdb.DuckDBPyRelation:
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1 or not _is_read_only(connection, sql):
+        kinds = ", ".join(statement.type.name for statement in statements) or "nothing"
+        raise QueryError(
+            f"found {kinds}; expected one SELECT that writes nothing (WITH, FROM, DESCRIBE, "
+            "SHOW and SUMMARIZE are fine, and PIVOT with a list: ON column IN (…))"
+        )
+    given, used = set(parameters or {}), statements[0].named_parameters
+    if given != used:
+        raise QueryError(
+            f"the query has the parameters {_dollars(used)}; given were {_dollars(given)}"
+        )
+    return connection.sql(sql, params=dict(parameters) if parameters else None)
+
+
+def _dollars(names: set[str]) -> str:
+    return ", ".join(f"${name}" for name in sorted(names)) or "none"
+
+
+def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    with _explained():
+        yield from reader
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Tell every failure of a query as a :class:`QueryError`."""
+    try:
+        yield
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        raise QueryError(f"{error}\nAll views with their columns: SHOW ALL TABLES") from error
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        # Arrow reports what DuckDB says while rows are read as an error of input and output.
+        raise QueryError(str(error)) from error
+
+
+def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
+    tree = connection.sql("SELECT json_serialize_sql($sql)", params={"sql": sql}).fetchall()[0][0]
+    return not (json.loads(tree)["error"] or WRITING_NODE.search(tree))
+
+
+def _lock(connection: duckdb.DuckDBPyConnection, store: Storage) -> None:
+    folders = [str(folder) for folder in store.readable_folders]
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET allowed_directories = ?", [folders])
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")

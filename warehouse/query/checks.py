@@ -1,0 +1,72 @@
+"""Checks of the warehouse: every one is a query that returns offending rows; none is a pass."""
+
+from dataclasses import dataclass
+
+import duckdb
+
+from decaf.errors import WarehouseError
+from warehouse.query.views import CHECKS, views
+
+EXAMPLES = 10
+"""Offending rows that a result keeps; the others are counted."""
+
+
+@dataclass(frozen=True)
+class Offence:
+    """One offending row; ``key`` is what it is about: a pair and path, a shard or a file."""
+
+    study: str | None
+    model_id: str | None
+    key: str
+    found: str | None
+    expected: str
+
+    def __str__(self) -> str:
+        """Read as a sentence."""
+        place = "/".join(name for name in (self.study, self.model_id, self.key) if name)
+        return f"{place}: found {self.found}, expected {self.expected}"
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How many rows a check found, and the first few by study, model and key."""
+
+    name: str
+    offending_count: int
+    examples: tuple[Offence, ...]
+
+
+def run_checks(
+    connection: duckdb.DuckDBPyConnection, study: str | None = None
+) -> list[CheckResult]:
+    """Run every check of ``sql/checks`` on a connection of :func:`warehouse.query.catalog.connect`.
+
+    Parameters
+    ----------
+    study
+        Report the offending rows of this study alone; those of all studies if it is not given.
+
+    Raises
+    ------
+    WarehouseError
+        When a check cannot be computed, as on a file whose content is damaged.
+    """
+    checks = [view for view in views() if view.folder == CHECKS]
+    return [_run(connection, view.name, view.sql, study) for view in checks]
+
+
+def _run(
+    connection: duckdb.DuckDBPyConnection, name: str, sql: str, study: str | None
+) -> CheckResult:
+    columns = "study, model_id, key, found, expected"
+    try:
+        found = connection.sql(sql)
+        if study is not None:
+            found = found.filter(
+                duckdb.ColumnExpression("study") == duckdb.ConstantExpression(study)
+            )
+        rows = found.project(columns).order("ALL").to_arrow_table()
+    except duckdb.Error as error:
+        raise WarehouseError(f"{name} cannot be computed: {error}") from error
+    first = rows.slice(0, EXAMPLES).to_pylist()
+    return CheckResult(name, rows.num_rows, tuple(Offence(**row) for row in first))

@@ -1,0 +1,119 @@
+"""Copies of tables and views for other programs, with a manifest that says what they hold."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from decaf.errors import BadInput, UnknownName
+from warehouse.query.catalog import stream_view
+from warehouse.query.formats import write_file, write_rows
+from warehouse.query.views import views
+from warehouse.tables.declarations import TABLES
+
+MANIFEST = "manifest.json"
+READABLE = ("core", "out", "paper", "staging")
+"""Folders of ``sql/`` with views to copy."""
+
+
+class ExportedFile(NamedTuple):
+    """One file of an export, as its manifest describes it."""
+
+    name: str
+    file: str
+    row_count: int
+    byte_count: int
+    sha256: str
+    columns: tuple[str, ...]
+
+
+def export_views(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    names: Sequence[str] = (),
+    file_format: str = "parquet",
+    study: str | None = None,
+) -> list[ExportedFile]:
+    """Write one file for each table or view, then the manifest.
+
+    Rows are copied while they are read, so memory does not grow with them. Every file is replaced
+    whole or not at all; a folder without a manifest holds an export that did not end.
+
+    Parameters
+    ----------
+    names
+        Views, or tables by their plain names (every committed row, of every run); all tables if
+        none are named.
+    file_format
+        ``"parquet"`` or ``"csv"``; CSV has lists as JSON text.
+    study
+        Rows of this study alone.
+
+    Raises
+    ------
+    BadInput
+        For an unknown table, view or study, and for a folder that cannot be written.
+    WriteFailed
+        When the disk refuses.
+
+    Example
+    -------
+    >>> with connect("runs/warehouse") as connection:
+    ...     export_views(connection, Path("copies"), ["profiles", "out_costs"], study="demo")
+    """
+    sources = {name: _view_of(name) for name in dict.fromkeys(names or TABLES)}
+    if study is not None:
+        _check_study(connection, study, sources.values())
+    _forget(folder)
+    files = []
+    for name, view in sources.items():
+        rows = stream_view(connection, view, study)
+        target = folder / f"{name}.{file_format}"
+        count = write_file(target, lambda sink, rows=rows: write_rows(rows, file_format, sink))
+        with target.open("rb") as written:
+            digest = hashlib.file_digest(written, "sha256").hexdigest()
+        size = target.stat().st_size
+        files.append(ExportedFile(name, target.name, count, size, digest, tuple(rows.schema.names)))
+    manifest = {
+        "exported_at": datetime.now(UTC).isoformat(),
+        "decaf": version("decaf-audit"),
+        "study": study,
+        "files": [file._asdict() for file in files],
+    }
+    text = json.dumps(manifest, indent=1) + "\n"
+    write_file(folder / MANIFEST, lambda sink: sink.write(text.encode()))
+    return files
+
+
+def _view_of(name: str) -> str:
+    known = [view.name for view in views() if view.folder in READABLE]
+    view = f"stg_{name}" if name in TABLES else name
+    if view not in known:
+        raise UnknownName.among("table or view", name, [*TABLES, *known])
+    return view
+
+
+def _check_study(connection: duckdb.DuckDBPyConnection, study: str, sources: Sequence[str]) -> None:
+    rows = connection.sql("SELECT DISTINCT study FROM receipts").fetchall()
+    known = [name for (name,) in rows]
+    if study not in known:
+        raise UnknownName.among("study", study, known)
+    for view in sources:
+        if "study" not in connection.view(view).columns:
+            raise BadInput(f"{view} has no column study; export it without --study")
+
+
+def _forget(folder: Path) -> None:
+    """Take the old manifest away: from the first file on it would be wrong."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / MANIFEST).unlink(missing_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"{folder} cannot be written: {error.strerror}; choose another folder"
+        ) from error

@@ -1,0 +1,194 @@
+"""Rows as CSV, JSON or Parquet, written while they are read: memory does not grow with them.
+
+NULL is an empty field of a CSV file, where an empty text is ``""``; lists and structures are JSON
+text there. JSON has no NaN and no infinity: they are the texts that DuckDB shows.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time
+from decimal import Decimal
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+from decaf.errors import BadInput, QueryError, WriteFailed
+from decaf.foundation.files import replace_file
+from warehouse.query.catalog import Rows
+
+
+def write_rows(rows: Rows, file_format: str, sink: IO[bytes]) -> int:
+    """Write all rows to an open file; return how many there were.
+
+    Parameters
+    ----------
+    file_format
+        One of :data:`FORMATS`.
+
+    Raises
+    ------
+    QueryError
+        When the query fails on a row, or two columns share a name that the format tells apart
+        by name alone.
+    """
+    return FORMATS[file_format](rows, sink)
+
+
+def write_file(target: Path, write: Callable[[IO[bytes]], int]) -> int:
+    """Write a file whole or not at all, for people: a folder that is none is what they gave.
+
+    Raises
+    ------
+    BadInput
+        When the target is a folder, or lies in something that is none.
+    WriteFailed
+        When the disk refuses.
+    """
+    counts: list[int] = []
+
+    def written(temporary: Path) -> None:
+        with temporary.open("wb") as sink:
+            counts.append(write(sink))
+
+    if target.is_dir():
+        raise BadInput(
+            f"{target} is a folder; expected the name of a file, as in {target}/rows.csv"
+        )
+    try:
+        replace_file(target, written)
+    except (NotADirectoryError, FileExistsError, PermissionError) as error:
+        raise BadInput(f"{target} cannot be written: {error.strerror}; choose another") from error
+    except OSError as error:
+        raise WriteFailed(
+            f"{target} could not be written: {error.strerror}; what was there before is untouched"
+        ) from error
+    return counts[0]
+
+
+def json_ready(value: object) -> object:
+    """What JSON can say of a value; the rest becomes text."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, dict):
+        return {str(key): json_ready(item) for key, item in value.items()}
+    if isinstance(value, pa.MonthDayNano):
+        return interval_text(value)
+    if isinstance(value, list | tuple):
+        return [json_ready(item) for item in value]
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
+
+
+def interval_text(value: pa.MonthDayNano) -> str:
+    """A span of time as DuckDB writes it.
+
+    Example
+    -------
+    >>> interval_text(pa.MonthDayNano([14, 3, 90_500_000_000]))
+    '1 year 2 months 3 days 00:01:30.5'
+    """
+    years, months = divmod(abs(value.months), 12)
+    sign = -1 if value.months < 0 else 1
+    counts = {"year": sign * years, "month": sign * months, "day": value.days}
+    words = [f"{n} {name}{'' if abs(n) == 1 else 's'}" for name, n in counts.items() if n]
+    if value.nanoseconds or not words:
+        seconds, microseconds = divmod(abs(value.nanoseconds) // 1000, 1_000_000)
+        clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        fraction = f".{microseconds:06}".rstrip("0").rstrip(".")
+        words.append(f"{'-' if value.nanoseconds < 0 else ''}{clock}{fraction}")
+    return " ".join(words)
+
+
+def records(rows: Rows) -> Iterator[str]:
+    """Every row as one line of JSON, an object by column name."""
+    names = _distinct(rows.schema)
+    for batch in rows.batches:
+        for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield _to_json(dict(zip(names, values, strict=True)))
+
+
+def _write_csv(rows: Rows, sink: IO[bytes]) -> int:
+    schema = pa.schema([(f.name, pa.string() if _is_odd(f.type) else f.type) for f in rows.schema])
+    count = 0
+    with csv.CSVWriter(sink, schema) as writer:
+        for batch in rows.batches:
+            columns = [_flat(column) for column in batch.columns]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+            count += batch.num_rows
+    return count
+
+
+def _write_jsonl(rows: Rows, sink: IO[bytes]) -> int:
+    count = 0
+    for line in records(rows):
+        sink.write(f"{line}\n".encode())
+        count += 1
+    return count
+
+
+def _write_json(rows: Rows, sink: IO[bytes]) -> int:
+    count = 0
+    for line in records(rows):
+        sink.write(f"{',' if count else '['}\n{line}".encode())
+        count += 1
+    sink.write(b"\n]\n" if count else b"[]\n")
+    return count
+
+
+def _write_parquet(rows: Rows, sink: IO[bytes]) -> int:
+    _distinct(rows.schema)
+    count = 0
+    with pq.ParquetWriter(sink, rows.schema, compression="zstd") as writer:
+        for batch in rows.batches:
+            writer.write_batch(batch)
+            count += batch.num_rows
+    return count
+
+
+FORMATS: dict[str, Callable[[Rows, IO[bytes]], int]] = {
+    "csv": _write_csv,
+    "json": _write_json,
+    "jsonl": _write_jsonl,
+    "parquet": _write_parquet,
+}
+"""Formats of files, each named as the ending of such a file."""
+
+
+def _is_odd(kind: pa.DataType) -> bool:
+    """Whether CSV has no way of its own to write the type."""
+    has_numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    is_plain = has_numbers or pa.types.is_decimal(kind) or pa.types.is_boolean(kind)
+    return not (is_plain or pa.types.is_string(kind) or pa.types.is_temporal(kind)) or (
+        pa.types.is_interval(kind) or pa.types.is_duration(kind)
+    )
+
+
+def _flat(column: pa.Array) -> pa.Array:
+    if not _is_odd(column.type):
+        return column
+    ready = (json_ready(value) for value in column.to_pylist())
+    texts = (
+        value if value is None or isinstance(value, str) else _to_json(value) for value in ready
+    )
+    return pa.array(texts, pa.string())
+
+
+def _to_json(value: object) -> str:
+    return json.dumps(json_ready(value), ensure_ascii=False, allow_nan=False)
+
+
+def _distinct(schema: pa.Schema) -> list[str]:
+    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+    if twice:
+        raise QueryError(
+            f"two columns are named {', '.join(twice)}; give each its own name, as in "
+            f"SELECT a.{twice[0]} AS other_{twice[0]}"
+        )
+    return schema.names

@@ -1,0 +1,80 @@
+"""All views of a warehouse bound once, and kept as a file of DuckDB that every opening attaches.
+
+To bind the views takes seconds, to attach them milliseconds. They are the same for every warehouse:
+which files they read is a variable of the connection. The file is named by a digest of all that it
+is made of, so that another version of the views has another file.
+"""
+
+import atexit
+import hashlib
+import shutil
+import tempfile
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from uuid import uuid4
+
+import duckdb
+
+from warehouse import storage
+from warehouse.commits.seeds import write_missing_seeds
+from warehouse.query import functions
+from warehouse.query.provided import provide
+from warehouse.query.views import create_views, in_order
+from warehouse.storage.cache import cache_folder
+from warehouse.tables.declarations import TABLES
+
+CATALOGUE = "warehouse"
+"""Name of the database that has the views; what they are given lies in DuckDB's ``memory``."""
+
+
+def attach_views(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make all views and macros known to a connection in memory, which cannot change them."""
+    name = f"{_digest()}.duckdb"
+    kept = cache_folder() / "views" / name
+    try:
+        _attach(connection, kept)
+    except duckdb.Error:
+        # Not there yet, or damaged. Where it cannot be kept, this process has it all the same.
+        bound = _bound(name)
+        with suppress(OSError):
+            _keep(bound, kept)
+        _attach(connection, bound)
+    connection.execute(f"SET search_path = 'memory,{CATALOGUE}'")
+
+
+def _digest() -> str:
+    """Digest of what the file is made of."""
+    scripts = (script.sql for script in in_order())
+    tables = (str(table.schema) for table in TABLES.values())
+    signatures = (f"{f.name}{f.parameters}{f.returns}" for f in functions.FUNCTIONS)
+    made_of = "\0".join((duckdb.__version__, *scripts, *tables, *signatures))
+    return hashlib.sha256(made_of.encode()).hexdigest()[:16]
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path, mode: str = " (READ_ONLY)") -> None:
+    quoted = str(path).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {CATALOGUE}{mode}")
+
+
+@cache
+def _bound(name: str) -> Path:
+    """A file of this name, gone with this process, in which all views lie bound."""
+    folder = Path(tempfile.mkdtemp(prefix="decaf-views-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    seeds = folder / "seeds"
+    with duckdb.connect() as connection:
+        functions.register(connection)
+        write_missing_seeds(seeds)
+        provide(connection, storage.open(seeds), [])
+        _attach(connection, folder / name, mode="")
+        connection.execute(f"SET search_path = '{CATALOGUE},memory'")
+        create_views(connection, in_order())
+    return folder / name
+
+
+def _keep(bound: Path, kept: Path) -> None:
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    temporary = kept.with_name(f"{kept.name}.{uuid4().hex}.tmp")
+    shutil.copyfile(bound, temporary)
+    temporary.replace(kept)

@@ -1,0 +1,1 @@
+"""Every table of the warehouse as data."""

@@ -1,0 +1,110 @@
+"""Tables of what is computed over all models of a run at its end."""
+
+from warehouse.tables.columns import COUNT, FLAG, REAL, RUN_ID, TEXT, Column, Table
+
+ANALYSIS_KEY = Column("analysis_key", TEXT, "digest of the run and of the analysis's parameters")
+
+RUN_ANALYSES = Table(
+    "run_analyses",
+    "one row per run and planned analysis over all its models",
+    ("study", "run_id", "analysis_key"),
+    ("study",),
+    (
+        RUN_ID,
+        ANALYSIS_KEY,
+        Column("kind", TEXT, "table that it fills, such as matched_pairs"),
+        Column("definition", TEXT, "its parameters, JSON"),
+    ),
+)
+
+MATCHED_PAIRS = Table(
+    "matched_pairs",
+    "one row per analysis and pair of units of about equal Abs",
+    ("study", "analysis_key", "position"),
+    ("study",),
+    (
+        ANALYSIS_KEY,
+        RUN_ID,
+        Column("position", COUNT, "place of the pair in ascending order of the left Abs, from 0"),
+        Column("left_model_id", TEXT, "model of the unit with the smaller Abs"),
+        Column("left_source_id", TEXT, "source of that unit; empty where a unit is a whole model"),
+        Column("left_abs_response", REAL, "its Abs, score units"),
+        Column("right_model_id", TEXT, "model of the other unit"),
+        Column("right_source_id", TEXT, "source of the other unit; empty likewise"),
+        Column("right_abs_response", REAL, "its Abs, score units"),
+    ),
+)
+
+PROBE_SCORES = Table(
+    "probe_scores",
+    "one row per analysis, representation, probe, held-out family and label",
+    ("study", "analysis_key", "representation", "probe", "family", "label"),
+    ("study",),
+    (
+        ANALYSIS_KEY,
+        RUN_ID,
+        Column("representation", TEXT, "features that the probe sees"),
+        Column("probe", TEXT, "estimator"),
+        Column("family", TEXT, "architecture family that is held out"),
+        Column("label", TEXT, "behaviour"),
+        Column("auroc", REAL, "on the held-out family; NULL where it is undefined", True),
+        Column("train_count", COUNT, "units of the other families"),
+        Column("train_positives", COUNT, "those that show the behaviour"),
+        Column("test_count", COUNT, "units of the family"),
+        Column("test_positives", COUNT, "those that show the behaviour"),
+        Column("reason", TEXT, "why auroc is NULL", True),
+    ),
+)
+
+PROBE_UNITS = Table(
+    "probe_units",
+    "one row per analysis, representation, probe, unit and label",
+    ("study", "analysis_key", "representation", "probe", "model_id", "source_id", "label"),
+    ("study",),
+    (
+        ANALYSIS_KEY,
+        RUN_ID,
+        Column("representation", TEXT, "features that the probe sees"),
+        Column("probe", TEXT, "estimator"),
+        Column("model_id", TEXT, "model of the unit"),
+        Column("source_id", TEXT, "source of the unit"),
+        Column("family", TEXT, "architecture family of the model, held out from the probe"),
+        Column("label", TEXT, "behaviour"),
+        Column("is_shown", FLAG, "whether the unit shows the behaviour"),
+        Column("probability", REAL, "of the behaviour; NULL where the fold is undefined", True),
+    ),
+)
+
+PROBE_PREDICTIONS = Table(
+    "probe_predictions",
+    "one row per analysis, representation, unit and label that a probe chose between",
+    ("study", "analysis_key", "representation", "model_id", "label"),
+    ("study",),
+    (
+        ANALYSIS_KEY,
+        RUN_ID,
+        Column("representation", TEXT, "features that the probe sees"),
+        Column("model_id", TEXT, "the unit: a model of the family that is held out"),
+        Column("family", TEXT, "architecture family that is held out"),
+        Column("label", TEXT, "mechanism"),
+        Column("probability", REAL, "of the label; NULL where it is undefined", True),
+        Column("feature_count", COUNT, "features that a unit of the other families has a value of"),
+        Column("train_count", COUNT, "units of the other families"),
+        Column("reason", TEXT, "why probability is NULL", True),
+    ),
+)
+
+FACTUAL_CONTEXTS = Table(
+    "factual_contexts",
+    "one row per analysis, module, training seed and audited row of the table",
+    ("study", "analysis_key", "module", "seed", "source_id"),
+    ("study",),
+    (
+        ANALYSIS_KEY,
+        RUN_ID,
+        Column("module", TEXT, "direction or fragility: which namespace the numbers are of"),
+        Column("seed", COUNT, "training seed of the models that the contexts are drawn for"),
+        Column("source_id", TEXT, "the audited row"),
+        Column("context", COUNT, "the row's own context, -1 or 1"),
+    ),
+)

@@ -1,0 +1,368 @@
+"""Every table of the warehouse as data; some have modules of their own beside this one.
+
+Writer, seed files, staging tests and the documentation derive from ``TABLES``. The columns of
+``partition`` are Hive folders and are not repeated inside the files.
+"""
+
+from warehouse.tables.analyses import (
+    FACTUAL_CONTEXTS,
+    MATCHED_PAIRS,
+    PROBE_PREDICTIONS,
+    PROBE_SCORES,
+    PROBE_UNITS,
+    RUN_ANALYSES,
+)
+from warehouse.tables.baselines import BASELINE_COSTS, BASELINE_SCORES, RUN_BASELINES
+from warehouse.tables.columns import (
+    COUNT,
+    DEVICE,
+    FLAG,
+    LOAD_SECONDS,
+    PAIR_ID,
+    PATH,
+    PEAK_MEMORY,
+    REAL,
+    REPETITION,
+    RUN_ID,
+    SHARD_KEY,
+    STAGES,
+    TEXT,
+    TIME,
+    WORKER,
+    Column,
+    Table,
+)
+from warehouse.tables.reaudits import GATE_VERDICTS, REGISTRY_ENTRIES
+
+TRAJECTORIES = Table(
+    "trajectories",
+    "one row per study, model, pair, path and repetition",
+    ("study", "model_id", "pair_id", "path", "repetition", "shard_key"),
+    ("study", "model_id"),
+    (
+        SHARD_KEY,
+        PAIR_ID,
+        PATH,
+        REPETITION,
+        Column("t", STAGES, "stage grid, from 0 to 1"),
+        Column("q_plus", STAGES, "score of the factual branch at every stage, score units"),
+        Column("q_minus", STAGES, "score of the counterfactual branch, score units"),
+    ),
+)
+
+PROFILES = Table(
+    "profiles",
+    "one row per trajectory and epsilon",
+    ("study", "model_id", "pair_id", "path", "repetition", "profile_key"),
+    ("study", "model_id"),
+    (
+        Column("profile_key", TEXT, "digest of shard key, epsilon and routing version"),
+        SHARD_KEY,
+        PAIR_ID,
+        PATH,
+        REPETITION,
+        Column("epsilon", REAL, "gate, score units"),
+        Column("endpoint_delta", REAL, "d = q(x+) - q(x-), score units"),
+        Column("endpoint_magnitude", REAL, "M = |d|, score units"),
+        Column("evidence", REAL, "E, score units"),
+        Column("contradiction", REAL, "C, score units"),
+        Column("fragility", REAL, "F, score units"),
+        Column("abs_response", REAL, "Abs = E + C + F, score units"),
+        Column("net_response", REAL, "Net = E - C, score units"),
+        Column("sign_flip_frac", REAL, "stage measure that opposes d; NULL on null pairs", True),
+        Column("opposed_mass", REAL, "mass that opposes d, gate or not, score units"),
+        Column("is_endpoint_active", FLAG, "|d| >= epsilon"),
+    ),
+)
+
+PREDICTIONS = Table(
+    "predictions",
+    "one row per study, model and clean image",
+    ("study", "model_id", "image_id", "shard_key"),
+    ("study", "model_id"),
+    (
+        SHARD_KEY,
+        Column("image_id", TEXT, "the clean image, unique in its study"),
+        Column("class_scores", STAGES, "score of every class, or the one value of a regression"),
+        Column("predicted_class", COUNT, "class of the largest score; NULL without classes", True),
+    ),
+)
+
+QUARANTINE = Table(
+    "quarantine",
+    "one row per trajectory withheld because a score was not finite",
+    ("study", "model_id", "pair_id", "path", "repetition", "shard_key"),
+    ("study", "model_id"),
+    (
+        SHARD_KEY,
+        PAIR_ID,
+        PATH,
+        REPETITION,
+        Column("stage_count", COUNT, "stages of the trajectory"),
+        Column("non_finite_count", COUNT, "scores that were NaN or infinite, of 2 x stages"),
+    ),
+)
+
+COSTS = Table(
+    "costs",
+    "one row per scored shard",
+    ("study", "model_id", "shard_key"),
+    ("study", "model_id"),
+    (
+        SHARD_KEY,
+        Column("pair_count", COUNT, "pairs of the shard"),
+        Column("trajectory_count", COUNT, "trajectories, quarantined ones included"),
+        Column("forward_rows", COUNT, "distinct states sent through the model"),
+        Column("naive_rows", COUNT, "rows that scoring every stage and branch would send"),
+        Column("batch_size", COUNT, "rows in the largest batch that was used"),
+        Column("requested_batch_size", COUNT, "batch size of the configuration"),
+        LOAD_SECONDS,
+        Column("build_seconds", REAL, "planning and building states, s"),
+        Column("forward_seconds", REAL, "forward passes, s"),
+        Column("wall_seconds", REAL, "the shard until its commit, s"),
+        PEAK_MEMORY,
+        DEVICE,
+        WORKER,
+        Column("started_at", TIME, "when the shard began"),
+    ),
+)
+
+MEASUREMENT_KEY = Column(
+    "measurement_key", TEXT, "digest of everything that determines the measurement"
+)
+
+CORRUPTIONS = Table(
+    "corruptions",
+    "one row per study, model, factual image and corruption of its background",
+    ("study", "model_id", "image_id", "corruption", "measurement_key"),
+    ("study", "model_id"),
+    (
+        MEASUREMENT_KEY,
+        Column("image_id", TEXT, "the clean factual image"),
+        Column("corruption", TEXT, "name of the corruption in the study"),
+        Column("class_scores", STAGES, "score of every class on the corrupted image"),
+        Column("predicted_class", COUNT, "class of the largest score; NULL without classes", True),
+    ),
+)
+
+ATTRIBUTIONS = Table(
+    "attributions",
+    "one row per study, model, pair and spatial attribution method",
+    ("study", "model_id", "pair_id", "method", "measurement_key"),
+    ("study", "model_id"),
+    (
+        MEASUREMENT_KEY,
+        PAIR_ID,
+        Column("method", TEXT, "name of the attribution method in the study"),
+        Column("region_score", REAL, "absolute attribution of q(x+) where the pair differs"),
+        Column("region_pixels", COUNT, "pixels where the pair differs, or near them"),
+    ),
+)
+
+MEASUREMENT_COSTS = Table(
+    "measurement_costs",
+    "one row per measurement",
+    ("study", "model_id", "measurement_key"),
+    ("study", "model_id"),
+    (
+        MEASUREMENT_KEY,
+        Column("image_count", COUNT, "factual images that were looked at"),
+        Column("forward_rows", COUNT, "rows sent through the model"),
+        Column("backward_rows", COUNT, "rows whose gradient was taken"),
+        Column("batch_size", COUNT, "rows at once, at most"),
+        LOAD_SECONDS,
+        Column("wall_seconds", REAL, "the measurement until its commit, s"),
+        PEAK_MEMORY,
+        DEVICE,
+        WORKER,
+        Column("started_at", TIME, "when the measurement began"),
+    ),
+)
+
+RUNS = Table(
+    "runs",
+    "one row per run, written when it starts",
+    ("study", "run_id"),
+    ("study",),
+    (
+        RUN_ID,
+        Column("started_at", TIME, "when the run became the current one of its study"),
+        Column("epsilon", REAL, "gate of the run's profiles, score units"),
+        Column("pairs_digest", TEXT, "digest of the pairs that are audited"),
+        Column("shard_count", COUNT, "shards of the plan"),
+        Column("score", TEXT, "score definition, JSON"),
+        Column("config", TEXT, "resolved configuration, JSON"),
+        Column("software", TEXT, "versions of what computes the numbers, JSON"),
+    ),
+)
+
+RUN_SHARDS = Table(
+    "run_shards",
+    "one row per run and planned shard",
+    ("study", "run_id", "shard_key"),
+    ("study",),
+    (
+        RUN_ID,
+        SHARD_KEY,
+        Column("profile_key", TEXT, "profiles of the shard at the run's epsilon"),
+        Column("model_id", TEXT, "model of the shard"),
+        Column("block", COUNT, "position of the block of pairs, from 0"),
+        Column("pair_count", COUNT, "pairs of the block"),
+        Column("trajectory_count", COUNT, "trajectories that the shard must account for"),
+    ),
+)
+
+RUN_MEASUREMENTS = Table(
+    "run_measurements",
+    "one row per run and planned measurement beside its shards",
+    ("study", "run_id", "measurement_key"),
+    ("study",),
+    (
+        RUN_ID,
+        MEASUREMENT_KEY,
+        Column("kind", TEXT, "corruptions or attributions"),
+        Column("name", TEXT, "attribution method; empty for corruptions"),
+        Column("model_id", TEXT, "model that is measured"),
+        Column("block", COUNT, "position of the block of pairs, from 0"),
+    ),
+)
+
+MODELS = Table(
+    "models",
+    "one row per run and audited model",
+    ("study", "run_id", "model_id"),
+    ("study",),
+    (
+        RUN_ID,
+        Column("model_id", TEXT, "the model's name in the study"),
+        Column("position", COUNT, "order in the configuration, from 0"),
+        Column("family", TEXT, "architecture family"),
+        Column(
+            "architecture", TEXT, "source and name of the architecture, file, function, address"
+        ),
+        Column("weights_sha256", TEXT, "digest of the files, or of address and version"),
+        Column("card", TEXT, "model card with preprocessing, JSON"),
+        Column("training", TEXT, "training recipe and its outcome, JSON", True),
+    ),
+)
+
+PATHS = Table(
+    "paths",
+    "one row per run and reveal path",
+    ("study", "run_id", "path"),
+    ("study",),
+    (
+        RUN_ID,
+        PATH,
+        Column("position", COUNT, "order in the configuration, from 0"),
+        Column("kind", TEXT, "kind of the path"),
+        Column("identity", TEXT, "what its states depend on besides the stages, JSON"),
+        Column("t", STAGES, "its stage grid, from 0 to 1"),
+        Column("repetition_count", COUNT, "random repetitions of every pair"),
+        Column("has_common_start", FLAG, "both branches start from one state, so that r(0) = 0"),
+    ),
+)
+
+PAIRS = Table(
+    "pairs",
+    "one row per set of pairs and pair",
+    ("study", "pairs_digest", "pair_id"),
+    ("study",),
+    (
+        Column("pairs_digest", TEXT, "digest of the whole set of pairs"),
+        PAIR_ID,
+        Column("source_id", TEXT, "what the pair is about (a foreground, a scene): the cluster"),
+        Column("pair_type", TEXT, "which change makes the counterfactual"),
+        Column("class_id", COUNT, "true class, index into the study's classes"),
+        Column("split", TEXT, "split of the source"),
+        Column("plus_image", TEXT, "image_id of the factual input"),
+        Column("minus_image", TEXT, "image_id of the counterfactual input"),
+        Column("plus_variant", TEXT, "kind of the factual input"),
+        Column("minus_variant", TEXT, "kind of the counterfactual input"),
+    ),
+)
+
+IMAGES = Table(
+    "images",
+    "one row per set of pairs and clean input",
+    ("study", "pairs_digest", "image_id"),
+    ("study",),
+    (
+        Column("pairs_digest", TEXT, "digest of the whole set of pairs"),
+        Column("image_id", TEXT, "the clean input, unique in its study"),
+        Column("variant", TEXT, "kind of the input"),
+        Column("digest", TEXT, "digest of what the input is made from, such as its file"),
+    ),
+)
+
+IMAGE_FILES = Table(
+    "image_files",
+    "one row per set of pairs and clean input that has a file of its own",
+    ("study", "pairs_digest", "image_id"),
+    ("study",),
+    (
+        Column("pairs_digest", TEXT, "digest of the whole set of pairs"),
+        Column("image_id", TEXT, "the clean input, unique in its study"),
+        Column("file", TEXT, "the file that it was read from, below the folder of the data set"),
+    ),
+)
+
+RUN_REMARKS = Table(
+    "run_remarks",
+    "one row per run and remark on what of the data it leaves out",
+    ("study", "run_id", "position"),
+    ("study",),
+    (
+        RUN_ID,
+        Column("position", COUNT, "order of the remarks, from 0"),
+        Column("remark", TEXT, "what is not used, and why, in words"),
+    ),
+)
+
+RUN_OUTCOMES = Table(
+    "run_outcomes",
+    "one row per run that scored every shard and passed its checks",
+    ("study", "run_id"),
+    ("study",),
+    (
+        RUN_ID,
+        Column("finished_at", TIME, "when the last shard was committed and the checks passed"),
+        Column("forward_rows", COUNT, "forward rows of the run's shards"),
+        Column("quarantined_count", COUNT, "trajectories withheld"),
+    ),
+)
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        TRAJECTORIES,
+        PROFILES,
+        PREDICTIONS,
+        QUARANTINE,
+        COSTS,
+        CORRUPTIONS,
+        ATTRIBUTIONS,
+        MEASUREMENT_COSTS,
+        BASELINE_SCORES,
+        BASELINE_COSTS,
+        MATCHED_PAIRS,
+        PROBE_SCORES,
+        PROBE_UNITS,
+        PROBE_PREDICTIONS,
+        FACTUAL_CONTEXTS,
+        RUNS,
+        RUN_SHARDS,
+        RUN_MEASUREMENTS,
+        RUN_BASELINES,
+        RUN_ANALYSES,
+        MODELS,
+        PATHS,
+        PAIRS,
+        IMAGES,
+        IMAGE_FILES,
+        RUN_REMARKS,
+        RUN_OUTCOMES,
+        REGISTRY_ENTRIES,
+        GATE_VERDICTS,
+    )
+}

@@ -1,0 +1,1 @@
+"""What keeps a warehouse small: compaction, retention, garbage."""

@@ -1,0 +1,238 @@
+"""Withdraw old runs of a study, with everything that no other run needs.
+
+What stays is decided by runs: the newest ones, as many or as young as somebody asked for; the
+current run; the newest that was finished; and what the re-audits of all these were compared with.
+A commit that any of them names stays, whichever run made it.
+
+Withdrawing is one commit, a receipt of the kind ``withdrawals`` that names what is gone: a reader
+sees the runs before it, and not after it, and nothing in between. What a compaction holds of kept
+runs is folded anew before, and counts from that moment on. Files stay for readers that are open;
+``warehouse.upkeep.garbage`` deletes them after its grace period.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+from decaf.errors import WarehouseError
+from decaf.foundation.digests import json_sha256, short
+from warehouse import storage
+from warehouse.commits import layout, receipts
+from warehouse.commits.current import covering, resolve
+from warehouse.commits.lock import study_lock
+from warehouse.commits.receipts import WITHDRAWALS, Receipt
+from warehouse.commits.writer import commit
+from warehouse.query.catalog import connect, run_query
+from warehouse.storage import Root
+from warehouse.upkeep.compaction import mend, prune
+from warehouse.upkeep.garbage import at_rest, is_whole
+
+RUNS = """
+SELECT run_id, started_at, finished_at
+FROM stg_runs LEFT JOIN stg_run_outcomes USING (study, run_id)
+WHERE study = $study
+ORDER BY started_at DESC, run_id DESC
+"""
+"""The newest first, as ``core_current_runs`` has it."""
+
+REAUDITS = """
+SELECT DISTINCT reaudit_id, run_id, previous_reaudit_id, resolved_at
+FROM stg_registry_entries
+WHERE study = $study
+ORDER BY resolved_at DESC
+"""
+
+NAMED = """
+SELECT run_id, unnest(['shards/' || shard_key, 'profiles/' || profile_key]) AS name
+FROM stg_run_shards WHERE study = $study
+UNION SELECT run_id, 'measurements/' || measurement_key FROM stg_run_measurements
+WHERE study = $study
+UNION SELECT run_id, 'baselines/' || baseline_key FROM stg_run_baselines WHERE study = $study
+UNION SELECT run_id, 'analyses/' || analysis_key FROM stg_run_analyses WHERE study = $study
+UNION SELECT run_id, unnest(
+    ['runs/' || run_id, 'outcomes/' || run_id, 'pairs/' || left(pairs_digest, 32)]
+)
+FROM stg_runs WHERE study = $study
+UNION SELECT run_id, unnest(
+    ['reaudits/' || reaudit_id, 'verdicts/' || reaudit_id, 'alerts/' || reaudit_id]
+)
+FROM stg_registry_entries WHERE study = $study AND run_id IS NOT NULL
+"""
+"""Commits of each run: what it planned, itself, and the re-audits that it was made for."""
+
+NAMING = ("runs", "outcomes", "reaudits")
+"""Kinds of commits whose rows decide what stays."""
+
+Row = dict[str, Any]
+
+
+class Keep(NamedTuple):
+    """Which runs of a study stay at least: those that either says."""
+
+    run_count: int | None = None
+    """The newest so many."""
+    age: timedelta | None = None
+    """Those that were started, or finished, no longer ago."""
+
+
+class OldRun(NamedTuple):
+    """A run that goes; what it shares with another one that goes is counted at both."""
+
+    run_id: str
+    started_at: datetime
+    shard_count: int
+    """Shards that no kept run names."""
+    byte_count: int
+    """Bytes of all files that it and no kept run names, as they were committed."""
+
+
+class Withdrawal(NamedTuple):
+    """What goes of one study."""
+
+    study: str
+    run_count: int
+    """Runs of the study, kept ones included."""
+    runs: tuple[OldRun, ...]
+    """The oldest first."""
+    commits: tuple[Receipt, ...]
+    """What only they name, every commit once."""
+
+    @property
+    def shard_count(self) -> int:
+        """Shards that go, every one counted once."""
+        return _shards(self.commits)
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes of the files that go, as they were committed."""
+        return _bytes(self.commits)
+
+
+def find_withdrawals(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawal]:
+    """Say which runs would go, writing nothing; studies that are being audited are left out.
+
+    Parameters
+    ----------
+    study
+        This study alone; all of the warehouse if it is not given.
+
+    Raises
+    ------
+    UnknownName
+        When the warehouse has nothing of the study.
+    WarehouseError
+        When the warehouse cannot be read, or a run's manifest is damaged.
+    """
+    found = (_of_study(root, name, keep) for name in at_rest(root, study))
+    return [withdrawal for withdrawal in found if withdrawal.runs]
+
+
+def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawal]:
+    """Withdraw what :func:`find_withdrawals` says, study by study; returns what went.
+
+    Each study is held meanwhile, and what goes of it is found anew under that hold. A call after
+    one that was stopped does the rest.
+
+    Raises
+    ------
+    AlreadyRunning
+        When a run of a study starts at this moment; what went before stays withdrawn.
+    UnknownName
+        When the warehouse has nothing of the study.
+    WarehouseError
+        When the warehouse cannot be read, a run's manifest is damaged, or rows of a run that stays
+        are missing.
+    WriteFailed
+        When the storage refuses; the runs of the study are then all there.
+    """
+    done = []
+    for name in at_rest(root, study):
+        with study_lock(root, name):
+            found = _of_study(root, name, keep)
+            if found.runs:
+                _withdraw(root, found)
+                done.append(found)
+    return done
+
+
+def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -> set[str]:
+    """Runs that stay, of those of a study.
+
+    Parameters
+    ----------
+    runs
+        ``run_id``, ``started_at`` and ``finished_at`` of all of them, the newest first.
+    reaudits
+        ``reaudit_id``, ``run_id``, ``resolved_at`` and ``previous_reaudit_id`` of the entries of
+        all re-audits, the newest first.
+    """
+    finished = [row["run_id"] for row in runs if row["finished_at"] is not None]
+    kept = {*(row["run_id"] for row in runs[: keep.run_count or 1]), *finished[:1]}
+    if keep.age is not None:
+        moments = [(row["run_id"], row[of]) for row in runs for of in ("started_at", "finished_at")]
+        moments += [(row["run_id"], row["resolved_at"]) for row in reaudits]
+        kept |= {run_id for run_id, at in moments if run_id and at and at >= now - keep.age}
+    newest = {row["reaudit_id"] for row in reaudits[:1]}
+    told = {row["reaudit_id"] for row in reaudits if row["run_id"] in kept} | newest
+    told |= {row["previous_reaudit_id"] for row in reaudits if row["reaudit_id"] in told}
+    compared = {row["run_id"] for row in reaudits if row["reaudit_id"] in told}
+    return (kept | compared) - {None}
+
+
+def _withdraw(root: Root, withdrawal: Withdrawal) -> None:
+    study = withdrawal.study
+    mend(root, study)
+    going = {receipt.name: receipt.committed_at for receipt in withdrawal.commits}
+    own = [receipt for receipt in receipts.read(root) if receipt.study == study]
+    current = resolve(own)
+    folded: dict[str, list[Receipt]] = {}
+    for receipt in own:
+        if compaction := covering(current, receipt):
+            folded.setdefault(compaction.key, []).append(receipt)
+    for compaction in current.read:
+        members = folded.get(compaction.key, [])
+        staying = [receipt for receipt in members if receipt.name not in going]
+        if 0 < len(staying) < len(members):
+            prune(root, compaction, staying)
+    commit(root, WITHDRAWALS, study, short(json_sha256(going)), {}, inputs=going)
+    store = storage.open(root)
+    for receipt in withdrawal.commits:
+        store.delete(layout.receipt(receipt.kind, study, receipt.key))
+
+
+def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
+    own = {receipt.name: receipt for receipt in receipts.read(root) if receipt.study == study}
+    for receipt in own.values():
+        if receipt.kind in NAMING and not is_whole(storage.open(root), receipt):
+            raise WarehouseError(
+                f"{receipt.name} of study {study} is missing or damaged, so nobody knows what it "
+                "names, and no run of the study can go; restore its files from a copy, or delete "
+                f"{layout.receipt(receipt.kind, study, receipt.key)} to give it up"
+            )
+    with connect(root) as connection:
+        runs, reaudits, named = (
+            run_query(connection, query, {"study": study}).to_pylist()
+            for query in (RUNS, REAUDITS, NAMED)
+        )
+    kept = kept_runs(runs, reaudits, keep, datetime.now(UTC))
+    going_runs = {row["run_id"] for row in runs} - kept
+    needed = {row["name"] for row in named if row["run_id"] in kept}
+    going: dict[str, set[str]] = {}
+    for row in named:
+        if row["run_id"] in going_runs and row["name"] not in needed:
+            going.setdefault(row["run_id"], set()).add(row["name"])
+    old = []
+    for row in reversed(runs):
+        if row["run_id"] in going:
+            commits = [own[name] for name in going[row["run_id"]] if name in own]
+            old.append(OldRun(row["run_id"], row["started_at"], _shards(commits), _bytes(commits)))
+    names = sorted(set().union(*going.values()) & own.keys())
+    return Withdrawal(study, len(runs), tuple(old), tuple(own[name] for name in names))
+
+
+def _shards(commits: Iterable[Receipt]) -> int:
+    return sum(receipt.kind == "shards" for receipt in commits)
+
+
+def _bytes(commits: Iterable[Receipt]) -> int:
+    return sum(file.byte_count for receipt in commits for file in receipt.files)
