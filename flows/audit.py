@@ -1,4 +1,4 @@
-"""Audit a study: pair → fit, train → plan → examine → score, measure → compare → check → report."""
+"""Audit a study: pair → fit, train → plan → examine → compute → analyse → check → report."""
 
 from pathlib import Path
 
@@ -40,10 +40,9 @@ def audit(config: Path) -> None:
             plan = opaque(steps.plan(trained, pairs))
             examined = steps.examine(client, plan, pixels, return_state=True)
             require(examined, states)
-            states += steps.model_by_model(client, plan.unwrap(), pixels)
-            states.append(steps.compare(client, plan, return_state=True))
+            states += steps.model_by_model(client, plan.unwrap(), pixels).values()
         raise_failures(states)
         sweep(root, study.study)  # a worker may have died in the middle of a commit
-        steps.analyse(plan)
+        steps.analyse(plan, pixels)
         steps.check(plan)
         steps.report(plan)

@@ -1,4 +1,4 @@
-"""Re-audit a registry: resolve → pair → examine → score, measure → check → judge → report, tell."""
+"""Re-audit a registry: resolve → pair → examine → compute → check → judge → report, tell."""
 
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def reaudit(config: Path) -> dict[str, Any]:
             found, plan = reaudit_steps.audit(found, pairs.unwrap(), pixels)
             sweep(root, study.study)
             if plan is not None:
-                steps.analyse(opaque(plan))
+                steps.analyse(opaque(plan), pixels)
                 steps.check(opaque(plan))
             if found.is_changed:
                 reaudit_steps.record(opaque(found), opaque(plan))

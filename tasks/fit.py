@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from decaf.data.input_store import channels_first, open_inputs
 from decaf.data.pairs import PairSet
 from decaf.foundation.arrays import as_taken
-from decaf.plan.shards import fitted_paths
+from decaf.plan.preparation import fitted_paths
 from decaf.plan.study import Study
 
 INPUTS_AT_ONCE = 1024

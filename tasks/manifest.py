@@ -1,4 +1,4 @@
-"""Commit what a run is: its pairs, its models, the shards it uses, and how it ended."""
+"""Commit what a run is: its pairs, its models, its units of work, and how it ended."""
 
 import json
 from typing import Any
@@ -16,13 +16,11 @@ from warehouse.tables.declarations import (
     MODELS,
     PAIRS,
     PATHS,
-    RUN_ANALYSES,
-    RUN_BASELINES,
-    RUN_MEASUREMENTS,
     RUN_OUTCOMES,
     RUN_REMARKS,
-    RUN_SHARDS,
+    RUN_UNITS,
     RUNS,
+    UNIT_PARTS,
     Table,
 )
 
@@ -45,53 +43,27 @@ def commit_run(plan: AuditPlan) -> None:
         "started_at": started_at,
         "epsilon": study.epsilon,
         "pairs_digest": plan.pairs.digest,
-        "shard_count": len(plan.shards),
+        "unit_count": len(plan.units),
         "score": json.dumps(study.score.identity(), sort_keys=True),
         "config": study.model_dump_json(),
         "software": json.dumps(software(), sort_keys=True),
     }
-    shards = [
+    units = [
         {
             "run_id": plan.run_id,
-            "shard_key": shard.keys.shard_key,
-            "profile_key": shard.keys.profile_key,
-            "model_id": shard.model.id,
-            "block": shard.block,
-            "pair_count": len(shard.rows),
-            "trajectory_count": shard.trajectory_count,
+            "unit_key": unit.key,
+            "kind": unit.kind,
+            "name": unit.name,
+            "model_id": unit.model_id,
+            "block": unit.block,
+            "row_count": unit.row_count,
         }
-        for shard in plan.shards
+        for unit in plan.units
     ]
-    measurements = [
-        {
-            "run_id": plan.run_id,
-            "measurement_key": one.key,
-            "kind": one.kind,
-            "name": one.name,
-            "model_id": one.shard.model.id,
-            "block": one.shard.block,
-        }
-        for one in plan.measurements
-    ]
-    baselines = [
-        {
-            "run_id": plan.run_id,
-            "baseline_key": one.key,
-            "method": one.method,
-            "component": component,
-            "model_id": one.model.id,
-        }
-        for one in plan.baselines
-        for component in one.baseline.components
-    ]
-    analyses = [
-        {
-            "run_id": plan.run_id,
-            "analysis_key": one.key,
-            "kind": one.kind,
-            "definition": one.text,
-        }
-        for one in plan.analyses
+    parts = [
+        {"run_id": plan.run_id, "unit_key": unit.key, "part": part, "value": value}
+        for unit in plan.units
+        for part, value in unit.parts.items()
     ]
     remarks = [
         {"run_id": plan.run_id, "position": position, "remark": remark}
@@ -99,10 +71,8 @@ def commit_run(plan: AuditPlan) -> None:
     ]
     tables = {
         "runs": _table(RUNS, [run]),
-        "run_shards": _table(RUN_SHARDS, shards),
-        "run_measurements": _table(RUN_MEASUREMENTS, measurements),
-        "run_baselines": _table(RUN_BASELINES, baselines),
-        "run_analyses": _table(RUN_ANALYSES, analyses),
+        "run_units": _table(RUN_UNITS, units),
+        "unit_parts": _table(UNIT_PARTS, parts),
         "models": _model_rows(plan),
         "paths": _path_rows(plan),
         "run_remarks": _table(RUN_REMARKS, remarks),
@@ -111,7 +81,7 @@ def commit_run(plan: AuditPlan) -> None:
 
 
 def commit_outcome(plan: AuditPlan, forward_rows: int, quarantined_count: int) -> None:
-    """Commit that every shard of the run is there and every check has passed."""
+    """Commit that every unit of the run is there and every check has passed."""
     outcome = {
         "run_id": plan.run_id,
         "finished_at": next_moment(plan.root, "runs", plan.study.study),
@@ -157,7 +127,9 @@ def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
 
 
 def _model_rows(plan: AuditPlan) -> pa.Table:
-    weights = {shard.model.id: shard.keys.inputs["weights"] for shard in plan.shards}
+    weights = {
+        unit.model_id: unit.parts["weights"] for unit in plan.units if "weights" in unit.parts
+    }
     rows = []
     for position, card in enumerate(plan.study.models):
         rows.append(

@@ -1,9 +1,12 @@
-"""What an audit has to do: its shards, less those that the warehouse holds already."""
+"""What an audit has to do: its units, less those that the warehouse holds already."""
 
 import platform
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +15,16 @@ from decaf.data.input_store import channels_first, input_file, open_inputs
 from decaf.data.pairs import ImageSet, PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.readiness import carry_out
-from decaf.plan.analyses import Analysis, definitions, plan_analyses
-from decaf.plan.baseline_units import BaselineUnit, plan_baselines
-from decaf.plan.measurements import Measurement, foregrounds, plan_measurements
-from decaf.plan.shards import Shard, fitted_paths, plan_shards
+from decaf.plan.preparation import fitted_paths
 from decaf.plan.study import Study
+from decaf.plan.units import Unit
 from decaf.scoring.planner import plan_states
+from tasks.cluster.worker import ModelOrder
+from tasks.reasons import Reason, history, reasons_of
+from tasks.units.bench import Order
+from tasks.units.kinds import KINDS
+from tasks.units.orders import UNITS, commit_key, model_order, together
+from tasks.units.scope import Scope
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.migrations import check_version
@@ -41,26 +48,19 @@ LIBRARIES = (
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """The shards of a study against what is committed."""
+    """The units of a study against what is committed."""
 
     study: Study
     root: Root
     pairs: PairSet
-    shards: tuple[Shard, ...]
-    scored: frozenset[str]
-    """Keys of shards whose trajectories are committed."""
-    routed: frozenset[str]
-    """Keys of profiles that are committed at the study's epsilon."""
     foregrounds: ImageSet | None
-    """Images of the foregrounds alone, where the study needs them."""
-    measurements: tuple[Measurement, ...]
-    """What is measured beside the trajectories."""
-    measured: frozenset[str]
-    """Keys of measurements that are committed."""
-    baselines: tuple[BaselineUnit, ...]
-    """What other methods are asked of the models."""
-    compared: frozenset[str]
-    """Keys of baselines that are committed."""
+    """Images that the study's labels need."""
+    units: tuple[Unit, ...]
+    """What is needed comes before what needs it."""
+    committed: Mapping[str, str]
+    """Commits by the keys of the units that they hold."""
+    reasons: Mapping[str, Reason]
+    """Why units have to be computed, by their keys; none for any other unit."""
     remarks: tuple[str, ...]
     """What of the data the run leaves out, in words."""
     is_finished: bool
@@ -71,54 +71,42 @@ class AuditPlan:
     @property
     def run_id(self) -> str:
         """Digest of the plan: the same plan is the same run, started again or resumed."""
-        return run_id_of(self.study, self.shards, self.measurements, self.baselines)
+        return run_id_of(self.study.study, self.units)
 
     @property
-    def analyses(self) -> list[Analysis]:
-        """What is computed over all models once they have been measured."""
-        return plan_analyses(self.study, self.run_id)
+    def pending(self) -> list[Unit]:
+        """Units that have to be computed."""
+        return [unit for unit in self.units if unit.key in self.reasons]
 
-    @property
-    def pending(self) -> list[Shard]:
-        """Shards that need scoring or routing, model by model."""
-        return [
-            shard
-            for shard in self.shards
-            if shard.keys.shard_key not in self.scored or shard.keys.profile_key not in self.routed
-        ]
+    @cached_property
+    def blocks(self) -> list[tuple[int, ...]]:
+        """Rows of the pairs of every block."""
+        return self.pairs.blocks(self.study.sources_per_shard)
 
-    @property
-    def unmeasured(self) -> list[Measurement]:
-        """Measurements that are left, model by model."""
-        return [one for one in self.measurements if one.key not in self.measured]
+    @cached_property
+    def source_ids(self) -> list[str]:
+        """Names of all sources, sorted."""
+        return sorted({pair.source_id for pair in self.pairs.pairs})
 
-    @property
-    def uncompared(self) -> list[BaselineUnit]:
-        """Baselines that are left, model by model."""
-        return [one for one in self.baselines if one.key not in self.compared]
+    @cached_property
+    def commits(self) -> dict[str, str]:
+        """The commit of every unit, by its key: where it is stored, or will be."""
+        planned = together(self.pending)
+        new = {unit.key: commit_key(group) for group in planned for unit in group}
+        return {**self.committed, **new}
 
-    @property
-    def unscored(self) -> list[Shard]:
-        """Shards that need forward passes."""
-        return [shard for shard in self.shards if shard.keys.shard_key not in self.scored]
+    def pending_orders(self, *, local: bool = False) -> list[tuple[Unit, ...]]:
+        """Units that are computed together: on workers, or beside the flow."""
+        units = [unit for unit in self.pending if KINDS[unit.kind].is_local == local]
+        return together(units)
 
 
-class ModelWork(NamedTuple):
-    """What is left to do for one model."""
-
-    model_id: str
-    shards: list[Shard]
-    measurements: list[Measurement]
-
-
-def by_model(plan: AuditPlan) -> list[ModelWork]:
-    """What is left to do, in the order of the models: a worker then loads each of them once."""
-    work = {card.id: ModelWork(card.id, [], []) for card in plan.study.models}
-    for shard in plan.pending:
-        work[shard.model.id].shards.append(shard)
-    for measurement in plan.unmeasured:
-        work[measurement.shard.model.id].measurements.append(measurement)
-    return [one for one in work.values() if one.shards or one.measurements]
+def by_model(plan: AuditPlan) -> dict[str, list[tuple[Unit, ...]]]:
+    """What workers have to do, in the order of the models: a worker loads each of them once."""
+    work: dict[str, list[tuple[Unit, ...]]] = {card.id: [] for card in plan.study.models}
+    for group in plan.pending_orders():
+        work[group[0].model_id].append(group)
+    return {model_id: groups for model_id, groups in work.items() if groups}
 
 
 def look_ahead(study: Study, pairs: PairSet) -> list[str]:
@@ -133,16 +121,42 @@ def look_ahead(study: Study, pairs: PairSet) -> list[str]:
     """
 
     def foregrounds_are_there() -> tuple[str, ...]:
-        alone = foregrounds(study, pairs)
-        return () if alone is None else alone.remarks
+        images = foregrounds(study, pairs)
+        return () if images is None else images.remarks
 
     checks = [("score", check) for check in study.score.checks()]
     checks += [(card.id, check) for card in study.models for check in card.checks(study.workspace)]
-    return carry_out([*checks, ("behaviours", foregrounds_are_there)])
+    return carry_out([*checks, ("labels", foregrounds_are_there)])
+
+
+def foregrounds(study: Study, pairs: PairSet) -> ImageSet | None:
+    """Images that the study's labels need; None when they need none.
+
+    Raises
+    ------
+    DataError
+        When the data set cannot give them.
+    """
+    return None if study.labels is None else study.labels.foregrounds(study.data, pairs)
+
+
+def plan_units(study: Study, pairs: PairSet) -> tuple[Unit, ...]:
+    """All units of a study, whether or not they have been computed; needs no torch.
+
+    Raises
+    ------
+    BadInput
+        When the study, its data or a model's files cannot be used.
+    """
+    scope = Scope(study, pairs, foregrounds(study, pairs))
+    units: list[Unit] = []
+    for kind in KINDS.values():
+        units += list(kind.plan(scope, tuple(units)))
+    return tuple(units)
 
 
 def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
-    """Compare the study's shards with the receipts; reads no input, writes nothing, needs no torch.
+    """Compare the study's units with the receipts; reads no input, writes nothing, needs no torch.
 
     Raises
     ------
@@ -153,32 +167,86 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
     root = storage.resolved(study.warehouse)
     if storage.open(root).exists(layout.FORMAT):
         check_version(root)
-    shards = tuple(plan_shards(study, pairs))
-    alone = foregrounds(study, pairs)
-    measurements = tuple(plan_measurements(study, shards, alone))
-    scored = receipts.keys(root, "shards", study.study)
-    routed = receipts.keys(root, "profiles", study.study)
-    measured = receipts.keys(root, "measurements", study.study) if measurements else set()
-    baselines = tuple(plan_baselines(study, pairs))
-    compared = receipts.keys(root, "baselines", study.study) if baselines else set()
-    outcomes = receipts.keys(root, "outcomes", study.study)
-    run_id = run_id_of(study, shards, measurements, baselines)
+    units = plan_units(study, pairs)
+    committed = committed_units(root, study.study, units)
+    is_whole = all(unit.key in committed for unit in units)
+    before = {} if is_whole else history(root, study.study)
+    run_id = run_id_of(study.study, units)
     return AuditPlan(
         study=study,
         root=root,
         pairs=pairs,
-        shards=shards,
-        scored=frozenset(scored & {shard.keys.shard_key for shard in shards}),
-        routed=frozenset(routed & {shard.keys.profile_key for shard in shards}),
-        foregrounds=alone,
-        measurements=measurements,
-        measured=frozenset(measured & {one.key for one in measurements}),
-        baselines=baselines,
-        compared=frozenset(compared & {one.key for one in baselines}),
+        foregrounds=foregrounds(study, pairs),
+        units=units,
+        committed=committed,
+        reasons=reasons_of(units, committed, before),
         remarks=tuple(remarks),
-        is_finished=run_id in outcomes,
+        is_finished=run_id in receipts.keys(root, "outcomes", study.study),
         is_current=run_id == _newest_run(root, study.study),
     )
+
+
+def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, str]:
+    """Commits by the keys of the units that they hold.
+
+    A commit of exactly the units that belong together is known by its name, so that a finished
+    audit of many commits is recognised from their names alone; the others are read.
+
+    Raises
+    ------
+    WarehouseError
+        When a receipt is damaged.
+    """
+    names = receipts.keys(root, UNITS, study)
+    committed: dict[str, str] = {}
+    for group in together(units):
+        if (key := commit_key(group)) in names:
+            committed |= dict.fromkeys((unit.key for unit in group), key)
+    if len(committed) < len(units) and names:
+        wanted = {unit.key for unit in units}
+        for receipt in receipts.read_kind(root, UNITS, study):
+            for key in receipt.units:
+                if key in wanted:
+                    committed.setdefault(key, receipt.key)
+    return committed
+
+
+def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Path | None) -> Order:
+    """What a worker needs to know to compute units together.
+
+    Parameters
+    ----------
+    inputs
+        File of the clean inputs.
+    images
+        File of the images that labels need.
+    """
+    study, first = plan.study, units[0]
+    is_local = KINDS[first.kind].is_local
+    block = None if first.block is None else plan.pairs.block(plan.blocks[first.block])
+    needed = [need for unit in units for need in unit.needs]
+    fitted = {"paths": fitted_paths(study, plan.pairs)}
+    return Order(
+        root=plan.root,
+        study=study.model_copy(update=fitted if is_local else fitted | {"models": ()}),
+        key=commit_key(units),
+        units=units,
+        model=None if is_local else _model_order(study, (*units, *needed)),
+        block=block,
+        source_positions=np.searchsorted(plan.source_ids, block.source_ids if block else []),
+        pairs=plan.pairs if is_local else None,
+        inputs=inputs,
+        foregrounds=images,
+        stored={} if is_local else {need.key: plan.commits[need.key] for need in needed},
+        software=software(),
+    )
+
+
+def _model_order(study: Study, units: Iterable[Unit]) -> ModelOrder:
+    """The model of units, which must be that of their parts."""
+    scored = next(unit for unit in units if "weights" in unit.parts)
+    card = next(card for card in study.models if card.id == scored.model_id)
+    return model_order(study, card, scored.parts)
 
 
 class RowCount(NamedTuple):
@@ -213,20 +281,9 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
     return RowCount(planned, naive)
 
 
-def run_id_of(
-    study: Study,
-    shards: tuple[Shard, ...],
-    measurements: tuple[Measurement, ...] = (),
-    baselines: tuple[BaselineUnit, ...] = (),
-) -> str:
+def run_id_of(study: str, units: Iterable[Unit]) -> str:
     """Digest of everything that the run will hold."""
-    keys = [[shard.model.id, shard.keys.profile_key] for shard in shards]
-    beside = [[one.key for one in measurements]] if measurements else []
-    if baselines:
-        beside.append({"baselines": [one.key for one in baselines]})
-    if defined := definitions(study):
-        beside.append(defined)
-    return short(json_sha256([study.study, study.epsilon, keys, *beside]))
+    return short(json_sha256([study, [unit.key for unit in units]]))
 
 
 def _newest_run(root: Root, study: str) -> str | None:

@@ -14,10 +14,10 @@ SECONDS_BETWEEN_LINES = 5.0
 
 
 class WorkProgress(Protocol):
-    """Told of every finished unit of work, by any thread."""
+    """Told of finished work, by any thread."""
 
-    def advance(self, label: str, rows: int) -> None:
-        """One more unit is done, with so many forward rows."""
+    def advance(self, label: str, rows: int, count: int = 1) -> None:
+        """``count`` more are done, with so many forward rows."""
 
 
 class _Bar:
@@ -27,12 +27,16 @@ class _Bar:
         self._started, self._rows = time.monotonic(), 0
         self._lock = threading.Lock()
 
-    def advance(self, label: str, rows: int) -> None:
+    def advance(self, label: str, rows: int, count: int = 1) -> None:
         with self._lock:
             self._rows += rows
         rate = f"{self._rows / (time.monotonic() - self._started):,.0f} rows/s"
         self._progress.update(
-            self._task, advance=1, description=label, rate=rate if self._rows else "", refresh=True
+            self._task,
+            advance=count,
+            description=label,
+            rate=rate if self._rows else "",
+            refresh=True,
         )
 
 
@@ -43,12 +47,12 @@ class _Lines:
         self._done = self._rows = 0
         self._lock = threading.Lock()
 
-    def advance(self, label: str, rows: int) -> None:
+    def advance(self, label: str, rows: int, count: int = 1) -> None:
         with self._lock:
-            self._advance(label, rows)
+            self._advance(label, rows, count)
 
-    def _advance(self, label: str, rows: int) -> None:
-        self._done, self._rows = self._done + 1, self._rows + rows
+    def _advance(self, label: str, rows: int, count: int) -> None:
+        self._done, self._rows = self._done + count, self._rows + rows
         now = time.monotonic()
         if now - self._printed < SECONDS_BETWEEN_LINES and self._done < self._total:
             return

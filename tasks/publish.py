@@ -16,7 +16,7 @@ def finish(plan: AuditPlan) -> None:
     with connect(plan.root) as connection:
         totals = connection.sql(
             "SELECT coalesce(sum(forward_rows), 0)::BIGINT, "
-            "(SELECT count(*) FROM stg_quarantine JOIN core_shards USING (study, shard_key) "
+            "(SELECT count(*) FROM stg_quarantine JOIN core_run_units USING (study, unit_key) "
             "WHERE study = $study) "
             "FROM out_costs WHERE study = $study",
             params={"study": plan.study.study},

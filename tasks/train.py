@@ -6,7 +6,7 @@ from pathlib import Path
 from distributed import Client
 
 from decaf.models.trainable import TrainableCard
-from decaf.plan.shards import untrained
+from decaf.plan.preparation import untrained
 from decaf.plan.study import Study, import_from
 from tasks.cluster.drive import drive
 from tasks.cluster.worker import choose_device

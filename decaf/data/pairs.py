@@ -155,6 +155,7 @@ class PairSet:
             class_id=np.array([pair.class_id for pair in pairs]),
             feature=np.array([pair.feature for pair in pairs]),
             context=np.array(contexts) if all(contexts) else None,
+            pair_types=tuple(pair.pair_type for pair in pairs),
         )
 
 
@@ -180,6 +181,8 @@ class PairBlock:
     feature: NDArray[np.int64]
     context: NDArray[np.int64] | None = None
     regions: NDArray[np.integer] | None = None
+    pair_types: tuple[str, ...] = ()
+    """(n_pairs,) which change makes the counterfactual; empty where pairs have no types."""
 
     @property
     def pair_count(self) -> int:

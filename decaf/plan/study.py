@@ -14,6 +14,7 @@ from decaf.data.class_maps import official_file
 from decaf.errors import ResponseError, suggestion
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
+from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.plugins import members, name_of, one_of
 from decaf.foundation.settings import Settings
 from decaf.foundation.yaml_source import load
@@ -34,10 +35,13 @@ Score = one_of(ScoreDefinition)
 RevealPath = one_of(reveal_base.RevealPath)
 Attribution = one_of(AttributionMethod)
 Baseline = one_of(baselines_base.Baseline)
+Labels = one_of(LabelSource)
 FITTED_TO_TABLES = {
     name_of(recipe) for recipe in members(EstimatorRecipe) if "table" in recipe.model_fields
 }
 """Recipes that name the table which they fit to."""
+RENAMED = {"behaviours": "'labels: {kind: behaviours}'"}
+"""Keys of a study that have another name now."""
 PROBABILITIES = "predict_proba"
 """Method of an estimator that baselines can explain."""
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
@@ -84,10 +88,8 @@ class Study(Settings):
     alerts: Alerts = Field(Alerts(), description="who is told when a gate or a model fails")
     score: Score = Field(description="what q is")
     paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
-    behaviours: bool = Field(
-        False,
-        description="tell behaviours from predictions; needs pairs of both types, and images of "
-        "the foreground alone",
+    labels: Labels | None = Field(
+        None, description="what units show, to judge E, C and F by; nothing is judged when absent"
     )
     attributions: dict[Name, Attribution] = Field(
         {}, description="spatial attribution methods by name, to compare with"
@@ -127,6 +129,17 @@ class Study(Settings):
         if table is None or not isinstance(models, list | tuple):
             return given
         return given | {"models": [_with_table(card, table) for card in models]}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_renamed_keys(cls, given: Any) -> Any:
+        """Name the key that took the place of an older one."""
+        for key, now in RENAMED.items():
+            if isinstance(given, dict) and key in given:
+                raise PydanticCustomError(
+                    "renamed", "'{key}' is now {now}", {"key": key, "now": now}
+                )
+        return given
 
     @model_validator(mode="before")
     @classmethod

@@ -50,7 +50,7 @@ def options(
 @app.command()
 def run(config: Config) -> None:
     """Run a study to its end, or what is left of it; the same command again resumes."""
-    from decaf.plan.shards import untrained
+    from decaf.plan.preparation import untrained
     from decaf.plan.study import load_study
     from flows.commands import display
     from flows.commands.reaudits import refuse_registry
@@ -67,7 +67,7 @@ def run(config: Config) -> None:
             if not (plan.is_current and study.report_file.exists()):
                 show_again(plan)
             console.print(
-                f"nothing to do: all {len(plan.shards)} shards of study {study.study} are "
+                f"nothing to do: all {len(plan.units)} units of study {study.study} are "
                 f"committed (run {plan.run_id[:12]}); no forward pass was made"
             )
             display.results(console, study)
@@ -84,10 +84,10 @@ def run(config: Config) -> None:
 def plan(
     config: Config,
     explain: Annotated[
-        bool, typer.Option("--explain", help="say what made each shard that is not cached a miss")
+        bool, typer.Option("--explain", help="say why each unit of work has to be computed")
     ] = False,
 ) -> None:
-    """Say what a run would do: models, pairs, shards, forward rows, what is cached."""
+    """Say what a run would do: models, pairs, units of work, forward rows, what is cached."""
     from decaf.plan.study import load_study
     from flows.commands import display
     from flows.commands.reaudits import refuse_registry
@@ -221,7 +221,7 @@ def export(
 
 @app.command()
 def check(warehouse: Warehouse = DEFAULT_WAREHOUSE, study: StudyName = None) -> None:
-    """Run every check; exit code 1 when one finds offending rows, such as shards still missing."""
+    """Run every check; exit code 1 when one finds offending rows, such as missing units."""
     from tasks.verify import verify
 
     for result in verify(warehouse, study):

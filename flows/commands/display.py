@@ -1,5 +1,6 @@
 """What the commands print: tables of plans, progress and results."""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from shlex import quote
@@ -11,13 +12,11 @@ from rich.text import Text
 
 from decaf.data.pairs import PairSet
 from decaf.models.card import ModelCard
-from decaf.plan.measurements import Measurement
-from decaf.plan.shards import untrained
+from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
-from decaf.studies.imagenet9.corruptions import CORRUPTIONS
-from tasks.explain import explain
 from tasks.plan import AuditPlan, count_rows, look_ahead, plan_audit
 from tasks.progress import clock
+from tasks.reasons import misses
 from warehouse.commits.lock import is_held
 from warehouse.query.catalog import connect
 from warehouse.storage import Root
@@ -69,15 +68,14 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
     for remark in pairs.remarks:
         console.print(remark, highlight=False, markup=False)
     missing = untrained(study)
-    planned = None if missing else plan_audit(study, pairs)
-    if planned is None:
+    if missing:
         _print_untrained(console, study, pairs, missing)
     else:
-        _print_shards(console, planned)
+        planned = plan_audit(study, pairs)
+        _print_units(console, planned)
+        _print_rows_left(console, planned)
         if explained:
             _print_misses(console, planned)
-    _print_measurements(console, study, pairs, planned)
-    _print_baselines(console, study, planned)
     rows = count_rows(study, pairs)
     console.print(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
@@ -89,17 +87,33 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
         console.print(remark, highlight=False, markup=False)
 
 
-def _print_shards(console: Console, planned: AuditPlan) -> None:
-    table = table_of(
-        f"run {planned.run_id[:12]}", ("model", "shards", "cached", "to route", "to score")
-    )
-    for card in planned.study.models:
-        shards = [shard for shard in planned.shards if shard.model.id == card.id]
-        unscored = sum(shard.keys.shard_key not in planned.scored for shard in shards)
-        unrouted = sum(shard.keys.profile_key not in planned.routed for shard in shards) - unscored
-        cached = len(shards) - unscored - unrouted
-        table.add_row(card.id, *(str(n) for n in (len(shards), cached, unrouted, unscored)))
+def _print_units(console: Console, planned: AuditPlan) -> None:
+    """Units of work by model and kind: how many are planned, and how many are left."""
+    kinds = list(dict.fromkeys(unit.kind for unit in planned.units))
+    counts = Counter((unit.model_id, unit.kind) for unit in planned.units)
+    left = Counter((unit.model_id, unit.kind) for unit in planned.pending)
+    columns = ("model", "units", "cached", *(f"to {kind}" for kind in kinds))
+    table = table_of(f"run {planned.run_id[:12]}", columns)
+    for model_id in dict.fromkeys(unit.model_id for unit in planned.units):
+        total = sum(counts[model_id, kind] for kind in kinds)
+        missing = [left[model_id, kind] for kind in kinds]
+        name = Text(model_id or "all models")
+        table.add_row(name, *map(str, (total, total - sum(missing), *missing)))
     console.print(table)
+
+
+def _print_rows_left(console: Console, planned: AuditPlan) -> None:
+    """Rows that attribution methods still send through models."""
+    study, blocks = planned.study, planned.blocks
+    images = [len({planned.pairs.pairs[row].plus for row in rows}) for rows in blocks]
+    table = table_of(None, ("attribution", "forward rows left", "backward rows left"))
+    for name, method in study.attributions.items():
+        units = [u for u in planned.pending if (u.kind, u.name) == ("attribute", name)]
+        maps = sum(images[unit.block] for unit in units)
+        rows = (maps * calls for calls in (method.forward_calls, method.backward_calls))
+        table.add_row(Text(name), *(f"{count:,}" for count in rows))
+    if table.row_count:
+        console.print(table)
 
 
 def _print_untrained(
@@ -107,7 +121,8 @@ def _print_untrained(
 ) -> None:
     blocks = len(pairs.blocks(study.sources_per_shard))
     console.print(
-        f"{len(missing)} models are to be trained first; then {blocks * len(study.models)} shards",
+        f"{len(missing)} models are to be trained first; then {len(study.models)} models are "
+        f"scored on {blocks} blocks of pairs",
         highlight=False,
     )
     table = table_of(None, ("to be trained", "recipe"), 2)
@@ -116,63 +131,16 @@ def _print_untrained(
     console.print(table)
 
 
-def _print_measurements(
-    console: Console, study: Study, pairs: PairSet, planned: AuditPlan | None
-) -> None:
-    """What is measured beside the trajectories, and how many rows that will send.
-
-    Before the models are trained, nothing can have been measured.
-    """
-    blocks = pairs.blocks(study.sources_per_shard)
-    total = len(blocks) * len(study.models)
-    names = ("measurement", "planned", "made", "forward rows left", "backward rows left")
-    table = table_of("beside the trajectories", names)
-    if study.behaviours:
-        left = _unmeasured(planned, "corruptions", "")
-        made = 0 if left is None else total - len(left)
-        rows = "0" if made == total else f"unknown until scored: {len(CORRUPTIONS)} a null pair"
-        table.add_row("behaviours", str(total), str(made), rows, "0")
-    images = [len({pairs.pairs[row].plus for row in rows}) for rows in blocks]
-    for name, method in study.attributions.items():
-        left = _unmeasured(planned, "attributions", name)
-        if left is None:
-            made, mapped = 0, sum(images) * len(study.models)
-        else:
-            made, mapped = total - len(left), sum(images[one.shard.block] for one in left)
-        rows = (mapped * calls for calls in (method.forward_calls, method.backward_calls))
-        table.add_row(Text(name), str(total), str(made), *(f"{count:,}" for count in rows))
-    if table.row_count:
-        console.print(table)
-
-
-def _print_baselines(console: Console, study: Study, planned: AuditPlan | None) -> None:
-    """Models that each baseline explains, and those that it has explained already."""
-    if not study.baselines:
-        return
-    table = table_of("baselines", ("baseline", "models", "made"))
-    for name, baseline in study.baselines.items():
-        total = sum(baseline.applies_to(card) for card in study.models)
-        left = [one for one in planned.uncompared if one.method == name] if planned else None
-        made = 0 if left is None else total - len(left)
-        table.add_row(Text(name), str(total), str(made))
-    console.print(table)
-
-
-def _unmeasured(planned: AuditPlan | None, kind: str, name: str) -> list[Measurement] | None:
-    """Measurements of one name that are left; None where nothing can be known yet."""
-    if planned is None:
-        return None
-    return [one for one in planned.unmeasured if (one.kind, one.name) == (kind, name)]
-
-
 def _print_misses(console: Console, planned: AuditPlan) -> None:
-    misses = explain(planned)
-    if not misses:
-        console.print("every shard is committed: there is nothing to explain")
+    """Why units have to be computed: what changed first, then what follows from it."""
+    missing = misses(planned.units, planned.reasons)
+    if not missing:
+        console.print("every unit is committed: there is nothing to explain")
         return
-    table = table_of("compared with the nearest committed shard", ("model", "to", "shards", "why"))
-    for miss in misses:
-        table.add_row(Text(miss.model_id), miss.step, str(miss.shard_count), Text(miss.reason))
+    table = table_of("why units have to be computed", ("model", "to", "units", "why"))
+    for miss in missing:
+        why = ": ".join(filter(None, miss.reason))
+        table.add_row(Text(miss.model_id or "all"), miss.kind, str(miss.unit_count), Text(why))
     table.columns[-1].justify, table.columns[-1].no_wrap = "left", False
     console.print(table)
 
@@ -186,24 +154,13 @@ def status(console: Console, root: Root, study: str | None) -> None:
             "WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
-        measured = connection.sql(
-            "SELECT study, if(kind = 'corruptions', 'behaviours', name), "
-            "count(*) FILTER (is_made), count(*), coalesce(sum(forward_rows), 0), "
-            "coalesce(sum(backward_rows), 0) FROM core_measurements "
-            "LEFT JOIN stg_measurement_costs USING (study, model_id, measurement_key) "
-            "WHERE $study IS NULL OR study = $study GROUP BY study, kind, name "
-            "ORDER BY study, kind DESC, name",
-            params={"study": study},
-        ).fetchall()
-        compared = connection.sql(
-            "WITH planned AS (SELECT study, model_id, method, bool_or(score IS NOT NULL) AS told, "
-            "bool_and(reason IS DISTINCT FROM 'not made yet') AS made FROM core_baselines "
-            "GROUP BY study, model_id, method) "
-            "SELECT study, method, count(*) FILTER (made), count(*), "
-            "count(*) FILTER (made AND NOT told), coalesce(sum(predicted_rows), 0), "
-            "coalesce(sum(cpu_seconds), 0) FROM planned "
-            "LEFT JOIN out_baseline_costs USING (study, model_id, method) "
-            "WHERE $study IS NULL OR study = $study GROUP BY study, method ORDER BY study, method",
+        units = connection.sql(
+            "SELECT study, kind, name, count(*) FILTER (is_made), count(*), "
+            "coalesce(sum(cost.forward_rows), 0), coalesce(sum(cost.backward_rows), 0), "
+            "coalesce(sum(cost.cpu_seconds), 0) FROM core_run_units "
+            "LEFT JOIN stg_costs AS cost USING (study, model_id, commit_key) "
+            "WHERE core_run_units.kind NOT IN ('predict', 'score', 'route') "
+            "AND ($study IS NULL OR study = $study) GROUP BY ALL ORDER BY ALL",
             params={"study": study},
         ).fetchall()
         files = connection.sql(
@@ -223,33 +180,21 @@ def status(console: Console, root: Root, study: str | None) -> None:
             means = ("" if value is None else f"{value:.4f}" for value in (e, c, f))
             table.add_row(model, f"{done}/{total}", f"{forwards:,}", left, *means)
         console.print(table)
-        _print_measured(console, name, [row[1:] for row in measured if row[0] == name])
-        _print_compared(console, name, [row[1:] for row in compared if row[0] == name])
+        _print_beside(console, name, [row[1:] for row in units if row[0] == name])
         _print_files(console, root, name, [row[1:] for row in files if row[0] == name])
 
 
-def _print_measured(
-    console: Console, study: str, rows: list[tuple[str, int, int, int, int]]
+def _print_beside(
+    console: Console, study: str, rows: list[tuple[str, str, int, int, int, int, float]]
 ) -> None:
+    """Units of work beside the trajectories, and what they took."""
     if not rows:
         return
-    names = ("measurement", "made", "forward rows", "backward rows")
-    table = table_of(f"{study}: beside the trajectories", names)
-    for name, made, planned, forwards, backwards in rows:
-        table.add_row(Text(name), f"{made}/{planned}", f"{forwards:,}", f"{backwards:,}")
-    console.print(table)
-
-
-def _print_compared(
-    console: Console, study: str, rows: list[tuple[str, int, int, int, int, float]]
-) -> None:
-    if not rows:
-        return
-    names = ("baseline", "models", "undefined", "predicted rows", "CPU s per model")
-    table = table_of(f"{study}: baselines", names)
-    for method, made, planned, undefined, predicted, seconds in rows:
-        each = f"{seconds / made:.2f}" if made else ""
-        table.add_row(Text(method), f"{made}/{planned}", str(undefined), f"{predicted:,}", each)
+    names = ("kind", "name", "made", "forward rows", "backward rows", "CPU s")
+    table = table_of(f"{study}: beside the trajectories", names, 2)
+    for kind, name, made, planned, forwards, backwards, seconds in rows:
+        counts = (f"{made}/{planned}", f"{forwards:,}", f"{backwards:,}", f"{seconds:.2f}")
+        table.add_row(Text(kind), Text(name), *counts)
     console.print(table)
 
 

@@ -151,7 +151,7 @@ def _asked(study: Study) -> list[Entry]:
 def _show_plan(console: Console, study: Study) -> None:
     found = look(study, storage.resolved(study.warehouse))
     pending = _pending(found)
-    names = ("entry", "version", "change", "shards to score")
+    names = ("entry", "version", "change", "units to compute")
     table = table_of(f"{study.study}: what a re-audit would do", names, 3)
     for one in found.resolved:
         change = found.changes()[one.entry.label]
@@ -166,11 +166,11 @@ def _show_plan(console: Console, study: Study) -> None:
 
 
 def _pending(found: Round) -> Counter[str]:
-    """Shards of each model that would be scored."""
+    """Units of work of each model that would be computed."""
     if not found.audited.models:
         return Counter()
     plan = plan_audit(found.audited, found.study.data.pair_set())
-    return Counter(shard.model.id for shard in plan.unscored)
+    return Counter(unit.model_id for unit in plan.pending)
 
 
 def _show(console: Console, study: Study, content: dict[str, Any]) -> None:

@@ -64,7 +64,7 @@ def asked_to_keep(texts: Sequence[str]) -> Keep:
 def withdraw_runs(
     console: Console, root: Root, keep: Keep, study: str | None, *, is_real: bool
 ) -> None:
-    """Print which runs go, with shards and bytes; withdraw them when it ``is_real``."""
+    """Print which runs go, with units and bytes; withdraw them when it ``is_real``."""
     root = storage.resolved(root)
     check_version(root)
     found = withdraw(root, keep, study) if is_real else find_withdrawals(root, keep, study)
@@ -72,14 +72,14 @@ def withdraw_runs(
         console.print(f"study {one.study}: {len(one.runs)} of {one.run_count} runs")
         for run in one.runs:
             console.print(
-                f"  {run.run_id[:12]}  {run.started_at:%Y-%m-%d %H:%M}  {run.shard_count:>6,} "
-                f"shards  {run.byte_count:>12,}",
+                f"  {run.run_id[:12]}  {run.started_at:%Y-%m-%d %H:%M}  {run.unit_count:>6,} "
+                f"units  {run.byte_count:>12,}",
                 highlight=False,
             )
     count = sum(len(one.runs) for one in found)
-    shards, total = (sum(getattr(one, of) for one in found) for of in ("shard_count", "byte_count"))
+    units, total = (sum(getattr(one, of) for one in found) for of in ("unit_count", "byte_count"))
     did = "are withdrawn" if is_real else "can be withdrawn: --delete"
-    text = f"{count} runs ({shards:,} shards, {total / 1e6:.2f} MB) {did}"
+    text = f"{count} runs ({units:,} units, {total / 1e6:.2f} MB) {did}"
     console.print(text if count else "no run to withdraw", highlight=False)
 
 

@@ -37,7 +37,7 @@ WITH suspects AS (
         IS NOT TRUE
     UNION ALL
     SELECT study, model_id, concat_ws('/', 'corruption', image_id, corruption), class_scores
-    FROM stg_corruptions SEMI JOIN core_measurements USING (study, model_id, measurement_key)
+    FROM stg_corruptions SEMI JOIN core_measurements USING (study, model_id, unit_key)
     UNION ALL
     SELECT study, model_id, concat_ws('/', 'attribution', pair_id, method), [region_score]
     FROM core_attributions

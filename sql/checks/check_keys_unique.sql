@@ -1,15 +1,17 @@
--- purpose: no row of a run, its shards or its pairs is there twice
+-- purpose: no row of any table is there twice
 -- grain: one row per key that several rows share
--- inputs: core_trajectories, core_profiles, core_shards, stg_predictions, stg_quarantine,
---   stg_costs, stg_runs, stg_run_shards, stg_models, stg_paths, stg_pairs, stg_images,
---   stg_image_files, stg_run_remarks, stg_run_outcomes, repeated_keys
+-- inputs: core_trajectories, core_profiles, stg_predictions, stg_quarantine, stg_costs,
+--   stg_corruptions, stg_attributions, stg_baseline_scores, stg_matched_pairs, stg_probe_scores,
+--   stg_probe_units, stg_probe_predictions, stg_factual_contexts, stg_runs, stg_run_units,
+--   stg_unit_parts, stg_models, stg_paths, stg_pairs, stg_images, stg_image_files, stg_run_remarks,
+--   stg_run_outcomes, stg_registry_entries, stg_gate_verdicts, committed_units, repeated_keys
 -- paper: none
 -- Rows of the large tables are counted by a hash of their key, which takes a fraction of the memory;
 -- where one occurs twice, by the key itself.
 WITH digests AS NOT MATERIALIZED (
     SELECT *, hash(table_name, study, model_id, pair_id, path, repetition) AS digest
     FROM (
-        -- Without shard_key: two shards of one run must not hold the same pair.
+        -- Without unit_key: two units of one run must not hold the same pair.
         SELECT 'trajectories' AS table_name, study, model_id, pair_id, path, repetition
         FROM core_trajectories
         UNION ALL
@@ -21,18 +23,40 @@ keys AS (
     FROM digests
     WHERE digest IN (SELECT digest FROM digests GROUP BY digest HAVING count(*) > 1)
     UNION ALL
-    SELECT 'predictions', study, model_id, [image_id, shard_key]
-    FROM stg_predictions SEMI JOIN core_shards USING (study, model_id, shard_key)
+    SELECT 'units', study, NULL, [unit_key] FROM committed_units
     UNION ALL
-    SELECT 'quarantine', study, model_id, [pair_id, path, repetition::VARCHAR, shard_key]
-    FROM stg_quarantine SEMI JOIN core_shards USING (study, model_id, shard_key)
+    SELECT 'predictions', study, model_id, [image_id, unit_key] FROM stg_predictions
     UNION ALL
-    SELECT 'costs', study, model_id, [shard_key]
-    FROM stg_costs SEMI JOIN core_shards USING (study, model_id, shard_key)
+    SELECT 'quarantine', study, model_id, [pair_id, path, repetition::VARCHAR, unit_key]
+    FROM stg_quarantine
+    UNION ALL
+    SELECT 'costs', study, model_id, [commit_key] FROM stg_costs
+    UNION ALL
+    SELECT 'corruptions', study, model_id, [image_id, corruption, unit_key] FROM stg_corruptions
+    UNION ALL
+    SELECT 'attributions', study, model_id, [pair_id, method, unit_key] FROM stg_attributions
+    UNION ALL
+    SELECT 'baseline_scores', study, model_id, [unit_key, component] FROM stg_baseline_scores
+    UNION ALL
+    SELECT 'matched_pairs', study, NULL, [unit_key, position::VARCHAR] FROM stg_matched_pairs
+    UNION ALL
+    SELECT 'probe_scores', study, NULL, [unit_key, representation, probe, family, label]
+    FROM stg_probe_scores
+    UNION ALL
+    SELECT 'probe_units', study, model_id, [unit_key, representation, probe, source_id, label]
+    FROM stg_probe_units
+    UNION ALL
+    SELECT 'probe_predictions', study, model_id, [unit_key, representation, label]
+    FROM stg_probe_predictions
+    UNION ALL
+    SELECT 'factual_contexts', study, NULL, [unit_key, module, seed::VARCHAR, source_id]
+    FROM stg_factual_contexts
     UNION ALL
     SELECT 'runs', study, NULL, [run_id] FROM stg_runs
     UNION ALL
-    SELECT 'run_shards', study, NULL, [run_id, shard_key] FROM stg_run_shards
+    SELECT 'run_units', study, NULL, [run_id, unit_key] FROM stg_run_units
+    UNION ALL
+    SELECT 'unit_parts', study, NULL, [run_id, unit_key, part] FROM stg_unit_parts
     UNION ALL
     SELECT 'models', study, model_id, [run_id, model_id] FROM stg_models
     UNION ALL
@@ -47,6 +71,10 @@ keys AS (
     SELECT 'run_remarks', study, NULL, [run_id, position::VARCHAR] FROM stg_run_remarks
     UNION ALL
     SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
+    UNION ALL
+    SELECT 'registry_entries', study, NULL, [reaudit_id, entry] FROM stg_registry_entries
+    UNION ALL
+    SELECT 'gate_verdicts', study, NULL, [reaudit_id, position::VARCHAR] FROM stg_gate_verdicts
 )
 SELECT 'check_keys_unique' AS check_name, *
 FROM repeated_keys('keys');

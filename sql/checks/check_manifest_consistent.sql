@@ -1,11 +1,11 @@
--- purpose: shards, models, paths and pairs of a run are those that its manifest announces
+-- purpose: units, models and paths of a run are those that its manifest announces
 -- grain: one row per current run and breach
--- inputs: core_current_runs, core_shards, core_pairs, core_paths, stg_models
+-- inputs: core_current_runs, core_run_units, core_pairs, core_paths, stg_models
 -- paper: none
 WITH runs AS (
     SELECT
         run.*,
-        (SELECT count(*) FROM core_shards AS s WHERE s.study = run.study) AS shards,
+        (SELECT count(*) FROM core_run_units AS u WHERE u.study = run.study) AS units,
         (SELECT count(*) FROM core_pairs AS p WHERE p.study = run.study) AS pairs,
         (SELECT count(*) FROM core_paths AS p WHERE p.study = run.study) AS paths,
         (SELECT sum(repetition_count) FROM core_paths AS p WHERE p.study = run.study)
@@ -13,9 +13,9 @@ WITH runs AS (
     FROM core_current_runs AS run
 ),
 planned AS (
-    SELECT
-        study, model_id, sum(pair_count) AS pair_count, sum(trajectory_count) AS trajectory_count
-    FROM core_shards
+    SELECT study, model_id, sum(row_count) AS trajectory_count
+    FROM core_run_units
+    WHERE kind = 'score'
     GROUP BY study, model_id
 ),
 models AS (
@@ -23,19 +23,14 @@ models AS (
 ),
 breaches AS (
     SELECT
-        study, NULL AS model_id, run_id AS key, format('{} shards', shards) AS found,
-        format('{} shards', shard_count) AS expected
+        study, NULL AS model_id, run_id AS key, format('{} units', units) AS found,
+        format('{} units', unit_count) AS expected
     FROM runs
-    WHERE shards <> shard_count
+    WHERE units <> unit_count
     UNION ALL
     SELECT study, NULL, run_id, 'no path', 'the paths of the run'
     FROM runs
     WHERE paths = 0
-    UNION ALL
-    SELECT study, model_id, 'pairs', format('{} pairs in shards', pair_count),
-        format('{} pairs of digest {}', pairs, pairs_digest)
-    FROM planned JOIN runs USING (study)
-    WHERE pair_count <> pairs
     UNION ALL
     SELECT study, model_id, 'trajectories', format('{} planned', trajectory_count),
         format('{} of each of {} pairs', trajectories_of_a_pair, pairs)
@@ -43,8 +38,8 @@ breaches AS (
     WHERE trajectory_count <> pairs * trajectories_of_a_pair
     UNION ALL
     SELECT
-        study, model_id, 'model', if(planned.study IS NULL, 'no shards', 'no card'),
-        'a card and shards of every model'
+        study, model_id, 'model', if(planned.study IS NULL, 'no units', 'no card'),
+        'a card and units of every model'
     FROM planned FULL JOIN models USING (study, model_id)
     WHERE planned.study IS NULL OR models.study IS NULL
 )

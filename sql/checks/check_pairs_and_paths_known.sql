@@ -1,25 +1,25 @@
 -- purpose: stored rows are of the pairs, the paths, the stages and the gate of their run
--- grain: one row per shard and breach
--- inputs: core_shards, core_pairs, core_paths, core_current_runs, stg_trajectories, stg_profiles,
+-- grain: one row per unit and breach
+-- inputs: core_run_units, core_pairs, core_paths, core_current_runs, stg_trajectories, stg_profiles,
 --   stg_quarantine
 -- paper: none
 -- The core views leave out rows of pairs that the run does not audit: they would go unnoticed.
 WITH withheld AS (
-    SELECT study, model_id, shard_key, pair_id, path, NULL::DOUBLE[] AS t, repetition,
+    SELECT study, model_id, unit_key, pair_id, path, NULL::DOUBLE[] AS t, repetition,
         NULL::DOUBLE AS epsilon
-    FROM stg_quarantine SEMI JOIN core_shards USING (study, model_id, shard_key)
+    FROM stg_quarantine SEMI JOIN core_run_units USING (study, model_id, unit_key)
 ),
 scored AS (
-    SELECT study, model_id, shard_key, pair_id, path, t, repetition, NULL::DOUBLE AS epsilon
-    FROM stg_trajectories SEMI JOIN core_shards USING (study, model_id, shard_key)
+    SELECT study, model_id, unit_key, pair_id, path, t, repetition, NULL::DOUBLE AS epsilon
+    FROM stg_trajectories SEMI JOIN core_run_units USING (study, model_id, unit_key)
 ),
 routed AS (
-    SELECT study, model_id, shard_key, pair_id, path, NULL::DOUBLE[] AS t, repetition, epsilon
-    FROM stg_profiles SEMI JOIN core_shards USING (study, model_id, shard_key, profile_key)
+    SELECT study, model_id, unit_key, pair_id, path, NULL::DOUBLE[] AS t, repetition, epsilon
+    FROM stg_profiles SEMI JOIN core_run_units USING (study, model_id, unit_key)
 ),
 judged AS (
     SELECT
-        stored.study, stored.model_id, stored.shard_key, stored.pair_id, stored.path,
+        stored.study, stored.model_id, stored.unit_key, stored.pair_id, stored.path,
         CASE
             WHEN pair.pair_id IS NULL THEN 'a pair of the run'
             WHEN path.path IS NULL THEN 'a path of the run'
@@ -37,9 +37,9 @@ SELECT
     'check_pairs_and_paths_known' AS check_name,
     study,
     model_id,
-    shard_key AS key,
+    unit_key AS key,
     format('{} rows, such as {}', count(*), min(concat_ws('/', pair_id, path))) AS found,
     expected
 FROM judged
 WHERE expected IS NOT NULL
-GROUP BY study, model_id, shard_key, expected;
+GROUP BY study, model_id, unit_key, expected;

@@ -15,7 +15,7 @@ WITH routed AS (
         CASE WHEN is_active_at(d, epsilon) THEN if(d > 0, falling_frac, rising_frac) END AS flips
     FROM core_profiles AS profile
     LEFT JOIN core_masses AS masses
-        USING (study, model_id, pair_id, path, repetition, shard_key)
+        USING (study, model_id, pair_id, path, repetition)
 )
 SELECT
     'check_profiles_recompute' AS check_name,

@@ -1,17 +1,15 @@
 -- purpose: planned analyses of the current runs over all their models, and which have been made
 -- grain: one row per study and analysis of its current run
--- inputs: core_current_runs, stg_run_analyses, receipts
+-- inputs: core_run_units, stg_unit_parts
 -- paper: none
 CREATE OR REPLACE VIEW core_analyses AS
-WITH committed AS (SELECT study, key FROM receipts WHERE kind = 'analyses')
 SELECT
-    planned.study,
-    planned.run_id,
-    planned.kind,
-    planned.analysis_key,
-    planned.definition, -- JSON
-    committed.key IS NOT NULL AS is_made
-FROM stg_run_analyses AS planned
-JOIN core_current_runs USING (study, run_id)
-LEFT JOIN committed
-    ON committed.study = planned.study AND committed.key = planned.analysis_key;
+    unit.study,
+    unit.run_id,
+    unit.name AS kind,
+    unit.unit_key,
+    part.value AS definition, -- JSON
+    unit.is_made
+FROM core_run_units AS unit
+JOIN stg_unit_parts AS part USING (study, run_id, unit_key)
+WHERE unit.kind = 'analyse' AND part.part = 'definition';

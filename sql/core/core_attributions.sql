@@ -12,4 +12,4 @@ SELECT
     region_score, -- score units
     region_pixels
 FROM stg_attributions
-JOIN core_measurements USING (study, model_id, measurement_key);
+JOIN core_measurements USING (study, model_id, unit_key);

@@ -1,19 +1,24 @@
 -- purpose: what the planned baselines of the current runs say, or why they say nothing
 -- grain: one row per study and component of a baseline of a model, of its current run
--- inputs: core_current_runs, stg_run_baselines, stg_baseline_scores, stg_models
+-- inputs: core_run_units, stg_unit_parts, stg_baseline_scores, stg_models
 -- paper: section 5, appendix I
 CREATE OR REPLACE VIEW core_baselines AS
+WITH planned AS (
+    SELECT unit.*, unnest(string_split(part.value, ',')) AS component
+    FROM core_run_units AS unit
+    JOIN stg_unit_parts AS part USING (study, run_id, unit_key)
+    WHERE unit.kind = 'explain' AND part.part = 'components'
+)
 SELECT
     planned.study,
     planned.run_id,
     planned.model_id,
     model.family,
-    planned.method,
+    planned.name AS method,
     planned.component,
     made.score, -- the method's own units; NULL where it is undefined
     made.explained_rows,
-    CASE WHEN made.baseline_key IS NULL THEN 'not made yet' ELSE made.reason END AS reason
-FROM stg_run_baselines AS planned
-JOIN core_current_runs USING (study, run_id)
+    CASE WHEN made.unit_key IS NULL THEN 'not made yet' ELSE made.reason END AS reason
+FROM planned
 LEFT JOIN stg_models AS model USING (study, run_id, model_id)
-LEFT JOIN stg_baseline_scores AS made USING (study, model_id, baseline_key, component);
+LEFT JOIN stg_baseline_scores AS made USING (study, model_id, unit_key, component);

@@ -1,6 +1,6 @@
 -- purpose: effect of a change under the endpoint's context and under the swapped one
 -- grain: one row per study, model, pair and path of kind context
--- inputs: stg_trajectories, core_shards, core_paths
+-- inputs: stg_trajectories, core_run_units, core_paths
 -- paper: section 5; appendix I (setup and operational outcomes)
 -- The first stage of such a path is the swapped context itself. Numbers are taken of the lists
 -- before anything is joined: to carry lists through joins takes several times longer.
@@ -9,7 +9,7 @@ WITH effects AS (
     SELECT
         study,
         model_id,
-        shard_key,
+        unit_key,
         pair_id,
         path,
         q_plus[-1] - q_minus[-1] AS endpoint_effect,
@@ -28,5 +28,5 @@ SELECT
     swapped_effect, -- a, score units
     is_swapped_changed -- under the swapped context the two scores lie on either side of one half
 FROM effects
-JOIN core_shards USING (study, model_id, shard_key)
+JOIN core_run_units USING (study, model_id, unit_key)
 SEMI JOIN (FROM core_paths WHERE kind = 'context') USING (study, path);

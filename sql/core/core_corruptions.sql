@@ -17,5 +17,5 @@ SELECT
     corrupted.class_scores[clean.class_id + 1] AS true_class_score,
     clean.true_class_score AS clean_true_class_score
 FROM stg_corruptions AS corrupted
-JOIN core_measurements USING (study, model_id, measurement_key)
+JOIN core_measurements USING (study, model_id, unit_key)
 JOIN core_predictions AS clean USING (study, model_id, image_id);

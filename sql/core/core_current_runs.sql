@@ -14,7 +14,7 @@ SELECT
     newest.started_at,
     newest.epsilon, -- score units
     newest.pairs_digest,
-    newest.shard_count,
+    newest.unit_count,
     outcome.finished_at, -- NULL while the run is not finished
     outcome.finished_at IS NOT NULL AS is_finished
 FROM newest

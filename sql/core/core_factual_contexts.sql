@@ -12,4 +12,4 @@ SELECT
     source_id,
     context -- -1 or 1
 FROM stg_factual_contexts
-JOIN core_analyses USING (study, run_id, analysis_key);
+JOIN core_analyses USING (study, unit_key);

@@ -21,6 +21,5 @@ SELECT
     rising_mass_of(response, weights) AS rising_mass,
     falling_mass_of(response, weights) AS falling_mass,
     sign_measure_of(response, weights, 1) AS rising_frac, -- of the stage measure
-    sign_measure_of(response, weights, -1) AS falling_frac,
-    shard_key
+    sign_measure_of(response, weights, -1) AS falling_frac
 FROM responses;

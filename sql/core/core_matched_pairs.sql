@@ -14,4 +14,4 @@ SELECT
     right_source_id,
     right_abs_response -- score units, at least the left one
 FROM stg_matched_pairs
-JOIN core_analyses USING (study, run_id, analysis_key);
+JOIN core_analyses USING (study, unit_key);

@@ -1,19 +1,17 @@
--- purpose: planned measurements of the current runs, and which have been made
+-- purpose: what is measured beside the trajectories in the current runs, and what has been made
 -- grain: one row per study and measurement of its current run
--- inputs: core_current_runs, stg_run_measurements, receipts
+-- inputs: core_run_units
 -- paper: none
 CREATE OR REPLACE VIEW core_measurements AS
-WITH committed AS (SELECT study, key FROM receipts WHERE kind = 'measurements')
 SELECT
-    planned.study,
-    planned.run_id,
-    planned.model_id,
-    planned.kind,
-    planned.name,
-    planned.block,
-    planned.measurement_key,
-    committed.key IS NOT NULL AS is_made
-FROM stg_run_measurements AS planned
-JOIN core_current_runs USING (study, run_id)
-LEFT JOIN committed
-    ON committed.study = planned.study AND committed.key = planned.measurement_key;
+    study,
+    run_id,
+    model_id,
+    if(kind = 'corrupt', 'corruptions', 'attributions') AS kind,
+    name,
+    block,
+    unit_key,
+    commit_key,
+    is_made
+FROM core_run_units
+WHERE kind IN ('corrupt', 'attribute');

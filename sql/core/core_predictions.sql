@@ -1,6 +1,6 @@
 -- purpose: predictions of the current runs on clean images, with what the image is
 -- grain: one row per study, model and image
--- inputs: stg_predictions, core_shards, core_pairs
+-- inputs: stg_predictions, core_run_units, core_pairs
 -- paper: appendix F.2
 CREATE OR REPLACE VIEW core_predictions AS
 WITH sides AS (
@@ -17,17 +17,18 @@ images AS (
     GROUP BY study, image_id
 ),
 -- Places are compared sooner than keys.
-shards AS (
-    SELECT study, run_id, model_id, shard_key, row_number() OVER (ORDER BY shard_key) AS place
-    FROM core_shards
+units AS (
+    SELECT study, run_id, model_id, unit_key, row_number() OVER (ORDER BY block) AS place
+    FROM core_run_units
+    WHERE kind = 'predict'
 ),
--- An image that several shards share was scored by each of them.
+-- An image that several blocks share was scored with each of them.
 firsts AS (
     SELECT
         study, run_id, model_id, image_id,
         arg_min({scores: prediction.class_scores, class: prediction.predicted_class}, place) AS found
     FROM stg_predictions AS prediction
-    JOIN shards USING (study, model_id, shard_key)
+    JOIN units USING (study, model_id, unit_key)
     GROUP BY study, run_id, model_id, image_id
 )
 SELECT

@@ -15,4 +15,4 @@ SELECT
     train_count, -- units of the other families
     reason -- why probability is NULL
 FROM stg_probe_predictions
-JOIN core_analyses USING (study, run_id, analysis_key);
+JOIN core_analyses USING (study, unit_key);

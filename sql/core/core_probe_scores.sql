@@ -17,4 +17,4 @@ SELECT
     test_positives,
     reason -- why auroc is NULL
 FROM stg_probe_scores
-JOIN core_analyses USING (study, run_id, analysis_key);
+JOIN core_analyses USING (study, unit_key);

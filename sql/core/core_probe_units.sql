@@ -15,4 +15,4 @@ SELECT
     is_shown, -- whether the unit shows the behaviour
     probability -- 0 to 1; NULL where the fold is undefined: core_probe_scores says why
 FROM stg_probe_units
-JOIN core_analyses USING (study, run_id, analysis_key);
+JOIN core_analyses USING (study, unit_key);

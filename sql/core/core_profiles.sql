@@ -1,11 +1,11 @@
 -- purpose: profiles of the current runs at the run's epsilon, with what their pair is
 -- grain: one row per study, model, pair, path and repetition
--- inputs: stg_profiles, core_shards, core_pairs, role_of
+-- inputs: stg_profiles, core_run_units, core_pairs, role_of
 -- paper: section 3, equation 1
 CREATE OR REPLACE VIEW core_profiles AS
 SELECT
     profile.study,
-    shard.run_id,
+    unit.run_id,
     profile.model_id,
     profile.pair_id,
     pair.source_id,
@@ -25,8 +25,7 @@ SELECT
     profile.opposed_mass,
     profile.is_endpoint_active,
     role_of(abs_response, is_endpoint_active, evidence, contradiction) AS role,
-    profile.profile_key,
-    profile.shard_key
+    profile.unit_key
 FROM stg_profiles AS profile
-JOIN core_shards AS shard USING (study, model_id, shard_key, profile_key)
+JOIN core_run_units AS unit USING (study, model_id, unit_key)
 JOIN core_pairs AS pair USING (study, pair_id);

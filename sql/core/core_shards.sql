@@ -1,26 +1,24 @@
--- purpose: planned shards of the current runs, and how far each has come
--- grain: one row per study and shard of its current run
--- inputs: core_current_runs, stg_run_shards, receipts
+-- purpose: blocks of pairs of every model of the current runs, and how far each has come
+-- grain: one row per study, model and block of its current run
+-- inputs: core_run_units, stg_unit_parts
 -- paper: none
 CREATE OR REPLACE VIEW core_shards AS
-WITH committed AS (SELECT kind, study, key, pairs_digest FROM receipts)
+WITH pairs AS (
+    SELECT study, run_id, unit_key, value AS pairs_digest FROM stg_unit_parts WHERE part = 'pairs'
+)
 SELECT
-    planned.study,
-    planned.run_id,
-    planned.model_id,
-    planned.block,
-    planned.shard_key,
-    planned.profile_key,
-    planned.pair_count,
-    planned.trajectory_count, -- quarantined ones included
-    scored.key IS NOT NULL AS is_scored,
-    routed.key IS NOT NULL AS is_routed,
-    scored.pairs_digest -- of the pairs that were scored; NULL before that
-FROM stg_run_shards AS planned
-JOIN core_current_runs USING (study, run_id)
-LEFT JOIN committed AS scored
-    ON scored.kind = 'shards' AND scored.study = planned.study AND scored.key = planned.shard_key
-LEFT JOIN committed AS routed
-    ON routed.kind = 'profiles'
-    AND routed.study = planned.study
-    AND routed.key = planned.profile_key;
+    study,
+    run_id,
+    model_id,
+    block,
+    count(*) FILTER (kind = 'score') AS path_count,
+    -- Quarantined ones included.
+    coalesce(sum(row_count) FILTER (kind = 'score'), 0)::BIGINT AS trajectory_count,
+    bool_and(is_made) FILTER (kind IN ('predict', 'score')) AS is_scored,
+    bool_and(is_made) FILTER (kind = 'route') AS is_routed,
+    count(DISTINCT pairs_digest) = 1 AS is_of_one_block,
+    min(pairs_digest) AS pairs_digest
+FROM core_run_units
+LEFT JOIN pairs USING (study, run_id, unit_key)
+WHERE kind IN ('predict', 'score', 'route')
+GROUP BY study, run_id, model_id, block;

@@ -44,6 +44,5 @@ SELECT
     response,
     evidence_at(endpoint_delta, rising, falling, epsilon) AS evidence,
     contradiction_at(endpoint_delta, rising, falling, epsilon) AS contradiction,
-    fragility_at(endpoint_delta, rising, falling, epsilon) AS fragility,
-    shard_key
+    fragility_at(endpoint_delta, rising, falling, epsilon) AS fragility
 FROM responses;

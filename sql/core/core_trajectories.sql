@@ -1,11 +1,11 @@
 -- purpose: score trajectories of the current runs, with what their pair is
 -- grain: one row per study, model, pair, path and repetition
--- inputs: stg_trajectories, core_shards, core_pairs
+-- inputs: stg_trajectories, core_run_units, core_pairs
 -- paper: section 2
 CREATE OR REPLACE VIEW core_trajectories AS
 SELECT
     trajectory.study,
-    shard.run_id,
+    unit.run_id,
     trajectory.model_id,
     trajectory.pair_id,
     pair.source_id,
@@ -16,7 +16,7 @@ SELECT
     trajectory.t,
     trajectory.q_plus, -- score units
     trajectory.q_minus,
-    trajectory.shard_key
+    trajectory.unit_key
 FROM stg_trajectories AS trajectory
-JOIN core_shards AS shard USING (study, model_id, shard_key)
+JOIN core_run_units AS unit USING (study, model_id, unit_key)
 JOIN core_pairs AS pair USING (study, pair_id);

@@ -1,6 +1,6 @@
 -- purpose: what two versions of an entry predict on the same clean images, side by side
 -- grain: one row per entry of rel and clean image
--- inputs: stg_runs, stg_run_shards, stg_predictions, stg_pairs, drift_runs
+-- inputs: stg_runs, stg_run_units, stg_predictions, stg_pairs, drift_runs
 -- paper: appendix F.2
 -- rel is as for drift_pairs. Images without a predicted class are not there.
 CREATE OR REPLACE MACRO drift_images(rel) AS TABLE
@@ -19,17 +19,17 @@ images AS (
     GROUP BY study, pairs_digest, image_id
 ),
 -- Places are compared sooner than keys.
-shards AS (
-    SELECT study, run_id, model_id, shard_key, row_number() OVER (ORDER BY shard_key) AS place
-    FROM stg_run_shards
-    WHERE (study, run_id, model_id) IN (FROM drift_runs('versions'))
+units AS (
+    SELECT study, run_id, model_id, unit_key, row_number() OVER (ORDER BY block) AS place
+    FROM stg_run_units
+    WHERE kind = 'predict' AND (study, run_id, model_id) IN (FROM drift_runs('versions'))
 ),
 predicted AS MATERIALIZED (
     SELECT
         study, run_id, model_id, image_id,
         arg_min(prediction.predicted_class, place) AS predicted_class
     FROM stg_predictions AS prediction
-    JOIN shards USING (study, model_id, shard_key)
+    JOIN units USING (study, model_id, unit_key)
     GROUP BY study, run_id, model_id, image_id
 ),
 after AS (

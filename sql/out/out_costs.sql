@@ -1,17 +1,14 @@
 -- purpose: what scoring each model took, and what sharing states saved
 -- grain: one row per study and model
--- inputs: stg_costs, core_shards
+-- inputs: out_shard_costs
 -- paper: appendix C.2 (query complexity)
 CREATE OR REPLACE VIEW out_costs AS
-WITH costs AS (
-    SELECT cost.* FROM stg_costs AS cost SEMI JOIN core_shards USING (study, model_id, shard_key)
-),
-totals AS (
+WITH totals AS (
     SELECT
         study,
         model_id,
-        count(*) AS shard_count,
-        sum(pair_count)::BIGINT AS pair_count,
+        count(DISTINCT block) AS shard_count,
+        sum(pair_count) FILTER (is_first)::BIGINT AS pair_count,
         sum(forward_rows)::BIGINT AS forward_rows,
         sum(naive_rows)::BIGINT AS naive_rows,
         sum(forward_seconds) AS forward_seconds,
@@ -20,20 +17,24 @@ totals AS (
         max(batch_size) AS batch_size,
         max(peak_memory_bytes) AS peak_memory_bytes,
         string_agg(DISTINCT device, ', ' ORDER BY device) AS device
-    FROM costs
+    FROM (
+        SELECT *, row_number() OVER (PARTITION BY study, model_id, block ORDER BY started_at) = 1
+            AS is_first
+        FROM out_shard_costs
+    )
     GROUP BY study, model_id
 )
 SELECT
     study,
     model_id,
     shard_count,
-    pair_count,
+    pair_count, -- of the blocks that are scored
     forward_rows, -- distinct states, sent through the model
     naive_rows, -- both branches at every stage
     1 - forward_rows / nullif(naive_rows, 0) AS rows_saved_frac,
     forward_seconds,
     load_seconds, -- part of wall_seconds; 0 where the worker held the model
-    wall_seconds, -- summed over shards, which may have run side by side
+    wall_seconds, -- summed over scans, which may have run side by side
     forward_rows / nullif(wall_seconds, 0) AS rows_per_second,
     batch_size,
     peak_memory_bytes,

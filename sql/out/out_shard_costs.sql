@@ -1,20 +1,28 @@
--- purpose: what scoring each shard took
--- grain: one row per study and scored shard
--- inputs: stg_costs, core_shards
+-- purpose: what every scan of a block took; a block is scanned again for paths that are added
+-- grain: one row per study and commit of scored units
+-- inputs: stg_costs, core_run_units
 -- paper: appendix C.2 (query complexity)
 CREATE OR REPLACE VIEW out_shard_costs AS
+WITH scans AS (
+    SELECT
+        study, model_id, commit_key,
+        coalesce(sum(row_count) FILTER (kind = 'score'), 0)::BIGINT AS trajectory_count
+    FROM core_run_units
+    WHERE kind IN ('predict', 'score')
+    GROUP BY ALL
+)
 SELECT
     study,
     cost.model_id,
-    shard.block,
-    cost.shard_key,
-    cost.pair_count,
-    cost.trajectory_count, -- quarantined ones included
+    cost.block,
+    commit_key,
+    cost.item_count AS pair_count,
+    scan.trajectory_count, -- of the run, quarantined ones included
     cost.forward_rows, -- distinct states, sent through the model
     cost.naive_rows, -- both branches at every stage
     1 - cost.forward_rows / nullif(cost.naive_rows, 0) AS rows_saved_frac,
     cost.load_seconds, -- 0 when the worker held the model
-    cost.build_seconds,
+    cost.prepare_seconds AS build_seconds,
     cost.forward_seconds,
     cost.wall_seconds, -- until its commit
     cost.forward_rows / nullif(cost.wall_seconds, 0) AS rows_per_second,
@@ -24,5 +32,5 @@ SELECT
     cost.worker,
     cost.started_at
 FROM stg_costs AS cost
-JOIN core_shards AS shard USING (study, model_id, shard_key)
-ORDER BY study, cost.model_id, shard.block, cost.shard_key;
+JOIN scans AS scan USING (study, model_id, commit_key)
+ORDER BY study, cost.model_id, cost.block, cost.started_at;

@@ -1,6 +1,6 @@
 -- purpose: what a reader of the results should know before trusting them
 -- grain: one row per study, model, warning and detail
--- inputs: core_current_runs, stg_quarantine, stg_run_remarks, core_shards, core_profiles,
+-- inputs: core_current_runs, stg_quarantine, stg_run_remarks, core_shards, core_run_units, core_profiles,
 --   core_predictions, core_pairs, core_left_out_units
 -- paper: appendix B.8 (threshold stability)
 CREATE OR REPLACE VIEW out_warnings AS
@@ -21,7 +21,7 @@ factual AS (
 warnings AS (
     SELECT study, model_id, 'quarantined' AS warning, count(*) AS affected_count,
         'trajectories with non-finite scores are withheld from every figure' AS detail
-    FROM stg_quarantine SEMI JOIN core_shards USING (study, model_id, shard_key)
+    FROM stg_quarantine SEMI JOIN core_run_units USING (study, model_id, unit_key)
     GROUP BY study, model_id
     UNION ALL
     SELECT study, model_id, 'near_gate', sum(near_count)::BIGINT,

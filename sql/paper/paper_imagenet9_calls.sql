@@ -1,6 +1,6 @@
 -- purpose: what each method takes of a model: forward and backward rows by image, and gradients
 -- grain: one row per study, method and statistic
--- inputs: core_measurements, core_paths, core_shards, stg_measurement_costs, stg_costs
+-- inputs: core_measurements, core_paths, out_shard_costs, stg_costs
 -- paper: section 3 (table 1); appendix C.2 (query complexity)
 -- DECAF's forward_per_image is the paper's count for one pair: both branches at every stage of the
 -- blend path. planned_per_pair is what its scored shards sent through models, by pair: states that
@@ -15,17 +15,16 @@ WITH published AS (
         ('rise', 256, 0)) AS paper (method, forward, backward)
 ),
 measured AS (
-    SELECT study, if(kind = 'corruptions', 'corruptions', name) AS method,
-        sum(image_count) AS images, sum(forward_rows) AS forward_rows,
+    SELECT study, if(one.kind = 'corruptions', 'corruptions', one.name) AS method,
+        sum(item_count) AS images, sum(forward_rows) AS forward_rows,
         sum(backward_rows) AS backward_rows
-    FROM core_measurements
-    LEFT JOIN stg_measurement_costs USING (study, model_id, measurement_key)
+    FROM core_measurements AS one
+    LEFT JOIN stg_costs USING (study, model_id, commit_key)
     GROUP BY ALL
 ),
 scored AS (
     SELECT study, sum(forward_rows) / nullif(sum(cost.pair_count), 0) AS rows_of_pair
-    FROM stg_costs AS cost
-    SEMI JOIN core_shards USING (study, model_id, shard_key)
+    FROM out_shard_costs AS cost
     GROUP BY study
 ),
 decaf AS (

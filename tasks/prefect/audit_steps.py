@@ -17,18 +17,16 @@ from prefect.utilities.annotations import opaque
 
 from decaf.data.pairs import PairSet
 from decaf.errors import DiskRefuses
-from decaf.plan.measurements import Measurement
-from decaf.plan.shards import Shard
 from decaf.plan.study import Study
-from tasks.analyse import make_analyses
-from tasks.compare import make_baselines
+from decaf.plan.units import Unit
+from tasks.compute import compute as compute_units
+from tasks.compute import compute_locally, examine_models
 from tasks.fit import fit_paths
+from tasks.inputs import store_foregrounds, store_pairs
 from tasks.manifest import commit_run
-from tasks.measure import make_measurements, store_foregrounds
-from tasks.plan import AuditPlan, ModelWork, by_model, look_ahead, plan_audit
+from tasks.plan import AuditPlan, by_model, look_ahead, plan_audit
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
-from tasks.score import examine_models, score_shards, store_pairs
 from tasks.train import train_models
 from tasks.verify import verify
 
@@ -82,76 +80,59 @@ def examine(client: Client, plan: AuditPlan, pixels: Path) -> None:
 
 
 @task(cache_policy=NO_CACHE)
-def store_alone(plan: AuditPlan) -> Path | None:
-    """Read images of the foregrounds alone, where the study needs them; write their pixel file."""
+def store_labelled(plan: AuditPlan) -> Path | None:
+    """Read further images that labels need, where there are any; write their pixel file."""
     return store_foregrounds(plan)
 
 
-@task(cache_policy=NO_CACHE, task_run_name="score-{model_id}")
-def score(
+@task(cache_policy=NO_CACHE, task_run_name="compute-{model_id}")
+def compute(
     client: Client,
     plan: AuditPlan,
     model_id: str,
     rank: int,
-    shards: Sequence[Shard],
-    pixels: Path,
+    groups: Sequence[tuple[Unit, ...]],
+    inputs: Path,
+    images: Path | None,
     progress: WorkProgress,
 ) -> None:
-    """Score, route and commit the shards of one model; committed ones are passed over."""
-    score_shards(client, plan, shards, pixels, progress, rank)
+    """Score, route and measure one model; commit all of it; what is committed is passed over."""
+    compute_units(client, plan, groups, inputs, images, progress, rank)
 
 
-@task(cache_policy=NO_CACHE, task_run_name="measure-{model_id}")
-def measure(
-    client: Client,
-    plan: AuditPlan,
-    model_id: str,
-    rank: int,
-    measurements: Sequence[Measurement],
-    pixels: Path,
-    foregrounds: Path | None,
-    progress: WorkProgress,
-) -> None:
-    """Measure behaviours and attributions of one model; committed ones are passed over."""
-    make_measurements(client, plan, measurements, pixels, foregrounds, progress, rank)
-
-
-def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]:
-    """Score, then measure, the models in their order; how the last task of each of them ended.
+def model_by_model(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, State]:
+    """Compute what workers have to do, model by model; how the task of each of them ended.
 
     A worker that has nothing left to do of one model goes on with the next, so one model more than
     there are workers is under way. A model whose task fails stops no other, unless the disk refuses
     what it writes: no further model is begun then.
     """
-    known = opaque(plan)  # nothing for Prefect to look through
-    alone = store_alone(known)
-    unit = "shards and measurements" if plan.measurements else "shards"
-
+    opaque_plan = opaque(plan)  # nothing for Prefect to look through
+    images = store_labelled(opaque_plan)
     refused: list[State] = []
 
-    def of_model(rank: int, work: ModelWork) -> State:
+    def of_model(rank: int, model_id: str, groups: list[tuple[Unit, ...]]) -> State:
         if refused:
             return refused[0]
-        given = (client, known, work.model_id, rank)
-        state = score(*given, opaque(work.shards), pixels, progress, return_state=True)
-        if work.measurements and state.is_completed():
-            left = opaque(work.measurements)
-            state = measure(*given, left, pixels, alone, progress, return_state=True)
+        work = (client, opaque_plan, model_id, rank, opaque(groups), inputs, images, progress)
+        state = compute(*work, return_state=True)
         if state.is_failed() and isinstance(state.result(raise_on_failure=False), DiskRefuses):
             refused.append(state)
         return state
 
+    work = by_model(plan)
+    count = sum(len(group) for groups in work.values() for group in groups)
     with (
-        progress_of(len(plan.pending) + len(plan.unmeasured), unit) as progress,
+        progress_of(count, "units of work") as progress,
         ThreadPoolExecutor(1 + len(client.nthreads())) as threads,
     ):
         # Prefect knows the flow of a task from the context of its thread.
-        under_way = [
-            threads.submit(copy_context().run, of_model, rank, work)
-            for rank, work in enumerate(by_model(plan))
-        ]
+        under_way = {
+            model_id: threads.submit(copy_context().run, of_model, rank, model_id, groups)
+            for rank, (model_id, groups) in enumerate(work.items())
+        }
         try:
-            return [model.result() for model in under_way]
+            return {model_id: future.result() for model_id, future in under_way.items()}
         except BaseException:  # stopped by a signal: the threads end when their client does
             threads.shutdown(wait=False, cancel_futures=True)
             client.close()
@@ -159,15 +140,9 @@ def model_by_model(client: Client, plan: AuditPlan, pixels: Path) -> list[State]
 
 
 @task(cache_policy=NO_CACHE)
-def compare(client: Client, plan: AuditPlan) -> None:
-    """Make the baselines where the study has any; committed ones are passed over."""
-    make_baselines(client, plan)
-
-
-@task(cache_policy=NO_CACHE)
-def analyse(plan: AuditPlan) -> None:
-    """Match units and fit probes where the study has behaviours; what is committed stays."""
-    make_analyses(plan)
+def analyse(plan: AuditPlan, inputs: Path) -> None:
+    """Compute what is of all models together, where labels ask for it; what is committed stays."""
+    compute_locally(plan, inputs)
 
 
 @task(cache_policy=NO_CACHE)

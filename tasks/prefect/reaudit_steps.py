@@ -10,17 +10,17 @@ from prefect.utilities.annotations import opaque
 
 from decaf.data.pairs import PairSet
 from decaf.errors import ScoringFailed
-from decaf.plan.shards import untrained
+from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
 from tasks.cluster.workers import connect
-from tasks.plan import AuditPlan, by_model, plan_audit
+from tasks.compute import unusable_models
+from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect import audit_steps as steps
 from tasks.progress import announce
 from tasks.publish import publish
 from tasks.reaudit.judge import judge_newest
 from tasks.reaudit.notify import tell as tell_people
 from tasks.reaudit.plan import Round, commit_reaudit, look, newest
-from tasks.score import unusable_models
 from warehouse.storage import Root
 
 
@@ -76,7 +76,7 @@ def audit(found: Round, pairs: PairSet, pixels: Path) -> Audited:
         return Audited(found, None)
     if not untrained(study):
         plan = plan_audit(found.audited, pairs)
-        if not (plan.pending or plan.unmeasured or plan.uncompared):
+        if not plan.pending_orders():
             return Audited(found, steps.plan(found.audited, opaque(pairs)))
     with connect(study.cluster) as client:
         steps.train(client, study)
@@ -84,15 +84,13 @@ def audit(found: Round, pairs: PairSet, pixels: Path) -> Audited:
         found = examine(client, opaque(found), opaque(plan), pixels)
         while found.audited.models:
             plan = steps.plan(found.audited, opaque(pairs))
-            work = by_model(plan)
             states = steps.model_by_model(client, plan, pixels)
             problems = {
-                one.model_id: str(state.result(raise_on_failure=False))
-                for one, state in zip(work, states, strict=True)
+                model_id: str(state.result(raise_on_failure=False))
+                for model_id, state in states.items()
                 if state.is_failed() or state.is_crashed()
             }
             if not problems:
-                steps.compare(client, opaque(plan))
                 return Audited(found, plan)
             found = _without(found, problems)
     return Audited(found, None)

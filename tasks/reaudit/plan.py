@@ -10,10 +10,10 @@ import pyarrow as pa
 from decaf.data.pairs import PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.plan.resolution import Resolved, listed, models_of, resolve
-from decaf.plan.shards import ROUTING_VERSION, shared_inputs
 from decaf.plan.study import Study
 from decaf.registry.entries import Entry
 from tasks.plan import software
+from tasks.units.kinds import KINDS
 from warehouse.commits import receipts
 from warehouse.commits.receipts import Receipt
 from warehouse.commits.stored import read_file
@@ -27,7 +27,7 @@ AUDITED, FAILED, GONE = "audited", "failed", "gone"
 NONE, VERSION, NEW = "none", "version", "new"
 """What changed of an entry, where it is not the weights, the preprocessing or the study."""
 
-DECISIVE = ("score", "pairs", "paths", "grid", "epsilon", "numerics", "routing")
+DECISIVE = ("score", "pairs", "paths", "stages", "epsilon", "code")
 """Inputs that change what is found of every model, by the name that is shown."""
 
 Row = dict[str, Any]
@@ -150,7 +150,7 @@ def look(study: Study, root: Root) -> Round:
 def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
     """Digests, by name, of all but the registry's models that determines what is found."""
     measured = {
-        "behaviours": study.behaviours,
+        "labels": study.labels and study.labels.model_dump(mode="json"),
         "attributions": {
             name: method.model_dump(mode="json") for name, method in study.attributions.items()
         },
@@ -158,17 +158,21 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
             name: baseline.model_dump(mode="json") for name, baseline in study.baselines.items()
         },
     }
-    given = [
+    configured = [
         [card.id, card.weights_digest(study.workspace), card.feeding_digest]
         for card in study.models
         if not card.is_untrained(study.workspace)
     ]
-    return shared_inputs(study, pairs) | {
+    images, paths = pairs.image_set.digest, study.paths.items()
+    return {
+        "score": json_sha256(study.score.identity()),
+        "paths": json_sha256({name: path.identity(images) for name, path in paths}),
+        "stages": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
         "pairs": pairs.digest,
         "epsilon": repr(study.epsilon),
-        "routing": str(ROUTING_VERSION),
+        "code": " ".join(f"{kind.name}/{kind.code}" for kind in KINDS.values()),
         "measurements": json_sha256(measured),
-        "models": json_sha256(given),
+        "models": json_sha256(configured),
     }
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from warehouse.commits.receipts import Receipt
 
 COMPACTIONS = "compactions"
-FOLDED_KINDS = ("shards", "profiles", "measurements", "baselines")
+FOLDED_KINDS = ("units",)
 """Kinds of commits that are many and are never written again."""
 
 

@@ -1,7 +1,7 @@
 """Receipts: a commit exists when, and only when, its receipt does and no withdrawal names it.
 
 A receipt is a small JSON file that lists the files of the commit with their rows, bytes and
-digests, the fields that went into the key, and the software that computed it. It is written last.
+digests, the units of work that it holds, and the software that computed it. It is written last.
 
 A withdrawal is a receipt too. Its ``inputs`` are names of commits with their moments, and all of
 these are gone at once as soon as it is there, whenever their own receipts are deleted. A commit
@@ -18,13 +18,9 @@ from warehouse.commits import layout
 from warehouse.storage import Entry, Root, Storage
 
 KINDS = (
-    "shards",
-    "profiles",
-    "measurements",
-    "baselines",
+    "units",
     "pairs",
     "runs",
-    "analyses",
     "outcomes",
     "reaudits",
     "verdicts",
@@ -58,7 +54,10 @@ class Receipt:
     model_id: str | None
     committed_at: str
     files: tuple[CommittedFile, ...]
+    units: tuple[str, ...]
+    """Keys of the units of work whose rows the commit holds."""
     inputs: dict[str, str]
+    """What was recorded, folded or withdrawn, by name; empty for units."""
     software: dict[str, str]
 
     @property
@@ -100,7 +99,7 @@ def parse(content: bytes, place: str) -> Receipt:
     try:
         fields = json.loads(content)
         files = tuple(CommittedFile(**file) for file in fields.pop("files"))
-        return Receipt(files=files, **fields)
+        return Receipt(files=files, units=tuple(fields.pop("units")), **fields)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise WarehouseError(
             f"{place} is not a receipt of this warehouse ({error}); move it away, then run the "

@@ -14,25 +14,33 @@ from warehouse.commits.current import COMPACTIONS, names
 from warehouse.commits.receipts import CommittedFile, Receipt
 from warehouse.storage import Root
 
-KEY_COLUMN = {
-    "shards": "shard_key",
-    "profiles": "profile_key",
-    "measurements": "measurement_key",
-    "baselines": "baseline_key",
-}
-"""Column that says to which commit of a kind a row belongs."""
 
+def read_unit(root: Root, study: str, commit: str, unit_key: str, table: str) -> pa.Table | None:
+    """Rows of a table that a unit of work has; ``None`` when it has none.
 
-def read_commit(root: Root, kind: str, study: str, key: str, table: str) -> pa.Table | None:
-    """Rows of a table that a commit wrote; ``None`` when it had none.
+    Parameters
+    ----------
+    commit
+        Key of the commit that holds the unit.
 
     Raises
     ------
     WarehouseError
         When there is no such commit, or its rows are neither in its own file nor in a compaction.
     """
-    receipt = receipts.read_one(root, kind, study, key)
-    return rows_of(root, receipt, table, receipts.read_kind(root, COMPACTIONS, study))
+    receipt = receipts.read_one(root, "units", study, commit)
+    rows = rows_of(root, receipt, table, receipts.read_kind(root, COMPACTIONS, study))
+    if rows is None:
+        return None
+    own = rows.filter(pc.equal(rows["unit_key"], unit_key))
+    return own if own.num_rows else None
+
+
+def own_rows(rows: pa.Table, receipt: Receipt) -> pa.Table:
+    """The rows of a commit among those of several."""
+    if "commit_key" in rows.column_names:
+        return rows.filter(pc.equal(rows["commit_key"], receipt.key))
+    return rows.filter(pc.is_in(rows["unit_key"], pa.array(receipt.units, pa.string())))
 
 
 def rows_of(
@@ -58,7 +66,7 @@ def rows_of(
     for file in (*own, *folded):
         with suppress(WarehouseError):
             rows = read_file(root, file)
-            rows = rows.filter(pc.equal(rows[KEY_COLUMN[receipt.kind]], receipt.key))
+            rows = own_rows(rows, receipt)
             if rows.num_rows == own[0].row_count:
                 return rows
     raise WarehouseError(

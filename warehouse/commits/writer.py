@@ -60,6 +60,7 @@ def commit(
     tables: dict[str, pa.Table],
     *,
     model_id: str | None = None,
+    units: tuple[str, ...] = (),
     inputs: dict[str, str] | None = None,
     software: dict[str, str] | None = None,
     at: datetime | None = None,
@@ -71,8 +72,10 @@ def commit(
     tables
         Rows by table name, with the columns of ``warehouse.tables.declarations`` in any order. A
         table without rows leaves no file.
+    units
+        Keys of the units of work whose rows these are.
     inputs
-        Named fields that determined the key, kept for explaining a miss.
+        What was recorded, folded or withdrawn, by name.
     at
         Moment of the commit, where its rows tell it too; now if it is not given.
 
@@ -100,6 +103,7 @@ def commit(
             model_id=model_id,
             committed_at=(at or datetime.now(UTC)).isoformat(),
             files=tuple(files),
+            units=units,
             inputs=inputs or {},
             software=software or {},
         )

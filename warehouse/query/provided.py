@@ -18,9 +18,9 @@ RECEIPTS = {
     "key": "VARCHAR",
     "model_id": "VARCHAR",
     "committed_at": "TIMESTAMPTZ",
-    "pairs_digest": "VARCHAR",
 }
-"""``pairs_digest`` is of the pairs that went into the commit; NULL where none did."""
+COMMITTED_UNITS = {"study": "VARCHAR", "unit_key": "VARCHAR", "commit_key": "VARCHAR"}
+"""Units of work whose rows are committed, and by which commit."""
 RECEIPT_FILES = {
     "kind": "VARCHAR",
     "study": "VARCHAR",
@@ -85,11 +85,16 @@ def provide(
             "key": receipt.key,
             "model_id": receipt.model_id,
             "committed_at": receipt.committed_at,
-            "pairs_digest": receipt.inputs.get("pairs"),
         }
         for receipt in committed
     ]
     _create_table(connection, "receipts", RECEIPTS, rows)
+    held = [
+        {"study": receipt.study, "unit_key": key, "commit_key": receipt.key}
+        for receipt in committed
+        for key in receipt.units
+    ]
+    _create_table(connection, "committed_units", COMMITTED_UNITS, held)
     _create_table(connection, "receipt_files", RECEIPT_FILES, files)
 
 

@@ -1,30 +1,14 @@
 """Tables of what is computed over all models of a run at its end."""
 
-from warehouse.tables.columns import COUNT, FLAG, REAL, RUN_ID, TEXT, Column, Table
-
-ANALYSIS_KEY = Column("analysis_key", TEXT, "digest of the run and of the analysis's parameters")
-
-RUN_ANALYSES = Table(
-    "run_analyses",
-    "one row per run and planned analysis over all its models",
-    ("study", "run_id", "analysis_key"),
-    ("study",),
-    (
-        RUN_ID,
-        ANALYSIS_KEY,
-        Column("kind", TEXT, "table that it fills, such as matched_pairs"),
-        Column("definition", TEXT, "its parameters, JSON"),
-    ),
-)
+from warehouse.tables.columns import COUNT, FLAG, REAL, TEXT, UNIT_KEY, Column, Table
 
 MATCHED_PAIRS = Table(
     "matched_pairs",
     "one row per analysis and pair of units of about equal Abs",
-    ("study", "analysis_key", "position"),
+    ("study", "unit_key", "position"),
     ("study",),
     (
-        ANALYSIS_KEY,
-        RUN_ID,
+        UNIT_KEY,
         Column("position", COUNT, "place of the pair in ascending order of the left Abs, from 0"),
         Column("left_model_id", TEXT, "model of the unit with the smaller Abs"),
         Column("left_source_id", TEXT, "source of that unit; empty where a unit is a whole model"),
@@ -38,11 +22,10 @@ MATCHED_PAIRS = Table(
 PROBE_SCORES = Table(
     "probe_scores",
     "one row per analysis, representation, probe, held-out family and label",
-    ("study", "analysis_key", "representation", "probe", "family", "label"),
+    ("study", "unit_key", "representation", "probe", "family", "label"),
     ("study",),
     (
-        ANALYSIS_KEY,
-        RUN_ID,
+        UNIT_KEY,
         Column("representation", TEXT, "features that the probe sees"),
         Column("probe", TEXT, "estimator"),
         Column("family", TEXT, "architecture family that is held out"),
@@ -59,11 +42,10 @@ PROBE_SCORES = Table(
 PROBE_UNITS = Table(
     "probe_units",
     "one row per analysis, representation, probe, unit and label",
-    ("study", "analysis_key", "representation", "probe", "model_id", "source_id", "label"),
+    ("study", "unit_key", "representation", "probe", "model_id", "source_id", "label"),
     ("study",),
     (
-        ANALYSIS_KEY,
-        RUN_ID,
+        UNIT_KEY,
         Column("representation", TEXT, "features that the probe sees"),
         Column("probe", TEXT, "estimator"),
         Column("model_id", TEXT, "model of the unit"),
@@ -78,11 +60,10 @@ PROBE_UNITS = Table(
 PROBE_PREDICTIONS = Table(
     "probe_predictions",
     "one row per analysis, representation, unit and label that a probe chose between",
-    ("study", "analysis_key", "representation", "model_id", "label"),
+    ("study", "unit_key", "representation", "model_id", "label"),
     ("study",),
     (
-        ANALYSIS_KEY,
-        RUN_ID,
+        UNIT_KEY,
         Column("representation", TEXT, "features that the probe sees"),
         Column("model_id", TEXT, "the unit: a model of the family that is held out"),
         Column("family", TEXT, "architecture family that is held out"),
@@ -97,11 +78,10 @@ PROBE_PREDICTIONS = Table(
 FACTUAL_CONTEXTS = Table(
     "factual_contexts",
     "one row per analysis, module, training seed and audited row of the table",
-    ("study", "analysis_key", "module", "seed", "source_id"),
+    ("study", "unit_key", "module", "seed", "source_id"),
     ("study",),
     (
-        ANALYSIS_KEY,
-        RUN_ID,
+        UNIT_KEY,
         Column("module", TEXT, "direction or fragility: which namespace the numbers are of"),
         Column("seed", COUNT, "training seed of the models that the contexts are drawn for"),
         Column("source_id", TEXT, "the audited row"),

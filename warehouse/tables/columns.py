@@ -42,7 +42,7 @@ class Table(NamedTuple):
         )
 
 
-SHARD_KEY = Column("shard_key", TEXT, "digest of everything that determines the shard's scores")
+UNIT_KEY = Column("unit_key", TEXT, "the unit of work: digest of everything that determines it")
 PAIR_ID = Column("pair_id", TEXT, "the pair, unique in its study")
 RUN_ID = Column("run_id", TEXT, "the run: digest of the plan that it carries out")
 PATH = Column("path", TEXT, "name of the reveal path in the study")

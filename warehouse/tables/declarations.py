@@ -10,9 +10,8 @@ from warehouse.tables.analyses import (
     PROBE_PREDICTIONS,
     PROBE_SCORES,
     PROBE_UNITS,
-    RUN_ANALYSES,
 )
-from warehouse.tables.baselines import BASELINE_COSTS, BASELINE_SCORES, RUN_BASELINES
+from warehouse.tables.baselines import BASELINE_SCORES
 from warehouse.tables.columns import (
     COUNT,
     DEVICE,
@@ -24,10 +23,10 @@ from warehouse.tables.columns import (
     REAL,
     REPETITION,
     RUN_ID,
-    SHARD_KEY,
     STAGES,
     TEXT,
     TIME,
+    UNIT_KEY,
     WORKER,
     Column,
     Table,
@@ -37,10 +36,10 @@ from warehouse.tables.reaudits import GATE_VERDICTS, REGISTRY_ENTRIES
 TRAJECTORIES = Table(
     "trajectories",
     "one row per study, model, pair, path and repetition",
-    ("study", "model_id", "pair_id", "path", "repetition", "shard_key"),
+    ("study", "model_id", "pair_id", "path", "repetition", "unit_key"),
     ("study", "model_id"),
     (
-        SHARD_KEY,
+        UNIT_KEY,
         PAIR_ID,
         PATH,
         REPETITION,
@@ -53,11 +52,10 @@ TRAJECTORIES = Table(
 PROFILES = Table(
     "profiles",
     "one row per trajectory and epsilon",
-    ("study", "model_id", "pair_id", "path", "repetition", "profile_key"),
+    ("study", "model_id", "pair_id", "path", "repetition", "unit_key"),
     ("study", "model_id"),
     (
-        Column("profile_key", TEXT, "digest of shard key, epsilon and routing version"),
-        SHARD_KEY,
+        UNIT_KEY,
         PAIR_ID,
         PATH,
         REPETITION,
@@ -78,10 +76,10 @@ PROFILES = Table(
 PREDICTIONS = Table(
     "predictions",
     "one row per study, model and clean image",
-    ("study", "model_id", "image_id", "shard_key"),
+    ("study", "model_id", "image_id", "unit_key"),
     ("study", "model_id"),
     (
-        SHARD_KEY,
+        UNIT_KEY,
         Column("image_id", TEXT, "the clean image, unique in its study"),
         Column("class_scores", STAGES, "score of every class, or the one value of a regression"),
         Column("predicted_class", COUNT, "class of the largest score; NULL without classes", True),
@@ -91,10 +89,10 @@ PREDICTIONS = Table(
 QUARANTINE = Table(
     "quarantine",
     "one row per trajectory withheld because a score was not finite",
-    ("study", "model_id", "pair_id", "path", "repetition", "shard_key"),
+    ("study", "model_id", "pair_id", "path", "repetition", "unit_key"),
     ("study", "model_id"),
     (
-        SHARD_KEY,
+        UNIT_KEY,
         PAIR_ID,
         PATH,
         REPETITION,
@@ -105,39 +103,39 @@ QUARANTINE = Table(
 
 COSTS = Table(
     "costs",
-    "one row per scored shard",
-    ("study", "model_id", "shard_key"),
+    "one row per commit of units of a model: what computing them took",
+    ("study", "model_id", "commit_key"),
     ("study", "model_id"),
     (
-        SHARD_KEY,
-        Column("pair_count", COUNT, "pairs of the shard"),
-        Column("trajectory_count", COUNT, "trajectories, quarantined ones included"),
-        Column("forward_rows", COUNT, "distinct states sent through the model"),
-        Column("naive_rows", COUNT, "rows that scoring every stage and branch would send"),
-        Column("batch_size", COUNT, "rows in the largest batch that was used"),
+        Column("commit_key", TEXT, "the commit: units that were computed together"),
+        Column("kind", TEXT, "kind of its first unit; predict or score where a block was scanned"),
+        Column("name", TEXT, "name of its first unit, such as the method"),
+        Column("block", COUNT, "its block of pairs, from 0; NULL where it is of all pairs", True),
+        Column("item_count", COUNT, "pairs of a block that was scanned, images measured", True),
+        Column("forward_rows", COUNT, "rows sent through the model, or a refit of it"),
+        Column("backward_rows", COUNT, "rows whose gradient was taken"),
+        Column("naive_rows", COUNT, "rows that scoring every stage and branch would send", True),
+        Column("batch_size", COUNT, "rows in the largest batch that was used", True),
         Column("requested_batch_size", COUNT, "batch size of the configuration"),
         LOAD_SECONDS,
-        Column("build_seconds", REAL, "planning and building states, s"),
-        Column("forward_seconds", REAL, "forward passes, s"),
-        Column("wall_seconds", REAL, "the shard until its commit, s"),
+        Column("prepare_seconds", REAL, "planning and building states, or reading rows, s"),
+        Column("forward_seconds", REAL, "forward passes, s; NULL where they are not timed", True),
+        Column("wall_seconds", REAL, "all of it until the commit, s"),
+        Column("cpu_seconds", REAL, "processor time without what was prepared, all threads, s"),
         PEAK_MEMORY,
         DEVICE,
         WORKER,
-        Column("started_at", TIME, "when the shard began"),
+        Column("started_at", TIME, "when the work began"),
     ),
-)
-
-MEASUREMENT_KEY = Column(
-    "measurement_key", TEXT, "digest of everything that determines the measurement"
 )
 
 CORRUPTIONS = Table(
     "corruptions",
     "one row per study, model, factual image and corruption of its background",
-    ("study", "model_id", "image_id", "corruption", "measurement_key"),
+    ("study", "model_id", "image_id", "corruption", "unit_key"),
     ("study", "model_id"),
     (
-        MEASUREMENT_KEY,
+        UNIT_KEY,
         Column("image_id", TEXT, "the clean factual image"),
         Column("corruption", TEXT, "name of the corruption in the study"),
         Column("class_scores", STAGES, "score of every class on the corrupted image"),
@@ -148,34 +146,14 @@ CORRUPTIONS = Table(
 ATTRIBUTIONS = Table(
     "attributions",
     "one row per study, model, pair and spatial attribution method",
-    ("study", "model_id", "pair_id", "method", "measurement_key"),
+    ("study", "model_id", "pair_id", "method", "unit_key"),
     ("study", "model_id"),
     (
-        MEASUREMENT_KEY,
+        UNIT_KEY,
         PAIR_ID,
         Column("method", TEXT, "name of the attribution method in the study"),
         Column("region_score", REAL, "absolute attribution of q(x+) where the pair differs"),
         Column("region_pixels", COUNT, "pixels where the pair differs, or near them"),
-    ),
-)
-
-MEASUREMENT_COSTS = Table(
-    "measurement_costs",
-    "one row per measurement",
-    ("study", "model_id", "measurement_key"),
-    ("study", "model_id"),
-    (
-        MEASUREMENT_KEY,
-        Column("image_count", COUNT, "factual images that were looked at"),
-        Column("forward_rows", COUNT, "rows sent through the model"),
-        Column("backward_rows", COUNT, "rows whose gradient was taken"),
-        Column("batch_size", COUNT, "rows at once, at most"),
-        LOAD_SECONDS,
-        Column("wall_seconds", REAL, "the measurement until its commit, s"),
-        PEAK_MEMORY,
-        DEVICE,
-        WORKER,
-        Column("started_at", TIME, "when the measurement began"),
     ),
 )
 
@@ -189,41 +167,39 @@ RUNS = Table(
         Column("started_at", TIME, "when the run became the current one of its study"),
         Column("epsilon", REAL, "gate of the run's profiles, score units"),
         Column("pairs_digest", TEXT, "digest of the pairs that are audited"),
-        Column("shard_count", COUNT, "shards of the plan"),
+        Column("unit_count", COUNT, "units of work of the plan"),
         Column("score", TEXT, "score definition, JSON"),
         Column("config", TEXT, "resolved configuration, JSON"),
         Column("software", TEXT, "versions of what computes the numbers, JSON"),
     ),
 )
 
-RUN_SHARDS = Table(
-    "run_shards",
-    "one row per run and planned shard",
-    ("study", "run_id", "shard_key"),
+RUN_UNITS = Table(
+    "run_units",
+    "one row per run and unit of work that it plans",
+    ("study", "run_id", "unit_key"),
     ("study",),
     (
         RUN_ID,
-        SHARD_KEY,
-        Column("profile_key", TEXT, "profiles of the shard at the run's epsilon"),
-        Column("model_id", TEXT, "model of the shard"),
-        Column("block", COUNT, "position of the block of pairs, from 0"),
-        Column("pair_count", COUNT, "pairs of the block"),
-        Column("trajectory_count", COUNT, "trajectories that the shard must account for"),
+        UNIT_KEY,
+        Column("kind", TEXT, "what is computed, such as score, route or attribute"),
+        Column("name", TEXT, "path, method or analysis; empty where a kind has one"),
+        Column("model_id", TEXT, "its model; NULL where it is of all models", True),
+        Column("block", COUNT, "its block of pairs, from 0; NULL where it is of all pairs", True),
+        Column("row_count", COUNT, "rows that it accounts for; NULL where that is not known", True),
     ),
 )
 
-RUN_MEASUREMENTS = Table(
-    "run_measurements",
-    "one row per run and planned measurement beside its shards",
-    ("study", "run_id", "measurement_key"),
+UNIT_PARTS = Table(
+    "unit_parts",
+    "one row per run, unit of work and part of its key",
+    ("study", "run_id", "unit_key", "part"),
     ("study",),
     (
         RUN_ID,
-        MEASUREMENT_KEY,
-        Column("kind", TEXT, "corruptions or attributions"),
-        Column("name", TEXT, "attribution method; empty for corruptions"),
-        Column("model_id", TEXT, "model that is measured"),
-        Column("block", COUNT, "position of the block of pairs, from 0"),
+        UNIT_KEY,
+        Column("part", TEXT, "what determines the unit, such as weights, pairs or epsilon"),
+        Column("value", TEXT, "its value, or a digest of it"),
     ),
 )
 
@@ -321,13 +297,13 @@ RUN_REMARKS = Table(
 
 RUN_OUTCOMES = Table(
     "run_outcomes",
-    "one row per run that scored every shard and passed its checks",
+    "one row per run that computed every unit and passed its checks",
     ("study", "run_id"),
     ("study",),
     (
         RUN_ID,
-        Column("finished_at", TIME, "when the last shard was committed and the checks passed"),
-        Column("forward_rows", COUNT, "forward rows of the run's shards"),
+        Column("finished_at", TIME, "when the last unit was committed and the checks passed"),
+        Column("forward_rows", COUNT, "forward rows of the run's scans"),
         Column("quarantined_count", COUNT, "trajectories withheld"),
     ),
 )
@@ -342,19 +318,15 @@ TABLES: dict[str, Table] = {
         COSTS,
         CORRUPTIONS,
         ATTRIBUTIONS,
-        MEASUREMENT_COSTS,
         BASELINE_SCORES,
-        BASELINE_COSTS,
         MATCHED_PAIRS,
         PROBE_SCORES,
         PROBE_UNITS,
         PROBE_PREDICTIONS,
         FACTUAL_CONTEXTS,
         RUNS,
-        RUN_SHARDS,
-        RUN_MEASUREMENTS,
-        RUN_BASELINES,
-        RUN_ANALYSES,
+        RUN_UNITS,
+        UNIT_PARTS,
         MODELS,
         PATHS,
         PAIRS,

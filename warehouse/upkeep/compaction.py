@@ -10,7 +10,6 @@ from itertools import groupby
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from decaf.errors import UnknownName, WarehouseError
 from decaf.foundation.digests import json_sha256, short
@@ -19,7 +18,7 @@ from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS, FOLDED_KINDS, covering, names, resolve
 from warehouse.commits.lock import study_lock
 from warehouse.commits.receipts import Receipt
-from warehouse.commits.stored import KEY_COLUMN, read_file, rows_of
+from warehouse.commits.stored import own_rows, read_file, rows_of
 from warehouse.commits.writer import commit, sweep
 from warehouse.storage import Root
 
@@ -142,8 +141,7 @@ def prune(root: Root, compaction: Receipt, members: Sequence[Receipt]) -> None:
         if not own:
             continue
         rows = read_file(root, file)
-        keys = pa.array([member.key for member, _ in own], pa.string())
-        kept = rows.filter(pc.is_in(rows[KEY_COLUMN[own[0][0].kind]], keys))
+        kept = pa.concat_tables([own_rows(rows, member) for member, _ in own])
         expected = sum(f.row_count for _, f in own)
         if kept.num_rows != expected:
             raise WarehouseError(

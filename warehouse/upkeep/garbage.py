@@ -1,9 +1,9 @@
 """Find and delete what no reader needs: what killed writers left, what was compacted or withdrawn.
 
-Each is older than the grace period: temporary files; data files that no receipt names and whose
-key no run names; and files of commits that a compaction holds now. The rows of a commit are never
-deleted unless it was withdrawn (``warehouse.upkeep.retention``), and its receipt stays as long;
-receipts of compactions that another one replaces go. Foreign files are left alone.
+Each is older than the grace period: temporary files; data files that no receipt names; and files of
+commits that a compaction holds now. The rows of a commit are never deleted unless it was withdrawn
+(``warehouse.upkeep.retention``), and its receipt stays as long; receipts of compactions that another
+one replaces go. Foreign files are left alone.
 """
 
 import hashlib
@@ -17,7 +17,6 @@ from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS, Current, covering, names, resolve
 from warehouse.commits.lock import is_held, study_lock
 from warehouse.commits.receipts import WITHDRAWALS, Receipt
-from warehouse.query.catalog import connect
 from warehouse.storage import Root, Storage
 
 GRACE = timedelta(days=7)
@@ -126,7 +125,7 @@ def _of_study(root: Root, study: str, before: datetime) -> Iterator[Garbage]:
     for receipt, compaction in _folded(store, own, current, before):
         yield from _files(receipt, sizes, f"compacted as {compaction.key}")
     named = {file.path for receipt in own for file in receipt.files}
-    spared = _planned_keys(root, study) | _withdrawn_keys(own, before)
+    spared = _withdrawn_keys(own, before)
     for key, size, modified_at in listed:
         if modified_at >= before:
             continue
@@ -188,19 +187,6 @@ def _files(receipt: Receipt, sizes: dict[str, int], reason: str) -> Iterator[Gar
     for file in receipt.files:
         if file.path in sizes:
             yield Garbage(receipt.study, file.path, reason, sizes[file.path])
-
-
-def _planned_keys(root: Root, study: str) -> set[str]:
-    with connect(root) as connection:
-        rows = connection.sql(
-            "SELECT unnest([run_id, shard_key, profile_key]) FROM stg_run_shards "
-            "WHERE study = $study UNION ALL "
-            "SELECT measurement_key FROM stg_run_measurements WHERE study = $study UNION ALL "
-            "SELECT baseline_key FROM stg_run_baselines WHERE study = $study UNION ALL "
-            "SELECT analysis_key FROM stg_run_analyses WHERE study = $study",
-            params={"study": study},
-        ).fetchall()
-    return {key for (key,) in rows}
 
 
 def _moment(receipt: Receipt) -> datetime:

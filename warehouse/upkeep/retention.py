@@ -43,12 +43,8 @@ ORDER BY resolved_at DESC
 """
 
 NAMED = """
-SELECT run_id, unnest(['shards/' || shard_key, 'profiles/' || profile_key]) AS name
-FROM stg_run_shards WHERE study = $study
-UNION SELECT run_id, 'measurements/' || measurement_key FROM stg_run_measurements
-WHERE study = $study
-UNION SELECT run_id, 'baselines/' || baseline_key FROM stg_run_baselines WHERE study = $study
-UNION SELECT run_id, 'analyses/' || analysis_key FROM stg_run_analyses WHERE study = $study
+SELECT DISTINCT run_id, 'units/' || commit_key AS name
+FROM stg_run_units JOIN committed_units USING (study, unit_key) WHERE study = $study
 UNION SELECT run_id, unnest(
     ['runs/' || run_id, 'outcomes/' || run_id, 'pairs/' || left(pairs_digest, 32)]
 )
@@ -58,7 +54,7 @@ UNION SELECT run_id, unnest(
 )
 FROM stg_registry_entries WHERE study = $study AND run_id IS NOT NULL
 """
-"""Commits of each run: what it planned, itself, and the re-audits that it was made for."""
+"""Commits of each run: of its units, itself, and of the re-audits that it was made for."""
 
 NAMING = ("runs", "outcomes", "reaudits")
 """Kinds of commits whose rows decide what stays."""
@@ -80,8 +76,8 @@ class OldRun(NamedTuple):
 
     run_id: str
     started_at: datetime
-    shard_count: int
-    """Shards that no kept run names."""
+    unit_count: int
+    """Units of work that no kept run names."""
     byte_count: int
     """Bytes of all files that it and no kept run names, as they were committed."""
 
@@ -98,9 +94,9 @@ class Withdrawal(NamedTuple):
     """What only they name, every commit once."""
 
     @property
-    def shard_count(self) -> int:
-        """Shards that go, every one counted once."""
-        return _shards(self.commits)
+    def unit_count(self) -> int:
+        """Units of work that go, every one counted once."""
+        return _units(self.commits)
 
     @property
     def byte_count(self) -> int:
@@ -225,13 +221,13 @@ def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
     for row in reversed(runs):
         if row["run_id"] in going:
             commits = [own[name] for name in going[row["run_id"]] if name in own]
-            old.append(OldRun(row["run_id"], row["started_at"], _shards(commits), _bytes(commits)))
+            old.append(OldRun(row["run_id"], row["started_at"], _units(commits), _bytes(commits)))
     names = sorted(set().union(*going.values()) & own.keys())
     return Withdrawal(study, len(runs), tuple(old), tuple(own[name] for name in names))
 
 
-def _shards(commits: Iterable[Receipt]) -> int:
-    return sum(receipt.kind == "shards" for receipt in commits)
+def _units(commits: Iterable[Receipt]) -> int:
+    return sum(len(receipt.units) for receipt in commits)
 
 
 def _bytes(commits: Iterable[Receipt]) -> int:

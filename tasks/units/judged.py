@@ -13,10 +13,10 @@ def read_units(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str,
     """Columns of the units of a study by name, in the order of models and pairs.
 
     ``labels`` is (n_units, 3), one column for each of :data:`LABELS`; the others are (n_units,),
-    a missing number being NaN. Units are the sources of a study that measures behaviours, and the
-    models of any other, whose names of pair and source are empty.
+    a missing number being NaN. Units are what the study's labels are of: sources of pairs, or whole
+    models, whose names of pair and source are empty.
     """
-    if study.behaviours:
+    if study.labels.unit_kind == "source":
         return _sources(connection, study)
     return _models(connection, study)
 

@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.routing.profiles import profile
-from decaf.scoring.block import BlockScores
 from warehouse.tables.declarations import (
     ATTRIBUTIONS,
     CORRUPTIONS,
@@ -23,30 +21,38 @@ from warehouse.tables.declarations import (
 
 
 def trajectory_rows(
-    shard_key: str,
+    keys: Mapping[str, str],
     block: PairBlock,
     grids: Mapping[str, NDArray[np.float64]],
-    scores: BlockScores,
+    branches: Mapping[str, NDArray[np.float64]],
 ) -> tuple[pa.Table, pa.Table]:
-    """Trajectories whose scores are all finite, and the quarantine of the others."""
+    """Trajectories whose scores are all finite, and the quarantine of the others.
+
+    Parameters
+    ----------
+    keys
+        Key of the unit of every path.
+    branches
+        By path: (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first.
+    """
     kept, withheld = [], []
-    for path, by_repetition in scores.branches.items():
-        pairs, repetitions, stages, _ = by_repetition.shape
+    for path, key in keys.items():
+        pairs, repetitions, stages, _ = branches[path].shape
         pair_ids = np.repeat(np.array(block.pair_ids), repetitions)
         repetition = np.tile(np.arange(repetitions), pairs)
-        branches = by_repetition.reshape(-1, stages, 2)
-        bad = ~np.isfinite(branches)
+        scores = branches[path].reshape(-1, stages, 2)
+        bad = ~np.isfinite(scores)
         is_whole = ~bad.any(axis=(1, 2))
-        whole = branches[is_whole]
+        whole = scores[is_whole]
         columns = {
-            **_names(shard_key, path, pair_ids[is_whole], repetition[is_whole]),
+            **_names(key, path, pair_ids[is_whole], repetition[is_whole]),
             "t": _lists(np.broadcast_to(grids[path], whole.shape[:2])),
             "q_plus": _lists(whole[:, :, 0]),
             "q_minus": _lists(whole[:, :, 1]),
         }
         kept.append(pa.table(columns, schema=TRAJECTORIES.schema))
         columns = {
-            **_names(shard_key, path, pair_ids[~is_whole], repetition[~is_whole]),
+            **_names(key, path, pair_ids[~is_whole], repetition[~is_whole]),
             "stage_count": np.full(np.count_nonzero(~is_whole), stages),
             "non_finite_count": bad[~is_whole].sum(axis=(1, 2)),
         }
@@ -55,14 +61,14 @@ def trajectory_rows(
 
 
 def prediction_rows(
-    shard_key: str, block: PairBlock, scores: BlockScores, has_classes: bool
+    key: str, block: PairBlock, clean: NDArray[np.float64], has_classes: bool
 ) -> pa.Table:
-    """Score values of the clean images, where they are finite; the largest is the prediction."""
-    finite = np.isfinite(scores.clean).all(axis=1)
-    values = scores.clean[finite]
+    """(n_inputs, columns) values of the clean inputs, where finite; the largest is predicted."""
+    finite = np.isfinite(clean).all(axis=1)
+    values = clean[finite]
     predicted = values.argmax(axis=1) if has_classes else pa.nulls(len(values), pa.int64())
     columns = {
-        "shard_key": pa.repeat(shard_key, len(values)),
+        "unit_key": pa.repeat(key, len(values)),
         "image_id": pa.array(np.array(block.image_ids)[finite], pa.string()),
         "class_scores": _lists(values),
         "predicted_class": predicted,
@@ -71,7 +77,7 @@ def prediction_rows(
 
 
 def corruption_rows(
-    measurement_key: str,
+    key: str,
     image_ids: NDArray[np.str_],
     corruptions: Sequence[str],
     scored: NDArray[np.float64],
@@ -82,7 +88,7 @@ def corruption_rows(
     finite = np.isfinite(values).all(axis=1)
     values = values[finite]
     columns = {
-        "measurement_key": pa.repeat(measurement_key, len(values)),
+        "unit_key": pa.repeat(key, len(values)),
         "image_id": pa.array(images[finite], pa.string()),
         "corruption": pa.array(names[finite], pa.string()),
         "class_scores": _lists(values),
@@ -92,7 +98,7 @@ def corruption_rows(
 
 
 def attribution_rows(
-    measurement_key: str,
+    key: str,
     pair_ids: Sequence[str],
     method: str,
     region_score: NDArray[np.float64],
@@ -101,7 +107,7 @@ def attribution_rows(
     """Attribution inside the difference region of every pair, where it is finite."""
     finite = np.isfinite(region_score)
     columns = {
-        "measurement_key": pa.repeat(measurement_key, np.count_nonzero(finite)),
+        "unit_key": pa.repeat(key, np.count_nonzero(finite)),
         "pair_id": pa.array(np.array(pair_ids)[finite], pa.string()),
         "method": pa.repeat(method, np.count_nonzero(finite)),
         "region_score": region_score[finite],
@@ -110,20 +116,14 @@ def attribution_rows(
     return pa.table(columns, schema=ATTRIBUTIONS.schema)
 
 
-def profile_rows(profile_key: str, trajectories: pa.Table, epsilon: float) -> pa.Table:
-    """Profiles of stored trajectories at a gate, path by path: each has its own stages."""
-    paths = trajectories["path"].unique().to_pylist()
-    parts = [trajectories.filter(pc.equal(trajectories["path"], path)) for path in paths]
-    return pa.concat_tables([_path_profiles(profile_key, part, epsilon) for part in parts])
-
-
-def _path_profiles(profile_key: str, trajectories: pa.Table, epsilon: float) -> pa.Table:
+def profile_rows(key: str, trajectories: pa.Table, epsilon: float) -> pa.Table:
+    """Profiles of the stored trajectories of one path, at a gate."""
     response = _matrix(trajectories["q_plus"]) - _matrix(trajectories["q_minus"])
     profiles = profile(response, trajectories["t"][0].as_py(), epsilon).columns()
     flips = pa.array(profiles.pop("sign_flip_frac"), from_pandas=True)  # NaN becomes NULL
     columns = {
-        "profile_key": pa.repeat(profile_key, trajectories.num_rows),
-        **{name: trajectories[name] for name in ("shard_key", "pair_id", "path", "repetition")},
+        "unit_key": pa.repeat(key, trajectories.num_rows),
+        **{name: trajectories[name] for name in ("pair_id", "path", "repetition")},
         "epsilon": np.full(trajectories.num_rows, epsilon),
         "sign_flip_frac": flips,
         **profiles,
@@ -132,10 +132,10 @@ def _path_profiles(profile_key: str, trajectories: pa.Table, epsilon: float) -> 
 
 
 def _names(
-    shard_key: str, path: str, pair_ids: NDArray[np.str_], repetition: NDArray[np.int64]
+    key: str, path: str, pair_ids: NDArray[np.str_], repetition: NDArray[np.int64]
 ) -> dict[str, Any]:
     return {
-        "shard_key": pa.repeat(shard_key, pair_ids.size),
+        "unit_key": pa.repeat(key, pair_ids.size),
         "pair_id": pa.array(pair_ids, pa.string()),
         "path": pa.repeat(path, pair_ids.size),
         "repetition": repetition,

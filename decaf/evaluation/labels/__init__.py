@@ -1,0 +1,1 @@
+"""What units of a study show: labels that E, C and F are judged by."""

@@ -1,0 +1,103 @@
+"""What a source of labels is: what units show, what is measured for it, what is computed of it."""
+
+from abc import ABC
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.pairs import ImageSet, PairBlock, PairSet
+from decaf.foundation.place import Place
+from decaf.foundation.settings import Settings
+
+if TYPE_CHECKING:
+    import torch
+
+    from decaf.data.adapters.base import Adapter
+    from decaf.evaluation.baselines.base import Baseline
+    from decaf.models.card import ModelCard
+
+UnitKind = Literal["source", "model"]
+"""What is labelled: a model on a source of pairs, or a whole model."""
+
+
+class Judged(NamedTuple):
+    """What of a study a source of labels looks at."""
+
+    data: "Adapter"
+    models: "tuple[ModelCard, ...]"
+    attributions: Iterable[str]
+    """Names of the attribution methods."""
+    baselines: "Mapping[str, Baseline]"
+
+
+class Subject(Protocol):
+    """One model on one block of pairs."""
+
+    block: PairBlock
+    epsilon: float
+
+    def clean_scores(self) -> dict[str, NDArray[np.float64]]:
+        """Score values of the clean inputs that are finite, by image id."""
+
+    def images(self, rows: NDArray[np.int64]) -> "torch.Tensor":
+        """(n, 3, height, width) factual images of pairs, on the model's device."""
+
+    def foregrounds(self, rows: NDArray[np.int64]) -> "torch.Tensor":
+        """The same of :meth:`LabelSource.foregrounds`, for the sources of the pairs."""
+
+    def values(self, images: "torch.Tensor") -> NDArray[np.float64]:
+        """(n, columns) score values of images."""
+
+
+class Variants(NamedTuple):
+    """Score values of changed images."""
+
+    image_ids: NDArray[np.str_]
+    """(n_images,) factual images that were changed."""
+    names: tuple[str, ...]
+    """(n_variants,) how."""
+    values: NDArray[np.float64]
+    """(n_images, n_variants, columns)"""
+
+
+class LabelSource(Settings, ABC):
+    """What the units of a study show (``labels:``); the views hold E, C and F against it."""
+
+    place: ClassVar[Place] = Place("decaf.evaluation.labels", tag="kind")
+    unit_kind: ClassVar[UnitKind]
+    variants: ClassVar[tuple[str, ...]] = ()
+    """Changed images that are scored for the labels; none where nothing has to be measured."""
+
+    def foregrounds(self, data: "Adapter", pairs: PairSet) -> ImageSet | None:
+        """Further images that measuring needs, one for each source in the order of their names.
+
+        Raises
+        ------
+        DataError
+            When the data set cannot give them, or has not the pairs that the labels need.
+        """
+        return None
+
+    def measured(self) -> dict[str, Any]:
+        """What :meth:`measure` depends on beside model, block, score and epsilon."""
+        return {}
+
+    def measure(self, subject: Subject) -> Variants:
+        """Score the changed images of one model on one block."""
+        raise NotImplementedError(f"{type(self).__name__} measures nothing")
+
+    def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
+        """Parameters of what is computed over all models at the end, by the table it fills.
+
+        Raises
+        ------
+        DataError
+            When an attribution method or a baseline has a name that is taken.
+        """
+        return {}
+
+    def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray]:
+        """Columns of a table of :meth:`analyses` that the data give by themselves."""
+        raise NotImplementedError(f"{type(self).__name__} has no rows for {table}")

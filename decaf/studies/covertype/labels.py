@@ -1,0 +1,133 @@
+"""Labels of Covertype: the mechanism that a model was trained for (paper, appendix I)."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from decaf.data.pairs import PairSet
+from decaf.errors import DataError
+from decaf.evaluation.baselines.base import Baseline
+from decaf.evaluation.labels.base import Judged, LabelSource
+from decaf.studies.covertype.channels import Treatment
+from decaf.studies.covertype.recipes import CovertypeClassifier
+
+CODE = 1
+"""Raised whenever the same models would give other matched pairs, probes or contexts."""
+DECAF = ("endpoint_magnitude", "evidence", "contradiction", "fragility")
+TABULAR = (
+    "endpoint_magnitude",
+    "abs_response",
+    "net_response",
+    "sign_flip_rate",
+    "opposed_mass",
+    "native_shap.score",
+    "shap_interaction.score",
+    "kernel_shap.score",
+    "lime.score",
+    "global_permutation.score",
+    "context_permutation.context_minus",
+    "context_permutation.context_plus",
+    "pdp_ale.pdp",
+    "pdp_ale.ale",
+    "retraining.score",
+)
+"""Fifteen summaries of a model without E, C and F, though Net is E less C; of a baseline, method
+and component."""
+BASELINES = frozenset(feature.partition(".")[0] for feature in TABULAR if "." in feature)
+"""Kinds of baselines that the paper's tables know, by which they know a method's name."""
+REPRESENTATIONS = {
+    "decaf_probe": DECAF,
+    "strong_tabular": TABULAR,
+    "combined": tuple(dict.fromkeys((*DECAF, *TABULAR))),
+}
+"""Features of the supervised references (paper, table 15)."""
+OTHER_METHODS = frozenset(
+    ("DECAF", "M", "Abs", "Net", "SignFlip", "OppMass", "permutation", *REPRESENTATIONS)
+)
+"""What the paper's tables call methods that are no baselines of a study."""
+
+
+class Treatments(LabelSource):
+    """The mechanism that each classifier of cover types was trained for."""
+
+    kind: Literal["treatments"] = Field(description="these labels")
+    unit_kind: ClassVar = "model"
+
+    def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
+        """Contexts of the audited rows, matched pairs of models, and supervised references."""
+        from decaf.evaluation.matching import DEFAULT_TOLERANCE
+
+        check_names(judged.baselines)
+        return {
+            "factual_contexts": {
+                "streams": [list(stream) for stream in context_streams(judged)],
+                "version": CODE,
+            },
+            "matched_pairs": {"tolerance": DEFAULT_TOLERANCE, "version": CODE},
+            "probe_predictions": {
+                "features": {name: list(columns) for name, columns in REPRESENTATIONS.items()},
+                "version": CODE,
+            },
+        }
+
+    def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray]:
+        """Contexts of every audited row under every stream; a pair of the data is such a row."""
+        sources = np.array([pair.source_id for pair in pairs.pairs])
+        columns: dict[str, list[NDArray]] = {"module": [], "seed": [], "source_id": []}
+        columns["context"] = []
+        for (module, seed), recipe in context_streams(judged).items():
+            own = judged.data.factual_rows(recipe)
+            columns["module"].append(np.full(sources.size, module))
+            columns["seed"].append(np.full(sources.size, seed))
+            columns["source_id"].append(sources)
+            columns["context"].append(own.inputs[:, own.context].astype(np.int64))
+        return {name: np.concatenate(parts) for name, parts in columns.items()}
+
+
+def context_streams(judged: Judged) -> dict[tuple[str, int], CovertypeClassifier]:
+    """A recipe for every module and seed: what decides which contexts are drawn; sorted.
+
+    Raises
+    ------
+    DataError
+        When the study trains no classifier of cover types.
+    """
+    recipes = [getattr(card, "training", None) for card in judged.models]
+    own = [recipe for recipe in recipes if isinstance(recipe, CovertypeClassifier)]
+    if not own:
+        raise DataError(
+            "'labels: {kind: treatments}' are of models that the study trains by the recipe "
+            "'covertype_classifier', and it has none; leave 'labels:' out"
+        )
+    streams = {
+        (Treatment(recipe.mechanism, recipe.strength).module, recipe.seed): recipe for recipe in own
+    }
+    return dict(sorted(streams.items()))
+
+
+def check_names(baselines: Mapping[str, Baseline]) -> None:
+    """Refuse baselines that the paper's tables would miss, or take for another method.
+
+    They know a baseline by its name, which must be its kind. A second one of a kind may be called
+    otherwise: it stands in the tables without a published value, and is no feature of a reference.
+
+    Raises
+    ------
+    DataError
+        When a name is that of another method, or no baseline of a kind is called as it.
+    """
+    for name, baseline in baselines.items():
+        if name in OTHER_METHODS or (name in BASELINES and name != baseline.kind):
+            raise DataError(
+                f"'baselines:' calls a {baseline.kind} {name!r}, which the paper's tables take for "
+                f"another method; call it {baseline.kind!r}"
+            )
+        if baseline.kind in BASELINES and baseline.kind not in baselines:
+            raise DataError(
+                f"'baselines:' has a {baseline.kind} called {name!r}, and none of that kind is "
+                f"called {baseline.kind!r}: the paper's tables and the strong tabular reference "
+                f"would be without it; call it {baseline.kind!r}"
+            )

@@ -1,0 +1,91 @@
+"""Compute the units of a plan: on workers, model by model, or beside the flow."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from distributed import Client
+
+from decaf.errors import DecafError
+from decaf.plan.units import Unit
+from tasks.cluster.drive import drive
+from tasks.plan import AuditPlan, order_of
+from tasks.progress import WorkProgress, announce
+from tasks.units.orders import Done, examine_model, run_order
+
+
+def examine_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
+    """Load every model that has to be scored on a worker, before anything is.
+
+    Raises
+    ------
+    BadInput
+        Naming all models that cannot be loaded or whose outputs do not fit the score.
+    ScoringFailed
+        When an endpoint gives no answer.
+    """
+    first = _first_scored(plan)
+    if first:
+        count = len(plan.pending)
+        announce(f"{count} units of work to do; loading each of {len(first)} models once")
+    orders = [order_of(plan, (unit,), inputs, None) for unit in first.values()]
+    drive(client, examine_model, orders, list(first), lambda _: None)
+
+
+def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, str]:
+    """Load every model that has to be scored; those that cannot be loaded or scored, and why."""
+    problems = {}
+    for model_id, unit in _first_scored(plan).items():
+        order = order_of(plan, (unit,), inputs, None)
+        try:
+            drive(client, examine_model, [order], [model_id], lambda _: None)
+        except DecafError as error:
+            problems[model_id] = str(error.__cause__ or error)
+    return problems
+
+
+def compute(
+    client: Client,
+    plan: AuditPlan,
+    groups: Sequence[tuple[Unit, ...]],
+    inputs: Path,
+    images: Path | None,
+    progress: WorkProgress,
+    rank: int,
+) -> None:
+    """Compute groups of units of one model; each is committed by the worker that computed it.
+
+    What needs another group's result waits for all of those. A group whose receipt is there is
+    passed over, so a second call does only what is left.
+    """
+
+    def report(done: Done) -> None:
+        progress.advance(done.label, done.forward_rows, done.unit_count)
+
+    pending = {unit.key for group in groups for unit in group}
+    for wave in _waves(groups, pending):
+        orders = [order_of(plan, group, inputs, images) for group in wave]
+        drive(client, run_order, orders, [order.label for order in orders], report, rank)
+
+
+def compute_locally(plan: AuditPlan, inputs: Path) -> None:
+    """Compute what reads the whole warehouse, in the order of the plan; each is one commit."""
+    for group in plan.pending_orders(local=True):
+        run_order(order_of(plan, group, inputs, None))
+
+
+def _first_scored(plan: AuditPlan) -> dict[str, Unit]:
+    """A unit with a forward pass of every model that has any, by the model."""
+    scored = [unit for unit in plan.pending if unit.kind in ("predict", "score")]
+    return {unit.model_id: unit for unit in reversed(scored)}
+
+
+def _waves(groups: Sequence[tuple[Unit, ...]], pending: set[str]) -> list[list[tuple[Unit, ...]]]:
+    """Groups that need no pending result of another group, then the others."""
+
+    def waits(group: tuple[Unit, ...]) -> bool:
+        own = {unit.key for unit in group}
+        return any(need.key in pending - own for unit in group for need in unit.needs)
+
+    waves = [[group for group in groups if not waits(group)]]
+    later = [group for group in groups if waits(group)]
+    return [*waves, later] if later else waves

@@ -1,0 +1,37 @@
+"""Clean inputs of a study, decoded once into files that workers map into memory."""
+
+from pathlib import Path
+
+from decaf.data.input_store import input_file, store_inputs
+from decaf.data.pairs import PairSet
+from decaf.plan.study import Study
+from tasks.plan import AuditPlan
+from tasks.progress import announce
+
+
+def store_pairs(study: Study, pairs: PairSet) -> Path:
+    """Check that the pairs can be paired and store their clean inputs once; returns the file.
+
+    Raises
+    ------
+    DataError
+        Naming the inputs that cannot be used.
+    """
+    if not input_file(study.workspace, pairs.image_set).exists():
+        announce(f"checking and storing {len(pairs.images)} inputs")
+        study.data.verify(pairs)
+    return store_inputs(study.workspace, pairs.image_set, study.data.read_image).absolute()
+
+
+def store_foregrounds(plan: AuditPlan) -> Path | None:
+    """Decode the images that labels need, once; returns their file, None when none are needed.
+
+    Raises
+    ------
+    DataError
+        Naming the images that cannot be used.
+    """
+    if plan.foregrounds is None:
+        return None
+    study = plan.study
+    return store_inputs(study.workspace, plan.foregrounds, study.data.read_image).absolute()

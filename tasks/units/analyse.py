@@ -1,0 +1,65 @@
+"""What is computed over all models of a run at its end: matched pairs, probes, and the like."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from decaf.evaluation.labels.base import Judged
+from decaf.plan.study import Study
+from decaf.plan.units import Unit
+from tasks.units.bench import Bench
+from tasks.units.kind import Kind, Results
+from tasks.units.scope import Scope
+from warehouse.tables.analyses import (
+    FACTUAL_CONTEXTS,
+    MATCHED_PAIRS,
+    PROBE_PREDICTIONS,
+    PROBE_SCORES,
+    PROBE_UNITS,
+)
+
+
+class Analyse(Kind):
+    """One unit a table, in a study with labels. Later tables may be made of earlier ones."""
+
+    name = "analyse"
+    code = 1
+    tables = (FACTUAL_CONTEXTS, MATCHED_PAIRS, PROBE_SCORES, PROBE_UNITS, PROBE_PREDICTIONS)
+    is_local = True
+
+    def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
+        """One for every table that the study's labels ask for."""
+        study = scope.study
+        if study.labels is None:
+            return
+        needs = tuple(unit for unit in planned if unit.kind != self.name)
+        for table, definition in study.labels.analyses(judged_of(study)).items():
+            parts = {"definition": json.dumps(definition, sort_keys=True), "code": str(self.code)}
+            yield Unit(self.name, table, None, None, parts, needs=needs)
+
+    def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
+        """Rows of one table, from what the warehouse holds by now."""
+        # They load scipy.stats and DuckDB, which planning and workers do without.
+        from tasks.units.analyses import OF_UNITS
+        from tasks.units.judged import read_units
+        from warehouse.query.catalog import connect
+
+        (unit,) = units
+        order, study = bench.order, bench.order.study
+        if unit.name in OF_UNITS:
+            with connect(order.root) as connection:
+                labelled = read_units(connection, study)
+            tables = OF_UNITS[unit.name](labelled, json.loads(unit.parts["definition"]))
+        else:
+            columns = study.labels.rows(unit.name, judged_of(study), order.pairs)
+            tables = {unit.name: pa.table(dict(columns))}
+        return {
+            name: rows.add_column(0, "unit_key", pa.repeat(unit.key, rows.num_rows))
+            for name, rows in tables.items()
+        }
+
+
+def judged_of(study: Study) -> Judged:
+    """What of a study its labels look at."""
+    return Judged(study.data, study.models, study.attributions, study.baselines)

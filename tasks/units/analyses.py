@@ -1,0 +1,156 @@
+"""Tables that are made of the labelled units of all models: matched pairs and probes."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from decaf.evaluation.matching import match_units
+from decaf.evaluation.probes import PROBES, ProbeResult, held_out_probabilities, leave_one_group_out
+from tasks.units.judged import LABELS
+from warehouse.tables.analyses import MATCHED_PAIRS, PROBE_PREDICTIONS, PROBE_SCORES, PROBE_UNITS
+from warehouse.tables.columns import Table
+
+Units = dict[str, NDArray]
+"""Columns of the labelled units, as :func:`tasks.units.judged.read_units` gives them."""
+Definition = Mapping[str, Any]
+"""Parameters of an analysis."""
+Tables = dict[str, pa.Table]
+"""Rows by table, without the column ``unit_key``."""
+
+
+def _own_schema(table: Table) -> pa.Schema:
+    return pa.schema([field for field in table.schema if field.name != "unit_key"])
+
+
+def _table_of(table: Table, rows: Iterable[dict]) -> Tables:
+    return {table.name: pa.Table.from_pylist(list(rows), _own_schema(table))}
+
+
+def matched_pairs(units: Units, definition: Definition) -> Tables:
+    """Units of about equal Abs and other labels, matched one to one."""
+    return _table_of(MATCHED_PAIRS, _pairs_of(units, definition))
+
+
+def _pairs_of(units: Units, definition: Definition) -> Iterator[dict]:
+    if not units["labels"].any():
+        return
+    pairs = match_units(
+        units["abs_response"],
+        units["labels"],
+        [units["model_id"], units["pair_id"]],
+        definition["tolerance"],
+    )
+    for position, rows in enumerate(pairs.tolist()):
+        sides = zip(("left", "right"), rows, strict=True)
+        yield {"position": position} | {
+            f"{side}_{name}": units[name][row]
+            for side, row in sides
+            for name in ("model_id", "source_id", "abs_response")
+        }
+
+
+def probe_scores(units: Units, definition: Definition) -> Tables:
+    """Scores of every held-out family, and what the probes said of each of its units."""
+    scores, parts = [], []
+    for representation, names in definition["features"].items():
+        columns = [units[name].astype(np.float64) for name in names]
+        for probe in definition["probes"]:
+            shared = {"representation": representation, "probe": probe}
+            result, reason = _probed(units, columns, probe)
+            scores += [shared | row for row in _scores_of(units, result, reason)]
+            probability = np.full(units["labels"].shape, np.nan)
+            if result is not None:
+                probability = result.probability
+            parts.append(_units_of(units, probability, shared))
+    schema = _own_schema(PROBE_UNITS)
+    tables = {"probe_units": pa.concat_tables(parts) if parts else schema.empty_table()}
+    return _table_of(PROBE_SCORES, scores) | tables
+
+
+def _probed(
+    units: Units, columns: list[NDArray], probe: str
+) -> tuple[ProbeResult | None, str | None]:
+    """What a probe finds; without features or another family none is fitted, for a reason."""
+    if not columns:
+        return None, "the study has no such features"
+    if len(np.unique(units["family"])) < 2:
+        return None, "no other family"
+    features = np.stack(columns, axis=1)
+    return leave_one_group_out(features, units["labels"], units["family"], PROBES[probe]), None
+
+
+def _scores_of(units: Units, result: ProbeResult | None, reason: str | None) -> Iterator[dict]:
+    labels, family = units["labels"], units["family"]
+    for number, name in enumerate(np.unique(family).tolist()):
+        held_out = family == name
+        for position, label in enumerate(LABELS):
+            auroc = np.nan if result is None else result.auroc[number, position]
+            of_label = labels[:, position]
+            yield {
+                "family": name,
+                "label": label,
+                "auroc": None if np.isnan(auroc) else float(auroc),
+                "train_count": int((~held_out).sum()),
+                "train_positives": int(of_label[~held_out].sum()),
+                "test_count": int(held_out.sum()),
+                "test_positives": int(of_label[held_out].sum()),
+                "reason": reason or result.reasons.get((name, position)),
+            }
+
+
+def _units_of(units: Units, probability: NDArray[np.float64], shared: dict[str, str]) -> pa.Table:
+    """One row per unit and label, labels together."""
+    count = len(units["family"])
+    columns = {name: pa.repeat(value, count * len(LABELS)) for name, value in shared.items()}
+    columns |= {
+        name: pa.array(np.tile(units[name], len(LABELS)), pa.string())
+        for name in ("model_id", "source_id", "family")
+    }
+    columns |= {
+        "label": pa.array(np.repeat(LABELS, count), pa.string()),
+        "is_shown": pa.array(units["labels"].T.ravel()),
+        "probability": pa.array(probability.T.ravel(), mask=np.isnan(probability.T.ravel())),
+    }
+    schema = _own_schema(PROBE_UNITS)
+    return pa.table([columns[name] for name in schema.names], schema=schema)
+
+
+def probe_predictions(units: Units, definition: Definition) -> Tables:
+    """What probes of the other families say of every model."""
+    return _table_of(PROBE_PREDICTIONS, _predictions_of(units, definition))
+
+
+def _predictions_of(units: Units, definition: Definition) -> Iterator[dict]:
+    """Probabilities of the three mechanisms for every model, from a probe of other families."""
+    family = units["family"]
+    missing = np.full(len(family), np.nan)
+    for representation, names in definition["features"].items():
+        features = np.stack([units.get(name, missing).astype(np.float64) for name in names], axis=1)
+        result = None
+        if len(np.unique(family)) > 1:
+            classes = units["labels"].argmax(axis=1)
+            result = held_out_probabilities(features, classes, LABELS, family)
+        for row, name in enumerate(family):
+            for position, label in enumerate(LABELS):
+                probability = np.nan if result is None else result.probability[row, position]
+                yield {
+                    "representation": representation,
+                    "model_id": units["model_id"][row],
+                    "family": name,
+                    "label": label,
+                    "probability": None if np.isnan(probability) else float(probability),
+                    "feature_count": 0 if result is None else int(result.feature_count[row]),
+                    "train_count": int((family != name).sum()),
+                    "reason": "no other family" if result is None else result.reasons.get(name),
+                }
+
+
+OF_UNITS = {
+    "matched_pairs": matched_pairs,
+    "probe_scores": probe_scores,
+    "probe_predictions": probe_predictions,
+}
+"""Tables that are made of labelled units, and what makes them."""

@@ -1,0 +1,191 @@
+"""What a worker computes an order with: its model, its inputs, and what that costs.
+
+Nothing here imports Prefect.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from decaf.data.input_store import channels_first, open_inputs
+from decaf.data.pairs import PairBlock, PairSet
+from decaf.errors import DataError
+from decaf.foundation.memory import halved, is_out_of_memory
+from decaf.models.card import Model
+from decaf.plan.study import Study
+from decaf.plan.units import Unit
+from decaf.scoring.block import BlockScores
+from decaf.scoring.states import on_device
+from tasks.cluster.worker import (
+    ModelOrder,
+    device_name,
+    loaded_model,
+    peak_memory,
+    watch_memory,
+    worker_name,
+)
+from warehouse.commits.stored import read_unit
+from warehouse.storage import Root
+
+if TYPE_CHECKING:
+    import torch
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Order:
+    """Units that are computed and committed together: names, paths and keys, no inputs."""
+
+    root: Root
+    study: Study
+    """Its paths are fitted; a worker gets it without its models."""
+    key: str
+    """Of the commit."""
+    units: tuple[Unit, ...]
+    model: ModelOrder | None
+    """None where the units are of all models."""
+    block: PairBlock | None
+    """None where the units are of all pairs."""
+    source_positions: NDArray[np.int64]
+    """(n_sources,) of the block, in the order of the names of all sources."""
+    pairs: PairSet | None
+    """All pairs, for units that are computed beside the flow."""
+    inputs: Path
+    """File of the clean inputs."""
+    foregrounds: Path | None
+    """File of the images that labels need."""
+    stored: Mapping[str, str]
+    """Commits of the units that these need and that are stored, by the keys of the units."""
+    software: dict[str, str]
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return self.units[0].label
+
+
+@dataclass
+class Cost:
+    """What an order takes, in rows and seconds; kinds add what they use."""
+
+    item_count: int | None = None
+    forward_rows: int = 0
+    backward_rows: int = 0
+    naive_rows: int | None = None
+    batch_size: int | None = None
+    load_seconds: float = 0.0
+    prepare_seconds: float = 0.0
+    forward_seconds: float | None = None
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
+class Bench:
+    """One order on a worker."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self.cost = Cost()
+        self.results: dict[str, pa.Table] = {}
+        """Rows of the kinds that are computed already."""
+        self.scores: BlockScores | None = None
+        """What the forward pass of the order gave (:mod:`tasks.units.scan`)."""
+        self._started, self._processed = time.perf_counter(), time.process_time()
+
+    @cached_property
+    def model(self) -> Model:
+        """The model of the order, which the worker may hold already."""
+        model, self.cost.load_seconds = loaded_model(self.order.model)
+        watch_memory(model.device)
+        return model
+
+    def inputs(self, positions: NDArray[np.int64]) -> NDArray[np.floating]:
+        """Clean inputs at positions of the input store, channels first."""
+        return channels_first(open_inputs(self.order.inputs)[positions])
+
+    def images(self, positions: NDArray[np.int64], file: Path | None = None) -> "torch.Tensor":
+        """(n, channels, height, width) clean images on the model's device.
+
+        Raises
+        ------
+        DataError
+            When the data set has rows of features.
+        """
+        stored = open_inputs(file or self.order.inputs)[positions]
+        if stored.ndim != 4:
+            raise DataError(
+                "'attributions:' and 'labels:' of behaviours are measured on images; the data set "
+                "has rows of features: leave both out"
+            )
+        return on_device(channels_first(stored), self.model.device)
+
+    def score_values(self, images: "torch.Tensor", batch_size: int) -> NDArray[np.float64]:
+        """(n, columns) score values of images that are on the model's device."""
+        import torch
+
+        score = self.order.study.score
+        with torch.inference_mode():
+            parts = [
+                score.values(self.model.outputs(some), self.model.output)
+                for some in images.split(batch_size)
+            ]
+        return torch.cat(parts).cpu().numpy()
+
+    def within_memory(self, compute: Callable[[int], Result]) -> Result:
+        """What ``compute(batch_size)`` returns, with the batch halved until it fits the memory.
+
+        Raises
+        ------
+        ScoringFailed
+            When even one row does not fit.
+        """
+        batch_size = self.order.study.batch_size
+        while True:
+            try:
+                result = compute(batch_size)
+            except (MemoryError, RuntimeError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                batch_size = halved(batch_size, error)
+            else:
+                self.cost.batch_size = batch_size
+                return result
+
+    def rows_of(self, unit: Unit, table: str) -> pa.Table | None:
+        """Rows of a unit, computed in this order or stored; None where it has none."""
+        if unit in self.order.units:
+            rows = self.results[table]
+            own = rows.filter(pc.equal(rows["unit_key"], unit.key))
+            return own if own.num_rows else None
+        commit = self.order.stored[unit.key]
+        return read_unit(self.order.root, self.order.study.study, commit, unit.key, table)
+
+    def restart_processor_clock(self) -> None:
+        """Count the processor time from now on: what was prepared is not part of it."""
+        self._processed = time.process_time()
+
+    def cost_row(self) -> dict[str, Any]:
+        """Row of the table ``costs``."""
+        order, first = self.order, self.order.units[0]
+        return {
+            "commit_key": order.key,
+            "kind": first.kind,
+            "name": first.name,
+            "block": first.block,
+            **vars(self.cost),
+            "requested_batch_size": order.study.batch_size,
+            "wall_seconds": time.perf_counter() - self._started,
+            "cpu_seconds": time.process_time() - self._processed,
+            "peak_memory_bytes": peak_memory(self.model.device),
+            "device": device_name(self.model.device),
+            "worker": worker_name(),
+        }

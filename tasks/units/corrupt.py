@@ -1,0 +1,78 @@
+"""Changed images that the study's labels are told from (paper, appendix F)."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.evaluation.labels.base import Variants
+from decaf.foundation.digests import json_sha256
+from decaf.plan.units import Unit
+from tasks.units.bench import Bench
+from tasks.units.kind import Kind, Results
+from tasks.units.rows import corruption_rows
+from tasks.units.scope import Scope, of_kind
+from warehouse.tables.declarations import CORRUPTIONS
+
+
+class Corrupt(Kind):
+    """One unit a model and block, in a study whose labels need one."""
+
+    name = "corrupt"
+    code = 1
+    tables = (CORRUPTIONS,)
+
+    def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
+        """One for every unit of predictions, which say what is changed."""
+        study = scope.study
+        if study.labels is None or not study.labels.variants:
+            return
+        definition = [study.labels.measured(), scope.foregrounds and scope.foregrounds.digest]
+        parts = {
+            "definition": json_sha256(definition),
+            "epsilon": repr(study.epsilon),
+            "code": str(self.code),
+        }
+        for predicted in of_kind(planned, "predict"):
+            yield Unit(
+                self.name, "", predicted.model_id, predicted.block, parts, needs=(predicted,)
+            )
+
+    def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
+        """Score values of the changed images."""
+        (unit,) = units
+
+        def measured(batch_size: int) -> Variants:
+            return bench.order.study.labels.measure(_Subject(bench, unit, batch_size))
+
+        variants = bench.within_memory(measured)
+        images, names, _ = variants.values.shape
+        bench.cost.item_count, bench.cost.forward_rows = images, images * names
+        return {"corruptions": corruption_rows(unit.key, *variants)}
+
+
+class _Subject:
+    """The model and the block of an order, as a source of labels asks them."""
+
+    def __init__(self, bench: Bench, unit: Unit, batch_size: int) -> None:
+        self.block, self.epsilon = bench.order.block, bench.order.study.epsilon
+        self._bench, self._unit, self._batch_size = bench, unit, batch_size
+
+    def clean_scores(self) -> dict[str, NDArray[np.float64]]:
+        stored = self._bench.rows_of(self._unit.needs[0], "predictions")
+        if stored is None:
+            return {}
+        scores = (np.array(values) for values in stored["class_scores"].to_pylist())
+        return dict(zip(stored["image_id"].to_pylist(), scores, strict=True))
+
+    def images(self, rows: NDArray[np.int64]):  # noqa: ANN201 - torch.Tensor
+        return self._bench.images(self.block.image_positions[self.block.plus[rows]])
+
+    def foregrounds(self, rows: NDArray[np.int64]):  # noqa: ANN201 - torch.Tensor
+        order = self._bench.order
+        return self._bench.images(
+            order.source_positions[self.block.source[rows]], order.foregrounds
+        )
+
+    def values(self, images) -> NDArray[np.float64]:  # noqa: ANN001 - torch.Tensor
+        return self._bench.score_values(images, self._batch_size)

@@ -1,0 +1,52 @@
+"""What a kind of unit is: how it is planned, what it is known by, what it computes."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+
+from decaf.plan.units import Unit
+from tasks.units.scope import Scope
+from warehouse.tables.columns import Table
+
+if TYPE_CHECKING:
+    from tasks.units.bench import Bench
+
+Results = Mapping[str, pa.Table]
+"""Rows by table, each with the column ``unit_key``."""
+
+
+class Kind(ABC):
+    """One kind of unit. Planner, driver, manifest and checks know nothing else of it."""
+
+    name: ClassVar[str]
+    code: ClassVar[int]
+    """Part of every key; raised when the same parts would give other results."""
+    tables: ClassVar[tuple[Table, ...]]
+    """What its units fill."""
+    is_local: ClassVar[bool] = False
+    """Whether its units read the whole warehouse and are computed beside the flow, at the end."""
+
+    @abstractmethod
+    def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
+        """Units of a study, model by model, whether or not they have been computed.
+
+        Parameters
+        ----------
+        planned
+            Units of the kinds before this one.
+
+        Raises
+        ------
+        BadInput
+            When the study, its data or a model's files cannot be used.
+        """
+
+    @abstractmethod
+    def run(self, bench: "Bench", units: Sequence[Unit]) -> Results:
+        """Compute units of one order, on a worker."""
+
+    def order(self, unit: Unit) -> Hashable:
+        """What a unit is computed and committed with: units of equal answers go together."""
+        return unit.key

@@ -1,0 +1,15 @@
+"""All kinds of units, in the order in which one needs another."""
+
+from tasks.units.analyse import Analyse
+from tasks.units.attribute import Attribute
+from tasks.units.corrupt import Corrupt
+from tasks.units.explain import Explain
+from tasks.units.kind import Kind
+from tasks.units.predict import Predict
+from tasks.units.route import Route
+from tasks.units.score import Score
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (Predict(), Score(), Route(), Corrupt(), Attribute(), Explain(), Analyse())
+}

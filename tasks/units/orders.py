@@ -1,0 +1,92 @@
+"""Orders: units that are computed together, sent to a worker, and committed at once."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from decaf.foundation.digests import json_sha256, short
+from decaf.models.card import ModelCard
+from decaf.plan.study import Study
+from decaf.plan.units import Unit
+from decaf.scoring.states import on_device
+from tasks.cluster.worker import ModelOrder
+from tasks.units.bench import Bench, Order
+from tasks.units.kinds import KINDS
+from warehouse.commits import receipts
+from warehouse.commits.writer import commit
+from warehouse.tables.declarations import COSTS
+
+UNITS = "units"
+"""Kind of the commits that hold units."""
+
+
+class Done(NamedTuple):
+    """What comes back of an order: a few numbers."""
+
+    label: str
+    unit_count: int
+    forward_rows: int
+    """Rows that this call sent through the model; 0 when all was there."""
+
+
+def together(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
+    """Units in groups that are computed and committed together, in the order of the first ones."""
+    groups: dict[Hashable, list[Unit]] = {}
+    for unit in units:
+        groups.setdefault(KINDS[unit.kind].order(unit), []).append(unit)
+    return [tuple(group) for group in groups.values()]
+
+
+def commit_key(units: Iterable[Unit]) -> str:
+    """Key of the commit that holds exactly these units."""
+    return short(json_sha256(sorted(unit.key for unit in units)))
+
+
+def model_order(study: Study, card: ModelCard, parts: Mapping[str, str]) -> ModelOrder:
+    """What a worker needs to know of a model, which must be that of the parts."""
+    return ModelOrder(
+        card=card,
+        weights=parts["weights"],
+        preprocessing=parts["preprocessing"],
+        workspace=study.workspace.absolute(),
+        device=study.device,
+        python_path=tuple(folder.absolute() for folder in study.python_path),
+    )
+
+
+def run_order(order: Order) -> Done:
+    """Compute the units of an order and commit them, unless their receipt is there.
+
+    Reads clean inputs and weights, or what the units need of others; writes one commit.
+    """
+    if receipts.exists(order.root, UNITS, order.study.study, order.key):
+        return Done(order.label, len(order.units), 0)
+    bench = Bench(order)
+    for kind in KINDS.values():
+        own = [unit for unit in order.units if unit.kind == kind.name]
+        if own:
+            bench.results |= kind.run(bench, own)
+    tables = dict(bench.results)
+    if order.model is not None:
+        tables["costs"] = pa.Table.from_pylist([bench.cost_row()], schema=COSTS.schema)
+    commit(
+        order.root,
+        UNITS,
+        order.study.study,
+        order.key,
+        tables,
+        model_id=order.units[0].model_id,
+        units=tuple(unit.key for unit in order.units),
+        software=order.software,
+    )
+    return Done(order.label, len(order.units), bench.cost.forward_rows)
+
+
+def examine_model(order: Order) -> str:
+    """Load a model and score one clean input: what does not fit shows before any work."""
+    bench, score = Bench(order), order.study.score
+    first = bench.inputs(order.block.image_positions[:1])
+    bench.score_values(on_device(first, bench.model.device), 1)
+    score.columns(order.block.class_id)
+    return order.model.card.id

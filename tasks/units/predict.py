@@ -1,0 +1,37 @@
+"""Predictions on clean inputs: the endpoints of every path, whatever the paths are."""
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from decaf.plan.units import Unit
+from tasks.units.bench import Bench
+from tasks.units.kind import Kind, Results
+from tasks.units.rows import prediction_rows
+from tasks.units.scan import scanned
+from tasks.units.scope import Scope
+from warehouse.tables.declarations import PREDICTIONS
+
+
+class Predict(Kind):
+    """One unit a model and block."""
+
+    name = "predict"
+    code = 1
+    tables = (PREDICTIONS,)
+
+    def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
+        """One for every model and block."""
+        for card in scope.study.models:
+            for block in scope.blocks:
+                parts = scope.scored(card.id, block) | {"code": str(self.code)}
+                yield Unit(self.name, "", card.id, block.number, parts)
+
+    def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
+        """Values of the score for every clean input of the block."""
+        has_classes = bench.order.study.score.has_classes
+        (unit,) = units
+        clean = scanned(bench).clean
+        return {"predictions": prediction_rows(unit.key, bench.order.block, clean, has_classes)}
+
+    def order(self, unit: Unit) -> Hashable:
+        """With the paths of the block: one forward pass serves all."""
+        return unit.model_id, unit.block

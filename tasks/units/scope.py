@@ -1,0 +1,67 @@
+"""What the kinds of units are planned from: the study, its blocks of pairs, and its models."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from decaf.data.pairs import ImageSet, PairSet
+from decaf.foundation.digests import json_sha256
+from decaf.models.card import ModelCard
+from decaf.plan.study import Study
+from decaf.plan.units import Unit
+
+
+class Block(NamedTuple):
+    """Pairs that are scored and committed together."""
+
+    number: int
+    rows: tuple[int, ...]
+    digest: str
+    """Of the pairs and the content of their inputs."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Everything that a study's units are made of, with digests that are taken once."""
+
+    study: Study
+    pairs: PairSet
+    foregrounds: ImageSet | None
+    """Further images that the study's labels need."""
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Blocks of pairs, in the order of their sources."""
+        rows = self.pairs.blocks(self.study.sources_per_shard)
+        return tuple(
+            Block(number, own, self.pairs.block_digest(own)) for number, own in enumerate(rows)
+        )
+
+    @cached_property
+    def models(self) -> dict[str, dict[str, str]]:
+        """Parts that say which model is scored, by its id.
+
+        Raises
+        ------
+        BadInput
+            When a file of a model cannot be used.
+        """
+        return {card.id: self._model_parts(card) for card in self.study.models}
+
+    def scored(self, model_id: str, block: Block) -> dict[str, str]:
+        """Parts of everything that is scored of one model on one block."""
+        score = json_sha256(self.study.score.identity())
+        return {"pairs": block.digest, **self.models[model_id], "score": score}
+
+    def _model_parts(self, card: ModelCard) -> dict[str, str]:
+        return {
+            "model": card.id,
+            "weights": card.weights_digest(self.study.workspace),
+            "preprocessing": card.feeding_digest,
+        }
+
+
+def of_kind(units: Iterable[Unit], kind: str) -> list[Unit]:
+    """The units of one kind, in their order."""
+    return [unit for unit in units if unit.kind == kind]
