@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 1
 """Version of the layout and of every table; a warehouse of a newer version is refused."""
 
 TEXT = pa.string()
