@@ -20,6 +20,7 @@ COMPONENT = Column("component", TEXT, "which of its numbers; `score` where it ha
 
 BASELINE_SCORES = Table(
     "baseline_scores",
+    "what other methods say of a table's factor",
     "one row per study, model, baseline and component",
     ("study", "model_id", "method", "component", "baseline_key"),
     ("study", "model_id"),
@@ -31,10 +32,12 @@ BASELINE_SCORES = Table(
         Column("explained_rows", COUNT, "audited rows that it is about"),
         Column("reason", TEXT, "why score is NULL", True),
     ),
+    paper="section 5, appendix I",
 )
 
 BASELINE_COSTS = Table(
     "baseline_costs",
+    "what each baseline of a model took",
     "one row per baseline of a model",
     ("study", "model_id", "baseline_key"),
     ("study", "model_id"),
@@ -51,10 +54,12 @@ BASELINE_COSTS = Table(
         WORKER,
         Column("started_at", TIME, "when the baseline began"),
     ),
+    paper="appendix I",
 )
 
 RUN_BASELINES = Table(
     "run_baselines",
+    "baselines that each run planned",
     "one row per run, planned baseline of a model and component",
     ("study", "run_id", "baseline_key", "component"),
     ("study",),
