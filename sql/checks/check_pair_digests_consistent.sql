@@ -16,7 +16,6 @@ breaches AS (
     UNION ALL
     SELECT DISTINCT study, image_id, 'no digest', 'one of every input of a pair'
     FROM inputs
-    SEMI JOIN core_images USING (study) -- pairs that schema versions 1 to 4 stored have none
     ANTI JOIN core_images USING (study, image_id)
 )
 SELECT

@@ -13,7 +13,7 @@ import pytest
 from view_tables import VIEWS, columns_of, create, define, read_rows, relations
 
 from warehouse.query import functions
-from warehouse.query.views import CHECKS, SQL_FOLDER
+from warehouse.query.views import CHECKS
 from warehouse.tables.declarations import TABLES
 
 CASES = sorted(
@@ -82,7 +82,7 @@ def test_a_check_looks_at_the_keys_of_every_table(table):
 
 
 def test_macro_names_are_unique():
-    text = "\n".join(path.read_text() for path in SQL_FOLDER.glob("*/*.sql"))
+    text = "\n".join(view.sql for view in VIEWS.values())
     names = re.findall(r"CREATE OR REPLACE (?:MACRO|VIEW) (\w+)", text)
     assert len(names) == len(set(names))
 

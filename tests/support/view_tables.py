@@ -7,11 +7,12 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.query.provided import RECEIPT_FILES, RECEIPTS
-from warehouse.query.views import CHECKS, in_order, views
-from warehouse.tables.declarations import COUNT, FLAG, TABLES, TEXT, TIME
+from warehouse.query.views import CHECKS, STAGING, in_order, views
+from warehouse.tables.columns import SQL_TYPES, TEXT
+from warehouse.tables.declarations import TABLES
 
 VIEWS = {view.name: view for view in views()}
-ARROW = {"VARCHAR": TEXT, "BIGINT": COUNT, "BOOLEAN": FLAG, "TIMESTAMPTZ": TIME}
+ARROW = {name: arrow for arrow, name in SQL_TYPES.items()}
 
 
 def staged_schemas():
@@ -73,4 +74,4 @@ def columns_of(relation):
 
 def above_staging():
     """Views and macros over the staging tables, each after its inputs."""
-    return [view for view in in_order() if view.folder != "staging"]
+    return [view for view in in_order() if view.folder != STAGING]

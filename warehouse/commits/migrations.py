@@ -14,27 +14,23 @@ from decaf.errors import AlreadyRunning, WarehouseError
 from warehouse import storage
 from warehouse.commits import layout
 from warehouse.commits.lock import held_studies
-from warehouse.commits.seeds import write_missing_seeds
 from warehouse.storage import Held, Root
 from warehouse.tables.columns import SCHEMA_VERSION
 
 
 class Migration(NamedTuple):
-    """One step from a version to the next; ``apply`` may be stopped anywhere and called again."""
+    """One step from a version to the next; ``apply`` may be stopped anywhere and called again.
+
+    A step that brings a new table calls :func:`warehouse.commits.seeds.write_missing_seeds`.
+    """
 
     from_version: int
     purpose: str
     apply: Callable[[Root], object]
 
 
-MIGRATIONS: tuple[Migration, ...] = (
-    Migration(1, "tables for behaviours, attributions and their analyses", write_missing_seeds),
-    Migration(2, "tables for baselines, analyses of Covertype, and re-audits", write_missing_seeds),
-    Migration(3, "a table of what probes say of every unit", write_missing_seeds),
-    Migration(4, "tables of what a run leaves out and of its inputs", write_missing_seeds),
-    Migration(5, "a table of the files behind inputs", write_missing_seeds),
-)
-"""All steps, from version 1 on without a gap."""
+MIGRATIONS: tuple[Migration, ...] = ()
+"""All steps, from version 1 on without a gap; none as long as that is the newest."""
 
 
 def stored_version(root: Root) -> int:

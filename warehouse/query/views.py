@@ -1,6 +1,7 @@
 """The views, macros and checks: files of ``sql/``, each of which defines what its name says.
 
 A header states what a file is and what it reads, which gives the order in which views are created.
+The views of the tables themselves are made from the declarations of these (``warehouse.tables``).
 """
 
 import re
@@ -11,16 +12,23 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import WarehouseError
+from warehouse.tables.columns import SQL_TYPES, Table
+from warehouse.tables.declarations import TABLES
 
 SQL_FOLDER = Path(__file__).parents[2] / "sql"
 CHECKS = "checks"
 """Folder of ``sql/`` whose files are queries to run, not views to create."""
+STAGING = "staging"
+"""Folder, as it were, of the views of tables."""
 HEADER = re.compile(r"^-- (purpose|grain|inputs|paper): (.+(?:\n--   .+)*)", re.MULTILINE)
 """One field of a header; lines that go on are indented by two more spaces."""
 
 
 class View(NamedTuple):
-    """What the header of one SQL file says; ``inputs`` are names of other files, or given."""
+    """What the header of a SQL file says, or the declaration of a table.
+
+    ``inputs`` are names of other views and macros, or of what a connection is given.
+    """
 
     name: str
     folder: str
@@ -32,8 +40,11 @@ class View(NamedTuple):
 
 
 def views() -> list[View]:
-    """All files of ``sql/`` with what their headers say, sorted by folder and name."""
-    return [_parse(path) for path in sorted(SQL_FOLDER.glob("*/*.sql"))]
+    """Views of all tables and all files of ``sql/``, sorted by folder and name."""
+    return sorted(
+        [*map(_staging, TABLES.values()), *map(_parse, SQL_FOLDER.glob("*/*.sql"))],
+        key=lambda view: (view.folder, view.name),
+    )
 
 
 def in_order() -> list[View]:
@@ -53,6 +64,25 @@ def create_views(connection: duckdb.DuckDBPyConnection, scripts: list[View]) -> 
     """
     for script in scripts:
         connection.execute(script.sql)
+
+
+def _staging(table: Table) -> View:
+    """The view of a table: the rows of all its committed files, every column with its type."""
+    folders = dict.fromkeys(table.partition, "VARCHAR")
+    types = folders | {column.name: SQL_TYPES[column.type] for column in table.columns}
+    columns = ",\n".join(f"    {name}::{type_} AS {name}" for name, type_ in types.items())
+    hive_types = ", ".join(f"{name}: {type_}" for name, type_ in folders.items())
+    sql = f"""CREATE OR REPLACE VIEW stg_{table.name} AS
+SELECT
+{columns}
+FROM read_parquet(
+    getvariable('files').{table.name},
+    hive_partitioning = true,
+    hive_types = {{{hive_types}}}
+);
+"""
+    inputs = (f"files.{table.name}",)
+    return View(f"stg_{table.name}", STAGING, table.purpose, table.grain, inputs, table.paper, sql)
 
 
 def _parse(path: Path) -> View:

@@ -17,15 +17,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from decaf.errors import OutOfReach
-from warehouse.storage.base import Held
+from warehouse.storage.base import Held, Storage
 from warehouse.storage.holder import described, is_gone, this_process
-
-if TYPE_CHECKING:
-    from warehouse.storage.object_store import ObjectStore
 
 LEASE_SECONDS = 120
 RENEWALS = 6
@@ -35,7 +31,7 @@ MOST_SECONDS_BETWEEN_TRIES = 0.5
 
 
 @contextmanager
-def hold(store: "ObjectStore", key: str) -> Iterator[None]:
+def hold(store: Storage, key: str) -> Iterator[None]:
     """Hold a lease for the length of the block, and end it then.
 
     Raises
@@ -61,21 +57,21 @@ def hold(store: "ObjectStore", key: str) -> Iterator[None]:
             store.delete(own)
 
 
-def is_held(store: "ObjectStore", key: str) -> bool:
+def is_held(store: Storage, key: str) -> bool:
     """Whether there is a claim that has not ended."""
     return any(map(_is_live, _claims(store, key).values()))
 
 
-def _claims(store: "ObjectStore", key: str) -> dict[str, bytes]:
+def _claims(store: Storage, key: str) -> dict[str, bytes]:
     """Claims of a lock by key, those of the dead too."""
     return dict(store.read_many(entry.key for entry in store.entries(key, (".json",))))
 
 
-def _claim(store: "ObjectStore", key: str, own: str, holder: dict[str, str | int]) -> None:
+def _claim(store: Storage, key: str, own: str, holder: dict[str, str | int]) -> None:
     for attempt in range(TRIES):
         if attempt:
             time.sleep(random.uniform(0, MOST_SECONDS_BETWEEN_TRIES))
-        store.put(own, _content(holder))
+        _put(store, own, holder)
         others = {place: content for place, content in _claims(store, key).items() if place != own}
         live = [content for content in others.values() if _is_live(content)]
         if not live:
@@ -86,18 +82,18 @@ def _claim(store: "ObjectStore", key: str, own: str, holder: dict[str, str | int
     raise Held(described(live[0]))
 
 
-def _renew(
-    store: "ObjectStore", own: str, holder: dict[str, str | int], ended: threading.Event
-) -> None:
+def _renew(store: Storage, own: str, holder: dict[str, str | int], ended: threading.Event) -> None:
     while not ended.wait(LEASE_SECONDS / RENEWALS):
-        # The next renewal may get through; commits say on their own that the store is away.
-        with suppress(OutOfReach):
-            store.put(own, _content(holder))
+        # The next renewal may get through; commits say on their own that the store is away, or that
+        # this machine has no room for a temporary file.
+        with suppress(OutOfReach, OSError):
+            _put(store, own, holder)
 
 
-def _content(holder: dict[str, str | int]) -> bytes:
+def _put(store: Storage, own: str, holder: dict[str, str | int]) -> None:
     until = datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS)
-    return json.dumps({**holder, "until": until.isoformat(timespec="seconds")}).encode()
+    claim = json.dumps({**holder, "until": until.isoformat(timespec="seconds")})
+    store.publish(own, lambda path: path.write_text(claim))
 
 
 def _is_live(content: bytes) -> bool:

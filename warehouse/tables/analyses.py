@@ -4,6 +4,7 @@ from warehouse.tables.columns import COUNT, FLAG, REAL, TEXT, UNIT_KEY, Column, 
 
 MATCHED_PAIRS = Table(
     "matched_pairs",
+    "units of about equal Abs, matched one to one",
     "one row per analysis and pair of units of about equal Abs",
     ("study", "unit_key", "position"),
     ("study",),
@@ -17,10 +18,12 @@ MATCHED_PAIRS = Table(
         Column("right_source_id", TEXT, "source of the other unit; empty likewise"),
         Column("right_abs_response", REAL, "its Abs, score units"),
     ),
+    paper="appendix F (magnitude-matched pairs)",
 )
 
 PROBE_SCORES = Table(
     "probe_scores",
+    "probes of behaviours, each judged on a held-out family of models",
     "one row per analysis, representation, probe, held-out family and label",
     ("study", "unit_key", "representation", "probe", "family", "label"),
     ("study",),
@@ -37,10 +40,12 @@ PROBE_SCORES = Table(
         Column("test_positives", COUNT, "those that show the behaviour"),
         Column("reason", TEXT, "why auroc is NULL", True),
     ),
+    paper="section 6.2 (leave-one-family-out probes)",
 )
 
 PROBE_UNITS = Table(
     "probe_units",
+    "what probes of behaviours said of every unit of the family that was held out",
     "one row per analysis, representation, probe, unit and label",
     ("study", "unit_key", "representation", "probe", "model_id", "source_id", "label"),
     ("study",),
@@ -55,10 +60,12 @@ PROBE_UNITS = Table(
         Column("is_shown", FLAG, "whether the unit shows the behaviour"),
         Column("probability", REAL, "of the behaviour; NULL where the fold is undefined", True),
     ),
+    paper="section 6.2 (leave-one-family-out probes)",
 )
 
 PROBE_PREDICTIONS = Table(
     "probe_predictions",
+    "what probes said of every unit of the family of models that was held out",
     "one row per analysis, representation, unit and label that a probe chose between",
     ("study", "unit_key", "representation", "model_id", "label"),
     ("study",),
@@ -73,10 +80,12 @@ PROBE_PREDICTIONS = Table(
         Column("train_count", COUNT, "units of the other families"),
         Column("reason", TEXT, "why probability is NULL", True),
     ),
+    paper="appendix I (fixed semantic readout)",
 )
 
 FACTUAL_CONTEXTS = Table(
     "factual_contexts",
+    "own context of every audited row of Covertype, as drawn for every training seed",
     "one row per analysis, module, training seed and audited row of the table",
     ("study", "unit_key", "module", "seed", "source_id"),
     ("study",),
@@ -87,4 +96,5 @@ FACTUAL_CONTEXTS = Table(
         Column("source_id", TEXT, "the audited row"),
         Column("context", COUNT, "the row's own context, -1 or 1"),
     ),
+    paper="appendix I (setup)",
 )

@@ -7,6 +7,7 @@ COMPONENT = Column("component", TEXT, "which of its numbers; `score` where it ha
 
 BASELINE_SCORES = Table(
     "baseline_scores",
+    "what other methods say of a table's factor",
     "one row per study, model, baseline and component",
     ("study", "model_id", "method", "component", "unit_key"),
     ("study", "model_id"),
@@ -18,4 +19,5 @@ BASELINE_SCORES = Table(
         Column("explained_rows", COUNT, "audited rows that it is about"),
         Column("reason", TEXT, "why score is NULL", True),
     ),
+    paper="section 5, appendix I",
 )

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 1
 """Version of the layout and of every table; a warehouse of a newer version is refused."""
 
 TEXT = pa.string()
@@ -13,6 +13,15 @@ COUNT = pa.int64()
 FLAG = pa.bool_()
 TIME = pa.timestamp("us", tz="UTC")
 STAGES = pa.list_(pa.field("item", REAL, nullable=False))
+SQL_TYPES = {
+    TEXT: "VARCHAR",
+    REAL: "DOUBLE",
+    COUNT: "BIGINT",
+    FLAG: "BOOLEAN",
+    TIME: "TIMESTAMPTZ",
+    STAGES: "DOUBLE[]",
+}
+"""How DuckDB calls them."""
 
 
 class Column(NamedTuple):
@@ -25,13 +34,18 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """One table: what a row is, which columns identify it, and how its files are partitioned."""
+    """One table: what it holds, what a row is, what identifies it, how its files are partitioned.
+
+    ``paper`` names the sections of the paper that its rows are of.
+    """
 
     name: str
+    purpose: str
     grain: str
     key: tuple[str, ...]
     partition: tuple[str, ...]
     columns: tuple[Column, ...]
+    paper: str = "none"
 
     @property
     def schema(self) -> pa.Schema:

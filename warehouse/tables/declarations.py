@@ -35,6 +35,7 @@ from warehouse.tables.reaudits import GATE_VERDICTS, REGISTRY_ENTRIES
 
 TRAJECTORIES = Table(
     "trajectories",
+    "committed score trajectories of both branches, as written",
     "one row per study, model, pair, path and repetition",
     ("study", "model_id", "pair_id", "path", "repetition", "unit_key"),
     ("study", "model_id"),
@@ -47,10 +48,12 @@ TRAJECTORIES = Table(
         Column("q_plus", STAGES, "score of the factual branch at every stage, score units"),
         Column("q_minus", STAGES, "score of the counterfactual branch, score units"),
     ),
+    paper="section 2",
 )
 
 PROFILES = Table(
     "profiles",
+    "committed profiles at every epsilon that was routed, as written",
     "one row per trajectory and epsilon",
     ("study", "model_id", "pair_id", "path", "repetition", "unit_key"),
     ("study", "model_id"),
@@ -71,10 +74,12 @@ PROFILES = Table(
         Column("opposed_mass", REAL, "mass that opposes d, gate or not, score units"),
         Column("is_endpoint_active", FLAG, "|d| >= epsilon"),
     ),
+    paper="section 3, equation 1",
 )
 
 PREDICTIONS = Table(
     "predictions",
+    "score values of the clean images, as written",
     "one row per study, model and clean image",
     ("study", "model_id", "image_id", "unit_key"),
     ("study", "model_id"),
@@ -84,10 +89,12 @@ PREDICTIONS = Table(
         Column("class_scores", STAGES, "score of every class, or the one value of a regression"),
         Column("predicted_class", COUNT, "class of the largest score; NULL without classes", True),
     ),
+    paper="appendix F",
 )
 
 QUARANTINE = Table(
     "quarantine",
+    "trajectories withheld because a score was not finite",
     "one row per trajectory withheld because a score was not finite",
     ("study", "model_id", "pair_id", "path", "repetition", "unit_key"),
     ("study", "model_id"),
@@ -103,7 +110,8 @@ QUARANTINE = Table(
 
 COSTS = Table(
     "costs",
-    "one row per commit of units of a model: what computing them took",
+    "what computing units of work took",
+    "one row per commit of units of a model",
     ("study", "model_id", "commit_key"),
     ("study", "model_id"),
     (
@@ -127,10 +135,12 @@ COSTS = Table(
         WORKER,
         Column("started_at", TIME, "when the work began"),
     ),
+    paper="appendix C.2 (query complexity)",
 )
 
 CORRUPTIONS = Table(
     "corruptions",
+    "class scores of factual images under held-out corruptions of the background",
     "one row per study, model, factual image and corruption of its background",
     ("study", "model_id", "image_id", "corruption", "unit_key"),
     ("study", "model_id"),
@@ -141,10 +151,12 @@ CORRUPTIONS = Table(
         Column("class_scores", STAGES, "score of every class on the corrupted image"),
         Column("predicted_class", COUNT, "class of the largest score; NULL without classes", True),
     ),
+    paper="appendix F",
 )
 
 ATTRIBUTIONS = Table(
     "attributions",
+    "spatial attribution inside the difference region of every pair",
     "one row per study, model, pair and spatial attribution method",
     ("study", "model_id", "pair_id", "method", "unit_key"),
     ("study", "model_id"),
@@ -155,10 +167,12 @@ ATTRIBUTIONS = Table(
         Column("region_score", REAL, "absolute attribution of q(x+) where the pair differs"),
         Column("region_pixels", COUNT, "pixels where the pair differs, or near them"),
     ),
+    paper="appendix F",
 )
 
 RUNS = Table(
     "runs",
+    "runs that were started",
     "one row per run, written when it starts",
     ("study", "run_id"),
     ("study",),
@@ -176,6 +190,7 @@ RUNS = Table(
 
 RUN_UNITS = Table(
     "run_units",
+    "units of work that each run planned",
     "one row per run and unit of work that it plans",
     ("study", "run_id", "unit_key"),
     ("study",),
@@ -192,6 +207,7 @@ RUN_UNITS = Table(
 
 UNIT_PARTS = Table(
     "unit_parts",
+    "what determines the units of work of every run, part by part",
     "one row per run, unit of work and part of its key",
     ("study", "run_id", "unit_key", "part"),
     ("study",),
@@ -205,6 +221,7 @@ UNIT_PARTS = Table(
 
 MODELS = Table(
     "models",
+    "models of each run, with their cards",
     "one row per run and audited model",
     ("study", "run_id", "model_id"),
     ("study",),
@@ -220,10 +237,12 @@ MODELS = Table(
         Column("card", TEXT, "model card with preprocessing, JSON"),
         Column("training", TEXT, "training recipe and its outcome, JSON", True),
     ),
+    paper="appendix F.2",
 )
 
 PATHS = Table(
     "paths",
+    "reveal paths of each run",
     "one row per run and reveal path",
     ("study", "run_id", "path"),
     ("study",),
@@ -237,10 +256,12 @@ PATHS = Table(
         Column("repetition_count", COUNT, "random repetitions of every pair"),
         Column("has_common_start", FLAG, "both branches start from one state, so that r(0) = 0"),
     ),
+    paper="section 2; section 5",
 )
 
 PAIRS = Table(
     "pairs",
+    "sets of pairs that were audited",
     "one row per set of pairs and pair",
     ("study", "pairs_digest", "pair_id"),
     ("study",),
@@ -256,10 +277,12 @@ PAIRS = Table(
         Column("plus_variant", TEXT, "kind of the factual input"),
         Column("minus_variant", TEXT, "kind of the counterfactual input"),
     ),
+    paper="section 2; appendix F.3",
 )
 
 IMAGES = Table(
     "images",
+    "clean inputs of the sets of pairs that were audited",
     "one row per set of pairs and clean input",
     ("study", "pairs_digest", "image_id"),
     ("study",),
@@ -273,6 +296,7 @@ IMAGES = Table(
 
 IMAGE_FILES = Table(
     "image_files",
+    "files behind the clean inputs of the sets of pairs that were audited",
     "one row per set of pairs and clean input that has a file of its own",
     ("study", "pairs_digest", "image_id"),
     ("study",),
@@ -285,6 +309,7 @@ IMAGE_FILES = Table(
 
 RUN_REMARKS = Table(
     "run_remarks",
+    "what each run leaves out of its data",
     "one row per run and remark on what of the data it leaves out",
     ("study", "run_id", "position"),
     ("study",),
@@ -297,6 +322,7 @@ RUN_REMARKS = Table(
 
 RUN_OUTCOMES = Table(
     "run_outcomes",
+    "runs that computed every unit and passed their checks",
     "one row per run that computed every unit and passed its checks",
     ("study", "run_id"),
     ("study",),

@@ -7,6 +7,7 @@ ENTRY = Column("entry", TEXT, "entry of the registry: its name, or name@alias")
 
 REGISTRY_ENTRIES = Table(
     "registry_entries",
+    "entries of the registry at every re-audit",
     "one row per re-audit and entry of the registry, those that went included",
     ("study", "reaudit_id", "entry"),
     ("study",),
@@ -31,6 +32,7 @@ REGISTRY_ENTRIES = Table(
 
 GATE_VERDICTS = Table(
     "gate_verdicts",
+    "what the gates said at every re-audit",
     "one row per re-audit, and rule of a gate on one row of the drift",
     ("study", "reaudit_id", "position"),
     ("study",),

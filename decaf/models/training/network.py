@@ -1,13 +1,14 @@
 """Carry out a network's training recipe and keep what it leaves."""
 
-import fcntl
 import json
 import logging
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from filelock import FileLock, Timeout
 
 from decaf.errors import WriteFailed
 from decaf.models import architectures
@@ -47,12 +48,11 @@ def train_network(card: "NetworkCard", workspace: Path, device: str) -> None:
     if target.exists():
         return
     scratch = target.with_suffix(".progress")
-    with _held(scratch, card.id):
+    with _held(target.with_suffix(".lock"), card.id):
         if not target.exists():
+            _make_folder(scratch)
             _train(card, device, target, scratch)
-        # One that waited made the folder again where the other had removed it already.
-        with suppress(FileNotFoundError):
-            shutil.rmtree(scratch)
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _train(card: "NetworkCard", device: str, target: Path, scratch: Path) -> None:
@@ -75,33 +75,34 @@ def _train(card: "NetworkCard", device: str, target: Path, scratch: Path) -> Non
 
 
 @contextmanager
-def _held(folder: Path, name: str) -> Iterator[None]:
-    """Hold a folder for the length of the block; wait for as long as another process holds it.
+def _held(file: Path, name: str) -> Iterator[None]:
+    """Hold a lock for the length of the block; wait for as long as another process holds it.
 
-    The lock is the operating system's, on a file in the folder, so it ends with the process that
-    holds it. Whoever waited may hold a file that is gone: then there is a checkpoint.
+    The lock is the operating system's, so it ends with the process that holds it.
     """
-    with _lock_file(folder) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            LOG.warning("%s is being trained by another run, in %s: waiting for it", name, folder)
-            fcntl.flock(file, fcntl.LOCK_EX)
+    _make_folder(file.parent)
+    lock = FileLock(file, fallback_to_soft=False)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        LOG.warning("%s is being trained by another run, in %s: waiting for it", name, file.parent)
+        lock.acquire(poll_interval=1)
+    try:
         yield
+    finally:
+        # While it is held: whoever waits sees that its file is gone, and makes another.
+        file.unlink(missing_ok=True)
+        lock.release()
 
 
-def _lock_file(folder: Path) -> TextIO:
-    while True:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            return (folder / "lock").open("a")
-        except FileNotFoundError:
-            continue  # gone again: whoever removed it has made the checkpoint
-        except OSError as error:
-            raise WriteFailed(
-                f"{folder} cannot be made, where a training is kept while it is under way: "
-                f"{error.strerror}; free some space, or set 'workspace:' to another folder"
-            ) from error
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteFailed(
+            f"{folder} cannot be made, where a training is kept while it is under way: "
+            f"{error.strerror}; free some space, or set 'workspace:' to another folder"
+        ) from error
 
 
 def read_outcome(path: Path) -> dict[str, Any] | None:
