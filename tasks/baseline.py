@@ -103,7 +103,7 @@ def run_baseline(order: BaselineOrder) -> BaselineReport:
 def _probability(
     unit: BaselineUnit, model: Model
 ) -> Callable[[NDArray[np.float32]], NDArray[np.float64]]:
-    """(n, p) rows → (n,) P(y = 1), through the same feeding as the audit's."""
+    """(n, p) rows → (n,) P(y = 1), through the same preprocessing as the audit's."""
     if model.output != "probabilities":
         raise ModelError(
             f"model {unit.model.id} gives a {model.output}, and baseline {unit.method} needs "

@@ -14,7 +14,7 @@ WORDS = {
     "pairs": "pairs",
     "model_id": "name of the model",
     "weights": "weights changed",
-    "feeding": "feeding (preprocessing or precision)",
+    "preprocessing": "preprocessing or precision",
     "score": "score",
     "paths": "paths",
     "grid": "grid",

@@ -111,7 +111,7 @@ def model_order(study: Study, card: ModelCard, inputs: Mapping[str, str]) -> Mod
     return ModelOrder(
         card=card,
         weights=inputs["weights"],
-        feeding=inputs["feeding"],
+        preprocessing=inputs["preprocessing"],
         workspace=study.workspace.absolute(),
         device=study.device,
         python_path=tuple(folder.absolute() for folder in study.python_path),

@@ -60,7 +60,7 @@ def plan_baselines(study: "Study", pairs: PairSet) -> list[BaselineUnit]:
         shared = {
             "model_id": card.id,
             "weights": card.weights_digest(study.workspace),
-            "feeding": card.feeding_digest,
+            "preprocessing": card.preprocessing_digest,
             "recipe": card.recipe_digest,
             "pairs": pairs.digest,
             "version": str(BASELINE_VERSION),

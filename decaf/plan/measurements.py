@@ -24,7 +24,7 @@ NULL_PAIR_TYPE = "same_rand"
 """Where a pair of this type shows no endpoint difference, the factual image is corrupted."""
 BEHAVIOUR_PAIR_TYPES = {NULL_PAIR_TYPE, "same_next"}
 """Behaviours are told from pairs of both types: contradiction from the second (appendix F)."""
-SHARED_INPUTS = ("pairs", "model_id", "weights", "feeding", "score")
+SHARED_INPUTS = ("pairs", "model_id", "weights", "preprocessing", "score")
 
 
 @dataclass(frozen=True)

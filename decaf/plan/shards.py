@@ -68,7 +68,7 @@ def plan_shards(study: Study, pairs: PairSet) -> list[Shard]:
         model = {
             "model_id": card.id,
             "weights": card.weights_digest(study.workspace),
-            "feeding": card.feeding_digest,
+            "preprocessing": card.preprocessing_digest,
         }
         for number, (rows, digest) in enumerate(blocks):
             keys = shard_keys({"pairs": digest, **model, **shared}, study.epsilon)

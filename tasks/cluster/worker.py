@@ -28,7 +28,7 @@ class ModelOrder:
     card: ModelCard
     weights: str
     """Digest of the weights."""
-    feeding: str
+    preprocessing: str
     """Digest of the preprocessing."""
     workspace: Path
     device: str
