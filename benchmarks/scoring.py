@@ -18,9 +18,8 @@ import torch
 from torchvision import models
 
 from decaf.data.pairs import Image, Pair, PairBlock, PairSet
-from decaf.models.network import NetworkModel
 from decaf.models.precision import exact_float32
-from decaf.models.sources.network import NetworkCard
+from decaf.models.sources.network import NetworkCard, NetworkModel
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
 from decaf.scoring.block import BlockScores, score_block

@@ -270,7 +270,8 @@ def _commit_shard(
         "costs": pa.Table.from_pylist([cost], TABLES["costs"].schema),
     }
     inputs = dict.fromkeys(
-        ("feeding", "grid", "model_id", "numerics", "pairs", "paths", "score", "weights"), "0" * 64
+        ("preprocessing", "grid", "model_id", "numerics", "pairs", "paths", "score", "weights"),
+        "0" * 64,
     )
     named = {"model_id": shard["model_id"], "inputs": inputs}
     started = perf_counter()

@@ -167,13 +167,13 @@ class Audit:
         row = names.index(pair)
         if not self.is_finite[row]:
             raise DataError(f"pair {self.ids[row]!r} has scores that are not finite; see q_plus")
-        return trajectory_chart(self, row)
+        return trajectory_chart(self.ids[row], self.grid, self.response[row], self.epsilon)
 
     def plot_mean(self) -> "alt.Chart":
         """Mean evidence, contradiction and fragility at every stage, stacked. Needs altair."""
         from decaf.library.plots import mean_chart
 
-        return mean_chart(self)
+        return mean_chart(self.grid, self.response[self.is_finite], self.epsilon)
 
     def __repr__(self) -> str:
         kept = f"{len(self.ids)} pairs, {self.grid.size} stages, epsilon {self.epsilon:g}"

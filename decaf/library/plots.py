@@ -3,11 +3,13 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+
+from decaf.routing.profiles import profile
+from decaf.routing.route import route
 
 if TYPE_CHECKING:
     import altair as alt
-
-    from decaf.library.findings import Audit
 
 COLOURS = {
     "evidence": "#0f7b80",
@@ -23,27 +25,38 @@ WIDTH, HEIGHT = 420, 240
 """Of a plot, CSS pixels."""
 
 
-def trajectory_chart(audit: "Audit", row: int) -> "alt.LayerChart":
+def trajectory_chart(
+    name: str, grid: NDArray[np.float64], response: NDArray[np.float64], epsilon: float
+) -> "alt.LayerChart":
     """Response of one pair over the stages, with the area of each role.
 
     Above and below zero the area joins the stages' positive and negative responses by straight
     lines, as the trapezoid rule does: its size is E, C or F. With repetitions both are means, and
     so is the line. The band is the gate, the point at the last stage the final contrast ``d``.
+
+    Parameters
+    ----------
+    name
+        What the title calls the pair.
+    grid
+        (n_stages,) from 0 to 1.
+    response
+        (n_repetitions, n_stages) finite, score units; the last stage is the same in all.
     """
     import altair as alt
 
-    profiles, response = audit.profiles, audit.response[row]
-    d, epsilon = profiles.endpoint_delta[row], audit.epsilon
+    profiles = profile(response, grid, epsilon)
+    d, is_active = profiles.endpoint_delta[0], profiles.is_endpoint_active[0]
     stage = alt.X("t:Q", title="stage t", scale=alt.Scale(domain=[0, 1]))
     height = alt.Y("response:Q", title="response r(t), score units", stack=None)
     areas = (
-        alt.Chart(alt.InlineData(values=_signed_areas(audit, row)))
+        alt.Chart(alt.InlineData(values=_signed_areas(grid, response, d, is_active)))
         .mark_area(fillOpacity=0.45)
         .encode(x=stage, y=height, color=_role_colours(), detail="side:N", tooltip=_TOOLTIPS)
     )
     line_values = [
         {"t": float(t), "response": float(r)}
-        for t, r in zip(audit.grid, response.mean(axis=0), strict=True)
+        for t, r in zip(grid, response.mean(axis=0), strict=True)
     ]
     line = (
         alt.Chart(alt.InlineData(values=line_values))
@@ -55,39 +68,43 @@ def trajectory_chart(audit: "Audit", row: int) -> "alt.LayerChart":
         .mark_point(color=INK, size=90, shape="diamond", filled=True)
         .encode(x=stage, y=height, tooltip=[alt.Tooltip("response:Q", title="d", format=".4g")])
     )
-    masses = ", ".join(f"{role[0].upper()} {getattr(profiles, role)[row]:.4g}" for role in ROLES)
-    title = f"pair {audit.ids[row]}: M {profiles.endpoint_magnitude[row]:.4g}, {masses}"
-    gate = "open" if profiles.is_endpoint_active[row] else "closed"
-    described = f"Response of {title}; the gate of {epsilon:g} is {gate}"
+    masses = _masses([getattr(profiles, role).mean() for role in ROLES])
+    title = f"pair {name}: M {abs(d):.4g}, {masses}"
+    described = (
+        f"Response of {title}; the gate of {epsilon:g} is {'open' if is_active else 'closed'}"
+    )
     return alt.layer(*_gate(epsilon), areas, line, endpoint).properties(
         width=WIDTH, height=HEIGHT, title=title, description=described
     )
 
 
-def mean_chart(audit: "Audit") -> "alt.Chart":
+def mean_chart(
+    grid: NDArray[np.float64], response: NDArray[np.float64], epsilon: float
+) -> "alt.Chart":
     """Routed response at every stage, mean over pairs and repetitions: E, C and F stacked.
 
     The areas of the three are the means of E, C and F.
+
+    Parameters
+    ----------
+    grid
+        (n_stages,) from 0 to 1.
+    response
+        (n_pairs, n_repetitions, n_stages) finite, score units.
     """
     import altair as alt
 
-    from decaf.routing.route import route
-
-    response = audit.response[audit.is_finite]
-    endpoint = np.broadcast_to(
-        audit.profiles.endpoint_delta[audit.is_finite][:, None], response.shape[:2]
-    )
-    routed = route(response, endpoint, audit.epsilon)
+    means = {
+        role: part.mean(axis=(0, 1))
+        for role, part in zip(ROLES, route(response, epsilon=epsilon), strict=True)
+    }
     values = [
         {"t": float(t), "role": role, "place": place, "response": float(mean)}
-        for place, (role, part) in enumerate(zip(ROLES, routed, strict=True))
-        for t, mean in zip(audit.grid, part.mean(axis=(0, 1)), strict=True)
+        for place, (role, by_stage) in enumerate(means.items())
+        for t, mean in zip(grid, by_stage, strict=True)
     ]
-    means = [float(np.nanmean(getattr(audit.profiles, role))) for role in ROLES]
-    title = ", ".join(
-        f"{role[0].upper()} {mean:.4g}" for role, mean in zip(ROLES, means, strict=True)
-    )
-    title = f"{len(response)} pairs: {title}"
+    masses = _masses([np.trapezoid(by_stage, grid) for by_stage in means.values()])
+    title = f"{len(response)} pairs: {masses}"
     return (
         alt.Chart(alt.InlineData(values=values))
         .mark_area(stroke="white", strokeWidth=1)
@@ -107,20 +124,25 @@ def mean_chart(audit: "Audit") -> "alt.Chart":
     )
 
 
+def _masses(values: list[float]) -> str:
+    return ", ".join(f"{role[0].upper()} {x:.4g}" for role, x in zip(ROLES, values, strict=True))
+
+
 _TOOLTIPS = ["role:N", "t:Q", "response:Q"]
 
 
-def _signed_areas(audit: "Audit", row: int) -> list[dict]:
+def _signed_areas(
+    grid: NDArray[np.float64], response: NDArray[np.float64], d: float, is_active: bool
+) -> list[dict]:
     """The response above and below zero, each with the role that it has for this pair."""
-    response, d = audit.response[row], audit.profiles.endpoint_delta[row]
     values = []
     for side, part in (("above", np.maximum(response, 0)), ("below", np.minimum(response, 0))):
         role = "evidence" if (d > 0) == (side == "above") else "contradiction"
-        if not audit.profiles.is_endpoint_active[row]:
+        if not is_active:
             role = "fragility"
         values += [
             {"t": float(t), "side": side, "role": role, "response": float(r)}
-            for t, r in zip(audit.grid, part.mean(axis=0), strict=True)
+            for t, r in zip(grid, part.mean(axis=0), strict=True)
         ]
     return values
 

@@ -1,4 +1,4 @@
-"""The model card: everything that is needed to find a model and feed it correctly, as data."""
+"""The model card: everything that is needed to find a model and to prepare its inputs, as data."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -55,8 +55,8 @@ class ModelCard(Settings, ABC):
 
     @property
     @abstractmethod
-    def feeding_digest(self) -> str:
-        """Digest of everything on the card that changes outputs, all but the weights."""
+    def preprocessing_digest(self) -> str:
+        """Digest of everything on the card that changes outputs, except the weights."""
 
     @abstractmethod
     def weights_digest(self, workspace: Path) -> str:

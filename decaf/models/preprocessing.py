@@ -1,38 +1,51 @@
-"""From raw inputs to what a network takes: size, mean, std and memory layout of its card."""
+"""From raw inputs to what a network takes: resized, normalised, in its memory layout."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from decaf.errors import ModelError
 
 if TYPE_CHECKING:
     import torch
 
-    from decaf.models.sources.network import NetworkCard
+MemoryFormat = Literal["contiguous", "channels_last"]
+"""Layout of images in the memory."""
 
 
-class Feeding:
+class Preprocessing:
     """Prepares raw inputs, in training as in an audit; gradients pass through it.
 
     Parameters
     ----------
-    card
-        Its preprocessing. Images of another side are resized here, so that every model of a study
-        sees the same revealed state.
+    input_size
+        Side of the images that the network takes, px. Images of another side are resized here, so
+        that every model of a study sees the same revealed state; None leaves them as they are.
+    mean, std
+        Subtracted from inputs in [0, 1], and what they are divided by then: one number for each
+        channel or feature, or one for all.
+    name
+        What errors call the model.
     device
         Where the inputs are.
     """
 
-    def __init__(self, card: "NetworkCard", device: "torch.device") -> None:
+    def __init__(
+        self,
+        input_size: int | None,
+        mean: Sequence[float],
+        std: Sequence[float],
+        memory_format: MemoryFormat,
+        name: str,
+        device: "torch.device",
+    ) -> None:
         import torch
 
-        formats = {
-            "contiguous": torch.contiguous_format,
-            "channels_last": torch.channels_last,
-        }
-        self.memory_format = formats[card.memory_format]
-        self._card = card
-        self._mean = torch.tensor(card.mean, device=device)
-        self._std = torch.tensor(card.std, device=device)
+        is_last = memory_format == "channels_last"
+        self.memory_format = torch.channels_last if is_last else torch.contiguous_format
+        self._input_size = input_size
+        self._mean = torch.tensor(mean, device=device)
+        self._std = torch.tensor(std, device=device)
+        self._name = name
 
     def __call__(self, inputs: "torch.Tensor") -> "torch.Tensor":
         """(n, channels, height, width) or (n, features) floats → the same in float32, normalised.
@@ -40,19 +53,19 @@ class Feeding:
         Raises
         ------
         ModelError
-            When the card normalises another number of channels or features.
+            When ``mean`` is of another number of channels or features.
         """
         from torch.nn import functional
 
         if self._mean.numel() not in (1, inputs.shape[1]):
             raise ModelError(
-                f"model {self._card.id}: the inputs have {inputs.shape[1]} channels or features, "
+                f"model {self._name}: the inputs have {inputs.shape[1]} channels or features, "
                 f"'mean:' has {self._mean.numel()} numbers; give one for each, or one for all"
             )
         inputs = inputs.float()  # rows of a data set may be float64
         if inputs.ndim == 2:
             return (inputs - self._mean) / self._std
-        side = self._card.input_size
+        side = self._input_size
         if side is not None and inputs.shape[2:] != (side, side):
             inputs = functional.interpolate(
                 inputs, (side, side), mode="bilinear", antialias=True, align_corners=False

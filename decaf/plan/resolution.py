@@ -30,7 +30,7 @@ class Resolved:
     card: ModelCard | None = None
     weights: str | None = None
     """Digest of the weights, at this moment."""
-    feeding: str | None = None
+    preprocessing: str | None = None
     """Digest of everything else that changes outputs."""
     problem: str | None = None
 
@@ -72,8 +72,8 @@ def listed(registry: Registry) -> list[Entry]:
 def resolve(study: Study, entries: Sequence[Entry]) -> list[Resolved]:
     """Bring every entry here and make a model card of it, in the order of the entries.
 
-    The card's ``id`` ends in the first digits of a digest of weights and feeding: a version that
-    was uploaded twice, or has two aliases, is one model, and is scored once.
+    The card's ``id`` ends in the first digits of a digest of weights and preprocessing: a version
+    that was uploaded twice, or has two aliases, is one model, and is scored once.
     """
     return [_resolved(study, entry) for entry in entries]
 
@@ -90,13 +90,13 @@ def _resolved(study: Study, entry: Entry) -> Resolved:
         return Resolved(entry, problem=entry.problem)
     try:
         card = _card(entry, study.registry.offer(entry, study.workspace))
-        weights, feeding = card.weights_digest(study.workspace), card.feeding_digest
+        weights, preprocessing = card.weights_digest(study.workspace), card.preprocessing_digest
     except BadInput as error:
         return Resolved(entry, problem=str(error))
     name = NOT_OF_A_NAME.sub("_", entry.name).lstrip("._+-")[:LONGEST_NAME] or "model"
-    content = json_sha256([weights, feeding])
+    content = json_sha256([weights, preprocessing])
     named = card.model_copy(update={"id": f"{name}-{content[:DIGITS]}"})
-    return Resolved(entry, named, weights, feeding)
+    return Resolved(entry, named, weights, preprocessing)
 
 
 def _card(entry: Entry, offer: Offer) -> ModelCard:

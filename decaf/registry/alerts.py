@@ -8,16 +8,14 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
 from pydantic import Field
 
 from decaf.errors import AlertFailed, ConfigError
 from decaf.foundation.addresses import Address
+from decaf.foundation.retries import last_answer
 from decaf.foundation.settings import PlacedPath, Settings
 
 SIGNATURE, TIMESTAMP, DELIVERY = "X-Decaf-Signature", "X-Decaf-Timestamp", "X-Decaf-Delivery"
-PASSING = (408, 425, 429)
-FIRST_SERVER_ERROR = 500
 
 
 class Webhook(Settings):
@@ -89,32 +87,34 @@ def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
     AlertFailed
         When no attempt was answered with 2xx.
     """
+    import httpx
+
     body = json.dumps(content, allow_nan=False).encode()
-    reason = ""
-    for attempt in range(webhook.retries + 1):
-        if attempt:
-            time.sleep(webhook.backoff_seconds * 2 ** (attempt - 1))
+    attempts = []
+
+    def attempt() -> httpx.Response:
         timestamp = str(int(time.time()))
+        attempts.append(timestamp)
         headers = {
             "Content-Type": "application/json",
             TIMESTAMP: timestamp,
             DELIVERY: delivery,
             SIGNATURE: signature(webhook.secret, timestamp, body),
         }
-        try:
-            response = httpx.post(
-                webhook.url, content=body, headers=headers, timeout=webhook.timeout_seconds
-            )
-        except httpx.HTTPError as error:
-            reason = type(error).__name__
-            continue
+        return httpx.post(
+            webhook.url, content=body, headers=headers, timeout=webhook.timeout_seconds
+        )
+
+    try:
+        response = last_answer(attempt, webhook.retries, webhook.backoff_seconds)
+    except httpx.RequestError as error:
+        reason = type(error).__name__
+    else:
         if response.is_success:
             return
         reason = f"status {response.status_code}"
-        if response.status_code < FIRST_SERVER_ERROR and response.status_code not in PASSING:
-            break
     raise AlertFailed(
-        f"webhook {webhook.url} took no alert: {attempt + 1} attempts, the last ended with "
+        f"webhook {webhook.url} took no alert: {len(attempts)} attempts, the last ended with "
         f"{reason}. The audit is kept; the next decaf reaudit sends the alerts again"
     )
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from typer.exceptions import TyperException
 
 from decaf.errors import DecafError, QueryError
 from flows.commands import schedule as schedule_commands
+from flows.commands.terminal import complaints, console
 from flows.stopping import Stopped
 
 app = typer.Typer(
@@ -19,9 +19,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-# Where nobody looks at a terminal, as in a pipe or a log, nothing is cut to fit one.
-console = Console(width=None if sys.stdout.isatty() else 1000)
-complaints = Console(stderr=True, style="red", highlight=False, soft_wrap=True)
 
 Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
 Warehouse = Annotated[
@@ -110,6 +107,17 @@ def reaudit(
     from flows.commands import reaudits
 
     reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json)
+
+
+@schedule_commands.schedules.command(hidden=True)
+def execute(config: Config) -> None:
+    """Do what a schedule is for; ``decaf serve`` calls this."""
+    from decaf.plan.study import load_study
+
+    if load_study(config).registry is None:
+        run(config)
+    else:
+        reaudit(config)
 
 
 @app.command()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from flows.commands.terminal import console
+
 if TYPE_CHECKING:
     from flows.scheduling.schedules import Run, Schedule, Schedules
 
@@ -39,7 +41,6 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ) -> None:
     """List the schedules: when they run next, what became of the last run, what is paused."""
-    from flows.commands.cli import console
     from flows.commands.display import table_of
     from flows.scheduling.cron import zone
 
@@ -147,18 +148,6 @@ def run_now(name: Name) -> None:
     _say(f"{name} begins within seconds; decaf schedule list says what becomes of it")
 
 
-@schedules.command(hidden=True)
-def execute(config: Config) -> None:
-    """Do what a schedule is for; ``decaf serve`` calls this."""
-    from decaf.plan.study import load_study
-    from flows.commands import cli
-
-    if load_study(config).registry is None:
-        cli.run(config)
-    else:
-        cli.reaudit(config)
-
-
 def _server() -> "Schedules":
     from flows.scheduling import service
     from flows.scheduling.schedules import Schedules
@@ -167,8 +156,6 @@ def _server() -> "Schedules":
 
 
 def _say(text: str) -> None:
-    from flows.commands.cli import console
-
     console.print(text, highlight=False, soft_wrap=True, markup=False)
 
 

@@ -5,7 +5,6 @@ it as any other. Its own client takes seconds to import; a dozen requests need n
 """
 
 import os
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import count
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from decaf.errors import ServerUnreachable, UnknownName
+from decaf.foundation.retries import last_answer
 
 FLOW = "scheduled"
 AUDITS = ["audit", "reaudit"]
@@ -29,7 +29,7 @@ TIMEOUT_SECONDS = 30
 PAGE = 200
 BUSY = (429, 502, 503)
 """What is answered while the database is locked; nothing has happened then."""
-PAUSES_SECONDS = (0.5, 1, 2, 4)
+RETRIES, PAUSE_SECONDS = 4, 0.5
 CREDENTIALS = "PREFECT_API_AUTH_STRING"
 """Where Prefect itself looks for them, as ``user:password``."""
 
@@ -239,17 +239,16 @@ class Schedules:
         return is_accepted
 
     def _ask(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
-        for pause in (*PAUSES_SECONDS, None):
+        def send() -> httpx.Response:
             try:
-                answer = self._client.request(method, f"{self._address}/{path}", json=content)
+                return self._client.request(method, f"{self._address}/{path}", json=content)
             except httpx.HTTPError as error:
                 raise ServerUnreachable(
                     f"no Prefect server at {self._address} ({type(error).__name__}: {error}); is "
                     "decaf serve running?"
                 ) from error
-            if answer.status_code not in BUSY or pause is None:
-                break
-            time.sleep(pause)
+
+        answer = last_answer(send, RETRIES, PAUSE_SECONDS, is_transient=_is_busy)
         if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             raise ServerUnreachable(
                 f"the Prefect server at {self._address} refuses ({answer.status_code}); expected "
@@ -269,6 +268,10 @@ class Refused(ServerUnreachable):
             f"{answer.text[:500]}"
         )
         self.status = answer.status_code
+
+
+def _is_busy(answer: httpx.Response) -> bool:
+    return answer.status_code in BUSY
 
 
 def _schedule(said: dict[str, Any]) -> Schedule | None:

@@ -106,7 +106,7 @@ class Round:
             word
             for word, now, then in (
                 ("weights", one.weights, before["weights_sha256"]),
-                ("preprocessing", one.feeding, before["feeding_sha256"]),
+                ("preprocessing", one.preprocessing, before["feeding_sha256"]),
             )
             if now != then
         ]
@@ -159,7 +159,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         },
     }
     configured = [
-        [card.id, card.weights_digest(study.workspace), card.feeding_digest]
+        [card.id, card.weights_digest(study.workspace), card.preprocessing_digest]
         for card in study.models
         if not card.is_untrained(study.workspace)
     ]
@@ -253,7 +253,7 @@ def _row(one: Resolved) -> Row:
         "state": FAILED if one.card is None else AUDITED,
         "model_id": one.model_id,
         "weights_sha256": one.weights,
-        "feeding_sha256": one.feeding,
+        "feeding_sha256": one.preprocessing,
         "problem": one.problem,
     }
 

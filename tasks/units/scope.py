@@ -58,7 +58,7 @@ class Scope:
         return {
             "model": card.id,
             "weights": card.weights_digest(self.study.workspace),
-            "preprocessing": card.feeding_digest,
+            "preprocessing": card.preprocessing_digest,
         }
 
 

@@ -289,7 +289,8 @@ def test_logs_of_a_schedule_do_not_pile_up(tmp_path):
 
 
 def test_a_server_that_is_busy_is_asked_again(monkeypatch):
-    monkeypatch.setattr(schedules, "PAUSES_SECONDS", (0, 0))
+    monkeypatch.setattr(schedules, "RETRIES", 2)
+    monkeypatch.setattr(schedules, "PAUSE_SECONDS", 0)
     answers = [(503, "{}"), (429, "{}"), (200, "[]"), (422, "no"), (401, "{}"), *[(503, "{}")] * 3]
 
     with (

@@ -170,7 +170,7 @@ def test_what_gives_no_probabilities_is_not_explained_as_if_it_did(trained):
     unit = planned(trained)["linear_s1", "pdp_ale"]
     made = order(trained, unit)
     card = unit.model.model_copy(update={"method": "decision_function"})
-    model = replace(made.model, card=card, feeding=card.feeding_digest)
+    model = replace(made.model, card=card, preprocessing=card.preprocessing_digest)
     with pytest.raises(ModelError, match="gives a value, and baseline pdp_ale needs probabilities"):
         run_baseline(replace(made, model=model))
     assert not receipts.keys(trained.warehouse, "baselines", "s")

@@ -115,9 +115,9 @@ def test_weights(study):
 
 
 @pytest.mark.parametrize("change", [{"mean": (0.4, 0.5, 0.5)}, {"precision": "tf32"}])
-def test_feeding(study, change):
+def test_preprocessing(study, change):
     commit_all(study)
-    reason = "feeding (preprocessing or precision)"
+    reason = "preprocessing or precision"
     assert explain(planned(first_card(study, **change))) == [Miss("one", "score", 3, reason)]
 
 

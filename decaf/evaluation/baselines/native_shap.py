@@ -84,7 +84,7 @@ def _linear_values(
 
 
 def is_xgboost(estimator: Any) -> bool:
-    """Whether it is what :mod:`decaf.models.estimator` opens an XGBoost file as."""
+    """Whether it is what the card of an estimator opens an XGBoost file as."""
     import xgboost
 
     return isinstance(estimator, xgboost.Booster)

@@ -1,6 +1,8 @@
 """What every training recipe is: how the weights of a network, or an estimator, are made."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pydantic import Field
@@ -12,9 +14,22 @@ if TYPE_CHECKING:
     import torch
 
     from decaf.foundation.readiness import Check
-    from decaf.models.training.network import TrainingSite
 
 PLACE = Place("decaf.models.recipes", tag="recipe")
+
+
+class TrainingSite(NamedTuple):
+    """Where a recipe works, and on what."""
+
+    architecture: str
+    """Name of the network's architecture, ``source:name``."""
+    device: "torch.device"
+    preprocessing: Callable[["torch.Tensor"], "torch.Tensor"]
+    """From inputs in [0, 1] on the device to what the network takes, as in the audit."""
+    scratch: Path
+    """Folder for what a stopped training goes on from; it goes when the checkpoint is there."""
+    target: Path
+    """Where the checkpoint will be; a recipe may leave others beside it."""
 
 
 class NetworkRecipe(Settings, ABC):
@@ -34,11 +49,11 @@ class NetworkRecipe(Settings, ABC):
         return ()
 
     @abstractmethod
-    def train(self, network: "torch.nn.Module", site: "TrainingSite") -> NamedTuple:
+    def train(self, network: "torch.nn.Module", site: TrainingSite) -> NamedTuple:
         """Train the network in place; what came out, as a NamedTuple of plain values.
 
-        The site says on which device, how inputs are fed, and where a long training keeps what it
-        would go on from.
+        The site says on which device, how inputs are preprocessed, and where a long training keeps
+        what it would go on from.
         """
 
 

@@ -1,17 +1,33 @@
 """A model behind HTTP: batches of inputs go out as JSON, outputs come back as JSON."""
 
+import base64
+import json
+import math
+import weakref
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, SecretStr, field_validator
 from pydantic_core import PydanticCustomError
 
+from decaf.errors import ModelError, ScoringFailed
 from decaf.foundation.addresses import Address
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.retries import is_transient, last_answer
 from decaf.models.card import Model, ModelCard, Output
+
+if TYPE_CHECKING:
+    import httpx
+    import torch
 
 VERSION_HEADER = "X-Model-Version"
 """Header in which an endpoint states the version of its model."""
+
+OK = 200
+SHOWN = 300
+"""Characters of an answer that a message repeats."""
 
 
 class EndpointCard(ModelCard):
@@ -32,7 +48,9 @@ class EndpointCard(ModelCard):
     rows_per_request: int = Field(64, gt=0, description="inputs of one request")
     timeout_seconds: float = Field(30.0, gt=0, description="longest silence of the server, s")
     retries: int = Field(
-        4, ge=0, description="further attempts after no connection, a time-out, 429 or 5xx"
+        4,
+        ge=0,
+        description="further attempts after no connection, a time-out, 408, 425, 429 or 5xx",
     )
     backoff_seconds: float = Field(
         0.5, ge=0, description="pause before the first of them; doubled for each further one, s"
@@ -63,7 +81,7 @@ class EndpointCard(ModelCard):
         return f"endpoint:{self.url}"
 
     @property
-    def feeding_digest(self) -> str:
+    def preprocessing_digest(self) -> str:
         """Digest of how inputs are sent and what the outputs are."""
         return json_sha256(["endpoint", self.encoding, self.output])
 
@@ -73,6 +91,118 @@ class EndpointCard(ModelCard):
 
     def load(self, workspace: Path, device: str) -> Model:
         """Open a client; nothing is sent yet."""
-        from decaf.models.endpoint import EndpointModel
-
         return EndpointModel(self)
+
+
+class EndpointModel:
+    """Inputs → outputs of an endpoint, over one client whose connections are reused.
+
+    Proxies and certificates of the environment are honoured, as by every HTTP client.
+    """
+
+    def __init__(self, card: EndpointCard) -> None:
+        import httpx
+        import torch
+
+        self.output = card.output
+        self.device = torch.device("cpu")
+        self._card = card
+        headers = {name: value.get_secret_value() for name, value in card.headers.items()}
+        self._secrets = [word for value in headers.values() for word in value.split()]
+        self._client = httpx.Client(timeout=card.timeout_seconds, headers=headers)
+        weakref.finalize(self, self._client.close)
+
+    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+        """(n, …) float32 → (n, outputs) float64; ``null`` and ``NaN`` become NaN.
+
+        Raises
+        ------
+        ModelError
+            When the endpoint refuses the request (4xx), answers with another version, or with
+            something else than one list of numbers for each input.
+        ScoringFailed
+            When it gives no answer, however often it is asked.
+        """
+        import torch
+
+        size = self._card.rows_per_request
+        parts = [self._ask(part.numpy()) for part in inputs.split(size)]
+        if len({part.shape[1] for part in parts}) > 1:
+            raise ModelError(f"{self._name}: the number of outputs changes between requests")
+        return torch.from_numpy(np.concatenate(parts))
+
+    @property
+    def _name(self) -> str:
+        return f"model {self._card.id}, endpoint {self._card.url}"
+
+    def _ask(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        import httpx
+
+        card = self._card
+        body = json.dumps({"inputs": self._encoded(rows)}).encode()
+
+        def send() -> "httpx.Response":
+            headers = {"Content-Type": "application/json"}
+            return self._client.post(card.url, content=body, headers=headers)
+
+        try:
+            response = last_answer(
+                send, card.retries, card.backoff_seconds, card.longest_backoff_seconds
+            )
+        except httpx.RequestError as error:
+            raise self._no_answer(f"{type(error).__name__}: {self._shown(str(error))}") from error
+        if is_transient(response):
+            raise self._no_answer(f"status {response.status_code}: {self._shown(response.text)}")
+        return self._read(response, len(rows))
+
+    def _no_answer(self, reason: str) -> ScoringFailed:
+        return ScoringFailed(
+            f"{self._name} gave no answer: {self._card.retries + 1} attempts, the last ended with "
+            f"{reason}. Start the server or repair the connection, then run the same command again"
+        )
+
+    def _encoded(self, rows: NDArray[np.float32]) -> Any:
+        if self._card.encoding == "json":
+            return rows.tolist()
+        content = np.ascontiguousarray(rows, "<f4").tobytes()
+        return {"base64": base64.b64encode(content).decode(), "shape": list(rows.shape)}
+
+    def _read(self, response: "httpx.Response", row_count: int) -> NDArray[np.float64]:
+        if response.status_code != OK:
+            raise ModelError(
+                f"{self._name} refused a request with status {response.status_code}: "
+                f"{self._shown(response.text)}"
+            )
+        version = response.headers.get(VERSION_HEADER, self._card.version)
+        if version != self._card.version:
+            raise ModelError(
+                f"{self._name} is version {version!r}, the configuration says "
+                f"{self._card.version!r}: correct 'version:', and its scores are made again"
+            )
+        try:
+            rows = response.json()["outputs"]
+            return _numbers(rows, row_count)
+        except (ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
+            raise ModelError(
+                f"{self._name} returned {self._shown(response.text)}; expected "
+                f'{{"outputs": [[…], …]}} with {row_count} lists of as many numbers or null '
+                f"({error})"
+            ) from error
+
+    def _shown(self, text: str) -> str:
+        """Beginning of a text, without the secrets that it may repeat."""
+        for secret in self._secrets:
+            text = text.replace(secret, "…")
+        return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
+
+
+def _numbers(rows: Any, row_count: int) -> NDArray[np.float64]:
+    """(rows, outputs) from lists of numbers; ``None`` becomes NaN."""
+    if not isinstance(rows, list) or not all(isinstance(row, list) and row for row in rows):
+        raise ValueError("'outputs' is no list of lists")
+    if len(rows) != row_count:
+        raise ValueError(f"{len(rows)} lists for {row_count} inputs")
+    numbers = [[math.nan if value is None else value for value in row] for row in rows]
+    if not all(type(value) in (int, float) for row in numbers for value in row):
+        raise ValueError("an output is no number")
+    return np.array(numbers, np.float64)

@@ -40,7 +40,7 @@ class FunctionCard(ModelCard):
         return f"function:{self.function}"
 
     @property
-    def feeding_digest(self) -> str:
+    def preprocessing_digest(self) -> str:
         """Digest of the function's name, its arguments, and what it returns."""
         return json_sha256(["function", self.function, self.arguments, self.output])
 

@@ -1,11 +1,12 @@
 """A torch network: an architecture, weights and preprocessing."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.plugins import one_of
 from decaf.foundation.readiness import Check
@@ -13,14 +14,27 @@ from decaf.foundation.settings import PlacedPath
 from decaf.models import architectures
 from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
-from decaf.models.precision import Precision
+from decaf.models.precision import Precision, forward_precision
+from decaf.models.preprocessing import MemoryFormat, Preprocessing
 from decaf.models.recipes.base import NetworkRecipe
 from decaf.models.trainable import TrainableCard
 
+if TYPE_CHECKING:
+    import torch
+
 Training = one_of(NetworkRecipe)
-FED = {"input_size", "mean", "std", "memory_format", "precision", "output", "entry", "prefix"}
+OUTPUT_FIELDS = {
+    "input_size",
+    "mean",
+    "std",
+    "memory_format",
+    "precision",
+    "output",
+    "entry",
+    "prefix",
+}
 """Fields that change outputs, beside the architecture and the file."""
-TRAINED_ON = {"input_size", "mean", "std", "memory_format"}
+INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 """Fields that decide what a network is given, in training as in an audit."""
 
 
@@ -71,7 +85,7 @@ class NetworkCard(TrainableCard):
         "float32",
         description="of the forward pass: exact, `tf32` (on a GPU), or autocast to 16 bits",
     )
-    memory_format: Literal["contiguous", "channels_last"] = Field(
+    memory_format: MemoryFormat = Field(
         "contiguous", description="layout of images in the forward pass"
     )
     output: Output = Field("logits", description="what the network returns")
@@ -111,15 +125,21 @@ class NetworkCard(TrainableCard):
     @property
     def recipe_digest(self) -> str:
         """Digest of what training would make: architecture, preprocessing, start and recipe."""
-        fed = self.model_dump(mode="json", include=TRAINED_ON)
+        fields = self.model_dump(mode="json", include=INPUT_FIELDS)
         recipe = self.training.model_dump(mode="json")
-        return json_sha256([self._architecture(), fed, recipe, self.training.start_digest])
+        return json_sha256([self._architecture(), fields, recipe, self.training.start_digest])
 
     @property
-    def feeding_digest(self) -> str:
+    def preprocessing_digest(self) -> str:
         """Digest of architecture, preprocessing and precision: all but the weights."""
-        fed = self.model_dump(mode="json", include=FED)
-        return json_sha256([self._architecture(), self.pretrained, fed])
+        fields = self.model_dump(mode="json", include=OUTPUT_FIELDS)
+        return json_sha256([self._architecture(), self.pretrained, fields])
+
+    def preprocessing(self, device: "torch.device") -> Preprocessing:
+        """What inputs on a device go through before the network, in training as in an audit."""
+        return Preprocessing(
+            self.input_size, self.mean, self.std, self.memory_format, self.id, device
+        )
 
     def weights_file(self, workspace: Path) -> Path:
         """Where the weights are, or where training will put them.
@@ -145,8 +165,6 @@ class NetworkCard(TrainableCard):
         """Build the network, load its weights and put it on a device."""
         import torch
 
-        from decaf.models.network import NetworkModel
-
         path, arguments, adapt = self.weights_file(workspace), self.arguments, None
         if self.pretrained is not None:
             published = self._published()
@@ -166,9 +184,19 @@ class NetworkCard(TrainableCard):
 
     def train(self, workspace: Path, device: str) -> None:
         """Train by the recipe; the checkpoint carries the outcome in its header."""
+        import torch
+
         from decaf.models.training.network import train_network
 
-        train_network(self, workspace, device)
+        place = torch.device(device)
+        train_network(
+            self.architecture,
+            self.arguments,
+            self.training,
+            self.preprocessing(place),
+            place,
+            self.trained_file(workspace),
+        )
 
     def training_outcome(self, path: Path) -> dict[str, Any] | None:
         """From the checkpoint's header."""
@@ -181,3 +209,59 @@ class NetworkCard(TrainableCard):
 
     def _architecture(self) -> list[Any]:
         return [self.architecture, architectures.identity(self.architecture), self.arguments]
+
+
+class NetworkModel:
+    """Raw inputs → float32 outputs, in inference mode.
+
+    Parameters
+    ----------
+    network
+        Module that maps normalised float32 inputs to (n, outputs).
+    card
+        Says how inputs are preprocessed, at which precision the network runs, and what it returns.
+    device
+        Where the network and its inputs live.
+    """
+
+    def __init__(
+        self, network: "torch.nn.Module", card: NetworkCard, device: "torch.device"
+    ) -> None:
+        import torch
+
+        self.output = card.output
+        self.device = device
+        self._card = card
+        self._preprocessing = card.preprocessing(device)
+        self._network = network.to(device=device, dtype=torch.float32).to(
+            memory_format=self._preprocessing.memory_format
+        )
+        self._network.eval()
+
+    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+        """(n, channels, height, width) or (n, features) float32 → (n, outputs) float32.
+
+        Raises
+        ------
+        ModelError
+            When the card normalises another number of channels or features, or the network
+            returns no tensor.
+        """
+        import torch
+
+        with torch.inference_mode():
+            return self.differentiable_outputs(inputs)
+
+    def differentiable_outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+        """The same as :meth:`outputs`; gradients with respect to the inputs flow through it."""
+        import torch
+
+        prepared = self._preprocessing(inputs)
+        with forward_precision(self._card.precision, self.device):
+            outputs = self._network(prepared)
+        if not isinstance(outputs, torch.Tensor):
+            raise ModelError(
+                f"model {self._card.id}: the network returned {type(outputs).__name__}; expected "
+                "one tensor, (rows, outputs): wrap it in a factory of your own"
+            )
+        return outputs.float()

@@ -1,1 +1,1 @@
-"""Train a network further, epoch by epoch: what recipes of real photos have in common."""
+"""How recipes train networks and fit estimators, and what they leave."""

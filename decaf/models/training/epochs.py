@@ -53,7 +53,7 @@ class FineTuning:
     ----------
     network
         Trained in place, on ``device``.
-    feeding
+    preprocessing
         From pixels in [0, 1] on the device to what the network takes.
     classes
         Outputs that the network has to have.
@@ -62,7 +62,7 @@ class FineTuning:
     def __init__(
         self,
         network: "torch.nn.Module",
-        feeding: Callable[["torch.Tensor"], "torch.Tensor"],
+        preprocessing: Callable[["torch.Tensor"], "torch.Tensor"],
         device: "torch.device",
         classes: int,
         schedule: Schedule,
@@ -73,7 +73,7 @@ class FineTuning:
         self.optimizer = torch.optim.AdamW(
             network.parameters(), lr=schedule.learning_rate, weight_decay=schedule.weight_decay
         )
-        self._feeding = feeding
+        self._preprocessing = preprocessing
         self._device = device
         self._classes = classes
         self._schedule = schedule
@@ -155,7 +155,7 @@ class FineTuning:
         from torch.nn.functional import cross_entropy
 
         with forward_precision(self._schedule.precision, self._device):
-            logits = self.network(self._feeding(pixels.to(self._device)))
+            logits = self.network(self._preprocessing(pixels.to(self._device)))
         if logits.shape[1:] != (self._classes,):
             raise ModelError(
                 f"the network returned shape {tuple(logits.shape)} for {len(labels)} photos of "

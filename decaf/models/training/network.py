@@ -3,75 +3,55 @@
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
 from decaf.errors import WriteFailed
 from decaf.models import architectures
 from decaf.models.checkpoint import read_metadata, save
+from decaf.models.recipes.base import NetworkRecipe, TrainingSite
 
 if TYPE_CHECKING:
     import torch
 
-    from decaf.models.sources.network import NetworkCard
+    from decaf.models.preprocessing import Preprocessing
 
 OUTCOME = "decaf.outcome"
 LOG = logging.getLogger(__name__)
 
 
-class TrainingSite(NamedTuple):
-    """Where a recipe works, and on what."""
-
-    architecture: str
-    """Name of the network's architecture, ``source:name``."""
-    device: "torch.device"
-    feeding: Callable[["torch.Tensor"], "torch.Tensor"]
-    """From inputs in [0, 1] on the device to what the network takes, as in the audit."""
-    scratch: Path
-    """Folder for what a stopped training goes on from; it goes when the checkpoint is there."""
-    target: Path
-    """Where the checkpoint will be; a recipe may leave others beside it."""
-
-
-def train_network(card: "NetworkCard", workspace: Path, device: str) -> None:
-    """Train a network by its recipe, unless its checkpoint is there.
+def train_network(
+    architecture: str,
+    arguments: dict[str, Any],
+    recipe: NetworkRecipe,
+    preprocessing: "Preprocessing",
+    device: "torch.device",
+    target: Path,
+) -> None:
+    """Train a network by a recipe, unless its checkpoint ``target`` is there.
 
     Studies that share a workspace share its checkpoints: while one of them trains a network, the
     others wait for it. The recipe's seed also draws the initial weights. The checkpoint carries
     the recipe's outcome as JSON in its header.
     """
-    target = card.weights_file(workspace)
+    import torch
+
     if target.exists():
         return
     scratch = target.with_suffix(".progress")
-    with _held(target.with_suffix(".lock"), card.id):
+    with _held(target.with_suffix(".lock"), target.stem):
         if not target.exists():
             _make_folder(scratch)
-            _train(card, device, target, scratch)
+            torch.manual_seed(recipe.seed)
+            network = architectures.build(architecture, arguments)
+            site = TrainingSite(architecture, device, preprocessing, scratch, target)
+            outcome = recipe.train(network, site)
+            save(network, target, {OUTCOME: json.dumps(outcome._asdict())})
         shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _train(card: "NetworkCard", device: str, target: Path, scratch: Path) -> None:
-    import torch
-
-    from decaf.models.preprocessing import Feeding
-
-    place = torch.device(device)
-    site = TrainingSite(
-        architecture=card.architecture,
-        device=place,
-        feeding=Feeding(card, place),
-        scratch=scratch,
-        target=target,
-    )
-    torch.manual_seed(card.training.seed)
-    network = architectures.build(card.architecture, card.arguments)
-    outcome = card.training.train(network, site)
-    save(network, target, {OUTCOME: json.dumps(outcome._asdict())})
 
 
 @contextmanager

@@ -32,8 +32,8 @@ class Names(Registry):
     def entries(self) -> list[Entry]:
         """Entries in the order of the list; the version is the library's.
 
-        A digest is that of name, feeding and library: which file the library means can only be
-        known by importing it, and that is done once one of them has changed.
+        A digest is that of name, preprocessing and library: which file the library means can only
+        be known by importing it, and that is done once one of them has changed.
         """
         fed = self.model_dump(mode="json", exclude={"names"})
         versions = {library: version(library) for library in ("torchvision", "timm")}

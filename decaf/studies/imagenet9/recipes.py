@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import torch
 
     from decaf.foundation.readiness import Check
-    from decaf.models.training.network import TrainingSite
+    from decaf.models.recipes.base import TrainingSite
 
 
 class StartingWeights(NamedTuple):
@@ -210,7 +210,7 @@ class ImageNet9FineTune(NetworkRecipe):
             self.seed,
         )
         progress = Progress(site.scratch)
-        fine_tuning = FineTuning(network, site.feeding, site.device, len(CLASSES), schedule)
+        fine_tuning = FineTuning(network, site.preprocessing, site.device, len(CLASSES), schedule)
         records = fine_tuning.run(
             training, validation, Augmentation(self.crop_scale, flip_probability=0.5), progress
         )

@@ -17,7 +17,7 @@ from decaf.studies.scenes.render import render
 if TYPE_CHECKING:
     import torch
 
-    from decaf.models.training.network import TrainingSite
+    from decaf.models.recipes.base import TrainingSite
 
 ALIGNED, REVERSED = 0.95, 0.05
 """Probabilities that the wall equals the label in the two held-out tests."""

@@ -19,9 +19,8 @@ from decaf.evaluation.attributions.occlusion import Occlusion
 from decaf.evaluation.attributions.rise import Rise
 from decaf.evaluation.attributions.smooth_grad import SmoothGrad
 from decaf.foundation.plugins import members
-from decaf.models.network import NetworkModel
 from decaf.models.networks import small_cnn
-from decaf.models.sources.network import NetworkCard
+from decaf.models.sources.network import NetworkCard, NetworkModel
 from decaf.reveal.start import gaussian_blur
 from decaf.scoring.image_scores import CountedScore, score_of
 from decaf.scoring.scores.class_probability import ClassProbability
@@ -317,7 +316,7 @@ def test_a_network_is_asked_as_often_as_declared(method):
 
 @pytest.mark.parametrize("method", GRADIENT, ids=of_kind)
 def test_gradients_are_those_of_the_score_definition(method):
-    """Of a margin: the gradient of one logit minus that of the other, through the feeding."""
+    """Of a margin: the gradient of one logit minus that of the other, through the preprocessing."""
     counter, model = network()
     images = torch.rand(2, 3, 32, 32)
     margin = score_of(model, Margin(kind="margin", classes=2))

@@ -11,7 +11,7 @@ from model_server import decode, serving, well
 from pydantic import ValidationError
 
 from decaf.errors import ModelError, ScoringFailed
-from decaf.models import endpoint as asking
+from decaf.foundation import retries
 from decaf.models.sources.endpoint import EndpointCard
 
 SECRET = "s3cret-t0ken"
@@ -27,7 +27,7 @@ def _no_proxy(monkeypatch):
 def pauses(monkeypatch):
     """Pauses that were made, none of which takes time."""
     made = []
-    monkeypatch.setattr(asking.time, "sleep", made.append)
+    monkeypatch.setattr(retries.time, "sleep", made.append)
     return made
 
 
@@ -65,7 +65,7 @@ def test_inputs_arrive_exactly_and_in_shape(encoding):
     np.testing.assert_array_equal(arrived, batch.permute(0, 1, 3, 2))
 
 
-@pytest.mark.parametrize("failure", [500, 502, 503, 429])
+@pytest.mark.parametrize("failure", [500, 502, 503, 429, 408])
 def test_a_server_that_recovers_is_asked_again(pauses, failure):
     with serving(lambda r, n: well(r, n) if n > 2 else (failure, "later", {})) as server:
         torch.testing.assert_close(ask(server), expected(), rtol=0, atol=1e-12)
@@ -264,10 +264,10 @@ def test_the_identity_is_the_address_and_the_version():
     url = "http://127.0.0.1:1/predict"
     same = {"headers": {"X-Key": "a"}, "retries": 9, "rows_per_request": 1, "timeout_seconds": 1}
     assert card(url).weights_digest(None) == card(url, **same).weights_digest(None)
-    assert card(url).feeding_digest == card(url, **same).feeding_digest
+    assert card(url).preprocessing_digest == card(url, **same).preprocessing_digest
     other = [card(url, version="2"), card("http://127.0.0.1:2/predict")]
     assert len({one.weights_digest(None) for one in [card(url), *other]}) == 3
-    assert card(url).feeding_digest != card(url, encoding="base64").feeding_digest
+    assert card(url).preprocessing_digest != card(url, encoding="base64").preprocessing_digest
 
 
 def test_the_client_is_closed_with_the_model(monkeypatch):

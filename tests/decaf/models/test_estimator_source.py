@@ -219,9 +219,11 @@ def test_the_file_and_what_is_called_are_the_identity(dump, tmp_path):
     digest = one.weights_digest(tmp_path)
     with pytest.raises(ModelError, match=f"has sha256 {digest}, the configuration expects abc"):
         card(path, sha256="abc").weights_digest(tmp_path)
-    feeding = {
-        card(path, **changes).feeding_digest
+    preprocessing = {
+        card(path, **changes).preprocessing_digest
         for changes in ({}, {"method": "decision_function"}, {"classes": (1, 0)})
     }
-    assert len(feeding) == 3
-    assert one.feeding_digest == card(path, trusted=("x",), sha256=digest).feeding_digest
+    assert len(preprocessing) == 3
+    assert (
+        one.preprocessing_digest == card(path, trusted=("x",), sha256=digest).preprocessing_digest
+    )

@@ -88,7 +88,7 @@ def test_the_identity_is_the_code_and_what_it_reads(own_module, tmp_path):
         with_file.weights_digest(tmp_path)
 
 
-def test_everything_that_changes_outputs_is_part_of_the_feeding():
+def test_everything_that_changes_outputs_is_part_of_the_preprocessing():
     cards = [card(), card("brighter"), card(arguments={}), card(output="logits")]
-    assert len({one.feeding_digest for one in cards}) == 4
-    assert card().feeding_digest == card(id="two", family="other").feeding_digest
+    assert len({one.preprocessing_digest for one in cards}) == 4
+    assert card().preprocessing_digest == card(id="two", family="other").preprocessing_digest

@@ -1,4 +1,4 @@
-"""Networks: feeding, precision, and published weights found on this machine."""
+"""Networks: preprocessing, precision, and published weights found on this machine."""
 
 import subprocess
 import sys
@@ -14,9 +14,8 @@ from torch import nn
 from decaf.errors import ModelError, UnknownName
 from decaf.models import architectures
 from decaf.models.checkpoint import save
-from decaf.models.network import NetworkModel
 from decaf.models.precision import exact_float32
-from decaf.models.sources.network import NetworkCard
+from decaf.models.sources.network import NetworkCard, NetworkModel
 
 MEAN, STD = (0.5, 0.4, 0.3), (0.5, 0.25, 0.2)
 CPU = torch.device("cpu")
@@ -344,7 +343,7 @@ def test_planning_with_weight_files_needs_no_torch(tmp_path):
             "from decaf.models.sources.network import NetworkCard\n"
             "card = NetworkCard(id='a', family='a', architecture='timm:resnet18', mean=[0], "
             f"std=[1], input_size=None, weights={str(path)!r})\n"
-            "card.feeding_digest, card.weights_digest(Path())\n"
+            "card.preprocessing_digest, card.weights_digest(Path())\n"
             "print('torch' in sys.modules, 'torchvision' in sys.modules)"
         )
         done = subprocess.run(

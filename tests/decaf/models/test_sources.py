@@ -78,7 +78,7 @@ TRANSPORT = {
 def identity(card, workspace):
     """Both digests, the first where it does not depend on a file alone."""
     by_file = isinstance(card, NetworkCard | EstimatorCard)
-    return None if by_file else card.weights_digest(workspace), card.feeding_digest
+    return None if by_file else card.weights_digest(workspace), card.preprocessing_digest
 
 
 CASES = [(card, field, value) for card, changes in CHANGED for field, value in changes.items()]

@@ -8,7 +8,6 @@ from safetensors.torch import save_file
 
 from decaf.errors import WriteFailed
 from decaf.models.sources.network import NetworkCard
-from decaf.models.training.network import train_network
 from decaf.studies.scenes.recipes import SceneShortcut, TrainingOutcome
 
 SECONDS = 60
@@ -44,7 +43,7 @@ class Trainings:
 
 
 def in_background(workspace):
-    thread = threading.Thread(target=train_network, args=(card(), workspace, "cpu"), daemon=True)
+    thread = threading.Thread(target=card().train, args=(workspace, "cpu"), daemon=True)
     thread.start()
     return thread
 
@@ -84,13 +83,13 @@ def test_who_waited_goes_on_where_the_other_failed(tmp_path, monkeypatch):
 
     def first():
         with pytest.raises(RuntimeError, match="the power went"):
-            train_network(card(), tmp_path, "cpu")
+            card().train(tmp_path, "cpu")
         failed.append(True)
 
     thread = threading.Thread(target=first, daemon=True)
     thread.start()
     assert trainings.under_way.wait(SECONDS)
-    train_network(card(), tmp_path, "cpu")
+    card().train(tmp_path, "cpu")
     thread.join(SECONDS)
     assert failed == [True]
     assert len(trainings.sites) == 1
@@ -100,4 +99,4 @@ def test_who_waited_goes_on_where_the_other_failed(tmp_path, monkeypatch):
 def test_a_workspace_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "checkpoints").write_text("a file in the way")
     with pytest.raises(WriteFailed, match=r"checkpoints cannot be made.*'workspace:'"):
-        train_network(card(), tmp_path, "cpu")
+        card().train(tmp_path, "cpu")

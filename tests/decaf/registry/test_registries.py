@@ -81,7 +81,7 @@ def test_what_is_uploaded_twice_is_one_model(study, folder):
     put(folder / "net" / "2", mean=[0.4, 0.5, 0.5])
     changed = resolved(opened)["net"]
     assert changed.model_id != found["net"].model_id
-    assert (changed.weights, changed.feeding != found["net"].feeding) == (
+    assert (changed.weights, changed.preprocessing != found["net"].preprocessing) == (
         found["net"].weights,
         True,
     )

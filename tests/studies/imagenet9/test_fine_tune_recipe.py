@@ -14,7 +14,7 @@ from decaf.errors import DataError, ModelError, UnknownName
 from decaf.foundation.digests import hashed_share
 from decaf.models.checkpoint import read_metadata, read_tensors, save
 from decaf.models.sources.network import NetworkCard
-from decaf.models.training.network import read_outcome, train_network
+from decaf.models.training.network import read_outcome
 from decaf.studies.imagenet9.adapters import split_of
 from decaf.studies.imagenet9.challenge_files import variant_files
 from decaf.studies.imagenet9.recipes import ImageNet9FineTune
@@ -165,10 +165,10 @@ def test_weights_of_another_architecture_stop_the_training_before_it_starts(arch
         training=recipe(archive).model_dump(), **SQUEEZENET,
     )  # fmt: skip
     with pytest.raises(ModelError, match=r"does not fit SqueezeNet"):
-        train_network(card, archive / "workspace", "cpu")
+        card.train(archive / "workspace", "cpu")
     (archive / "initial.safetensors").unlink()
     with pytest.raises(ModelError, match=r"put the checkpoint there"):
-        train_network(card, archive / "workspace", "cpu")
+        card.train(archive / "workspace", "cpu")
     assert not list(Path(archive / "workspace").rglob("*.safetensors"))
 
 

@@ -8,7 +8,7 @@ import torch
 from pydantic import ValidationError
 
 from decaf.models.networks import small_cnn, small_vit
-from decaf.models.training.network import TrainingSite
+from decaf.models.recipes.base import TrainingSite
 from decaf.studies.scenes import recipes
 from decaf.studies.scenes.factors import scene_levels
 from decaf.studies.scenes.recipes import SceneShortcut

@@ -1,0 +1,9 @@
+"""The two streams that commands write to: results, and complaints."""
+
+import sys
+
+from rich.console import Console
+
+# Where nobody looks at a terminal, as in a pipe or a log, nothing is cut to fit one.
+console = Console(width=None if sys.stdout.isatty() else 1000)
+complaints = Console(stderr=True, style="red", highlight=False, soft_wrap=True)
