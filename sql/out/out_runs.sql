@@ -12,8 +12,8 @@ SELECT
     outcome.finished_at IS NOT NULL AS is_finished,
     run.epsilon, -- score units
     run.pairs_digest,
-    run.shard_count,
-    outcome.forward_rows, -- of all its shards, those that it shares with others included
+    run.unit_count,
+    outcome.forward_rows, -- of all its scans, those that it shares with others included
     outcome.quarantined_count,
     run.score, -- JSON
     run.software -- JSON

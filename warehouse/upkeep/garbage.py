@@ -2,8 +2,8 @@
 
 Each is older than the grace period: temporary files; data files that no receipt names; and files of
 commits that a compaction holds now. The rows of a commit are never deleted unless it was withdrawn
-(``warehouse.upkeep.retention``), and its receipt stays as long; receipts of compactions that another
-one replaces go. Foreign files are left alone.
+(``warehouse.upkeep.retention``), and its receipt stays as long; receipts of compactions that
+another one replaces go. Foreign files are left alone.
 """
 
 import hashlib
