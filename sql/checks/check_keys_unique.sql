@@ -14,67 +14,47 @@ WITH digests AS NOT MATERIALIZED (
         -- Without unit_key: two units of one run must not hold the same pair.
         SELECT 'trajectories' AS table_name, study, model_id, pair_id, path, repetition
         FROM core_trajectories
-        UNION ALL
-        SELECT 'profiles', study, model_id, pair_id, path, repetition FROM core_profiles
+        UNION ALL SELECT 'profiles', study, model_id, pair_id, path, repetition FROM core_profiles
     )
 ),
 keys AS (
     SELECT table_name, study, model_id, [pair_id, path, repetition::VARCHAR] AS key
     FROM digests
     WHERE digest IN (SELECT digest FROM digests GROUP BY digest HAVING count(*) > 1)
-    UNION ALL
-    SELECT 'units', study, NULL, [unit_key] FROM committed_units
-    UNION ALL
-    SELECT 'predictions', study, model_id, [image_id, unit_key] FROM stg_predictions
-    UNION ALL
-    SELECT 'quarantine', study, model_id, [pair_id, path, repetition::VARCHAR, unit_key]
+    UNION ALL SELECT 'units', study, NULL, [unit_key] FROM committed_units
+    UNION ALL SELECT 'predictions', study, model_id, [image_id, unit_key] FROM stg_predictions
+    UNION ALL SELECT 'quarantine', study, model_id, [pair_id, path, repetition::VARCHAR, unit_key]
     FROM stg_quarantine
-    UNION ALL
-    SELECT 'costs', study, model_id, [commit_key] FROM stg_costs
-    UNION ALL
-    SELECT 'corruptions', study, model_id, [image_id, corruption, unit_key] FROM stg_corruptions
-    UNION ALL
-    SELECT 'attributions', study, model_id, [pair_id, method, unit_key] FROM stg_attributions
-    UNION ALL
-    SELECT 'baseline_scores', study, model_id, [unit_key, component] FROM stg_baseline_scores
-    UNION ALL
-    SELECT 'matched_pairs', study, NULL, [unit_key, position::VARCHAR] FROM stg_matched_pairs
-    UNION ALL
-    SELECT 'probe_scores', study, NULL, [unit_key, representation, probe, family, label]
+    UNION ALL SELECT 'costs', study, model_id, [commit_key] FROM stg_costs
+    UNION ALL SELECT 'corruptions', study, model_id, [image_id, corruption, unit_key]
+    FROM stg_corruptions
+    UNION ALL SELECT 'attributions', study, model_id, [pair_id, method, unit_key]
+    FROM stg_attributions
+    UNION ALL SELECT 'baseline_scores', study, model_id, [unit_key, component]
+    FROM stg_baseline_scores
+    UNION ALL SELECT 'matched_pairs', study, NULL, [unit_key, position::VARCHAR]
+    FROM stg_matched_pairs
+    UNION ALL SELECT 'probe_scores', study, NULL, [unit_key, representation, probe, family, label]
     FROM stg_probe_scores
-    UNION ALL
-    SELECT 'probe_units', study, model_id, [unit_key, representation, probe, source_id, label]
+    UNION ALL SELECT
+        'probe_units', study, model_id, [unit_key, representation, probe, source_id, label]
     FROM stg_probe_units
-    UNION ALL
-    SELECT 'probe_predictions', study, model_id, [unit_key, representation, label]
+    UNION ALL SELECT 'probe_predictions', study, model_id, [unit_key, representation, label]
     FROM stg_probe_predictions
-    UNION ALL
-    SELECT 'factual_contexts', study, NULL, [unit_key, module, seed::VARCHAR, source_id]
+    UNION ALL SELECT 'factual_contexts', study, NULL, [unit_key, module, seed::VARCHAR, source_id]
     FROM stg_factual_contexts
-    UNION ALL
-    SELECT 'runs', study, NULL, [run_id] FROM stg_runs
-    UNION ALL
-    SELECT 'run_units', study, NULL, [run_id, unit_key] FROM stg_run_units
-    UNION ALL
-    SELECT 'unit_parts', study, NULL, [run_id, unit_key, part] FROM stg_unit_parts
-    UNION ALL
-    SELECT 'models', study, model_id, [run_id, model_id] FROM stg_models
-    UNION ALL
-    SELECT 'paths', study, NULL, [run_id, path] FROM stg_paths
-    UNION ALL
-    SELECT 'pairs', study, NULL, [pairs_digest, pair_id] FROM stg_pairs
-    UNION ALL
-    SELECT 'images', study, NULL, [pairs_digest, image_id] FROM stg_images
-    UNION ALL
-    SELECT 'image_files', study, NULL, [pairs_digest, image_id] FROM stg_image_files
-    UNION ALL
-    SELECT 'run_remarks', study, NULL, [run_id, position::VARCHAR] FROM stg_run_remarks
-    UNION ALL
-    SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
-    UNION ALL
-    SELECT 'registry_entries', study, NULL, [reaudit_id, entry] FROM stg_registry_entries
-    UNION ALL
-    SELECT 'gate_verdicts', study, NULL, [reaudit_id, position::VARCHAR] FROM stg_gate_verdicts
+    UNION ALL SELECT 'runs', study, NULL, [run_id] FROM stg_runs
+    UNION ALL SELECT 'run_units', study, NULL, [run_id, unit_key] FROM stg_run_units
+    UNION ALL SELECT 'unit_parts', study, NULL, [run_id, unit_key, part] FROM stg_unit_parts
+    UNION ALL SELECT 'models', study, model_id, [run_id, model_id] FROM stg_models
+    UNION ALL SELECT 'paths', study, NULL, [run_id, path] FROM stg_paths
+    UNION ALL SELECT 'pairs', study, NULL, [pairs_digest, pair_id] FROM stg_pairs
+    UNION ALL SELECT 'images', study, NULL, [pairs_digest, image_id] FROM stg_images
+    UNION ALL SELECT 'image_files', study, NULL, [pairs_digest, image_id] FROM stg_image_files
+    UNION ALL SELECT 'run_remarks', study, NULL, [run_id, position::VARCHAR] FROM stg_run_remarks
+    UNION ALL SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
+    UNION ALL SELECT 'registry_entries', study, NULL, [reaudit_id, entry] FROM stg_registry_entries
+    UNION ALL SELECT 'gate_verdicts', study, NULL, [reaudit_id, position::VARCHAR]
+    FROM stg_gate_verdicts
 )
-SELECT 'check_keys_unique' AS check_name, *
-FROM repeated_keys('keys');
+SELECT 'check_keys_unique' AS check_name, * FROM repeated_keys('keys');

@@ -1,6 +1,6 @@
--- purpose: all models of a run were shown the same pairs, and every input of a pair has a digest
--- grain: one row per block of pairs that differs between models, and per input without a digest
--- inputs: core_shards, core_pairs, core_images
+-- purpose: units of a block are of the same pairs, whatever their model; their inputs have digests
+-- grain: one row per block of pairs that differs between units, and per input without a digest
+-- inputs: core_run_units, stg_unit_parts, core_pairs, core_images
 -- paper: none
 WITH inputs AS (
     SELECT study, unnest([plus_image, minus_image]) AS image_id FROM core_pairs
@@ -8,11 +8,12 @@ WITH inputs AS (
 breaches AS (
     SELECT
         study, format('block {}', block) AS key,
-        format('{} digests of its pairs', count(DISTINCT pairs_digest)) AS found,
-        'the same pairs for every model' AS expected
-    FROM core_shards
+        format('{} digests of its pairs', count(DISTINCT value)) AS found,
+        'the same pairs for every unit' AS expected
+    FROM core_run_units JOIN stg_unit_parts USING (study, run_id, unit_key)
+    WHERE part = 'pairs' AND block IS NOT NULL
     GROUP BY study, block
-    HAVING count(DISTINCT pairs_digest) > 1
+    HAVING count(DISTINCT value) > 1
     UNION ALL
     SELECT DISTINCT study, image_id, 'no digest', 'one of every input of a pair'
     FROM inputs

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from warehouse.query.provided import RECEIPT_FILES, RECEIPTS
+from warehouse.query.provided import COMMITTED_UNITS, RECEIPT_FILES, RECEIPTS
 from warehouse.query.views import CHECKS, STAGING, in_order, views
 from warehouse.tables.columns import SQL_TYPES, TEXT
 from warehouse.tables.declarations import TABLES
@@ -27,7 +27,11 @@ def staged_schemas():
     files = pa.schema([("path", TEXT), ("row_count", pa.int64())])
     given = {
         name: pa.schema([(column, ARROW[type_]) for column, type_ in columns.items()])
-        for name, columns in (("receipts", RECEIPTS), ("receipt_files", RECEIPT_FILES))
+        for name, columns in (
+            ("receipts", RECEIPTS),
+            ("committed_units", COMMITTED_UNITS),
+            ("receipt_files", RECEIPT_FILES),
+        )
     }
     return staged | {"stg_files": files} | given
 
