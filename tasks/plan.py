@@ -46,6 +46,10 @@ LIBRARIES = (
 )
 
 
+SCORED = ("predict", "score")
+"""Kinds of units that go through a model together."""
+
+
 @dataclass(frozen=True)
 class AuditPlan:
     """The units of a study against what is committed."""
@@ -82,6 +86,15 @@ class AuditPlan:
     def blocks(self) -> list[tuple[int, ...]]:
         """Rows of the pairs of every block."""
         return self.pairs.blocks(self.study.sources_per_shard)
+
+    @cached_property
+    def of_block(self) -> dict[tuple[str | None, int | None], list[Unit]]:
+        """Units that are scored, by their model and block."""
+        units: dict[tuple[str | None, int | None], list[Unit]] = {}
+        for unit in self.units:
+            if unit.kind in SCORED:
+                units.setdefault((unit.model_id, unit.block), []).append(unit)
+        return units
 
     @cached_property
     def source_ids(self) -> list[str]:
@@ -225,6 +238,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     is_local = KINDS[first.kind].is_local
     block = None if first.block is None else plan.pairs.block(plan.blocks[first.block])
     needed = [need for unit in units for need in unit.needs]
+    known = () if is_local else stored_beside(plan, first)
     fitted = {"paths": fitted_paths(study, plan.pairs)}
     return Order(
         root=plan.root,
@@ -237,8 +251,20 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
         pairs=plan.pairs if is_local else None,
         inputs=inputs,
         foregrounds=images,
-        stored={} if is_local else {need.key: plan.commits[need.key] for need in needed},
+        known=known,
+        stored={} if is_local else {one.key: plan.commits[one.key] for one in (*needed, *known)},
         software=software(),
+    )
+
+
+def stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
+    """Stored scores of the same model and block, for a unit that goes through the model too."""
+    if unit.kind not in SCORED:
+        return ()
+    return tuple(
+        other
+        for other in plan.of_block.get((unit.model_id, unit.block), ())
+        if other.key not in plan.reasons
     )
 
 
@@ -277,7 +303,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
                 inputs = np.stack(list(pool.map(study.data.read_image, used)))
             states = plan_states(block, channels_first(inputs), paths, study.grid)
             planned += states.state_count
-            naive += states.naive_count
+            naive += states.naive_count()
     return RowCount(planned, naive)
 
 

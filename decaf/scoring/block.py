@@ -20,6 +20,15 @@ Scorer = Callable[["Array"], "Array"]
 """A batch of inputs → (n, columns) score values."""
 
 
+class Known(NamedTuple):
+    """What is known of the states of a block before anything is scored."""
+
+    values: NDArray[np.float64]
+    """(n_states, columns), NaN where they are not known."""
+    is_needed: NDArray[np.bool_]
+    """(n_states,) states that have to be scored all the same."""
+
+
 class BlockScores(NamedTuple):
     """Scores of a block, and what they cost."""
 
@@ -42,6 +51,7 @@ def score_block(
     columns: NDArray[np.int64],
     batch_size: int,
     sign: float = 1.0,
+    known: Known | None = None,
 ) -> BlockScores:
     """Score the states of a plan and gather trajectories.
 
@@ -61,6 +71,8 @@ def score_block(
         Rows of a forward pass at most.
     sign
         Factor of the score: -1 for one that is larger where there is less.
+    known
+        Values that need no forward pass; every state is scored if it is not given.
 
     Raises
     ------
@@ -69,8 +81,11 @@ def score_block(
     ScoringFailed
         When even one row does not fit the memory.
     """
-    run = _Run(plan.state_count)
-    pending = plan.batches(batch_size)[::-1]
+    run = _Run(plan.state_count, known)
+    batches = plan.batches(batch_size)
+    if known is not None:
+        batches = [states[known.is_needed[states]] for states in batches]
+    pending = [states for states in batches if states.size][::-1]
     limit, largest = batch_size, 0
     while pending:
         states = pending.pop()
@@ -90,8 +105,8 @@ def score_block(
     return BlockScores(
         branches={name: sign * scores for name, scores in branches.items()},
         clean=run.values[plan.clean_index],
-        forward_rows=plan.state_count,
-        naive_rows=plan.naive_count,
+        forward_rows=run.scored_count,
+        naive_rows=plan.naive_count(),
         batch_size=largest,
         build_seconds=run.build_seconds,
         forward_seconds=run.forward_seconds,
@@ -101,10 +116,11 @@ def score_block(
 class _Run:
     """Values as they come in. A device is given its next batch before the last one is fetched."""
 
-    def __init__(self, state_count: int) -> None:
+    def __init__(self, state_count: int, known: Known | None) -> None:
         self.build_seconds = self.forward_seconds = 0.0
+        self.scored_count = 0
         self._state_count = state_count
-        self._values: NDArray[np.float64] | None = None
+        self._values = None if known is None else known.values.copy()
         self._running: tuple[NDArray[np.int64], Array] | None = None
 
     @property
@@ -134,6 +150,7 @@ class _Run:
             if self._values is None:
                 self._values = np.empty((self._state_count, scored.shape[1]))
             self._values[states] = to_numpy(scored)
+            self.scored_count += states.size
             self._running = None
 
 

@@ -9,7 +9,7 @@ approximated: equal names mean equal inputs.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,14 +62,13 @@ class StatePlan:
         """Forward rows that the plan needs."""
         return self.rule.size
 
-    @property
-    def naive_count(self) -> int:
-        """Forward rows of scoring every path by itself, one pair after another.
+    def naive_count(self, paths: Iterable[str] | None = None) -> int:
+        """Forward rows of scoring paths, or all, by themselves, one pair after another.
 
         As in the paper, ``R T (1 + K J)`` for one input: pairs with the same factual trajectory
         (the features of one input) share it (appendix C.2).
         """
-        return sum(map(_naive_rows, self.index.values()))
+        return sum(_naive_rows(self.index[path]) for path in paths or self.index)
 
     def gather(
         self, values: NDArray[np.float64], columns: NDArray[np.int64]

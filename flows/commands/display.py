@@ -14,6 +14,7 @@ from decaf.data.pairs import PairSet
 from decaf.models.card import ModelCard
 from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
+from decaf.plan.units import Unit
 from tasks.plan import AuditPlan, count_rows, look_ahead, plan_audit
 from tasks.progress import clock
 from tasks.reasons import misses
@@ -73,9 +74,9 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
     else:
         planned = plan_audit(study, pairs)
         _print_units(console, planned)
-        _print_rows_left(console, planned)
         if explained:
             _print_misses(console, planned)
+    _print_rows_left(console, study, pairs, None if missing else planned.pending)
     rows = count_rows(study, pairs)
     console.print(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
@@ -102,14 +103,19 @@ def _print_units(console: Console, planned: AuditPlan) -> None:
     console.print(table)
 
 
-def _print_rows_left(console: Console, planned: AuditPlan) -> None:
-    """Rows that attribution methods still send through models."""
-    study, blocks = planned.study, planned.blocks
-    images = [len({planned.pairs.pairs[row].plus for row in rows}) for rows in blocks]
+def _print_rows_left(
+    console: Console, study: Study, pairs: PairSet, pending: Sequence[Unit] | None
+) -> None:
+    """Rows that attribution methods still send through models; all of them before training."""
+    blocks = pairs.blocks(study.sources_per_shard)
+    images = [len({pairs.pairs[row].plus for row in rows}) for rows in blocks]
     table = table_of(None, ("attribution", "forward rows left", "backward rows left"))
     for name, method in study.attributions.items():
-        units = [u for u in planned.pending if (u.kind, u.name) == ("attribute", name)]
-        maps = sum(images[unit.block] for unit in units)
+        if pending is None:
+            maps = sum(images) * len(study.models)
+        else:
+            units = [unit for unit in pending if (unit.kind, unit.name) == ("attribute", name)]
+            maps = sum(images[unit.block] for unit in units)
         rows = (maps * calls for calls in (method.forward_calls, method.backward_calls))
         table.add_row(Text(name), *(f"{count:,}" for count in rows))
     if table.row_count:

@@ -64,8 +64,10 @@ class Order:
     """File of the clean inputs."""
     foregrounds: Path | None
     """File of the images that labels need."""
+    known: tuple[Unit, ...]
+    """Units of the same model and block whose scores are stored."""
     stored: Mapping[str, str]
-    """Commits of the units that these need and that are stored, by the keys of the units."""
+    """Commits of the units that these need, or know of, by the keys of the units."""
     software: dict[str, str]
 
     @property

@@ -1,10 +1,16 @@
 """One forward pass over the states of a block, for all paths that are missing together."""
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from decaf.scoring.block import BlockScores, score_block
-from decaf.scoring.planner import plan_states
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.plan.units import Unit
+from decaf.scoring.block import BlockScores, Known, score_block
+from decaf.scoring.known import known_values, states_to_score
+from decaf.scoring.planner import StatePlan, plan_states
 from decaf.scoring.states import StateBuilder, on_device
 from tasks.units.bench import Bench
 from tasks.units.scope import of_kind
@@ -16,7 +22,8 @@ if TYPE_CHECKING:
 def scanned(bench: Bench) -> BlockScores:
     """Scores of the clean inputs and of the paths that the order scores; one forward pass.
 
-    The second call of an order finds what the first one computed.
+    What is stored of the block, clean inputs and starts, does not go through the model again. The
+    second call of an order finds what the first one computed.
     """
     if bench.scores is None:
         bench.scores = _scan(bench)
@@ -28,9 +35,12 @@ def _scan(bench: Bench) -> BlockScores:
     model = bench.model
     planning = time.perf_counter()
     inputs = bench.inputs(order.block.image_positions)
-    names = [unit.name for unit in of_kind(order.units, "score")]
-    paths = {name: study.paths[name] for name in names}
+    missing = [unit.name for unit in of_kind(order.units, "score")]
+    stored = of_kind(order.known, "score")
+    paths = {name: study.paths[name] for name in (*missing, *(unit.name for unit in stored))}
     plan = plan_states(order.block, inputs, paths, study.grid)
+    columns = study.score.columns(order.block.class_id)
+    known = _known(bench, plan, columns, missing, stored) if order.known else None
     builder = StateBuilder(plan, on_device(inputs, model.device))
     planned = time.perf_counter() - planning
 
@@ -40,12 +50,51 @@ def _scan(bench: Bench) -> BlockScores:
         with torch.inference_mode():
             return study.score.values(model.outputs(states), model.output)
 
-    columns = study.score.columns(order.block.class_id)
-    scores = score_block(plan, builder, scorer, columns, study.batch_size, sign=study.score.sign)
+    scores = score_block(
+        plan, builder, scorer, columns, study.batch_size, sign=study.score.sign, known=known
+    )
     bench.cost.item_count = order.block.pair_count
     bench.cost.forward_rows = scores.forward_rows
-    bench.cost.naive_rows = scores.naive_rows
+    bench.cost.naive_rows = plan.naive_count(missing)
     bench.cost.batch_size = scores.batch_size
     bench.cost.prepare_seconds = planned + scores.build_seconds
     bench.cost.forward_seconds = scores.forward_seconds
+    return scores
+
+
+def _known(
+    bench: Bench,
+    plan: StatePlan,
+    columns: NDArray[np.int64],
+    missing: Sequence[str],
+    stored: Sequence[Unit],
+) -> Known | None:
+    """What is stored of the block; None where its predictions are not."""
+    predicted = of_kind(bench.order.known, "predict")
+    rows = bench.rows_of(predicted[0], "predictions") if predicted else None
+    if rows is None:
+        return None
+    scores = rows["class_scores"].to_pylist()
+    clean = np.full((len(bench.order.block.image_ids), len(scores[0])), np.nan)
+    places = {name: place for place, name in enumerate(bench.order.block.image_ids)}
+    clean[[places[name] for name in rows["image_id"].to_pylist()]] = scores
+    branches = {unit.name: _branches(bench, plan, unit) for unit in stored}
+    values = known_values(plan, columns, clean, branches)
+    return Known(values, states_to_score(plan, columns, values, missing))
+
+
+def _branches(bench: Bench, plan: StatePlan, unit: Unit) -> NDArray[np.float64]:
+    """(n_pairs, n_repetitions, n_stages, 2) stored values of a path; NaN where there are none."""
+    pair_ids = bench.order.block.pair_ids
+    repetitions = plan.index[unit.name].shape[1]
+    scores = np.full((len(pair_ids), repetitions, plan.grids[unit.name].size, 2), np.nan)
+    rows = bench.rows_of(unit, "trajectories")
+    if rows is not None:
+        places = {name: place for place, name in enumerate(pair_ids)}
+        pairs = [places[name] for name in rows["pair_id"].to_pylist()]
+        repetition = rows["repetition"].to_numpy()
+        for branch, column in enumerate(("q_plus", "q_minus")):
+            # Before the sign of the score, as the model's values are.
+            stages = np.array(rows[column].to_pylist()) * bench.order.study.score.sign
+            scores[pairs, repetition, :, branch] = stages
     return scores

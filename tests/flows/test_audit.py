@@ -52,13 +52,13 @@ def test_an_audit_from_pairs_to_report(study, write, decaf, fresh_decaf, prefect
     receipts = sorted((tmp_path / "warehouse" / "receipts").rglob("*.json"))
     before = [path.stat().st_mtime_ns for path in receipts]
     again = succeeded(decaf("run", config, PREFECT_API_URL="http://127.0.0.1:9"))
-    assert "nothing to do: all 8 shards" in again
+    assert "nothing to do: all 40 units" in again
     assert [path.stat().st_mtime_ns for path in receipts] == before
 
     # Another epsilon is another run over the same trajectories.
     moved = {**study, "epsilon": 0.2}
     why = succeeded(decaf("plan", write(moved), "--explain"))
-    assert "epsilon: 0.2, committed at 0.001" in why
+    assert "part changed: epsilon" in why
     succeeded(decaf("run", write(moved), **prefect_server))
     assert rows(tmp_path / "warehouse", "SELECT DISTINCT epsilon FROM core_profiles") == [(0.2,)]
     assert len(rows(tmp_path / "warehouse", "FROM stg_costs")) == 8
@@ -147,7 +147,7 @@ def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_s
 
 
 def test_a_worker_imports_no_prefect_and_torch_only_for_a_model_that_needs_it():
-    assert imported("tasks.shard, tasks.train") == []
+    assert imported("tasks.units.orders, tasks.train") == []
     assert imported("flows.audit") == ["prefect"]
 
 

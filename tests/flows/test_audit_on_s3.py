@@ -63,7 +63,7 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
         [DECAF, "run", str(config)], cwd=tmp_path, env={**os.environ, **everywhere}
     ) as flow:
         stop = time.monotonic() + PATIENCE_SECONDS
-        while not receipts.keys(url, "shards", "small"):
+        while not receipts.keys(url, "units", "small"):
             assert time.monotonic() < stop, "the run did not get so far"
             assert flow.poll() is None, "the run ended too soon"
             time.sleep(0.02)
@@ -73,7 +73,7 @@ def test_an_audit_on_s3_is_the_audit_in_a_folder(
     assert f"decaf sql -w '{url}'" in printed
 
     again = succeeded(decaf("run", config, **environment, PREFECT_API_URL="http://127.0.0.1:9"))
-    assert "nothing to do: all 4 shards" in again
+    assert "nothing to do: all 20 units" in again
     local = write({**study, "warehouse": str(tmp_path / "local")}, "local.yaml")
     succeeded(decaf("run", local, **prefect_server))
     with connect(tmp_path / "local") as one, connect(url) as other:

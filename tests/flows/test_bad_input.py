@@ -53,7 +53,7 @@ def refused(done, *words):
 
 
 def committed(warehouse):
-    return [path for path in (warehouse / "receipts").rglob("*.json") if "shards" in path.parts]
+    return [path for path in (warehouse / "receipts").rglob("*.json") if "units" in path.parts]
 
 
 def test_photos_of_nine_classes_are_audited(photos, write, decaf, prefect_server, tmp_path):

@@ -57,6 +57,9 @@ def cells(show, *about):
     return [[cell.strip() for cell in line.strip("│┃ ").split("│")] for line in lines]
 
 
+EXPLAINED = "SELECT commit_key, started_at FROM stg_costs WHERE kind = 'explain' ORDER BY ALL"
+
+
 def rows(root, query):
     with connect(root) as connection:
         return connection.sql(query).fetchall()
@@ -66,19 +69,18 @@ def test_what_is_made_is_not_made_again(config, write, decaf, prefect_server, tm
     root = tmp_path / "warehouse"
     done = decaf("run", write(config | {"baselines": FIRST}), **prefect_server)
     assert done.returncode == 0, done.stdout + done.stderr
-    before = rows(root, "SELECT baseline_key, started_at FROM stg_baseline_costs ORDER BY ALL")
+    before = rows(root, EXPLAINED)
     assert len(before) == 4
 
     whole = config | {"baselines": FIRST | LATER}
     file = write(whole)
     plan = cells(display.plan, Study(**whole))
-    assert ["pdp_ale", "2", "2"] in plan
-    assert ["lime", "1", "0"] in plan
+    assert [row[-1] for row in plan if row[0] in ("linear", "trees")] == ["3", "4"], "to explain"
     done = decaf("run", file, **prefect_server)
     assert done.returncode == 0, done.stdout + done.stderr
-    after = rows(root, "SELECT baseline_key, started_at FROM stg_baseline_costs ORDER BY ALL")
+    after = rows(root, EXPLAINED)
     assert set(before) < set(after)
-    assert rows(root, "SELECT count(*) FROM stg_costs") == [(2,)]
+    assert rows(root, "SELECT count(*) FROM stg_costs WHERE kind <> 'explain'") == [(2,)]
     assert rows(
         root, "SELECT method, model_id, predicted_rows FROM out_baseline_costs ORDER BY ALL"
     ) == sorted(
@@ -104,8 +106,8 @@ def test_what_is_made_is_not_made_again(config, write, decaf, prefect_server, tm
     again = decaf("run", file, **prefect_server)
     assert "nothing to do" in again.stdout, again.stderr
     status = [row[:4] for row in cells(display.status, root, None)]
-    assert ["shap_interaction", "2/2", "1", "0"] in status
-    assert ["lime", "1/1", "0", "100"] in status
+    assert ["explain", "shap_interaction", "2/2", "0"] in status
+    assert ["explain", "lime", "1/1", "100"] in status
     compact(root, config["study"])
     assert rows(root, query) == told
     assert rows(

@@ -56,7 +56,7 @@ def imagenet9(photo_root, workers, tmp_path):
         "score": {"kind": "superclass_probability", "class_map": "imagenet9"},
         "paths": {"blend": {"kind": "blend"}},
         "stages": 3,
-        "behaviours": True,
+        "labels": {"kind": "behaviours"},
         "attributions": {
             "gradient": {"kind": "input_x_gradient"},
             "occlusion": {"kind": "occlusion", "grid": 2},
@@ -109,10 +109,8 @@ def test_behaviours_and_attributions_are_those_of_the_library(
             "SELECT region_score FROM core_attributions WHERE method = 'gradient' ORDER BY pair_id"
         ).fetchall()
         costs = connection.sql(
-            "SELECT kind, name, sum(image_count), sum(forward_rows), sum(backward_rows) "
-            "FROM stg_measurement_costs "
-            "JOIN core_measurements USING (study, model_id, measurement_key) GROUP BY ALL "
-            "ORDER BY ALL"
+            "SELECT kind, name, sum(item_count), sum(forward_rows), sum(backward_rows) "
+            "FROM stg_costs WHERE kind <> 'predict' GROUP BY ALL ORDER BY ALL"
         ).fetchall()
     by_hand = _by_hand(photo_root, tmp_path / "net.safetensors")
     assert [tuple(row) for row in np.array(behaviours)] == by_hand.behaviours
@@ -122,9 +120,9 @@ def test_behaviours_and_attributions_are_those_of_the_library(
     assert 0 < sum(row[0] for row in by_hand.behaviours) < 9
     assert sum(row[2] for row in by_hand.behaviours) > 0
     assert costs == [
-        ("attributions", "gradient", 9, 9, 9),
-        ("attributions", "occlusion", 9, 9 * 5, 0),
-        ("corruptions", "", null, 10 * null, 0),
+        ("attribute", "gradient", 9, 9, 9),
+        ("attribute", "occlusion", 9, 9 * 5, 0),
+        ("corrupt", "", null, 10 * null, 0),
     ]
     _check_benchmark(tmp_path / "warehouse")
     compact(tmp_path / "warehouse", "nine")
@@ -135,12 +133,11 @@ def test_behaviours_and_attributions_are_those_of_the_library(
     assert again.returncode == 0, again.stderr
     assert "nothing to do" in again.stdout
     plan = _cells(decaf("plan", write(imagenet9)).stdout)
-    assert ["behaviours", "2", "2", "0", "0"] in plan
-    assert ["occlusion", "2", "2", "0", "0"] in plan
-    status = _cells(decaf("status", "-w", imagenet9["warehouse"]).stdout)
-    assert ["behaviours", "2/2", str(10 * null), "0"] in status
-    assert ["gradient", "2/2", "9", "9"] in status
-    assert ["occlusion", "2/2", "45", "0"] in status
+    assert ["occlusion", "0", "0"] in plan
+    status = [row[:-1] for row in _cells(decaf("status", "-w", imagenet9["warehouse"]).stdout)]
+    assert ["corrupt", "", "2/2", str(10 * null), "0"] in status
+    assert ["attribute", "gradient", "2/2", "9", "9"] in status
+    assert ["attribute", "occlusion", "2/2", "45", "0"] in status
 
 
 def _cells(text):
@@ -153,15 +150,14 @@ def test_the_plan_says_what_will_be_measured_and_sent(imagenet9, photo_root, wri
     assert done.returncode == 0, done.stderr
     plan = _cells(done.stdout)
     # Nine factual images in two blocks; occlusion scores each and its four cells.
-    assert ["gradient", "2", "0", "9", "9"] in plan
-    assert ["occlusion", "2", "0", "45", "0"] in plan
-    assert ["behaviours", "2", "0", "unknown until scored: 10 a null pair", "0"] in plan
+    assert ["gradient", "9", "9"] in plan
+    assert ["occlusion", "45", "0"] in plan
     assert "left out" not in done.stdout
     first = next(iter((photo_root / "bg_challenge" / "mixed_next").rglob("*.JPEG")))
     first.unlink()
     done = decaf("plan", write(imagenet9))
     assert "1 of 9 foregrounds are left out: they are not in every variant" in done.stdout
-    assert ["occlusion", "2", "0", "40", "0"] in _cells(done.stdout)
+    assert ["occlusion", "40", "0"] in _cells(done.stdout)
 
 
 def _to_be_trained(card, photo_root, **recipe):
@@ -180,9 +176,9 @@ def test_the_plan_names_models_that_are_to_be_trained_first(imagenet9, photo_roo
     done = decaf("plan", write(imagenet9))
     assert done.returncode == 0, done.stderr
     plan = _cells(done.stdout)
-    assert "1 models are to be trained first; then 2 shards" in done.stdout
+    assert "1 models are to be trained first; then 1 models are scored on 2 blocks" in done.stdout
     assert ["net", "imagenet9_fine_tune"] in plan
-    assert ["occlusion", "2", "0", "45", "0"] in plan
+    assert ["occlusion", "45", "0"] in plan
     assert "no training photo of original/val is of the class" in done.stdout
 
 
@@ -208,7 +204,7 @@ def _tells_all(done):
     told = done.stderr[done.stderr.index("error: 6 things") :].splitlines()
     # Prefect may warn of events that it has not sent yet.
     assert [line.partition(": ")[0] for line in told[1:] if " | WARNING | " not in line] == [
-        *("score", "first, second", "first", "second", "third", "behaviours")
+        *("score", "first, second", "first", "second", "third", "labels")
     ]
     assert "nowhere.json: No such file" in told[1]
     assert "data folder" in told[2]
@@ -304,12 +300,13 @@ def test_another_method_is_measured_without_scoring_again(
     imagenet9, write, decaf, prefect_server, tmp_path
 ):
     methods = imagenet9.pop("attributions")
-    imagenet9.pop("behaviours")
+    imagenet9.pop("labels")
     assert decaf("run", write(imagenet9), **prefect_server).returncode == 0
     imagenet9["attributions"] = methods
     assert decaf("run", write(imagenet9), **prefect_server).returncode == 0
     with connect(tmp_path / "warehouse") as connection:
-        scored = connection.sql("SELECT count(*) FROM stg_costs").fetchall()
+        scanned = "SELECT count(*) FROM stg_costs WHERE kind = 'predict'"
+        scored = connection.sql(scanned).fetchall()
         found = connection.sql("SELECT kind, count(*) FROM core_measurements GROUP BY kind")
         assert (scored, found.fetchall()) == ([(2,)], [("attributions", 4)])
         files = connection.sql("SELECT count(*), count(file), min(file) FROM core_images")
@@ -318,10 +315,10 @@ def test_another_method_is_measured_without_scoring_again(
 
 
 def test_a_data_set_without_foregrounds_has_no_behaviours(study, write, decaf):
-    study["behaviours"] = True
+    study["labels"] = {"kind": "behaviours"}
     done = decaf("plan", write(study))
     assert done.returncode == 2
-    assert "'behaviours:' needs images of the foreground alone" in done.stderr
+    assert "need images of the foreground alone" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -329,7 +326,7 @@ def test_behaviours_need_pairs_of_both_types(imagenet9, write, decaf):
     imagenet9["data"] |= {"pair_types": ["same_rand"]}
     done = decaf("plan", write(imagenet9))
     assert done.returncode == 2
-    assert "'behaviours:' needs pairs of the types same_next and same_rand" in done.stderr
+    assert "need pairs of the types same_next and same_rand" in done.stderr
     assert "the study has none of same_next: add it to 'pair_types:'" in done.stderr
 
 

@@ -42,7 +42,7 @@ def rows(settings, query):
 
 
 def scored(settings):
-    """Models that have shards, and how many."""
+    """Models that were scored, and in how many commits."""
     return dict(rows(settings, "SELECT model_id, count(*) FROM stg_costs GROUP BY ALL"))
 
 

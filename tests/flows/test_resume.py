@@ -71,12 +71,12 @@ def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
         workers_of(flow)[0].kill()
         # Who asks meanwhile sees a whole warehouse; the run goes on for several seconds.
         assert "running" in decaf("status", "-w", warehouse).stdout
-        asked = decaf("sql", "-w", warehouse, "SELECT count(DISTINCT shard_key) FROM stg_costs")
+        asked = decaf("sql", "-w", warehouse, "SELECT count(DISTINCT commit_key) FROM stg_costs")
         assert asked.returncode == 0, asked.stderr
         assert flow.wait(PATIENCE_SECONDS) == 0
     finished = receipts(warehouse)
     assert len(finished) == 16
-    assert after_flow.items() <= finished.items(), "a committed shard was scored again"
+    assert after_flow.items() <= finished.items(), "committed units were computed again"
 
     with connect(tmp_path / "undisturbed") as one, connect(warehouse) as other:
         for table, order in TABLES.items():

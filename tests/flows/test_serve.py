@@ -196,7 +196,7 @@ def states(address):
 
 
 def scored(settings):
-    """Models that have shards, and how many."""
+    """Models that were scored, and in how many commits."""
     if not (Path(settings["warehouse"]) / "warehouse.json").exists():
         return {}
     with connect(settings["warehouse"]) as connection:

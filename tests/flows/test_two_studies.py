@@ -8,7 +8,7 @@ from running_command import DECAF, TABLES
 from warehouse.query.catalog import connect
 from warehouse.query.checks import run_checks
 
-OWN = ("study", "run_id", "shard_key", "profile_key")
+OWN = ("study", "run_id", "unit_key")
 """Columns by which the rows of the two differ."""
 
 

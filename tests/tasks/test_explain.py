@@ -1,212 +1,223 @@
-"""Each field of a shard's key, changed alone, is the reason that is given."""
+"""Units of baselines: what they are known by, and what a worker computes and commits of one."""
 
-import subprocess
-import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-import torch
-from torch import nn
+from covertype_table import made_up, write
+from pydantic import ValidationError
 
-from decaf.models.checkpoint import save
-from decaf.models.sources.network import NetworkCard
-from decaf.plan import shards as decaf_shards
+from decaf.errors import DataError, ModelError
 from decaf.plan.study import Study
-from decaf.reveal.paths.blend import Blend
-from decaf.scoring.scores.class_probability import ClassProbability
-from decaf.studies.scenes.adapters import Scenes
-from tasks.explain import Miss, explain
-from tasks.plan import plan_audit
-from warehouse.commits import layout
-from warehouse.commits.writer import commit, open_root
+from tasks.plan import order_of, plan_audit, plan_units, run_id_of
+from tasks.units.orders import UNITS, commit_key, run_order
+from tasks.units.scope import of_kind
+from warehouse.commits import receipts
+from warehouse.commits.stored import read_unit
+from warehouse.commits.writer import open_root
+from warehouse.query.catalog import connect
 
-ROOT = Path(__file__).parents[2]
+RECIPE = {"recipe": "covertype_classifier", "seed": 7701}
+LINEAR = RECIPE | {"classifier": "logistic_regression", "mechanism": "direct", "strength": 0.95}
+TREES = RECIPE | {"classifier": "xgboost", "mechanism": "fragile"}
 
 
 @pytest.fixture
-def study(tmp_path):
-    return Study(
-        study="try",
-        data=Scenes(adapter="scenes", sources=6, seed=0),
-        models=(network("one", tmp_path, seed=0), network("two", tmp_path, seed=1)),
-        score=ClassProbability(kind="class_probability", classes=2),
-        paths={"blend": Blend()},
-        sources_per_shard=2,
-        epsilon=0.02,
-        warehouse=str(tmp_path / "warehouse"),
-        workspace=tmp_path / "workspace",
-    )
+def given(tmp_path):
+    """A study of two classifiers of a made-up table."""
+    table = {"file": str(write(tmp_path / "covtype.data", made_up(60))), "drawn_per_class": 60}
+    return {
+        "study": "s",
+        "data": {"adapter": "covertype", "table": table},
+        "models": [
+            {"id": "linear_s1", "family": "linear", "source": "estimator", "training": LINEAR},
+            {"id": "trees_s2", "family": "trees", "source": "estimator", "training": TREES},
+        ],
+        "score": {"kind": "class_probability", "classes": 2, "target": 1},
+        "paths": {"context": {"kind": "context"}},
+        "baselines": {
+            "pdp_ale": {"kind": "pdp_ale"},
+            "shap_interaction": {"kind": "shap_interaction", "rows": 4},
+            "lime": {"kind": "lime", "rows": 2, "samples": 20, "models": ["*_s2"]},
+        },
+        "workspace": str(tmp_path / "workspace"),
+        "warehouse": str(tmp_path / "warehouse"),
+    }
 
 
-def network(name, folder, seed):
-    torch.manual_seed(seed)
-    save(nn.Linear(2, 2), folder / f"{name}.safetensors", {})
-    return NetworkCard(
-        id=name,
-        family="any",
-        architecture="factory:torch.nn:Linear",
-        arguments={"in_features": 2, "out_features": 2},
-        weights=folder / f"{name}.safetensors",
-        input_size=32,
-        mean=(0.5, 0.5, 0.5),
-        std=(0.5, 0.5, 0.5),
-    )
+@pytest.fixture
+def trained(given):
+    study = Study(**given)
+    for card in study.models:
+        card.train(study.workspace, "cpu")
+    return study
 
 
 def planned(study):
-    return plan_audit(study, study.data.pair_set())
+    units = of_kind(plan_units(study, study.data.pair_set()), "explain")
+    return {(unit.model_id, unit.name): unit for unit in units}
 
 
-def commit_all(study, *, routed=True):
-    """Receipts as an audit leaves them; what the tables hold does not matter here."""
-    root = open_root(study.warehouse)
-    for shard in planned(study).shards:
-        keys = shard.keys
-        kept = {"model_id": shard.model.id}
-        commit(root, "shards", study.study, keys.shard_key, {}, inputs=keys.inputs, **kept)
-        if routed:
-            gate = {"shard_key": keys.shard_key, "epsilon": repr(study.epsilon)}
-            commit(root, "profiles", study.study, keys.profile_key, {}, inputs=gate, **kept)
+def order(study, unit):
+    open_root(study.warehouse)
+    return order_of(plan_audit(study, study.data.pair_set()), (unit,), Path("no inputs"), None)
 
 
-def first_card(study, **changes):
-    first, *others = study.models
-    return study.model_copy(update={"models": (first.model_copy(update=changes), *others)})
+def scores_of(study, unit):
+    return read_unit(study.warehouse, "s", commit_key((unit,)), unit.key, "baseline_scores")
 
 
-def other(study, **changes):
-    return study.model_copy(update=changes)
+def test_a_recipe_without_a_table_fits_to_that_of_the_data(given):
+    study = Study(**given)
+    assert {card.training.table for card in study.models} == {study.data.table}
 
 
-SHARED = {
-    "score": lambda s: other(s, score=ClassProbability(kind="class_probability", classes=3)),
-    "paths": lambda s: other(s, paths={"blend": Blend(sigma=2.0)}),
-    "grid": lambda s: other(s, stages=5),
-}
-
-
-def test_nothing_committed(study):
-    nothing = "nothing of the study is committed yet"
-    assert explain(planned(study)) == [
-        Miss("one", "score", 3, nothing),
-        Miss("two", "score", 3, nothing),
+def test_a_method_is_planned_for_the_models_that_it_applies_to(trained):
+    units = planned(trained)
+    assert list(units) == [
+        ("linear_s1", "pdp_ale"),
+        ("linear_s1", "shap_interaction"),
+        ("trees_s2", "pdp_ale"),
+        ("trees_s2", "shap_interaction"),
+        ("trees_s2", "lime"),
     ]
+    assert len({unit.key for unit in units.values()}) == 5
 
 
-def test_everything_committed(study):
-    commit_all(study)
-    assert explain(planned(study)) == []
+def test_what_changes_a_number_changes_its_key_and_no_other(given, trained):
+    before = planned(trained)
+    given["baselines"]["lime"] |= {"samples": 21}
+    after = planned(Study(**given))
+    changed = {name for name in before if before[name].key != after[name].key}
+    assert changed == {("trees_s2", "lime")}
+    given["baselines"]["lime"] |= {"samples": 20, "models": None}
+    wider = planned(Study(**given))
+    assert {name: wider[name].key for name in before} == {n: u.key for n, u in before.items()}
+    assert wider.keys() - before.keys() == {("linear_s1", "lime")}
+    given["data"]["audited_per_class"] = 5
+    assert not {u.key for u in planned(Study(**given)).values()} & {u.key for u in wider.values()}
 
 
-@pytest.mark.parametrize("field", SHARED)
-def test_what_all_models_share(study, field):
-    commit_all(study)
-    changed = SHARED[field](study)
-    assert explain(planned(changed)) == [
-        Miss("one", "score", 3, field),
-        Miss("two", "score", 3, field),
-    ]
+def test_baselines_are_part_of_what_a_run_is(trained):
+    plan = plan_audit(trained, trained.data.pair_set())
+    others = [unit for unit in plan.units if unit.kind != "explain"]
+    assert plan.run_id != run_id_of("s", others)
+    baselines = of_kind(plan.pending, "explain")
+    assert baselines == of_kind(plan.units, "explain")
+    run_order(order(trained, baselines[0]))
+    after = plan_audit(trained, trained.data.pair_set())
+    assert after.run_id == plan.run_id
+    assert of_kind(after.pending, "explain") == baselines[1:]
 
 
-def test_weights(study):
-    commit_all(study)
-    network("one", study.models[0].weights.parent, seed=7)
-    assert explain(planned(study)) == [Miss("one", "score", 3, "weights changed")]
+def test_a_worker_commits_scores_and_costs_once(trained):
+    unit = planned(trained)["linear_s1", "pdp_ale"]
+    assert run_order(order(trained, unit)) == ("linear_s1-explain-pdp_ale", 1, 6 * 24)
+    assert run_order(order(trained, unit)).forward_rows == 0
+    receipt = receipts.read_one(trained.warehouse, UNITS, "s", commit_key((unit,)))
+    assert receipt.units == (unit.key,)
+    scores = scores_of(trained, unit)
+    assert scores["component"].to_pylist() == ["pdp", "ale", "mean"]
+    pdp, ale, mean = scores["score"].to_pylist()
+    assert mean == pytest.approx((abs(pdp) + abs(ale)) / 2)
+    with connect(trained.warehouse) as connection:
+        costs = connection.sql(
+            "SELECT name, forward_rows, wall_seconds > load_seconds + prepare_seconds, "
+            "cpu_seconds > 0, peak_memory_bytes > 1e6, worker <> '' FROM stg_costs"
+        ).fetchall()
+    assert costs == [("pdp_ale", 144, True, True, True, True)]
 
 
-@pytest.mark.parametrize("change", [{"mean": (0.4, 0.5, 0.5)}, {"precision": "tf32"}])
-def test_preprocessing(study, change):
-    commit_all(study)
-    reason = "preprocessing or precision"
-    assert explain(planned(first_card(study, **change))) == [Miss("one", "score", 3, reason)]
-
-
-def test_numerics_version(study, monkeypatch):
-    commit_all(study)
-    monkeypatch.setattr(decaf_shards, "NUMERICS_VERSION", 99)
-    assert {miss.reason for miss in explain(planned(study))} == {"numerics version"}
-
-
-def test_pairs_block_by_block(study):
-    commit_all(study)
-    other_pairs = other(study, data=Scenes(adapter="scenes", sources=6, seed=1))
-    assert explain(planned(other_pairs)) == [
-        Miss("one", "score", 3, "pairs: 3 of 3 blocks differ"),
-        Miss("two", "score", 3, "pairs: 3 of 3 blocks differ"),
-    ]
-    new = planned(study).shards[1]
-    (Path(study.warehouse) / layout.receipt("shards", study.study, new.keys.shard_key)).unlink()
-    assert explain(planned(study)) == [Miss("one", "score", 1, "pairs: 1 of 3 blocks differ")]
-
-
-def test_a_renamed_model_and_a_new_one(study, tmp_path):
-    commit_all(study)
-    renamed = first_card(study, id="uno")
-    assert explain(planned(renamed)) == [Miss("uno", "score", 3, "name of the model")]
-    added = other(study, models=(*study.models, network("three", tmp_path, seed=3)))
-    reason = "no shard of this model is committed; the nearest differs in: name of the model, "
-    assert explain(planned(added)) == [Miss("three", "score", 3, f"{reason}weights changed")]
-
-
-def test_two_fields_and_reasons_of_two_kinds(study):
-    commit_all(study)
-    network("one", study.models[0].weights.parent, seed=7)
-    changed = other(study, stages=5)
-    assert explain(planned(changed)) == [
-        Miss("one", "score", 3, "weights changed, grid"),
-        Miss("two", "score", 3, "grid"),
-    ]
-
-
-def test_the_newest_of_equally_near_ones_counts(study):
-    commit_all(other(study, stages=5))
-    commit_all(other(study, paths={"blend": Blend(sigma=2.0)}))
-    assert {miss.reason for miss in explain(planned(study))} == {"paths"}
-
-
-def test_the_fewest_fields_count_before_the_newest(study):
-    commit_all(other(study, stages=5))
-    commit_all(other(study, stages=5, paths={"blend": Blend(sigma=2.0)}))
-    assert {miss.reason for miss in explain(planned(study))} == {"grid"}
-
-
-def test_another_study_is_not_looked_at(study):
-    commit_all(study.model_copy(update={"study": "another"}))
-    assert {miss.reason for miss in explain(planned(study))} == {
-        "nothing of the study is committed yet"
+def test_the_same_probabilities_as_the_audits_are_explained(trained):
+    unit = planned(trained)["linear_s1", "pdp_ale"]
+    run_order(order(trained, unit))
+    scores = scores_of(trained, unit)
+    estimator, _ = trained.models[0].training.fit()
+    rows = trained.data.factual_rows(trained.models[0].training)
+    corner = {
+        (context, factor): estimator.predict_proba(rows.at(context, factor))[:, 1].mean()
+        for context in (1, -1)
+        for factor in (1, -1)
     }
+    effect = {context: corner[context, 1] - corner[context, -1] for context in (1, -1)}
+    assert scores["score"][0].as_py() == pytest.approx(effect[1] - effect[-1], abs=1e-6)
+    assert abs(effect[1]) > 0.1
 
 
-def test_nothing_in_common(study):
-    """Every one of the eight fields differs: the nearest is still one."""
-    root = open_root(study.warehouse)
-    strange = dict.fromkeys(planned(study).shards[0].keys.inputs, "strange")
-    commit(root, "shards", study.study, "strange", {}, model_id="zero", inputs=strange)
-    (reason,) = {miss.reason for miss in explain(planned(study))}
-    assert all(word in reason for word in ("pairs: 3 of 3", "numerics", "score", "grid", "weights"))
+def test_what_a_method_cannot_do_is_committed_with_its_reason(trained):
+    units = planned(trained)
+    for name in ("linear_s1", "trees_s2"):
+        run_order(order(trained, units[name, "shap_interaction"]))
+    with connect(trained.warehouse) as connection:
+        found = connection.sql(
+            "SELECT model_id, score IS NULL, explained_rows, reason FROM stg_baseline_scores "
+            "ORDER BY ALL"
+        ).fetchall()
+    assert [row[:3] for row in found] == [("linear_s1", True, 0), ("trees_s2", False, 4)]
+    assert found[0][3].startswith("LogisticRegression has no interaction values")
 
 
-def test_epsilon_is_a_matter_of_routing(study):
-    commit_all(study)
-    assert explain(planned(other(study, epsilon=0.1))) == [
-        Miss("one", "route", 3, "epsilon: 0.1, committed at 0.02"),
-        Miss("two", "route", 3, "epsilon: 0.1, committed at 0.02"),
+def test_a_model_without_probabilities_is_a_fault_of_the_configuration(given):
+    given["models"][0]["method"] = "decision_function"
+    with pytest.raises(
+        ValidationError, match="pdp_ale needs probabilities, and model linear_s1 has"
+    ):
+        Study(**given)
+    for baseline in given["baselines"].values():
+        baseline["families"] = ["trees"]
+    assert Study(**given).models[0].method == "decision_function"
+
+
+def test_what_gives_no_probabilities_is_not_explained_as_if_it_did(trained):
+    unit = planned(trained)["linear_s1", "pdp_ale"]
+    made = order(trained, unit)
+    card = trained.models[0].model_copy(update={"method": "decision_function"})
+    model = replace(made.model, card=card, preprocessing=card.preprocessing_digest)
+    with pytest.raises(ModelError, match="gives a value, and baseline pdp_ale needs probabilities"):
+        run_order(replace(made, model=model))
+    assert not receipts.keys(trained.warehouse, UNITS, "s")
+
+
+def test_a_refit_has_no_factor_and_is_not_kept(trained):
+    recipe = trained.models[0].training
+    before = sorted(path.name for path in (trained.workspace / "checkpoints").iterdir())
+    refitted = recipe.fit_without_factor()
+    inputs, label = recipe.rows("train")
+    assert refitted.n_features_in_ == inputs.shape[1] - 1
+    np.testing.assert_array_equal(refitted.classes_, np.unique(label))
+    assert before == sorted(path.name for path in (trained.workspace / "checkpoints").iterdir())
+
+
+def test_a_model_without_a_recipe_cannot_be_explained(given, trained):
+    path = trained.models[0].trained_file(trained.workspace)
+    given["models"][0] = {"id": "linear_s1", "family": "linear", "source": "estimator"}
+    given["models"][0]["file"] = str(path)
+    with pytest.raises(DataError, match="model linear_s1 has no 'training:' recipe"):
+        planned(Study(**given))
+    for baseline in given["baselines"].values():
+        baseline["families"] = ["trees"]
+    assert {model for model, _ in planned(Study(**given))} == {"trees_s2"}
+
+
+def test_a_data_set_without_factual_rows_has_no_baselines(given):
+    given["data"] = {"adapter": "scenes", "sources": 2}
+    given["models"] = [
+        {
+            "id": "f",
+            "family": "f",
+            "source": "function",
+            "function": "decaf.statistics.ranks:average_ranks",
+        }
     ]
+    given["models"][0]["function"] = "decaf.statistics.ranks:average_ranks"
+    given["baselines"] = {"pdp_ale": {"kind": "pdp_ale"}}
+    study = Study(**given)
+    with pytest.raises(DataError, match="the data set 'scenes' does not have; leave it out"):
+        planned(study)
 
 
-def test_routing_version_and_not_routed(study, monkeypatch):
-    commit_all(study, routed=False)
-    assert {miss.reason for miss in explain(planned(study))} == {"scored, and not routed yet"}
-    commit_all(study)
-    monkeypatch.setattr(decaf_shards, "ROUTING_VERSION", 99)
-    assert {(miss.step, miss.reason) for miss in explain(planned(study))} == {
-        ("route", "routing version")
-    }
-
-
-def test_explaining_loads_no_torch():
-    code = "import sys, tasks.explain, flows.commands.display; print('torch' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "False\n"
+def test_a_baseline_of_no_model_is_a_fault_of_the_configuration(given):
+    given["baselines"]["lime"]["models"] = ["mlp_*"]
+    with pytest.raises(ValidationError, match="baseline lime explains none of the models"):
+        Study(**given)

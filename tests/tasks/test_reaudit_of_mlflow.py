@@ -85,7 +85,7 @@ def test_two_days(study, tmp_path, monkeypatch):
         assert "version 2 of no card has no card: expected decaf.yaml among the files" in problem
         known = {one.model_id for one in monday.resolved}
         planned = plan_audit(tuesday.audited, opened.data.pair_set())
-        (new,) = {shard.model.id for shard in planned.shards} - known
+        (new,) = {unit.model_id for unit in planned.units} - known
         assert new.startswith("worse-")
         commit_reaudit(tuesday, "tuesday")
 

@@ -13,14 +13,12 @@ from rich.console import Console
 from decaf.errors import ConfigError, ModelError, RegistryError
 from decaf.plan.resolution import listed
 from decaf.plan.study import load_study
-from flows.commands.reaudits import refuse_registry
+from flows.commands.reaudits import reaudit, refuse_registry
 from tasks.cluster.worker import loaded_model
 from tasks.manifest import commit_outcome, commit_run
-from tasks.plan import plan_audit
+from tasks.plan import order_of, plan_audit
 from tasks.reaudit import plan as reaudits
 from tasks.reaudit.plan import ALERTS, commit_reaudit, is_unchanged, look, newest
-from tasks.reaudit.plan import plan as reaudit
-from tasks.score import shard_order
 from warehouse.commits import writer
 from warehouse.commits.writer import commit, open_root
 from warehouse.query.catalog import connect
@@ -112,7 +110,7 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     ("changed", "words"),
     [
         ({"epsilon": 0.1}, "epsilon"),
-        ({"stages": 5}, "grid"),
+        ({"stages": 5}, "stages"),
         ({"paths": {"blend": {"kind": "blend", "sigma": 2.0}}}, "paths"),
         ({"data": {"adapter": "scenes", "sources": 3}}, "pairs"),
         ({"score": {"kind": "class_probability", "classes": 2, "target": 1}}, "score"),
@@ -191,7 +189,7 @@ def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     study, root = opened()
     found = look(study, root)
     plan = plan_audit(found.audited, study.data.pair_set())
-    order = shard_order(plan, plan.shards[0], tmp_path / "pixels").model
+    order = order_of(plan, plan.units[:1], tmp_path / "pixels", None).model
     loaded_model(order)
     shutil.rmtree(folder)
     put(folder, seed=2)

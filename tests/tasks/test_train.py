@@ -30,12 +30,10 @@ def test_an_audit_goes_on_with_the_models_that_could_be_trained(tmp_path):
     left = with_trained_models(study)
     assert [card.id for card in left.models] == ["robust", "fragile"]
     plan = plan_audit(left, left.data.pair_set())
-    assert [shard.model.id for shard in plan.shards] == ["robust", "fragile"]
-    assert plan.baselines == ()
+    assert {unit.model_id for unit in plan.units} == {"robust", "fragile"}
+    assert "explain" not in {unit.kind for unit in plan.units}
     study.models[1].train(study.workspace, "cpu")
     whole = with_trained_models(study)
     assert whole == study
     again = plan_audit(whole, whole.data.pair_set())
-    assert {shard.keys.shard_key for shard in plan.shards} < {
-        shard.keys.shard_key for shard in again.shards
-    }
+    assert {unit.key for unit in plan.units} < {unit.key for unit in again.units}

@@ -110,7 +110,7 @@ class ImageNet9(Adapter):
             raise DataError(
                 f"{self.root}: {len(missing)} foregrounds are not in {FOREGROUND}, {missing[0]} "
                 f"for example; add their files, leave these foregrounds out with "
-                f"'required_variants: [{FOREGROUND}]' in 'data:', or leave 'behaviours:' out"
+                f"'required_variants: [{FOREGROUND}]' in 'data:', or leave 'labels:' out"
             )
         factual = {pair.source_id: pairs.images[pair.plus] for pair in pairs.pairs}
         images = tuple(_image(FOREGROUND, source, files[source]) for source in sources)

@@ -7,41 +7,35 @@ import numpy as np
 import pytest
 
 from decaf.errors import DataError
+from decaf.evaluation.labels.base import Judged
 from decaf.evaluation.probes import held_out_probabilities
-from decaf.plan.analyses import Analysis, definitions, plan_analyses
-from decaf.studies.covertype.analyses import DECAF, REPRESENTATIONS, TABULAR
-from tasks import analyse
-from tasks.units import LABELS, read_units
-from warehouse.commits import receipts
-from warehouse.commits.writer import open_root
-from warehouse.query.catalog import connect
+from decaf.studies.covertype.labels import DECAF, REPRESENTATIONS, TABULAR, Treatments
+from decaf.studies.covertype.recipes import CovertypeClassifier
+from tasks.units.analyses import probe_predictions
+from tasks.units.judged import LABELS, read_units
 
 
 def card(mechanism, strength, seed):
-    recipe = {"recipe": "covertype_classifier", "mechanism": mechanism, "strength": strength}
-    return SimpleNamespace(training=SimpleNamespace(**recipe, seed=seed))
+    recipe = {"mechanism": mechanism, "strength": strength, "seed": seed}
+    return SimpleNamespace(training=CovertypeClassifier.model_construct(**recipe))
 
 
 class Data:
     """Three rows whose own contexts tell the recipe that they were drawn for."""
-
-    adapter = "covertype"
 
     def factual_rows(self, recipe):
         contexts = [1, -1, 1 if recipe.strength is None else -1]
         return SimpleNamespace(inputs=np.array([[0.5, c, 1] for c in contexts]), context=1)
 
 
-def study(*models, data=None, baselines=()):
-    cards = [SimpleNamespace(training=None), SimpleNamespace(), *models]
-    return SimpleNamespace(
-        study="s",
-        data=data or Data(),
-        models=cards,
-        behaviours=False,
-        attributions={},
-        baselines={name: SimpleNamespace(kind=kind) for name, kind in baselines},
-    )
+def judged(*models, baselines=()):
+    cards = (SimpleNamespace(training=None), SimpleNamespace(), *models)
+    kinds = {name: SimpleNamespace(kind=kind) for name, kind in baselines}
+    return Judged(Data(), cards, (), kinds)
+
+
+def analyses(*models, baselines=()):
+    return Treatments(kind="treatments").analyses(judged(*models, baselines=baselines))
 
 
 MODELS = (
@@ -53,14 +47,14 @@ MODELS = (
 
 
 def test_a_study_that_trains_its_models_has_three_analyses():
-    defined = definitions(study(*MODELS))
+    defined = analyses(*MODELS)
     assert list(defined) == ["factual_contexts", "matched_pairs", "probe_predictions"]
     assert defined["factual_contexts"]["streams"] == [["direction", 7702], ["fragility", 7701]]
-    assert definitions(study()) == {}
-    other = SimpleNamespace(adapter="scenes")
-    assert definitions(study(*MODELS, data=other)) == {}
-    recipe = SimpleNamespace(training=SimpleNamespace(recipe="another"))
-    assert definitions(study(recipe)) == {}
+
+
+def test_a_study_that_trains_none_has_no_treatments():
+    with pytest.raises(DataError, match="'covertype_classifier', and it has none"):
+        analyses()
 
 
 @pytest.mark.parametrize(
@@ -75,14 +69,12 @@ def test_a_study_that_trains_its_models_has_three_analyses():
 )
 def test_names_that_tables_misunderstand_are_refused(baselines, message):
     with pytest.raises(DataError, match=message):
-        definitions(study(*MODELS, baselines=baselines))
+        analyses(*MODELS, baselines=baselines)
 
 
 def test_another_budget_of_a_method_may_have_any_name():
     named = [("lime", "lime"), ("lime_of_few", "lime"), ("mine", "own")]
-    assert definitions(study(*MODELS, baselines=named)) == definitions(study(*MODELS))
-    # A study without models of a recipe has no such tables.
-    assert definitions(study(baselines=[("shap", "native_shap")])) == {}
+    assert analyses(*MODELS, baselines=named) == analyses(*MODELS)
 
 
 def test_features_are_the_summaries_of_the_paper():
@@ -90,30 +82,18 @@ def test_features_are_the_summaries_of_the_paper():
     assert set(REPRESENTATIONS["combined"]) == {*DECAF, *TABULAR}
 
 
-def test_contexts_are_committed_for_every_stream_and_row(tmp_path):
-    root = open_root(tmp_path)
+def test_contexts_are_of_every_stream_and_row():
     pairs = [SimpleNamespace(source_id=f"row-{number:06d}") for number in range(3)]
-    plan = SimpleNamespace(
-        root=root,
-        run_id="run",
-        study=study(*MODELS),
-        pairs=SimpleNamespace(pairs=pairs),
-        analyses=plan_analyses(study(*MODELS), "run"),
+    columns = Treatments(kind="treatments").rows(
+        "factual_contexts", judged(*MODELS), SimpleNamespace(pairs=pairs)
     )
-    analyse.make_analyses(plan)
-    kinds = {one.key: one.kind for one in plan.analyses}
-    assert receipts.keys(root, "analyses", "s") == kinds.keys()
-    with connect(root) as connection:
-        rows = connection.sql(
-            "SELECT module, seed, source_id, context, run_id FROM stg_factual_contexts ORDER BY ALL"
-        ).fetchall()
-        assert connection.view("stg_probe_predictions").fetchall() == [], "no model is scored"
-    assert [row[:4] for row in rows] == [
+    rows = zip(*(columns[name].tolist() for name in columns), strict=True)
+    assert list(columns) == ["module", "seed", "source_id", "context"]
+    assert list(rows) == [
         (module, seed, f"row-{number:06d}", context)
         for module, seed, last in (("direction", 7702, -1), ("fragility", 7701, 1))
         for number, context in enumerate((1, -1, last))
     ]
-    assert {row[4] for row in rows} == {"run"}
 
 
 @pytest.fixture
@@ -135,8 +115,7 @@ def test_probabilities_are_those_of_the_library(units):
         "one": ["evidence", "lime.score", "kernel_shap.score"],
         "none": ["retraining.score"],
     }
-    analysis = Analysis("probe_predictions", "k", {"features": features})
-    rows = analyse._probe_predictions(units, analysis)["probe_predictions"].to_pylist()
+    rows = probe_predictions(units, {"features": features})["probe_predictions"].to_pylist()
     columns = np.stack([units["evidence"], units["lime.score"], np.full(15, np.nan)], axis=1)
     expected = held_out_probabilities(
         columns, units["labels"].argmax(axis=1), LABELS, units["family"]
@@ -157,8 +136,8 @@ def test_probabilities_are_those_of_the_library(units):
 
 def test_one_family_is_no_fold(units):
     units["family"] = np.full(15, "a", object)
-    analysis = Analysis("probe_predictions", "k", {"features": {"one": ["evidence"]}})
-    rows = analyse._probe_predictions(units, analysis)["probe_predictions"].to_pylist()
+    definition = {"features": {"one": ["evidence"]}}
+    rows = probe_predictions(units, definition)["probe_predictions"].to_pylist()
     assert {(row["probability"], row["reason"]) for row in rows} == {(None, "no other family")}
 
 
@@ -178,7 +157,8 @@ def test_units_are_labelled_models_with_the_components_of_baselines():
             "('s', 'a', 'lime', 'score', NULL), ('t', 'a', 'lime', 'score', 7.0)) "
             "AS t (study, model_id, method, component, score)"
         )
-        found = read_units(connection, study(*MODELS))
+        labels = SimpleNamespace(unit_kind="model")
+        found = read_units(connection, SimpleNamespace(study="s", labels=labels))
     assert found["model_id"].tolist() == ["a", "b"]
     assert found["labels"].tolist() == [[True, False, False], [False, True, False]]
     assert np.array_equal(found["lime.score"], [np.nan, 3.0], equal_nan=True)

@@ -27,7 +27,7 @@ def test_photos_are_scored_as_their_networks_score_them(
 ):
     models = yaml.safe_load((CONFIGS / "models" / "photos.yaml").read_text())
     study = yaml.safe_load((CONFIGS / "photos.yaml").read_text().replace("!file ", ""))
-    del study["paths"]["patch_random"], study["behaviours"]
+    del study["paths"]["patch_random"], study["labels"]
     study |= {
         "models": [model for model in models if model["id"] in AUDITED],
         "cluster": workers,

@@ -1,29 +1,31 @@
 """What is computed over all models at the end: planned by the run, probes on made-up units."""
 
-from types import SimpleNamespace
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from decaf.errors import DataError
+from decaf.evaluation.labels.base import Judged
 from decaf.evaluation.matching import match_units
 from decaf.evaluation.probes import PROBES, leave_one_group_out
-from decaf.plan.analyses import RESPONSE, Analysis, definitions, plan_analyses
-from tasks import analyse
+from decaf.plan.study import Study
+from decaf.plan.units import Unit
+from decaf.studies.imagenet9.labels import Behaviours
+from tasks.units.analyses import matched_pairs, probe_scores
+from tasks.units.bench import Order
+from tasks.units.orders import UNITS, commit_key, run_order
 from warehouse.commits import layout, receipts
 from warehouse.commits.writer import open_root
 
 LABELS = ("evidence", "contradiction", "fragility")
 PROBE = "logistic_regression"
+OUTPUT = {"output": "value"}
 
 
-def study(attributions=(), behaviours=True):
-    return SimpleNamespace(
-        study="s",
-        data=SimpleNamespace(adapter="imagenet9"),
-        behaviours=behaviours,
-        attributions=dict.fromkeys(attributions),
-    )
+def analyses(attributions=()):
+    return Behaviours(kind="behaviours").analyses(Judged(None, (), attributions, {}))
 
 
 @pytest.fixture
@@ -46,26 +48,8 @@ def units():
     }
 
 
-def test_a_study_without_behaviours_has_no_analyses():
-    assert definitions(study(behaviours=False)) == {}
-    assert plan_analyses(study(behaviours=False), "run") == []
-
-
-def test_keys_follow_the_run_and_the_parameters():
-    keys = {
-        tuple(one.key for one in plan_analyses(study(names), run))
-        for run in ("run", "other")
-        for names in ((), ("rise",))
-    }
-    assert len({pairs for pairs, _ in keys}) == 2
-    assert len({probes for _, probes in keys}) == 4
-    features = definitions(study(("rise", "ixg")))["probe_scores"]["features"]
-    assert features["full"] == [*RESPONSE, "ixg", "rise"]
-    assert features["spatial"] == ["ixg", "rise"]
-
-
 def test_a_study_without_attributions_has_no_features_with_spatial_scores():
-    features = definitions(study())["probe_scores"]["features"]
+    features = analyses()["probe_scores"]["features"]
     assert {name: bool(columns) for name, columns in features.items()} == {
         "decaf": True,
         "response": True,
@@ -78,13 +62,12 @@ def test_a_study_without_attributions_has_no_features_with_spatial_scores():
 @pytest.mark.parametrize("name", ["DECAF", "Abs", "evidence"])
 def test_a_method_must_not_have_the_name_of_another(name):
     with pytest.raises(DataError, match=name):
-        definitions(study((name,)))
+        analyses((name,))
 
 
 def test_probes_are_those_of_the_library(units):
     features = {"one": ["endpoint_magnitude", "rise", "is_active"], "none": []}
-    analysis = Analysis("probe_scores", "k", {"features": features, "probes": [PROBE]})
-    tables = analyse._probe_scores(units, analysis)
+    tables = probe_scores(units, {"features": features, "probes": [PROBE]})
     rows = tables["probe_scores"].to_pylist()
     columns = [units[name].astype(float) for name in features["one"]]
     expected = leave_one_group_out(
@@ -125,8 +108,7 @@ def test_probes_are_those_of_the_library(units):
 
 def test_one_family_has_nothing_to_learn_from(units):
     units["family"] = np.full(36, "vit", object)
-    analysis = Analysis("probe_scores", "k", {"features": {"one": ["rise"]}, "probes": [PROBE]})
-    tables = analyse._probe_scores(units, analysis)
+    tables = probe_scores(units, {"features": {"one": ["rise"]}, "probes": [PROBE]})
     rows = tables["probe_scores"].to_pylist()
     assert [(row["label"], row["auroc"], row["reason"]) for row in rows] == [
         (label, None, "no other family") for label in LABELS
@@ -134,8 +116,7 @@ def test_one_family_has_nothing_to_learn_from(units):
 
 
 def test_pairs_are_those_of_the_library(units):
-    analysis = Analysis("matched_pairs", "k", {"tolerance": 0.05})
-    rows = analyse._matched_pairs(units, analysis)["matched_pairs"].to_pylist()
+    rows = matched_pairs(units, {"tolerance": 0.05})["matched_pairs"].to_pylist()
     expected = match_units(
         units["abs_response"], units["labels"], [units["model_id"], units["pair_id"]], 0.05
     )
@@ -150,24 +131,37 @@ def test_pairs_are_those_of_the_library(units):
 
 def test_without_a_behaviour_there_is_no_pair(units):
     units["labels"][:] = False
-    analysis = Analysis("matched_pairs", "k", {"tolerance": 0.05})
-    assert analyse._matched_pairs(units, analysis)["matched_pairs"].num_rows == 0
+    assert matched_pairs(units, {"tolerance": 0.05})["matched_pairs"].num_rows == 0
 
 
 def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
     root = open_root(tmp_path)
-    plan = SimpleNamespace(
-        root=root,
-        run_id="run",
-        study=study(),
-        analyses=plan_analyses(study(), "run"),
+    study = Study(
+        study="s",
+        data={"adapter": "scenes", "sources": 1},
+        models=[{"id": "m", "family": "m", "source": "function", "function": "a:b"} | OUTPUT],
+        score={"kind": "class_probability", "classes": 2},
+        paths={"blend": {"kind": "blend"}},
+        labels={"kind": "behaviours"},
+        warehouse=str(tmp_path),
     )
-    analyse.make_analyses(plan)
-    pairs, probes = (one.key for one in plan.analyses)
-    made = receipts.read_one(root, "analyses", "s", probes)
-    assert made.inputs["kind"] == "probe_scores"
-    assert made.files == (), "there is no unit"
-    (tmp_path / layout.receipt("analyses", "s", pairs)).unlink()
-    analyse.make_analyses(plan)
-    assert receipts.keys(root, "analyses", "s") == {pairs, probes}
-    assert receipts.read_one(root, "analyses", "s", probes) == made
+    units = [
+        Unit("analyse", name, None, None, {"definition": json.dumps(definition)})
+        for name, definition in analyses().items()
+    ]
+    orders = [order(root, study, unit) for unit in units]
+    for one in orders:
+        run_order(one)
+    assert receipts.read_one(root, UNITS, "s", orders[1].key).files == (), "there is no unit"
+    made = receipts.read_one(root, UNITS, "s", orders[1].key)
+    (tmp_path / layout.receipt(UNITS, "s", orders[0].key)).unlink()
+    for one in orders:
+        run_order(one)
+    assert receipts.keys(root, UNITS, "s") == {one.key for one in orders}
+    assert receipts.read_one(root, UNITS, "s", orders[1].key) == made
+
+
+def order(root, study, unit):
+    none = np.empty(0, np.int64)
+    key = commit_key((unit,))
+    return Order(root, study, key, (unit,), None, None, none, None, Path("none"), None, (), {}, {})

@@ -6,12 +6,14 @@ from torch import nn
 from decaf.errors import ModelError
 from decaf.models.checkpoint import save
 from decaf.models.sources.network import NetworkCard
-from decaf.plan.shards import plan_shards, untrained
+from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
+from tasks.plan import plan_units
+from tasks.units.scope import of_kind
 
 
 @pytest.fixture
@@ -38,8 +40,12 @@ def study(tmp_path):
     )
 
 
-def keys(study):
-    return [shard.keys for shard in plan_shards(study, study.data.pair_set())]
+def units(study, kind):
+    return of_kind(plan_units(study, study.data.pair_set()), kind)
+
+
+def keys(study, kind="score"):
+    return {unit.key for unit in units(study, kind)}
 
 
 def card(study, **changes):
@@ -70,31 +76,55 @@ CHANGES = {
 }
 
 
-def test_a_study_is_cut_into_blocks_of_sources(study):
-    shards = plan_shards(study, study.data.pair_set())
-    assert [shard.block for shard in shards] == [0, 1]
-    assert [len(shard.rows) for shard in shards] == [4, 4]
-    assert [shard.trajectory_count for shard in shards] == [8, 8]
-    assert len({shard.keys.shard_key for shard in shards}) == 2
+def test_every_model_block_and_path_is_a_unit(study):
+    scored = units(study, "score")
+    assert [(unit.block, unit.name) for unit in scored] == [
+        (0, "blend"),
+        (0, "patch"),
+        (1, "blend"),
+        (1, "patch"),
+    ]
+    assert [unit.row_count for unit in scored] == [4, 4, 4, 4]
+    assert [unit.block for unit in units(study, "predict")] == [0, 1]
+    assert [unit.needs for unit in units(study, "route")] == [(unit,) for unit in scored]
+    planned = plan_units(study, study.data.pair_set())
+    assert len({unit.key for unit in planned}) == len(planned) == 10
+
+
+@pytest.mark.parametrize("change", set(CHANGES) - {"path"})
+def test_what_changes_scores_changes_every_key(study, change):
+    assert not keys(study) & keys(CHANGES[change](study))
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_changes_scores_changes_every_key(study, change):
-    before = {key.shard_key for key in keys(study)}
-    assert not before & {key.shard_key for key in keys(CHANGES[change](study))}
+def test_predictions_depend_on_no_path(study, change):
+    same = keys(study, "predict") == keys(CHANGES[change](study), "predict")
+    assert same == (change in ("path", "grid"))
+
+
+def test_another_path_changes_its_own_units_alone(study):
+    before, after = (units(one, "score") for one in (study, CHANGES["path"](study)))
+    changed = [one.name for one, two in zip(before, after, strict=True) if one.key != two.key]
+    assert changed == ["blend", "blend"]
+
+
+def test_a_path_that_is_added_or_dropped_leaves_the_others(study):
+    one = study.model_copy(update={"paths": {"blend": study.paths["blend"]}})
+    for kind in ("score", "route"):
+        assert keys(one, kind) < keys(study, kind)
+    assert keys(one, "predict") == keys(study, "predict")
 
 
 def test_other_weights_change_every_key(study):
-    before = {key.shard_key for key in keys(study)}
+    before = keys(study)
     save(nn.Linear(2, 2), study.models[0].weights, {})
-    assert not before & {key.shard_key for key in keys(study)}
+    assert not before & keys(study)
 
 
 def test_epsilon_changes_the_profiles_alone(study):
     other = study.model_copy(update={"epsilon": 0.1})
-    for one, two in zip(keys(study), keys(other), strict=True):
-        assert one.shard_key == two.shard_key
-        assert one.profile_key != two.profile_key
+    assert keys(study) == keys(other)
+    assert not keys(study, "route") & keys(other, "route")
 
 
 def test_what_changes_no_score_changes_no_key(study):
@@ -112,9 +142,10 @@ def test_what_changes_no_score_changes_no_key(study):
 
 def test_more_sources_keep_the_blocks_that_are_whole(study):
     pairs = study.data.pair_set()
-    first = plan_shards(study, pairs)[0]
-    fewer = type(pairs)(pairs.images, tuple(pairs.pairs[row] for row in first.rows), pairs.geometry)
-    assert plan_shards(study, fewer)[0].keys == first.keys
+    rows = pairs.blocks(study.sources_per_shard)[0]
+    fewer = type(pairs)(pairs.images, tuple(pairs.pairs[row] for row in rows), pairs.geometry)
+    first = {unit.key for unit in plan_units(study, fewer)}
+    assert first == {unit.key for unit in plan_units(study, pairs) if unit.block == 0}
 
 
 def test_a_digest_that_was_promised_is_checked(study):

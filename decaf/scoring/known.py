@@ -1,0 +1,71 @@
+"""Scores that are stored already: what a block that is scored for another path need not repeat.
+
+Clean inputs and starts belong to many paths. Where their scores are stored, only the states between
+them go through the model.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.scoring.planner import StatePlan
+
+
+def known_values(
+    plan: StatePlan,
+    columns: NDArray[np.int64],
+    clean: NDArray[np.float64],
+    branches: Mapping[str, NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Values of the states that stored scores tell; NaN where they tell none.
+
+    A path that mixes scores (the context channel) stores no scores of states, and tells nothing.
+
+    Parameters
+    ----------
+    plan
+        States of all paths, stored ones included.
+    columns
+        (n_pairs,) which column is the score of a pair.
+    clean
+        (n_inputs, n_columns) values of the clean inputs of the block; NaN where none is stored.
+    branches
+        By stored path: (n_pairs, n_repetitions, n_stages, 2) values of both branches, before the
+        sign of the score; NaN where none is stored.
+
+    Returns
+    -------
+    (n_states, n_columns)
+    """
+    values = np.full((plan.state_count, clean.shape[1]), np.nan)
+    for path, scores in branches.items():
+        if plan.mixing[path] is None:
+            index = plan.index[path]
+            of_pair = np.broadcast_to(columns[:, None, None, None], index.shape)
+            is_stored = ~np.isnan(scores)
+            values[index[is_stored], of_pair[is_stored]] = scores[is_stored]
+    is_whole = ~np.isnan(clean).any(axis=1)
+    values[plan.clean_index[is_whole]] = clean[is_whole]
+    return values
+
+
+def states_to_score(
+    plan: StatePlan,
+    columns: NDArray[np.int64],
+    values: NDArray[np.float64],
+    paths: Iterable[str],
+) -> NDArray[np.bool_]:
+    """(n_states,) states that the paths need and whose values are not known.
+
+    Parameters
+    ----------
+    values
+        Those of :func:`known_values`.
+    """
+    needed = np.zeros(plan.state_count, bool)
+    for path in paths:
+        index = plan.index[path]
+        missing = np.isnan(values[index, columns[:, None, None, None]])
+        needed[index[missing]] = True
+    return needed

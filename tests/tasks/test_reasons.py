@@ -1,0 +1,235 @@
+"""Each part of a unit's key, changed alone, is the reason that is given."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from decaf.models.checkpoint import save
+from decaf.models.sources.network import NetworkCard
+from decaf.plan.study import Study
+from decaf.reveal.paths.blend import Blend
+from decaf.scoring.scores.class_probability import ClassProbability
+from decaf.studies.scenes.adapters import Scenes
+from tasks.manifest import commit_run
+from tasks.plan import plan_audit
+from tasks.reasons import changed_parts, misses
+from tasks.units.kinds import KINDS
+from tasks.units.orders import UNITS, commit_key, together
+from warehouse.commits import layout
+from warehouse.commits.writer import commit, open_root
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def study(tmp_path):
+    return Study(
+        study="try",
+        data=Scenes(adapter="scenes", sources=6, seed=0),
+        models=(network("one", tmp_path, seed=0), network("two", tmp_path, seed=1)),
+        score=ClassProbability(kind="class_probability", classes=2),
+        paths={"blend": Blend()},
+        sources_per_shard=2,
+        epsilon=0.02,
+        warehouse=str(tmp_path / "warehouse"),
+        workspace=tmp_path / "workspace",
+    )
+
+
+def network(name, folder, seed):
+    torch.manual_seed(seed)
+    save(nn.Linear(2, 2), folder / f"{name}.safetensors", {})
+    return NetworkCard(
+        id=name,
+        family="any",
+        architecture="factory:torch.nn:Linear",
+        arguments={"in_features": 2, "out_features": 2},
+        weights=folder / f"{name}.safetensors",
+        input_size=32,
+        mean=(0.5, 0.5, 0.5),
+        std=(0.5, 0.5, 0.5),
+    )
+
+
+def planned(study):
+    return plan_audit(study, study.data.pair_set())
+
+
+def commit_all(study, kinds=("predict", "score", "route")):
+    """The manifest and receipts as an audit leaves them; what the tables hold is no matter."""
+    plan = planned(study)
+    open_root(study.warehouse)
+    commit_run(plan)
+    for group in together(unit for unit in plan.units if unit.kind in kinds):
+        keys = tuple(unit.key for unit in group)
+        model = group[0].model_id
+        commit(plan.root, UNITS, study.study, commit_key(group), {}, model_id=model, units=keys)
+
+
+def found(study):
+    """Reasons by model and kind, with how many units have each."""
+    plan = planned(study)
+    return {
+        (miss.model_id, miss.kind, *miss.reason): miss.unit_count
+        for miss in misses(plan.units, plan.reasons)
+    }
+
+
+def first_card(study, **changes):
+    first, *others = study.models
+    return study.model_copy(update={"models": (first.model_copy(update=changes), *others)})
+
+
+def other(study, **changes):
+    return study.model_copy(update=changes)
+
+
+def roots(study):
+    """Reasons of what does not merely follow."""
+    return {key: count for key, count in found(study).items() if key[2] != "cascade"}
+
+
+SHARED = {
+    "score": lambda s: other(s, score=ClassProbability(kind="class_probability", classes=3)),
+    "reveal": lambda s: other(s, paths={"blend": Blend(sigma=2.0)}),
+    "stages": lambda s: other(s, stages=5),
+}
+
+
+def test_nothing_committed(study):
+    assert found(study) == {
+        ("one", "predict", "first run", ""): 3,
+        ("one", "score", "first run", ""): 3,
+        ("two", "predict", "first run", ""): 3,
+        ("two", "score", "first run", ""): 3,
+        ("one", "route", "cascade", "score"): 3,
+        ("two", "route", "cascade", "score"): 3,
+    }
+
+
+def test_everything_committed(study):
+    commit_all(study)
+    assert found(study) == {}
+
+
+@pytest.mark.parametrize("part", SHARED)
+def test_what_all_models_share(study, part):
+    commit_all(study)
+    changed = roots(SHARED[part](study))
+    assert {key[1:] for key in changed if key[1] == "score"} == {("score", "part changed", part)}
+    assert {key[1] for key in changed} == ({"score", "predict"} if part == "score" else {"score"})
+
+
+def test_one_change_is_one_root_and_followers(study):
+    commit_all(study)
+    network("one", study.models[0].weights.parent, seed=7)
+    assert found(study) == {
+        ("one", "predict", "part changed", "weights"): 3,
+        ("one", "score", "part changed", "weights"): 3,
+        ("one", "route", "cascade", "score"): 3,
+    }
+
+
+@pytest.mark.parametrize("change", [{"mean": (0.4, 0.5, 0.5)}, {"precision": "tf32"}])
+def test_preprocessing(study, change):
+    commit_all(study)
+    assert roots(first_card(study, **change)) == {
+        ("one", kind, "part changed", "preprocessing"): 3 for kind in ("predict", "score")
+    }
+
+
+@pytest.mark.parametrize("kind", ["predict", "score", "route"])
+def test_code(study, monkeypatch, kind):
+    commit_all(study)
+    monkeypatch.setattr(KINDS[kind], "code", 99)
+    assert {key[1:] for key in roots(study)} == {(kind, "part changed", "code")}
+
+
+def test_pairs_block_by_block(study):
+    commit_all(study)
+    other_pairs = other(study, data=Scenes(adapter="scenes", sources=6, seed=1))
+    assert {key[1:] for key in roots(other_pairs)} == {
+        (kind, "part changed", "pairs") for kind in ("predict", "score")
+    }
+
+
+def test_a_result_that_is_missing(study):
+    commit_all(study)
+    group = together(planned(study).units)[1]
+    (Path(study.warehouse) / layout.receipt(UNITS, study.study, commit_key(group))).unlink()
+    assert found(study) == {
+        ("one", kind, "result missing", ""): 1 for kind in ("predict", "score", "route")
+    }
+
+
+def test_a_renamed_model_and_a_new_one(study, tmp_path):
+    commit_all(study)
+    for changed in (
+        first_card(study, id="uno"),
+        other(study, models=(*study.models, network("three", tmp_path, seed=3))),
+    ):
+        assert {key[2] for key in roots(changed)} == {"first run"}
+        assert len({key[0] for key in found(changed)}) == 1
+
+
+def test_two_parts_and_reasons_of_two_kinds(study):
+    commit_all(study)
+    network("one", study.models[0].weights.parent, seed=7)
+    assert roots(other(study, stages=5)) == {
+        ("one", "predict", "part changed", "weights"): 3,
+        ("one", "score", "part changed", "weights, stages"): 3,
+        ("two", "score", "part changed", "stages"): 3,
+    }
+
+
+def test_the_newest_run_is_what_was_before(study):
+    commit_all(other(study, stages=5))
+    commit_all(other(study, paths={"blend": Blend(sigma=2.0)}))
+    assert {key[1:] for key in roots(study)} == {("score", "part changed", "reveal")}
+
+
+def test_another_study_is_not_looked_at(study):
+    commit_all(study.model_copy(update={"study": "another"}))
+    assert {key[2] for key in roots(study)} == {"first run"}
+
+
+def test_a_part_that_is_gone_is_a_change():
+    assert changed_parts({"a": "1", "gone": "2"}, {"new": "3", "a": "1"}) == ["new", "gone"]
+    assert changed_parts({"a": "1"}, {"a": "1"}) == []
+
+
+def test_epsilon_is_a_matter_of_routing(study):
+    commit_all(study)
+    assert found(other(study, epsilon=0.1)) == {
+        (model, "route", "part changed", "epsilon"): 3 for model in ("one", "two")
+    }
+
+
+def test_what_is_scored_and_not_routed_is_routed(study):
+    commit_all(study, kinds=("predict", "score"))
+    assert {key[1:] for key in found(study)} == {("route", "result missing", "")}
+
+
+def test_a_path_that_is_added_is_scored_alone(study):
+    commit_all(study)
+    paths = {**study.paths, "soft": Blend(sigma=2.0)}
+    plan = planned(other(study, paths=paths))
+    assert {(unit.kind, unit.name) for unit in plan.pending} == {
+        ("score", "soft"),
+        ("route", "soft"),
+    }
+    assert len(plan.pending_orders()) == 6, "one order for each model and block"
+    commit_all(other(study, paths=paths))
+    assert found(study) == {}, "dropping it scores nothing"
+
+
+def test_explaining_loads_no_torch():
+    code = "import sys, tasks.plan, flows.commands.display; print('torch' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
