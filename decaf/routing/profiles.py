@@ -1,4 +1,4 @@
-"""From trajectories to profiles: M, E, C, F, Abs and Net of every pair."""
+"""From trajectories to profiles: M, E, C, F, Abs and Net of every pair (paper, equation 1)."""
 
 from typing import NamedTuple
 
@@ -107,23 +107,19 @@ def profile(
     """
     threshold = check_epsilon(epsilon)
     trajectories = Trajectories(response, grid, endpoint, measure, stage_axis)
-    out = _new_profiles(len(trajectories))
-    # Columns that the gate completes in place hold the integrals until it does.
-    sums = Integrals(out.endpoint_delta, out.evidence, out.opposed_mass, out.sign_flip_frac)
-
-    def gate_rows(rows: slice) -> None:
-        _gate(
-            Integrals(*(column[rows] for column in sums)),
-            threshold,
-            Profiles(*(column[rows] for column in out)),
-        )
-
-    trajectories.integrate(sums, then=gate_rows)
-    return Profiles(*(column.reshape(trajectories.shape) for column in out))
+    # Columns of one array: it is large enough for huge pages, and page faults cost as much as a
+    # third of the arithmetic.
+    numbers = np.empty((len(Profiles._fields) - 1, len(trajectories)))
+    columns = [*numbers, np.empty(len(trajectories), np.bool_)]
+    trajectories.fill(columns, lambda sums: gate(sums, threshold))
+    return Profiles(*(column.reshape(trajectories.shape) for column in columns))
 
 
 def gate(sums: Integrals, epsilon: float = DEFAULT_EPSILON) -> Profiles:
     """Profiles of integrated trajectories at a threshold (paper, section 3).
+
+    With the gate ``a = 1{|d| >= epsilon}`` and integrals over the stages, ``E = a int (s r)+``,
+    ``C = a int (s r)-`` and ``F = (1 - a) int |r|``; ``Abs = E + C + F``, ``Net = E - C``.
 
     Raises
     ------
@@ -137,10 +133,18 @@ def gate(sums: Integrals, epsilon: float = DEFAULT_EPSILON) -> Profiles:
     >>> gate(sums, 0.1).evidence.tolist(), gate(sums, 0.5).fragility.tolist()
     ([0.1], [0.2])
     """
-    out = _new_profiles(*sums.endpoint_delta.shape)
-    np.copyto(out.endpoint_delta, sums.endpoint_delta)
-    _gate(sums, check_epsilon(epsilon), out)
-    return out
+    d, aligned, opposed, opposed_frac = sums
+    a = np.abs(d) >= check_epsilon(epsilon)
+    return Profiles(
+        endpoint_delta=np.array(d),
+        evidence=a * aligned,
+        contradiction=a * opposed,
+        fragility=~a * (aligned + opposed),  # |r| = (s r)+ + (s r)-
+        abs_response=aligned + opposed,
+        sign_flip_frac=np.where(a, opposed_frac, np.nan),
+        opposed_mass=(d != 0) * opposed,
+        is_endpoint_active=a,
+    )
 
 
 def signed_evidence(profiles: Profiles) -> NDArray[np.float64]:
@@ -161,26 +165,3 @@ def component_fractions(profiles: Profiles) -> Fractions:
     return Fractions(
         profiles.evidence / whole, profiles.contradiction / whole, profiles.fragility / whole
     )
-
-
-def _new_profiles(*shape: int) -> Profiles:
-    # Columns of one array: it is large enough for huge pages, and page faults cost as much as a
-    # third of the arithmetic.
-    *names, _ = Profiles._fields
-    numbers = np.empty((len(names), *shape))
-    return Profiles(*(numbers[i, ...] for i in range(len(names))), np.empty(shape, np.bool_))
-
-
-def _gate(sums: Integrals, epsilon: float, out: Profiles) -> None:
-    """Complete ``out``, whose columns may hold ``sums``: each is read before it is overwritten."""
-    d, aligned, opposed, opposed_frac = sums
-    active = out.is_endpoint_active
-    np.greater_equal(np.abs(d), epsilon, out=active)
-    null = ~active
-    np.add(aligned, opposed, out=out.abs_response)
-    np.multiply(out.abs_response, null, out=out.fragility)
-    np.multiply(aligned, active, out=out.evidence)
-    np.multiply(opposed, active, out=out.contradiction)
-    np.multiply(opposed, d != 0, out=out.opposed_mass)
-    np.copyto(out.sign_flip_frac, opposed_frac)
-    np.putmask(out.sign_flip_frac, null, np.nan)

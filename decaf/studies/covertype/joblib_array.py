@@ -1,55 +1,73 @@
-"""Read an array that joblib stored, without unpickling.
+"""Read an array that joblib stored, without calling what its pickle names.
 
-``joblib.dump`` writes a short pickle that describes the array, then its bytes. Loading a pickle
-calls what it names, so here its instructions are only looked at: a small machine follows the few
-that describe an array of numbers, knows three names, and resolves none. Anything else is refused.
+``joblib.dump`` writes a short pickle that describes the array, then its bytes. A pickle names what
+it wants called. Here three names are allowed, and each means a stand-in of this module that only
+keeps what it is given; every other name ends the reading.
 """
 
 import io
 import math
-import pickletools
+import pickle
 import re
+import struct
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError
 
-WRAPPER = "joblib.numpy_pickle NumpyArrayWrapper"
-ARRAY = "numpy ndarray"
-TYPE = "numpy dtype"
 NUMBERS = re.compile(r"[iu][1248]|f[48]")
-LONGEST_START = 1 << 16
+BYTE_ORDERS = ("<", ">", "|")
+LONGEST_DESCRIPTION = 1 << 16
 """Bytes in which the description ends; it has about 220."""
-PLAIN = ("BININT", "BININT1", "BININT2", "LONG1", "BINUNICODE", "SHORT_BINUNICODE")
-CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "MARK": object()}
-TUPLES = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
 
-class _Name(NamedTuple):
-    """Module and name as they stand in the pickle."""
-
-    text: str
+class _Described(Exception):
+    """The description is complete; the bytes of the array follow in the stream."""
 
 
-@dataclass
-class _Made:
-    """What a pickle would make: by which name, of what, and with which state."""
+class _Wrapper:
+    """Stands for joblib's description of an array."""
 
-    of: Any
-    given: Any
-    state: Any = None
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        raise _Described(state)
 
 
-class _Description(NamedTuple):
-    dtype: np.dtype
-    shape: tuple[int, ...]
-    order: str
-    has_padding: bool
+class _Type:
+    """Stands for numpy's type of elements."""
+
+    def __init__(self, code: str, *_: bool) -> None:
+        self.code = code
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.byte_order = state[1]
+
+    def checked(self) -> np.dtype:
+        if not NUMBERS.fullmatch(self.code):
+            raise ValueError(f"its elements are of type {self.code!r}, not numbers")
+        if self.byte_order not in BYTE_ORDERS:
+            raise ValueError(f"its bytes have the order {self.byte_order!r}")
+        return np.dtype(self.byte_order + self.code)
+
+
+ARRAY = "numpy ndarray"
+STAND_INS = {
+    "joblib.numpy_pickle NumpyArrayWrapper": _Wrapper,
+    ARRAY: ARRAY,
+    "numpy dtype": _Type,
+}
+
+
+# The one written in Python: it reads no byte beyond the description, and a large number in a
+# damaged file makes it allocate nothing.
+class _Reader(pickle._Unpickler):
+    def find_class(self, module: str, name: str) -> type | str:
+        if f"{module} {name}" not in STAND_INS:
+            raise ValueError(f"it names {module} {name}")
+        return STAND_INS[f"{module} {name}"]
 
 
 def read_array(path: Path) -> NDArray[np.number]:
@@ -66,25 +84,13 @@ def read_array(path: Path) -> NDArray[np.number]:
         floating-point numbers; nothing of it has been called then.
     """
     try:
-        content = path.read_bytes()
-        start = io.BytesIO(zlib.decompressobj().decompress(content, LONGEST_START))
-        described = _described(_first_built(start))
-        if described.has_padding:
-            start.seek(start.read(1)[0], io.SEEK_CUR)
-        count = math.prod(described.shape)
-        first, last = start.tell(), start.tell() + count * described.dtype.itemsize
-        unpacking = zlib.decompressobj()
-        whole = unpacking.decompress(content, last + 2)
-        if not unpacking.eof or whole[last:] != b".":
-            raise ValueError("the file is cut short, or has more than one array")
-        values = np.frombuffer(whole, described.dtype, count, first)
-        return values.reshape(described.shape, order=described.order)
+        return _array(path.read_bytes())
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}; get the file again") from error
     # What a damaged or foreign pickle leads to is not known beforehand.
     except (
-        *(ValueError, LookupError, TypeError, AttributeError, OverflowError),
-        zlib.error,
+        *(ValueError, LookupError, TypeError, AttributeError, OverflowError, EOFError),
+        *(pickle.UnpicklingError, struct.error, zlib.error),
     ) as error:
         raise DataError(
             f"{path} is no array of numbers as joblib.dump(array, path, compress=9) writes it "
@@ -92,87 +98,30 @@ def read_array(path: Path) -> NDArray[np.number]:
         ) from error
 
 
-def _first_built(stream: io.BytesIO) -> Any:
-    """What the pickle builds first at the bottom of its stack; the stream is left behind it."""
-    stack: list[Any] = []
-    memo: dict[int, Any] = {}
-    for opcode, argument, _ in pickletools.genops(stream):
-        match opcode.name:
-            case "PROTO" | "FRAME":
-                pass
-            case "MEMOIZE":
-                memo[len(memo)] = stack[-1]
-            case "BINPUT" | "LONG_BINPUT":
-                memo[argument] = stack[-1]
-            case "SETITEMS":
-                items = _since_mark(stack)
-                stack[-1].update(zip(items[::2], items[1::2], strict=True))
-            case "BUILD":
-                (state,) = _taken(stack, 1)
-                stack[-1].state = state
-                if len(stack) == 1:
-                    return stack[0]
-            case name:
-                stack.append(_pushed(name, argument, stack, memo))
-    raise ValueError("it has no array")
-
-
-def _pushed(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> Any:
-    """What an instruction puts on the stack, in the place of what it takes off it."""
-    if name in PLAIN:
-        return argument
-    if name in CONSTANTS:
-        return CONSTANTS[name]
-    if name in TUPLES:
-        return tuple(_taken(stack, TUPLES[name]))
-    match name:
-        case "BINGET" | "LONG_BINGET":
-            return memo[argument]
-        case "GLOBAL":
-            return _known(argument)
-        case "STACK_GLOBAL":
-            return _known(" ".join(_taken(stack, 2)))
-        case "TUPLE":
-            return tuple(_since_mark(stack))
-        case "EMPTY_DICT":
-            return {}
-        case "NEWOBJ" | "REDUCE":
-            return _Made(*_taken(stack, 2))
-    raise ValueError(f"it has the instruction {name}")
-
-
-def _known(text: str) -> _Name:
-    if text not in (WRAPPER, ARRAY, TYPE):
-        raise ValueError(f"it names {text}")
-    return _Name(text)
-
-
-def _taken(stack: list[Any], count: int) -> list[Any]:
-    """The last so many of a stack, taken off it."""
-    kept = len(stack) - count
-    if kept < 0:
-        raise IndexError("its stack is empty")
-    found = stack[kept:]
-    del stack[kept:]
-    return found
-
-
-def _since_mark(stack: list[Any]) -> list[Any]:
-    """All behind the last mark, taken off the stack with it."""
-    places = [place for place, one in enumerate(stack) if one is CONSTANTS["MARK"]]
-    _, *found = _taken(stack, len(stack) - places[-1])
-    return found
-
-
-def _described(made: Any) -> _Description:
-    state, dtype = made.state, made.state["dtype"]
-    code, shape, order = dtype.given[0], state["shape"], state["order"]
-    if (made.of, state["subclass"], dtype.of) != (_Name(WRAPPER), _Name(ARRAY), _Name(TYPE)):
+def _array(content: bytes) -> NDArray[np.number]:
+    start = io.BytesIO(zlib.decompressobj().decompress(content, LONGEST_DESCRIPTION))
+    state = _description(start)
+    dtype, shape, order = state["dtype"].checked(), state["shape"], state["order"]
+    if state["subclass"] is not ARRAY:
         raise ValueError("it has no plain array")
-    if not NUMBERS.fullmatch(code):
-        raise ValueError(f"its elements are of type {code!r}, not numbers")
     if order not in ("C", "F") or not all(type(size) is int and size >= 0 for size in shape):
         raise ValueError(f"it has the shape {shape} and the order {order!r}")
-    byte_order = dtype.state[1]
-    has_padding = state.get("numpy_array_alignment_bytes") is not None
-    return _Description(np.dtype(f"{byte_order}{code}"), shape, order, has_padding)
+    if state.get("numpy_array_alignment_bytes") is not None:
+        padding = start.read(1)[0]
+        start.seek(padding, io.SEEK_CUR)
+    count = math.prod(shape)
+    first, last = start.tell(), start.tell() + count * dtype.itemsize
+    unpacking = zlib.decompressobj()
+    whole = unpacking.decompress(content, last + 2)
+    if not unpacking.eof or whole[last:] != pickle.STOP:
+        raise ValueError("the file is cut short, or has more than one array")
+    return np.frombuffer(whole, dtype, count, first).reshape(shape, order=order)
+
+
+def _description(stream: io.BytesIO) -> dict[str, Any]:
+    """What the pickle says of the array; the stream is left behind it."""
+    try:
+        _Reader(stream).load()
+    except _Described as described:
+        return described.args[0]
+    raise ValueError("it has no array")

@@ -29,7 +29,7 @@ def test_integrals_by_hand():
 @pytest.mark.parametrize("values", [1, 63, 64, 9 * 999, 9 * 1001])
 def test_the_size_of_a_block_does_not_matter(monkeypatch, response, values):
     whole = profile(response, NINE, 0.1)
-    monkeypatch.setattr(integrals, "VALUES_AT_ONCE", values)
+    monkeypatch.setattr(integrals, "VALUES_PER_BLOCK", values)
     for one, other in zip(whole, profile(response, NINE, 0.1), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-15)
 
@@ -38,15 +38,15 @@ def test_threads_share_the_rows_and_change_no_number(monkeypatch, response):
     alone = profile(response, NINE, 0.1)
     monkeypatch.setattr(integrals, "VALUES_PER_THREAD", 9 * 300)
     monkeypatch.setattr(integrals.os, "cpu_count", lambda: 8)
-    monkeypatch.setattr(integrals, "VALUES_AT_ONCE", 9 * 100)
+    monkeypatch.setattr(integrals, "VALUES_PER_BLOCK", 9 * 100)
     names = set()
-    block = integrals.Trajectories._integrate_block
+    integrated = integrals._integrated
 
-    def observed(self, *args):
+    def observed(*args):
         names.add(threading.current_thread().name)
-        block(self, *args)
+        return integrated(*args)
 
-    monkeypatch.setattr(integrals.Trajectories, "_integrate_block", observed)
+    monkeypatch.setattr(integrals, "_integrated", observed)
     shared = profile(response, NINE, 0.1)
     assert threading.main_thread().name not in names
     for one, other in zip(alone, shared, strict=True):
@@ -99,7 +99,7 @@ def test_memory_beyond_the_results_does_not_grow_with_the_pairs(monkeypatch, dty
         # The least of three: other threads of the tests' process allocate as well.
         beyond.append(min(beyond_the_results(response) for _ in range(3)))
     assert beyond[0] == pytest.approx(beyond[1], abs=100_000)
-    assert beyond[1] < 5_000_000  # two float blocks of 2 MiB, one of flags, and a few columns
+    assert beyond[1] < 5_000_000  # a few blocks of 1 MiB
 
 
 def test_a_million_trajectories_take_less_memory_than_they_have():

@@ -140,6 +140,21 @@ class TestArray:
         assert (tmp_path / "executed").exists()
 
     @pytest.mark.parametrize(
+        "content",
+        [
+            b"\x80\x02cnumpy\ndtype\nN}X\x04\x00\x00\x00codeK\x01s\x86b.",
+            b"\x80\x02Nr\xff\xff\xff\x7f.",
+            b"\x80\x02\x82\x01.",
+            b"\x80\x02K\x01Q.",
+            b"\x80\x02cnumpy\ndtype\nX\x02\x00\x00\x00f8\x85R(K\x01X\x03\x00\x00\x002, tb.",
+        ],
+        ids=["attribute of a name", "memo of 16 GiB", "extension", "persistent id", "no wrapper"],
+    )
+    def test_a_pickle_made_by_hand_is_refused(self, tmp_path, content):
+        with pytest.raises(DataError, match="nothing else is opened"):
+            read_array(packed(tmp_path / "made", content))
+
+    @pytest.mark.parametrize(
         "other",
         [
             {"one": ROWS},
