@@ -12,7 +12,7 @@ from tasks.prefect import audit_steps as steps
 from tasks.train import with_trained_models
 from warehouse.commits.lock import study_lock
 from warehouse.commits.writer import open_root, sweep
-from warehouse.upkeep.compaction import mend
+from warehouse.upkeep.compaction import repair_compactions
 
 
 @flow(name="audit", flow_run_name="audit-{config.stem}")
@@ -26,7 +26,7 @@ def audit(config: Path) -> None:
     root = open_root(study.warehouse)
     with study_lock(root, study.study):
         sweep(root, study.study)
-        mend(root, study.study)
+        repair_compactions(root, study.study)
         # Prefect looks through all that a task is given, for futures: pairs and plans hold none.
         pairs = opaque(steps.pair(study))
         steps.look(study, pairs)

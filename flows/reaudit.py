@@ -11,7 +11,7 @@ from tasks.prefect import audit_steps as steps
 from tasks.prefect import reaudit_steps
 from warehouse.commits.lock import study_lock
 from warehouse.commits.writer import open_root, sweep
-from warehouse.upkeep.compaction import mend
+from warehouse.upkeep.compaction import repair_compactions
 
 
 @flow(name="reaudit", flow_run_name="reaudit-{config.stem}")
@@ -25,7 +25,7 @@ def reaudit(config: Path) -> dict[str, Any]:
     root = open_root(study.warehouse)
     with study_lock(root, study.study):
         sweep(root, study.study)
-        mend(root, study.study)
+        repair_compactions(root, study.study)
         found = reaudit_steps.resolve(study, root)
         if found.is_changed:
             pairs = opaque(steps.pair(study))

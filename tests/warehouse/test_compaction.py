@@ -13,7 +13,7 @@ from warehouse.commits.lock import study_lock
 from warehouse.commits.stored import read_commit
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
-from warehouse.upkeep.compaction import Extent, compact, mend
+from warehouse.upkeep.compaction import Extent, compact, repair_compactions
 
 EPSILONS = (0.02, 0.1, 0.3)
 
@@ -152,11 +152,11 @@ def test_what_only_an_unused_compaction_holds_is_mended(root, is_made_again):
         [row for row in left if row["model_id"] != "m" or row["profile_key"] == "m-at-0.3"],
         ["check_rows_match_receipts", "check_shards_complete"],
     )
-    assert mend(root, "s") == 1
+    assert repair_compactions(root, "s") == 1
     (new,) = (r for r in resolve(list(receipts.read(root))).read if r.model_id == "m" and r.inputs)
     assert new.inputs.keys() == {"shards/m-scores", "profiles/m-at-0.02", "profiles/m-at-0.1"}
     assert profiles() == (left, [])
-    assert mend(root, "s") == 0
+    assert repair_compactions(root, "s") == 0
     compact(root, "s")
     assert profiles() == (left, [])
 
@@ -193,7 +193,9 @@ def test_a_damaged_compaction_is_named_and_can_be_given_up(root, before):
 def test_rows_missing_from_a_small_file_stop_the_compaction(root):
     path = root / layout.table_file("costs", {"study": "s", "model_id": "m"}, "m-scores")
     pq.write_table(pq.read_table(path).slice(0, 0), path)
-    with pytest.raises(WarehouseError, match=r"costs.*m-scores.parquet is missing or damaged"):
+    with pytest.raises(
+        WarehouseError, match=r"costs.*m-scores.parquet has 0 rows, its receipt says 1"
+    ):
         compact(root, "s")
 
 

@@ -18,7 +18,7 @@ from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS, FOLDED_KINDS, covering, names, resolve
 from warehouse.commits.lock import study_lock
 from warehouse.commits.receipts import Receipt
-from warehouse.commits.stored import own_rows, read_file, rows_of
+from warehouse.commits.stored import own_rows, read_file
 from warehouse.commits.writer import commit, sweep
 from warehouse.storage import Root
 
@@ -41,15 +41,11 @@ class Compacted(NamedTuple):
     after: Extent
 
 
-class _Unit(NamedTuple):
-    """Commits that stay together, and the receipt whose files hold their rows now."""
+class Part(NamedTuple):
+    """A receipt whose files are read, and the commits of which they are wanted."""
 
-    members: tuple[Receipt, ...]
     source: Receipt
-
-    @property
-    def byte_count(self) -> int:
-        return sum(file.byte_count for file in self.source.files)
+    members: Sequence[Receipt]
 
 
 def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
@@ -74,22 +70,23 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
     WriteFailed
         When the disk refuses; readers then see what they saw before.
     """
-    known = receipts.studies(root)
-    if study not in known:
-        raise UnknownName.among("study", study, known)
+    studies = receipts.studies(root)
+    if study not in studies:
+        raise UnknownName.among("study", study, studies)
     with study_lock(root, study):
         sweep(root, study)
         before = extent(root, study)
-        mend(root, study)
-        committed = _committed(root, study)
-        compactions = [receipt for receipt in committed if receipt.kind == COMPACTIONS]
-        there = {entry.key for entry in layout.study_files(storage.open(root), study)}
-        for group in _groups(committed, fold_bytes):
-            _fold(root, group, compactions, there)
+        repair_compactions(root, study)
+        sizes = _sizes(root, study)
+        for group in _groups(parts(_committed(root, study)), fold_bytes):
+            files = [file for part in group for file in part.source.files]
+            is_split = len(files) > len({file.table for file in files})
+            if is_split or any(file.path not in sizes for file in files):
+                fold(root, group)
         return Compacted(study, before, extent(root, study))
 
 
-def mend(root: Root, study: str) -> int:
+def repair_compactions(root: Root, study: str) -> int:
     """Fold anew what nothing but compactions that do not count any more hold; returns how many.
 
     A commit whose receipt was deleted, or that was made again, takes its compaction out of use,
@@ -104,65 +101,78 @@ def mend(root: Root, study: str) -> int:
         return 0
     committed = _committed(root, study)
     current = resolve(committed)
-    if not current.idle:
-        return 0
-    there = {entry.key for entry in layout.study_files(storage.open(root), study)}
-    lost = {
-        receipt.name: receipt
+    sizes = _sizes(root, study) if current.idle else {}
+    lost = [
+        receipt
         for receipt in committed
         if receipt.kind != COMPACTIONS
         and covering(current, receipt) is None
-        and any(file.path not in there for file in receipt.files)
-    }
+        and any(sizes.get(file.path) != file.byte_count for file in receipt.files)
+    ]
     count = 0
     for compaction in current.idle:
-        held = [lost.pop(r.name) for r in list(lost.values()) if names(compaction, r)]
-        if held:
-            prune(root, compaction, held)
+        members = [receipt for receipt in lost if names(compaction, receipt)]
+        if members:
+            fold(root, [Part(compaction, members)])
+            lost = [receipt for receipt in lost if receipt not in members]
             count += 1
     return count
 
 
-def prune(root: Root, compaction: Receipt, members: Sequence[Receipt]) -> None:
-    """Fold some of the commits of a compaction anew, without the rest.
+def parts(committed: Sequence[Receipt]) -> list[Part]:
+    """What is read of commits; an earlier compaction is one part, with all that it folds."""
+    current = resolve(list(committed))
+    folded: dict[str, list[Receipt]] = {}
+    for receipt in committed:
+        if compaction := covering(current, receipt):
+            folded.setdefault(compaction.name, []).append(receipt)
+    return [Part(source, folded.get(source.name, [source])) for source in current.read]
 
-    The new compaction counts as soon as the old one does not: it has fewer commits.
+
+def fold(root: Root, group: Sequence[Part]) -> None:
+    """Commit a compaction of the members of all parts, which are of one model.
+
+    Where a part lacks commits that its source holds, the new compaction counts as soon as the old
+    one does not: it has fewer commits.
 
     Raises
     ------
     WarehouseError
-        When the old one does not hold all their rows.
+        When the sources do not hold all their rows.
     WriteFailed
         When the disk refuses; readers then see what they saw before.
     """
-    tables = {}
-    for file in compaction.files:
-        own = [(member, f) for member in members for f in member.files if f.table == file.table]
-        if not own:
-            continue
-        rows = read_file(root, file)
-        kept = pa.concat_tables([own_rows(rows, member) for member, _ in own])
-        expected = sum(f.row_count for _, f in own)
-        if kept.num_rows != expected:
-            raise WarehouseError(
-                f"{storage.open(root).place(file.path)} has {kept.num_rows} rows of "
-                f"{len(own)} commits; their receipts say {expected}: decaf check says what to do"
-            )
-        tables[file.table] = kept
-    _commit(root, compaction, members, tables)
-
-
-def _commit(
-    root: Root, like: Receipt, members: Sequence[Receipt], tables: dict[str, pa.Table]
-) -> None:
-    inputs = {member.name: member.committed_at for member in members}
+    tables: dict[str, list[pa.Table]] = {}
+    for source, members in group:
+        for file in source.files:
+            own = [(m, f.row_count) for m in members for f in m.files if f.table == file.table]
+            if not own:
+                continue
+            rows = read_file(root, file)
+            rows = pa.concat_tables([own_rows(rows, member) for member, _ in own])
+            expected = sum(count for _, count in own)
+            if rows.num_rows != expected:
+                raise WarehouseError(
+                    f"{storage.open(root).place(file.path)} has {rows.num_rows} rows of "
+                    f"{len(own)} commits; their receipts say {expected}: decaf check says what "
+                    "to do"
+                )
+            tables.setdefault(file.table, []).append(rows)
+    source = group[0].source
+    inputs = {member.name: member.committed_at for part in group for member in part.members}
     key = short(json_sha256(inputs))
-    commit(root, COMPACTIONS, like.study, key, tables, model_id=like.model_id, inputs=inputs)
+    folded = {name: pa.concat_tables(rows) for name, rows in tables.items()}
+    commit(root, COMPACTIONS, source.study, key, folded, model_id=source.model_id, inputs=inputs)
 
 
 def _committed(root: Root, study: str) -> list[Receipt]:
     kinds = (*FOLDED_KINDS, COMPACTIONS)
     return [receipt for kind in kinds for receipt in receipts.read_kind(root, kind, study)]
+
+
+def _sizes(root: Root, study: str) -> dict[str, int]:
+    files = layout.study_files(storage.open(root), study)
+    return {entry.key: entry.byte_count for entry in files}
 
 
 def extent(root: Root, study: str) -> Extent:
@@ -172,44 +182,17 @@ def extent(root: Root, study: str) -> Extent:
     return Extent(len(files), sum(file.byte_count for file in files))
 
 
-def _groups(committed: Sequence[Receipt], fold_bytes: int) -> Iterator[list[_Unit]]:
-    """Units to fold together: of one model, within the limit, in fewer files than now."""
-    units = sorted(_units(committed), key=lambda unit: unit.source.model_id or "")
-    for _, own in groupby(units, key=lambda unit: unit.source.model_id):
-        group: list[_Unit] = []
-        for unit in own:
-            if group and sum(u.byte_count for u in group) + unit.byte_count > fold_bytes:
+def _groups(read: Sequence[Part], fold_bytes: int) -> Iterator[list[Part]]:
+    """Parts to fold together: those of one model, within the limit."""
+    of_models = sorted(read, key=lambda part: part.source.model_id or "")
+    for _, of_model in groupby(of_models, key=lambda part: part.source.model_id):
+        group: list[Part] = []
+        total = 0
+        for part in of_model:
+            size = sum(file.byte_count for file in part.source.files)
+            if group and total + size > fold_bytes:
                 yield group
-                group = []
-            group.append(unit)
+                group, total = [], 0
+            group.append(part)
+            total += size
         yield group
-
-
-def _units(committed: Sequence[Receipt]) -> Iterator[_Unit]:
-    """An earlier compaction is never split, so that a larger one always replaces it whole."""
-    current = resolve(list(committed))
-    folded: dict[str, list[Receipt]] = {}
-    for receipt in committed:
-        if compaction := covering(current, receipt):
-            folded.setdefault(compaction.key, []).append(receipt)
-    for receipt in current.read:
-        members = folded[receipt.key] if receipt.kind == COMPACTIONS else [receipt]
-        yield _Unit(tuple(members), receipt)
-
-
-def _fold(root: Root, group: list[_Unit], compactions: list[Receipt], there: set[str]) -> None:
-    files = [file for unit in group for file in unit.source.files]
-    is_whole = all(file.path in there for file in files)
-    if is_whole and len(files) == len({file.table for file in files}):
-        return
-    tables: dict[str, list[pa.Table]] = {}
-    for unit in group:
-        for file in unit.source.files:
-            if unit.source.kind == COMPACTIONS:
-                rows = read_file(root, file)
-            else:
-                rows = rows_of(root, unit.source, file.table, compactions)
-            tables.setdefault(file.table, []).append(rows)
-    members = [member for unit in group for member in unit.members]
-    folded = {name: pa.concat_tables(parts) for name, parts in tables.items()}
-    _commit(root, group[0].source, members, folded)

@@ -7,20 +7,24 @@ another one replaces go. Foreign files are left alone.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from functools import cache
+from typing import NamedTuple, TypeVar
 
 from decaf.errors import UnknownName
 from warehouse import storage
 from warehouse.commits import layout, receipts
-from warehouse.commits.current import COMPACTIONS, Current, covering, names, resolve
+from warehouse.commits.current import COMPACTIONS, covering, names, resolve
 from warehouse.commits.lock import is_held, study_lock
 from warehouse.commits.receipts import WITHDRAWALS, Receipt
 from warehouse.storage import Root, Storage
 
 GRACE = timedelta(days=7)
 """Longer than any reader keeps a connection open."""
+REPLACED = "nobody reads this compaction any more"
+Result = TypeVar("Result")
 
 
 class Garbage(NamedTuple):
@@ -50,50 +54,55 @@ def find_garbage(
         When the warehouse cannot be read.
     """
     before = datetime.now(UTC) - older_than
-    return [garbage for name in at_rest(root, study) for garbage in _of_study(root, name, before)]
+    by_study = at_rest(root, study, lambda name: list(_of_study(root, name, before)), hold=False)
+    return [garbage for of_one in by_study for garbage in of_one]
 
 
 def delete_garbage(
     root: Root, older_than: timedelta = GRACE, study: str | None = None
 ) -> list[Garbage]:
-    """Delete what :func:`find_garbage` lists; returns what was deleted.
-
-    Each study is held meanwhile. What it lists is found anew under that hold.
+    """Delete what :func:`find_garbage` lists, found anew while each study is held; returns it.
 
     Raises
     ------
     AlreadyRunning
         When a run of a study starts at this moment; what was deleted before stays deleted.
-    UnknownName
-        When the warehouse has nothing of the study.
-    WarehouseError
-        When the warehouse cannot be read.
+    UnknownName, WarehouseError
+        As :func:`find_garbage`.
     """
     before = datetime.now(UTC) - older_than
     store = storage.open(root)
-    deleted = []
-    for name in at_rest(root, study):
-        with study_lock(root, name):
-            for garbage in _of_study(root, name, before):
-                store.delete(garbage.path)
-                deleted.append(garbage)
-    return deleted
+
+    def delete(name: str) -> list[Garbage]:
+        found = list(_of_study(root, name, before))
+        for garbage in found:
+            store.delete(garbage.path)
+        return found
+
+    return [garbage for of_one in at_rest(root, study, delete, hold=True) for garbage in of_one]
 
 
-def at_rest(root: Root, study: str | None) -> Iterator[str]:
-    """Studies that nobody audits at the moment when they are asked for, of all or one.
+def at_rest(
+    root: Root, study: str | None, act: Callable[[str], Result], *, hold: bool
+) -> list[Result]:
+    """Act on each study, or on one, that nobody audits at that moment; ``hold`` it meanwhile.
 
     Raises
     ------
+    AlreadyRunning
+        When a run of a study starts before it is held.
     UnknownName
         When the warehouse has nothing of the one.
     """
-    known = receipts.studies(root)
-    if study is not None and study not in known:
-        raise UnknownName.among("study", study, known)
-    for name in known if study is None else [study]:
+    names = receipts.studies(root)
+    if study is not None and study not in names:
+        raise UnknownName.among("study", study, names)
+    results = []
+    for name in names if study is None else [study]:
         if not is_held(root, name):
-            yield name
+            with study_lock(root, name) if hold else nullcontext():
+                results.append(act(name))
+    return results
 
 
 def is_whole(store: Storage, receipt: Receipt) -> bool:
@@ -102,30 +111,36 @@ def is_whole(store: Storage, receipt: Receipt) -> bool:
     Size is not enough: what they stand in for, or do not name, is about to be deleted.
     """
     wanted = {file.path: file.sha256 for file in receipt.files}
-    found = {path: hashlib.sha256(content).hexdigest() for path, content in store.read_many(wanted)}
-    return found == wanted
+    stored = store.read_many(wanted)
+    return {path: hashlib.sha256(content).hexdigest() for path, content in stored} == wanted
 
 
 def _of_study(root: Root, study: str, before: datetime) -> Iterator[Garbage]:
     """In the order of deletion: what hides or names something goes before that."""
     store = storage.open(root)
     own = [receipt for receipt in receipts.read(root) if receipt.study == study]
-    current = resolve(own)
+    withdrawals = [receipt for receipt in own if receipt.kind == WITHDRAWALS]
+    expired = [withdrawal for withdrawal in withdrawals if _moment(withdrawal) < before]
+    replaced, folded = _superseded(store, own, before)
+    # A receipt goes before its files: a compaction without files would hide those that it folded.
+    for going, reason in (
+        (receipts.withdrawn(root, study), "its run was withdrawn"),
+        (expired, "what it withdrew is gone"),
+        (replaced, REPLACED),
+    ):
+        for receipt in going:
+            path = layout.receipt(receipt.kind, study, receipt.key)
+            yield Garbage(study, path, reason, len(receipt.to_json().encode()))
     listed = layout.study_files(store, study)
     sizes = {entry.key: entry.byte_count for entry in listed}
-    for receipt in receipts.withdrawn(root, study):
-        yield _receipt(receipt, "its run was withdrawn")
-    for receipt in own:
-        if receipt.kind == WITHDRAWALS and _moment(receipt) < before:
-            yield _receipt(receipt, "what it withdrew is gone")
-    # A receipt goes before its files: a compaction without files would hide those that it folded.
-    for receipt in _replaced(store, own, current, before):
-        yield _receipt(receipt, "nobody reads this compaction any more")
-        yield from _files(receipt, sizes, "nobody reads this compaction any more")
-    for receipt, compaction in _folded(store, own, current, before):
-        yield from _files(receipt, sizes, f"compacted as {compaction.key}")
+    for receipt, reason in [*((receipt, REPLACED) for receipt in replaced), *folded]:
+        for file in receipt.files:
+            if file.path in sizes:
+                yield Garbage(study, file.path, reason, sizes[file.path])
     named = {file.path for receipt in own for file in receipt.files}
-    spared = _withdrawn_keys(own, before)
+    # A reader may have files of what was withdrawn lately open, however old they are.
+    lately = [withdrawal for withdrawal in withdrawals if withdrawal not in expired]
+    spared = {name.split("/")[1] for withdrawal in lately for name in withdrawal.inputs}
     for key, size, modified_at in listed:
         if modified_at >= before:
             continue
@@ -135,58 +150,35 @@ def _of_study(root: Root, study: str, before: datetime) -> Iterator[Garbage]:
             yield Garbage(study, key, "no receipt names it", size)
 
 
-def _withdrawn_keys(own: Sequence[Receipt], before: datetime) -> set[str]:
-    """Keys of commits that were withdrawn so lately that a reader may have their files open."""
-    lately = (one for one in own if one.kind == WITHDRAWALS and _moment(one) >= before)
-    return {name.split("/")[1] for withdrawal in lately for name in withdrawal.inputs}
+def _superseded(
+    store: Storage, own: Sequence[Receipt], before: datetime
+) -> tuple[list[Receipt], list[tuple[Receipt, str]]]:
+    """Compactions that nobody reads, and commits that a compaction holds with its name.
 
-
-def _folded(
-    store: Storage, own: Sequence[Receipt], current: Current, before: datetime
-) -> Iterator[tuple[Receipt, Receipt]]:
-    """Commits that a whole compaction holds, and that compaction."""
-    whole: dict[str, bool] = {}
+    The former go when each of their commits has its rows elsewhere, or was withdrawn; both go when
+    all of that is older than ``before`` and whole.
+    """
+    current = resolve(list(own))
+    by_name = {receipt.name: receipt for receipt in own}
+    is_safe = cache(lambda name: is_whole(store, by_name[name]))
+    folded = []
     for receipt in own:
         compaction = covering(current, receipt)
-        if compaction and _moment(compaction) < before:
-            if compaction.key not in whole:
-                whole[compaction.key] = is_whole(store, compaction)
-            if whole[compaction.key]:
-                yield receipt, compaction
-
-
-def _replaced(
-    store: Storage, own: Sequence[Receipt], current: Current, before: datetime
-) -> Iterator[Receipt]:
-    """Compactions of which every commit has its rows elsewhere, or was withdrawn."""
-    commits = {receipt.name: receipt for receipt in own}
+        if compaction and _moment(compaction) < before and is_safe(compaction.name):
+            folded.append((receipt, f"compacted as {compaction.key}"))
+    replaced = []
     for compaction in current.idle:
-        there = (commits[name] for name in compaction.inputs if name in commits)
-        unchanged = [receipt for receipt in there if names(compaction, receipt)]
-        holders = [covering(current, receipt) or receipt for receipt in unchanged]
-        causes = [
-            receipt
+        unchanged = (receipt for receipt in own if names(compaction, receipt))
+        holders = {(covering(current, receipt) or receipt).name for receipt in unchanged}
+        causes = {
+            receipt.name
             for receipt in own
             if receipt.kind == WITHDRAWALS and receipt.inputs.keys() & compaction.inputs.keys()
-        ]
-        newest = max(map(_moment, [compaction, *holders, *causes]))
-        if newest < before and all(is_whole(store, holder) for holder in _once(holders)):
-            yield compaction
-
-
-def _once(holders: list[Receipt]) -> list[Receipt]:
-    return list({holder.name: holder for holder in holders}.values())
-
-
-def _receipt(receipt: Receipt, reason: str) -> Garbage:
-    path = layout.receipt(receipt.kind, receipt.study, receipt.key)
-    return Garbage(receipt.study, path, reason, len(receipt.to_json().encode()))
-
-
-def _files(receipt: Receipt, sizes: dict[str, int], reason: str) -> Iterator[Garbage]:
-    for file in receipt.files:
-        if file.path in sizes:
-            yield Garbage(receipt.study, file.path, reason, sizes[file.path])
+        }
+        involved = [by_name[name] for name in {compaction.name} | holders | causes]
+        if max(map(_moment, involved)) < before and all(map(is_safe, holders)):
+            replaced.append(compaction)
+    return replaced, folded
 
 
 def _moment(receipt: Receipt) -> datetime:

@@ -18,13 +18,11 @@ from decaf.errors import WarehouseError
 from decaf.foundation.digests import json_sha256, short
 from warehouse import storage
 from warehouse.commits import layout, receipts
-from warehouse.commits.current import covering, resolve
-from warehouse.commits.lock import study_lock
 from warehouse.commits.receipts import WITHDRAWALS, Receipt
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect, run_query
 from warehouse.storage import Root
-from warehouse.upkeep.compaction import mend, prune
+from warehouse.upkeep.compaction import Part, fold, parts, repair_compactions
 from warehouse.upkeep.garbage import at_rest, is_whole
 
 RUNS = """
@@ -119,15 +117,15 @@ def find_withdrawals(root: Root, keep: Keep, study: str | None = None) -> list[W
     WarehouseError
         When the warehouse cannot be read, or a run's manifest is damaged.
     """
-    found = (_of_study(root, name, keep) for name in at_rest(root, study))
-    return [withdrawal for withdrawal in found if withdrawal.runs]
+    withdrawals = at_rest(root, study, lambda name: _of_study(root, name, keep), hold=False)
+    return [withdrawal for withdrawal in withdrawals if withdrawal.runs]
 
 
 def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawal]:
     """Withdraw what :func:`find_withdrawals` says, study by study; returns what went.
 
-    Each study is held meanwhile, and what goes of it is found anew under that hold. A call after
-    one that was stopped does the rest.
+    What goes of a study is found anew while it is held. A call after one that was stopped does the
+    rest.
 
     Raises
     ------
@@ -141,14 +139,15 @@ def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawa
     WriteFailed
         When the storage refuses; the runs of the study are then all there.
     """
-    done = []
-    for name in at_rest(root, study):
-        with study_lock(root, name):
-            found = _of_study(root, name, keep)
-            if found.runs:
-                _withdraw(root, found)
-                done.append(found)
-    return done
+
+    def withdraw_of(name: str) -> Withdrawal:
+        withdrawal = _of_study(root, name, keep)
+        if withdrawal.runs:
+            _withdraw(root, withdrawal)
+        return withdrawal
+
+    withdrawals = at_rest(root, study, withdraw_of, hold=True)
+    return [withdrawal for withdrawal in withdrawals if withdrawal.runs]
 
 
 def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -> set[str]:
@@ -169,27 +168,20 @@ def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -
         moments += [(row["run_id"], row["resolved_at"]) for row in reaudits]
         kept |= {run_id for run_id, at in moments if run_id and at and at >= now - keep.age}
     newest = {row["reaudit_id"] for row in reaudits[:1]}
-    told = {row["reaudit_id"] for row in reaudits if row["run_id"] in kept} | newest
-    told |= {row["previous_reaudit_id"] for row in reaudits if row["reaudit_id"] in told}
-    compared = {row["run_id"] for row in reaudits if row["reaudit_id"] in told}
+    shown = {row["reaudit_id"] for row in reaudits if row["run_id"] in kept} | newest
+    shown |= {row["previous_reaudit_id"] for row in reaudits if row["reaudit_id"] in shown}
+    compared = {row["run_id"] for row in reaudits if row["reaudit_id"] in shown}
     return (kept | compared) - {None}
 
 
 def _withdraw(root: Root, withdrawal: Withdrawal) -> None:
     study = withdrawal.study
-    mend(root, study)
+    repair_compactions(root, study)
     going = {receipt.name: receipt.committed_at for receipt in withdrawal.commits}
-    own = [receipt for receipt in receipts.read(root) if receipt.study == study]
-    current = resolve(own)
-    folded: dict[str, list[Receipt]] = {}
-    for receipt in own:
-        if compaction := covering(current, receipt):
-            folded.setdefault(compaction.key, []).append(receipt)
-    for compaction in current.read:
-        members = folded.get(compaction.key, [])
+    for source, members in parts([r for r in receipts.read(root) if r.study == study]):
         staying = [receipt for receipt in members if receipt.name not in going]
         if 0 < len(staying) < len(members):
-            prune(root, compaction, staying)
+            fold(root, [Part(source, staying)])
     commit(root, WITHDRAWALS, study, short(json_sha256(going)), {}, inputs=going)
     store = storage.open(root)
     for receipt in withdrawal.commits:
@@ -211,19 +203,18 @@ def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
             for query in (RUNS, REAUDITS, NAMED)
         )
     kept = kept_runs(runs, reaudits, keep, datetime.now(UTC))
-    going_runs = {row["run_id"] for row in runs} - kept
-    needed = {row["name"] for row in named if row["run_id"] in kept}
-    going: dict[str, set[str]] = {}
+    names: dict[str, set[str]] = {}
     for row in named:
-        if row["run_id"] in going_runs and row["name"] not in needed:
-            going.setdefault(row["run_id"], set()).add(row["name"])
-    old = []
+        names.setdefault(row["run_id"], set()).add(row["name"])
+    needed = {name for run_id in kept for name in names.get(run_id, ())}
+    old, going = [], set()
     for row in reversed(runs):
-        if row["run_id"] in going:
-            commits = [own[name] for name in going[row["run_id"]] if name in own]
+        if row["run_id"] not in kept:
+            of_run = (names[row["run_id"]] - needed) & own.keys()
+            commits = [own[name] for name in of_run]
             old.append(OldRun(row["run_id"], row["started_at"], _units(commits), _bytes(commits)))
-    names = sorted(set().union(*going.values()) & own.keys())
-    return Withdrawal(study, len(runs), tuple(old), tuple(own[name] for name in names))
+            going |= of_run
+    return Withdrawal(study, len(runs), tuple(old), tuple(own[name] for name in sorted(going)))
 
 
 def _units(commits: Iterable[Receipt]) -> int:
