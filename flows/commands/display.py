@@ -161,11 +161,11 @@ def status(console: Console, root: Root, study: str | None) -> None:
             params={"study": study},
         ).fetchall()
         units = connection.sql(
-            "SELECT study, kind, name, count(*) FILTER (is_made), count(*), "
+            "SELECT study, unit.kind, unit.name, count(*) FILTER (is_made), count(*), "
             "coalesce(sum(cost.forward_rows), 0), coalesce(sum(cost.backward_rows), 0), "
-            "coalesce(sum(cost.cpu_seconds), 0) FROM core_run_units "
+            "coalesce(sum(cost.cpu_seconds), 0) FROM core_run_units AS unit "
             "LEFT JOIN stg_costs AS cost USING (study, model_id, commit_key) "
-            "WHERE core_run_units.kind NOT IN ('predict', 'score', 'route') "
+            "WHERE unit.kind NOT IN ('predict', 'score', 'route') "
             "AND ($study IS NULL OR study = $study) GROUP BY ALL ORDER BY ALL",
             params={"study": study},
         ).fetchall()

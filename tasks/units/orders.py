@@ -68,7 +68,7 @@ def run_order(order: Order) -> Done:
         if own:
             bench.results |= kind.run(bench, own)
     tables = dict(bench.results)
-    if order.model is not None:
+    if bench.has_model:
         tables["costs"] = pa.Table.from_pylist([bench.cost_row()], schema=COSTS.schema)
     commit(
         order.root,
