@@ -11,16 +11,22 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import WarehouseError
+from warehouse.query.placeholders import filled
 
 SQL_FOLDER = Path(__file__).parents[2] / "sql"
 CHECKS = "checks"
 """Folder of ``sql/`` whose files are queries to run, not views to create."""
+MACRO = "macro"
 HEADER = re.compile(r"^-- (purpose|grain|inputs|paper): (.+(?:\n--   .+)*)", re.MULTILINE)
 """One field of a header; lines that go on are indented by two more spaces."""
 
 
 class View(NamedTuple):
-    """What the header of one SQL file says; ``inputs`` are names of other files, or given."""
+    """What the header of one SQL file says.
+
+    ``inputs`` are names of other files, or of what :mod:`warehouse.query.provided` provides;
+    ``folder`` is relative to ``sql/``.
+    """
 
     name: str
     folder: str
@@ -30,10 +36,17 @@ class View(NamedTuple):
     paper: str
     sql: str
 
+    @property
+    def kind(self) -> str:
+        """``macro``, or what the name of a view begins with, such as ``core`` or ``paper``."""
+        return (
+            MACRO if f"CREATE OR REPLACE {MACRO.upper()}" in self.sql else self.name.split("_")[0]
+        )
+
 
 def views() -> list[View]:
     """All files of ``sql/`` with what their headers say, sorted by folder and name."""
-    return [_parse(path) for path in sorted(SQL_FOLDER.glob("*/*.sql"))]
+    return [_parse(path) for path in sorted(SQL_FOLDER.rglob("*.sql"))]
 
 
 def in_order() -> list[View]:
@@ -56,7 +69,7 @@ def create_views(connection: duckdb.DuckDBPyConnection, scripts: list[View]) -> 
 
 
 def _parse(path: Path) -> View:
-    sql = path.read_text(encoding="utf-8")
+    sql = filled(path.read_text(encoding="utf-8"), SQL_FOLDER)
     header = {
         field: " ".join(text.replace("\n--", " ").split()) for field, text in HEADER.findall(sql)
     }
@@ -66,7 +79,7 @@ def _parse(path: Path) -> View:
     inputs = tuple(name.strip() for name in header["inputs"].split(",") if name.strip() != "none")
     return View(
         path.stem,
-        path.parent.name,
+        path.parent.relative_to(SQL_FOLDER).as_posix(),
         header["purpose"],
         header["grain"],
         inputs,

@@ -1,16 +1,12 @@
 -- purpose: models of other mechanisms and about equal Abs, matched one to one: how alike they are
 -- grain: one row per study, method (or all) and statistic
--- inputs: core_covertype_outcomes, covertype_units, core_analyses, core_matched_pairs, role_credit
+-- inputs: core_covertype_outcomes, covertype_units, core_analyses, core_matched_pairs, role_credit,
+--   beside_published
 -- paper: appendix I (matched-pair audit and its limits)
 -- A relative difference is that of two models over the larger of both. Accuracy is how often the
 -- largest of a method's three scores is that of the mechanism, over both models of every pair.
 CREATE OR REPLACE VIEW paper_covertype_matched AS
-WITH paper (method, statistic, published) AS (
-    VALUES ('all', 'pairs', 11), ('all', 'coverage', 22 / 75), ('all', 'same_family_pairs', 0),
-        ('all', 'median_m_difference', 0.870), ('all', 'largest_m_difference', 0.945),
-        ('DECAF', 'accuracy', 16 / 22)
-),
-models AS MATERIALIZED (FROM core_covertype_outcomes),
+WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 units AS MATERIALIZED (FROM covertype_units('models')),
 credits AS MATERIALIZED (
     SELECT study, method, model_id, any_value(family) AS family, any_value(abs_response) AS a,
@@ -44,16 +40,19 @@ estimates AS (
         max(abs_difference) AS largest_abs_difference
     FROM counted LEFT JOIN (FROM sides WHERE method = 'DECAF') USING (study)
     GROUP BY study
+),
+judged AS (
+    SELECT *, 'matched pairs' AS unit FROM estimates UNPIVOT INCLUDE NULLS (estimate FOR statistic
+        IN (pairs, coverage, same_family_pairs, median_m_difference, largest_m_difference,
+            largest_abs_difference))
+    UNION ALL BY NAME
+    SELECT study, method, 'matched pairs' AS unit, 'accuracy' AS statistic, avg(credit) AS estimate
+    FROM sides
+    GROUP BY ALL
 )
 SELECT study, method, statistic, estimate, -- a count, or a share
-    published::DOUBLE AS published, -- NULL where the paper has none
-    estimate - published AS difference,
+    published, -- NULL where the paper has none
+    difference,
     CASE WHEN estimate IS NULL THEN 'no matched pair with scores' END AS reason
-FROM (
-    FROM estimates UNPIVOT INCLUDE NULLS (estimate FOR statistic IN (pairs, coverage,
-        same_family_pairs, median_m_difference, largest_m_difference, largest_abs_difference))
-    UNION ALL BY NAME
-    SELECT study, method, 'accuracy' AS statistic, avg(credit) AS estimate FROM sides GROUP BY ALL
-)
-LEFT JOIN paper USING (method, statistic)
+FROM beside_published('judged', 'covertype')
 ORDER BY study, method <> 'all', statistic, method;

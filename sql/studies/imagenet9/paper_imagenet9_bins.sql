@@ -1,7 +1,7 @@
 -- purpose: methods against DECAF among units of about equal Abs, in 20 quantile bins
 -- grain: one row per study, method, part (a bin, valid bins, common support) and statistic
 -- inputs: core_unit_scores, label_discrimination, bin_counts, bin_summaries,
---   comparisons_with_decaf
+--   comparisons_with_decaf, beside_published
 -- paper: section 6.2 (figure 3c); appendix F
 -- Bins are cut once, on the sample; intervals resample models. Single bins are shown for DECAF and
 -- Abs: out_unit_bins has all methods and labels. bins_of_<label> counts the bins that the valid
@@ -14,14 +14,6 @@ summaries AS MATERIALIZED (
     SELECT *, 'auroc' AS statistic FROM bin_summaries('judged') JOIN models USING (study)
 ),
 shown AS (FROM summaries WHERE part NOT LIKE 'bin%' OR method IN ('DECAF', 'Abs')),
-published (method, part, statistic, published) AS (
-    VALUES
-        ('DECAF', 'common support', 'auroc', 0.677),
-        ('Abs', 'common support', 'auroc', 0.517),
-        ('Abs', 'common support', 'bins_below_decaf', 15),
-        ('DECAF', 'common support', 'bins', 16),
-        ('DECAF', 'all bins', 'bins', 20)
-),
 estimates AS (
     FROM comparisons_with_decaf('shown')
     UNION ALL BY NAME
@@ -31,9 +23,8 @@ SELECT
     study, method, part, statistic,
     estimate, -- AUROC 0 to 1, mean over labels; a difference is DECAF minus the method
     lower_90, upper_90, lower_95, upper_95,
-    published.published::DOUBLE AS published, -- NULL where the paper has none
-    estimate - published.published AS difference,
+    published, -- NULL where the paper has none
+    difference,
     reason -- why the estimate, or its interval, is NULL
-FROM estimates
-LEFT JOIN published USING (method, part, statistic)
+FROM beside_published('estimates', 'imagenet9')
 ORDER BY study, statistic, part, method;

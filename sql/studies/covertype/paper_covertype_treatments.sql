@@ -1,15 +1,11 @@
 -- purpose: whether a component tracks its behaviour among models of one treatment: Spearman
 -- grain: one row per study, mechanism, behaviour and family (or all)
--- inputs: core_covertype_outcomes, spearman
+-- inputs: core_covertype_outcomes, spearman, beside_published
 -- paper: appendix I, after (the same treatment, different mechanisms)
 -- A treatment of the direction module is judged by E and preservation and by C and inversion, one
 -- of the fragility module by F and null change. A family has few models here: no intervals.
 CREATE OR REPLACE VIEW paper_covertype_treatments AS
-WITH paper (family, published) AS (
-    VALUES ('all', 0.922), ('hist_gradient_boosting', 0.997), ('random_forest', 0.992),
-        ('xgboost', 0.971), ('mlp', 0.940)
-),
-models AS MATERIALIZED (FROM core_covertype_outcomes),
+WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 paired AS (
     SELECT study, mechanism, family, 'preservation' AS behaviour, evidence AS x, preserve_rate AS y
     FROM models
@@ -30,18 +26,22 @@ entries AS (
         x,
         y
     FROM paired
+),
+judged AS (
+    SELECT unnest(g), * EXCLUDE (g, spearman), spearman AS estimate, g.family AS unit,
+        -- Of these the paper gives one.
+        if(g.behaviour = 'inversion', g.mechanism, NULL) AS part, 'rank_correlation' AS statistic
+    FROM spearman_by_group('entries')
 )
 SELECT
-    g.study AS study,
-    g.mechanism AS mechanism,
-    g.behaviour AS behaviour,
-    g.family AS family,
+    study,
+    mechanism,
+    behaviour,
+    family,
     entry_count AS model_count, -- with a score and a rate
-    spearman AS estimate,
-    published::DOUBLE AS published, -- NULL where the paper has none
-    estimate - published AS difference,
+    estimate,
+    published, -- NULL where the paper has none
+    difference,
     reason -- why the estimate is NULL
-FROM spearman_by_group('entries')
-LEFT JOIN paper
-    ON paper.family = g.family AND g.mechanism = 'invert' AND g.behaviour = 'inversion'
-ORDER BY g.study, g.mechanism, g.behaviour, g.family = 'all' DESC, g.family;
+FROM beside_published('judged', 'covertype')
+ORDER BY study, mechanism, behaviour, family = 'all' DESC, family;

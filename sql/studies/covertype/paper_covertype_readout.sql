@@ -1,19 +1,13 @@
 -- purpose: fixed semantics: how well each method's score tells the mechanism of a treatment
 -- grain: one row per study, method, label (or macro) and statistic
--- inputs: core_covertype_outcomes, covertype_units, discrimination, role_credit
+-- inputs: core_covertype_outcomes, covertype_units, discrimination, role_credit,
+--   beside_published
 -- paper: appendix I (fixed columns)
 -- One label against the others, over all units. The macro is the mean over the three labels,
 -- undefined unless all are; accuracy is how often the largest of the three scores is that of the
 -- mechanism, ties shared. The three probes are fitted to labels of other families.
 CREATE OR REPLACE VIEW paper_covertype_readout AS
-WITH paper (method, auroc, auprc, accuracy) AS (
-    VALUES ('DECAF', 0.816, 0.768, 44 / 75), ('M', 0.487, 0.437, NULL), ('Abs', 0.518, 0.450, NULL),
-        ('native_shap', 0.523, 0.437, NULL), ('shap_interaction', 0.540, 0.440, NULL),
-        ('context_permutation', 0.556, 0.545, NULL), ('pdp_ale', 0.539, 0.438, NULL),
-        ('strong_tabular', 0.987, 0.968, NULL), ('decaf_probe', 0.902, 0.859, NULL),
-        ('combined', 0.985, 0.965, NULL)
-),
-models AS MATERIALIZED (FROM core_covertype_outcomes),
+WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 units AS MATERIALIZED (FROM covertype_units('models')),
 entries AS (
     SELECT {study: study, method: method, label: label} AS g, is_shown AS label, score FROM units
@@ -39,22 +33,22 @@ parts AS (
     JOIN (SELECT study, method, avg(credit) AS accuracy FROM credits GROUP BY study, method)
         USING (study, method)
     GROUP BY study, method
+),
+estimates AS (
+    SELECT study, method, label AS part, unit_count, reason AS undefined, unnest([
+        {statistic: 'auroc', estimate: auroc},
+        {statistic: 'auprc', estimate: auprc},
+        {statistic: 'accuracy', estimate: accuracy}
+    ], recursive := true)
+    FROM parts
 )
-SELECT study, method, label,
+SELECT study, method, part AS label,
     unit_count, -- models with a score; of the macro, in the label where they are fewest
     statistic,
     estimate, -- 0 to 1
     published, -- NULL where the paper has none
-    estimate - published AS difference,
-    CASE WHEN estimate IS NULL THEN coalesce(reason, 'no unit with three scores') END AS reason
-FROM (
-    SELECT parts.study, parts.method, label, unit_count, reason,
-        unnest([
-            {statistic: 'auroc', estimate: parts.auroc, published: paper.auroc::DOUBLE},
-            {statistic: 'auprc', estimate: parts.auprc, published: paper.auprc::DOUBLE},
-            {statistic: 'accuracy', estimate: parts.accuracy, published: paper.accuracy}
-        ], recursive := true)
-    FROM parts LEFT JOIN paper ON paper.method = parts.method AND label = 'macro'
-)
-WHERE statistic <> 'accuracy' OR label = 'macro'
-ORDER BY study, label <> 'macro', label, statistic, method <> 'DECAF', method;
+    difference,
+    CASE WHEN estimate IS NULL THEN coalesce(undefined, 'no unit with three scores') END AS reason
+FROM beside_published('estimates', 'covertype')
+WHERE statistic <> 'accuracy' OR part = 'macro'
+ORDER BY study, part <> 'macro', part, statistic, method <> 'DECAF', method;

@@ -1,7 +1,7 @@
 -- purpose: how well the largest score of a method names what matched pairs of units show
 -- grain: one row per study, method and statistic
 -- inputs: core_model_pair_roles, bootstrap_replicates, dyadic_ratio_replicates,
---   comparisons_with_decaf
+--   comparisons_with_decaf, beside_published
 -- paper: section 6.2 (figure 3b); appendix F (magnitude-matched pairs)
 -- Intervals resample models. The credit of every unit is drawn with its own model; a ranking, which
 -- is of both units, as often as the draws of both models multiply to.
@@ -38,22 +38,17 @@ replicates AS MATERIALIZED (
     FROM found
     JOIN counts ON counts.study = g.study AND counts.method = g.method
 ),
-published (method, statistic, published) AS (
-    VALUES ('DECAF', 'role_accuracy', 0.9639884183858124), ('Abs', 'role_accuracy',
-        0.3501829734185867), ('all', 'pairs', 8289), ('all', 'shown_behaviours', 17416)
-),
 estimates AS (
-    FROM comparisons_with_decaf('replicates')
+    SELECT *, 'matched pairs' AS unit FROM comparisons_with_decaf('replicates')
     UNION ALL BY NAME
-    SELECT study, 'all' AS method, unnest(['pairs', 'shown_behaviours']) AS statistic,
+    SELECT study, 'matched pairs' AS unit, 'all' AS method, unnest(['pairs', 'shown_behaviours']) AS statistic,
         unnest([pair_count, label_count])::DOUBLE AS estimate
     FROM counts
     WHERE method = 'DECAF'
 )
 SELECT study, method, statistic, estimate, lower_90, upper_90, lower_95, upper_95,
-    published.published::DOUBLE AS published, -- NULL where the paper has none
-    estimate - published.published AS difference,
+    published, -- NULL where the paper has none
+    difference,
     reason -- why the estimate, or its interval, is NULL
-FROM estimates
-LEFT JOIN published USING (method, statistic)
+FROM beside_published('estimates', 'imagenet9')
 ORDER BY study, statistic, method;

@@ -1,17 +1,14 @@
 -- purpose: what probes of each representation tell of architecture families that they never saw
 -- grain: one row per study, representation, probe and label (or macro)
--- inputs: core_probe_scores, core_probe_units, probe_replicates, two_level_limits
+-- inputs: core_probe_scores, core_probe_units, probe_replicates, two_level_limits,
+--   beside_published
 -- paper: section 6.2 (figure 10); appendix F (cross-architecture comparison)
 -- A label is the mean over the families in which it is defined; the macro is the mean over the
 -- three labels, undefined unless each is defined somewhere, and its folds are theirs together. The
 -- paper does not name its estimator: its values stand beside the logistic regression. Intervals
 -- resample models, whose probes stay: a replicate is the mean over the families that define it.
 CREATE OR REPLACE VIEW paper_imagenet9_families AS
-WITH published (representation, published) AS (
-    VALUES ('decaf', 0.862), ('response', 0.867), ('spatial', 0.737), ('decaf_spatial', 0.918),
-        ('full', 0.921)
-),
-labels AS (
+WITH labels AS (
     SELECT
         study, representation, probe, label, count(auroc) AS defined_folds, count(*) AS folds,
         avg(auroc) AS estimate,
@@ -41,20 +38,22 @@ replicates AS (
         replicate, value
     FROM probe_replicates('probed', 500, 91702)
 ),
-limits AS (SELECT unnest(g), * EXCLUDE (g, estimate) FROM two_level_limits('replicates'))
+limits AS (SELECT unnest(g), * EXCLUDE (g, estimate) FROM two_level_limits('replicates')),
+judged AS (
+    SELECT * EXCLUDE (reason), probe AS unit, representation AS method, label AS part,
+        'auroc' AS statistic,
+        nullif(concat_ws('; ', reason, CASE
+            WHEN estimate IS NOT NULL AND lower_90 IS NULL THEN 'no unit of its probes is stored'
+        END), '') AS reason
+    FROM estimates LEFT JOIN limits USING (study, representation, probe, label)
+)
 SELECT
-    study, estimates.representation, probe, label,
+    study, representation, probe, label,
     defined_folds::BIGINT AS defined_folds, -- families that define it, of
     folds::BIGINT AS folds,
     estimate, -- AUROC, 0 to 1
     lower_90, upper_90, lower_95, upper_95,
-    published::DOUBLE AS published, estimate - published AS difference, -- NULL without a value
-    nullif(concat_ws('; ', reason, CASE
-        WHEN estimate IS NOT NULL AND lower_90 IS NULL THEN 'no unit of its probes is stored'
-    END), '') AS reason -- why the estimate, its interval or that of a family is NULL
-FROM estimates
-LEFT JOIN limits USING (study, representation, probe, label)
-LEFT JOIN published
-    ON published.representation = estimates.representation
-    AND label = 'macro' AND probe = 'logistic_regression'
-ORDER BY study, probe, estimates.representation, label;
+    published, difference, -- NULL without a value
+    reason -- why the estimate, its interval or that of a family is NULL
+FROM beside_published('judged', 'imagenet9')
+ORDER BY study, probe, representation, label;

@@ -1,21 +1,12 @@
 -- purpose: fixed semantics: how well each method's score tells each behaviour, over all units
 -- grain: one row per study, method, label (or macro) and statistic
--- inputs: core_unit_scores, label_discrimination, comparisons_with_decaf
+-- inputs: core_unit_scores, label_discrimination, comparisons_with_decaf,
+--   beside_published
 -- paper: section 6.1 (figure 3a); appendix F
 -- Intervals resample models. The macro is the mean over the three labels, undefined unless all are.
 CREATE OR REPLACE VIEW paper_imagenet9_semantics AS
 WITH units AS (SELECT * REPLACE (0 AS bin) FROM core_unit_scores WHERE is_complete),
 by_label AS MATERIALIZED (FROM label_discrimination('units', ['auroc', 'auprc'], 500, 91702)),
-published (method, part, statistic, published) AS (
-    VALUES
-        ('DECAF', 'evidence', 'auroc', 0.930),
-        ('Abs', 'evidence', 'auroc', 0.900),
-        ('M', 'evidence', 'auroc', 0.960),
-        ('DECAF', 'fragility', 'auroc', 0.878),
-        ('Abs', 'fragility', 'auroc', 0.433),
-        ('M', 'fragility', 'auroc', 0.316),
-        ('smooth_grad', 'fragility', 'auroc', 0.635)
-),
 entries AS MATERIALIZED (
     SELECT
         study, method, label AS part, measure AS statistic, replicate, value,
@@ -28,20 +19,17 @@ entries AS MATERIALIZED (
         max(positive_count + negative_count), max(model_count), max(label || ': ' || reason)
     FROM by_label
     GROUP BY study, method, measure, replicate
-)
+),
+compared AS (FROM comparisons_with_decaf('entries'))
 SELECT
     study,
     method,
     part AS label,
     statistic,
     estimate, -- 0 to 1; a difference is DECAF minus the method
-    lower_90,
-    upper_90,
-    lower_95,
-    upper_95,
-    published.published::DOUBLE AS published, -- NULL where the paper has none
-    estimate - published.published AS difference,
+    lower_90, upper_90, lower_95, upper_95,
+    published, -- NULL where the paper has none
+    difference,
     reason -- why the estimate, or its interval, is NULL
-FROM comparisons_with_decaf('entries')
-LEFT JOIN published USING (method, part, statistic)
+FROM beside_published('compared', 'imagenet9')
 ORDER BY study, statistic, label, method;

@@ -1,20 +1,14 @@
 -- purpose: what each method takes of a model: forward and backward rows by image, and gradients
 -- grain: one row per study, method and statistic
--- inputs: core_measurements, core_paths, core_shards, stg_measurement_costs, stg_costs
+-- inputs: core_measurements, core_paths, core_shards, stg_measurement_costs, stg_costs,
+--   beside_published
 -- paper: section 3 (table 1); appendix C.2 (query complexity)
 -- DECAF's forward_per_image is the paper's count for one pair: both branches at every stage of the
 -- blend path. planned_per_pair is what its scored shards sent through models, by pair: states that
 -- pairs, branches and paths share are sent once, and all paths of the study are in it. What sends
 -- rows backward looks inside the model; none of the methods is learned. Both are as in the paper.
 CREATE OR REPLACE VIEW paper_imagenet9_calls AS
-WITH published AS (
-    SELECT method, unnest(['forward_per_image', 'backward_per_image']) AS statistic,
-        unnest([forward, backward])::DOUBLE AS published
-    FROM (VALUES ('DECAF', 18, 0), ('input_x_gradient', 1, 1), ('integrated_gradients', 16, 16),
-        ('smooth_grad', 16, 16), ('blur_integrated_gradients', 12, 12), ('occlusion', 49, 0),
-        ('rise', 256, 0)) AS paper (method, forward, backward)
-),
-measured AS (
+WITH measured AS (
     SELECT study, if(kind = 'corruptions', 'corruptions', name) AS method,
         sum(image_count) AS images, sum(forward_rows) AS forward_rows,
         sum(backward_rows) AS backward_rows
@@ -51,10 +45,9 @@ SELECT study, method,
     FALSE AS learned, -- whether something is fitted
     statistic, estimate, -- rows of a model
     published, -- NULL where the paper has none
-    estimate - published AS difference,
+    difference,
     CASE WHEN estimate IS NULL THEN 'nothing has been measured'
-        WHEN method = 'occlusion' AND difference = 1 THEN 'the image itself beside its 49 cells'
+        WHEN method = 'occlusion' AND difference = 1 THEN 'the image itself beside its cells'
     END AS reason
-FROM estimates
-LEFT JOIN published USING (method, statistic)
+FROM beside_published('estimates', 'imagenet9')
 ORDER BY study, method, statistic;
