@@ -1,7 +1,7 @@
 -- purpose: intervals of the rank transfer, resampling models and resampling sources
 -- grain: one row per study, pair type, metric, two paths, what is resampled and level
 -- inputs: core_profiles, bootstrap_means_of, by_metric, rank_transfer_replicates, spearman,
---   percentile_limits
+--   spearman_replicates, percentile_limits
 -- paper: section 6.3 (rank transfer); appendix D.8
 -- FROM rank_transfer_intervals(2000, 7, [0.95])
 CREATE OR REPLACE MACRO rank_transfer_intervals(replicates, seed, levels) AS TABLE
@@ -18,6 +18,7 @@ sample_means AS (FROM by_metric('sample') WHERE mean IS NOT NULL),
 sample_pairs AS (
     SELECT
         {study: study, pair_type: pair_type, metric: metric, path_a: a.path, path_b: b.path} AS g,
+        model_id AS cluster,
         a.mean AS x,
         b.mean AS y
     FROM sample_means AS a
@@ -25,15 +26,19 @@ sample_pairs AS (
     WHERE a.path < b.path
 ),
 resampled_ranks AS MATERIALIZED (
+    SELECT {of_sample: g, resampled: 'models'} AS g, value
+    FROM spearman_replicates('sample_pairs', replicates, seed)
+    WHERE replicate IS NOT NULL
+    UNION ALL
     SELECT
         {
             of_sample: {
                 study: study, pair_type: pair_type, metric: metric, path_a: path_a, path_b: path_b
             },
-            resampled: resampled
-        } AS g,
+            resampled: 'sources'
+        },
         value
-    FROM rank_transfer_replicates('means', replicates, seed)
+    FROM rank_transfer_replicates('means')
 )
 SELECT
     unnest(samples.g),

@@ -1,11 +1,11 @@
 -- purpose: whether classifiers that respond more on a score show more of a behaviour: Spearman
 -- grain: one row per study, behaviour and method
--- inputs: core_covertype_outcomes, covertype_scores, nested_spearman, core_published,
+-- inputs: core_covertype_outcomes, covertype_scores, spearman_intervals, core_published,
 --   beside_published
 -- paper: section 5 (cross-model transfer); appendix I (complete ranks)
 -- Preservation and inversion rank the models of the direction module, null change those of the
 -- fragility module; models without a score or a rate are left out. Intervals draw clusters of a
--- family and a seed, 500 times with seed 7601; nothing is nested in them.
+-- family and a seed, 500 times with seed 7601.
 CREATE OR REPLACE VIEW paper_covertype_ranks AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 ranked AS MATERIALIZED (
@@ -14,7 +14,7 @@ ranked AS MATERIALIZED (
             study: study, method: method, part: CASE label WHEN 'evidence' THEN 'preservation'
                 WHEN 'contradiction' THEN 'inversion' ELSE 'null_change' END
         } AS g,
-        family || ' ' || seed AS outer_cluster, 0 AS inner_cluster, score AS x,
+        family || ' ' || seed AS cluster, score AS x,
         CASE label WHEN 'evidence' THEN preserve_rate WHEN 'contradiction' THEN invert_rate
             ELSE null_change_rate END AS y
     FROM covertype_scores('models')
@@ -22,7 +22,7 @@ ranked AS MATERIALIZED (
 ),
 judged AS (
     SELECT unnest(g), * EXCLUDE (g), 'rank_correlation' AS statistic
-    FROM nested_spearman('ranked', 500, 7601)
+    FROM spearman_intervals('ranked', 500, 7601)
 ),
 counts AS (
     SELECT method, part, value::INTEGER AS published_count

@@ -1,6 +1,6 @@
 -- purpose: clean accuracy by variant, and the background gap: Mixed-Same minus Mixed-Rand
 -- grain: one row per study of ImageNet-9, statistic, variant, and model or all models
--- inputs: out_accuracy, paper_imagenet9_data, bootstrap
+-- inputs: out_accuracy, paper_imagenet9_data, bootstrap_intervals
 -- paper: section 6 (setup); appendix F
 -- A check of data and models before anything else is believed. Intervals are of the mean over
 -- models, which they resample.
@@ -20,16 +20,9 @@ entries AS MATERIALIZED (
     WHERE same.variant = 'mixed_same' AND rand.variant = 'mixed_rand'
 ),
 rows_of_table AS (
-    SELECT g, NULL AS model_id, any_value(estimate) AS estimate,
-        any_value(lower_limit) FILTER (level = 0.9) AS lower_90,
-        any_value(upper_limit) FILTER (level = 0.9) AS upper_90,
-        any_value(lower_limit) FILTER (level = 0.95) AS lower_95,
-        any_value(upper_limit) FILTER (level = 0.95) AS upper_95,
-        any_value(CASE reason WHEN 'a single cluster' THEN 'a single model' ELSE reason END)
-            AS reason
-    FROM bootstrap_by_group('entries', 500, 91702, [0.9, 0.95])
+    SELECT * REPLACE (replace(reason, 'cluster', 'model') AS reason), NULL AS model_id
+    FROM bootstrap_intervals('entries', 500, 91702)
     WHERE statistic = 'mean'
-    GROUP BY g
     UNION ALL BY NAME
     SELECT g, cluster AS model_id, x AS estimate FROM entries
 )

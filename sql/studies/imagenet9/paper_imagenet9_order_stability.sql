@@ -1,7 +1,7 @@
 -- purpose: how much the order of the patches matters: order A beside B, and beside a random order
 -- grain: one row per study of ImageNet-9, pair type, two patch orders, statistic and metric
 -- inputs: core_protocol_pairs, core_identical_trajectories, paper_imagenet9_data,
---   rank_transfer_of_models, bootstrap
+--   spearman_intervals, bootstrap_intervals
 -- paper: appendix G, figure 11a (patch-order stability)
 -- Differences are of model means, score units. Orders A and B differ in exactly tied patches alone.
 -- Intervals resample models.
@@ -24,21 +24,21 @@ found AS MATERIALIZED (
     FROM core_identical_trajectories
     SEMI JOIN asked USING (study, pair_type, path_a, path_b)
 ),
+compared AS (
+    SELECT
+        {study: study, pair_type: pair_type, path_a: path_a, path_b: path_b,
+            statistic: 'rank correlation', metric: metric} AS g,
+        -- Sums differ in their last bits: equal means must stay ties.
+        model_id AS cluster, round(mean_a, 12) AS x, round(mean_b, 12) AS y
+    FROM pairs
+),
 statistics AS (
-    SELECT study, pair_type, path_a, path_b, 'rank correlation' AS statistic, metric,
-        spearman AS estimate, lower_90, upper_90, lower_95, upper_95, reason
-    FROM rank_transfer_of_models(500, 91702)
-    SEMI JOIN asked USING (study, pair_type, path_a, path_b)
+    SELECT unnest(g), * EXCLUDE (g, entry_count) FROM spearman_intervals('compared', 500, 91702)
     UNION ALL BY NAME
-    SELECT unnest(g), any_value(estimate) AS estimate,
-        any_value(lower_limit) FILTER (level = 0.9) AS lower_90,
-        any_value(upper_limit) FILTER (level = 0.9) AS upper_90,
-        any_value(lower_limit) FILTER (level = 0.95) AS lower_95,
-        any_value(upper_limit) FILTER (level = 0.95) AS upper_95,
-        any_value(if(reason = 'a single cluster', 'a single model', reason)) AS reason
-    FROM bootstrap_by_group('found', 500, 91702, [0.9, 0.95])
+    SELECT unnest(g), * EXCLUDE (g, statistic, reason),
+        replace(reason, 'cluster', 'model') AS reason
+    FROM bootstrap_intervals('found', 500, 91702)
     WHERE statistic = 'ratio'
-    GROUP BY g
     UNION ALL BY NAME
     SELECT study, pair_type, path_a, path_b, 'largest absolute difference' AS statistic, metric,
         max(abs(mean_b - mean_a)) AS estimate, 'a maximum is not resampled' AS reason

@@ -1,6 +1,6 @@
 -- purpose: what the patch path does to every response: ratio of means over models, patch to blend
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
--- inputs: core_protocol_pairs, paper_imagenet9_data, bootstrap, beside_published
+-- inputs: core_protocol_pairs, paper_imagenet9_data, bootstrap_intervals, beside_published
 -- paper: section 6.3, figure 4a (response composition)
 -- Intervals resample models. The paper's order is A, the first patches path ranked by energy. For
 -- contradiction its text says about 1.8, so that there is no difference, for evidence no number.
@@ -18,18 +18,11 @@ WITH paired AS MATERIALIZED (
     WHERE protocol_a = 'blend'
 ),
 ratios AS (
-    SELECT
-        unnest(g), any_value(statistic) AS statistic,
-        any_value(estimate) AS estimate,
-        any_value(lower_limit) FILTER (level = 0.9) AS lower_90,
-        any_value(upper_limit) FILTER (level = 0.9) AS upper_90,
-        any_value(lower_limit) FILTER (level = 0.95) AS lower_95,
-        any_value(upper_limit) FILTER (level = 0.95) AS upper_95,
-        any_value(CASE reason WHEN 'the mean of y is 0' THEN 'the mean on path_a is 0'
-            WHEN 'a single cluster' THEN 'a single model' ELSE reason END) AS reason
-    FROM bootstrap_by_group('paired', 500, 91702, [0.9, 0.95])
+    SELECT unnest(g), * EXCLUDE (g, reason),
+        CASE reason WHEN 'the mean of y is 0' THEN 'the mean on path_a is 0'
+            ELSE replace(reason, 'cluster', 'model') END AS reason
+    FROM bootstrap_intervals('paired', 500, 91702)
     WHERE statistic = 'ratio'
-    GROUP BY g
 ),
 judged AS (
     -- The paper's values are of order A.

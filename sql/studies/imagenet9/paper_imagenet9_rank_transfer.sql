@@ -1,17 +1,28 @@
 -- purpose: whether models rank alike on the blend and on each patch order: Spearman correlation
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
--- inputs: paper_imagenet9_data, rank_transfer_of_models, beside_published
+-- inputs: core_protocol_pairs, paper_imagenet9_data, spearman_intervals, beside_published
 -- paper: section 6.3, figure 4b (rank transfer)
 -- Intervals resample models. The paper's order is A; near 0.93 is all its text says of both pair
 -- types' contradiction, so that there is no difference.
 CREATE OR REPLACE VIEW paper_imagenet9_rank_transfer AS
-WITH judged AS (
-    -- The paper's values are of order A.
-    SELECT *, spearman AS estimate, 'rank_correlation' AS statistic, pair_type AS unit,
-        metric AS part, if(place_b = 1, protocol_b, NULL) AS method
-    FROM rank_transfer_of_models(500, 91702)
-    SEMI JOIN paper_imagenet9_data USING (study)
+WITH paired AS MATERIALIZED (
+    SELECT
+        {
+            study: study, pair_type: pair_type, metric: metric, path_a: path_a, path_b: path_b,
+            place_b: place_b, protocol_b: protocol_b
+        } AS g,
+        model_id AS cluster,
+        -- Sums differ in their last bits: equal means must stay ties.
+        round(mean_a, 12) AS x,
+        round(mean_b, 12) AS y
+    FROM core_protocol_pairs SEMI JOIN paper_imagenet9_data USING (study)
     WHERE protocol_a = 'blend'
+),
+judged AS (
+    -- The paper's values are of order A.
+    SELECT unnest(g), * EXCLUDE (g), 'rank_correlation' AS statistic, g.pair_type AS unit,
+        g.metric AS part, if(g.place_b = 1, g.protocol_b, NULL) AS method
+    FROM spearman_intervals('paired', 500, 91702)
 )
 SELECT
     study, pair_type, metric,

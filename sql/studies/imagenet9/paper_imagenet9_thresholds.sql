@@ -1,6 +1,6 @@
 -- purpose: what three endpoint thresholds decide: means, shares of Abs, and ratios patch to blend
 -- grain: one row per study of ImageNet-9, pair type, epsilon, path, statistic and metric
--- inputs: core_protocol_paths, paper_imagenet9_data, epsilon_sweep, bootstrap
+-- inputs: core_protocol_paths, paper_imagenet9_data, epsilon_sweep, bootstrap_intervals
 -- paper: appendix G, figure 11b (threshold sensitivity)
 -- A share is the mean of E, C or F over models, over the mean of Abs: the three make one. Intervals
 -- resample models. The paper prints no number of this figure; its ratios at 0.02 stand in
@@ -42,18 +42,11 @@ SELECT
     g.study AS study, g.pair_type AS pair_type, g.epsilon AS epsilon, g.path AS path,
     g.metric AS metric,
     CASE statistic WHEN 'ratio' THEN g.kind ELSE statistic END AS statistic,
-    any_value(estimate) AS estimate, -- share of pairs for active_frac, else score units, or a ratio
-    any_value(lower_limit) FILTER (level = 0.9) AS lower_90,
-    any_value(upper_limit) FILTER (level = 0.9) AS upper_90,
-    any_value(lower_limit) FILTER (level = 0.95) AS lower_95,
-    any_value(upper_limit) FILTER (level = 0.95) AS upper_95,
+    estimate, -- share of pairs for active_frac, else score units, or a ratio
+    lower_90, upper_90, lower_95, upper_95,
     NULL::DOUBLE AS published,
-    CASE any_value(reason)
-        WHEN 'the mean of y is 0' THEN 'the mean ' || g.base || ' is 0'
-        WHEN 'a single cluster' THEN 'a single model'
-        ELSE any_value(reason)
-    END AS reason
-FROM bootstrap_by_group('entries', 500, 91702, [0.9, 0.95])
+    CASE reason WHEN 'the mean of y is 0' THEN 'the mean ' || g.base || ' is 0'
+        ELSE replace(reason, 'cluster', 'model') END AS reason
+FROM bootstrap_intervals('entries', 500, 91702)
 WHERE statistic = 'ratio' OR (statistic = 'mean' AND g.kind = 'ratio to blend')
-GROUP BY g, statistic
 ORDER BY g.study, g.pair_type, g.epsilon, g.path, statistic, g.metric;

@@ -1,23 +1,20 @@
--- purpose: Spearman correlation by group, with intervals of a nested bootstrap at two levels
+-- purpose: Spearman correlation by group, with bootstrap intervals at two levels
 -- grain: one row per group g
--- inputs: nested_rank_replicates, two_level_limits
--- paper: section 5; appendix I (joint family and seed bootstrap)
--- rel is as for nested_rank_replicates; a group without any complete row has a row all the same.
--- FROM nested_spearman('my_rows', 500, 7601)
-CREATE OR REPLACE MACRO nested_spearman(rel, replicates, seed) AS TABLE
+-- inputs: spearman_replicates, two_level_limits
+-- paper: section 5; section 6.3; appendix I (joint family and seed bootstrap)
+-- rel is as for spearman_replicates; a group without any complete row has a row all the same.
+-- FROM spearman_intervals('my_rows', 500, 7601)
+CREATE OR REPLACE MACRO spearman_intervals(rel, replicates, seed) AS TABLE
 WITH given AS MATERIALIZED (
     SELECT *, NOT isnan(x::DOUBLE) AND NOT isnan(y::DOUBLE) AS is_complete FROM query_table(rel)
 ),
 counted AS (
-    SELECT
-        g,
-        count(*) FILTER (is_complete) AS entry_count,
-        count(DISTINCT {outer_part: outer_cluster, inner_part: inner_cluster})
-            FILTER (is_complete) AS cluster_count
+    SELECT g, count(*) FILTER (is_complete) AS entry_count,
+        count(DISTINCT cluster) FILTER (is_complete) AS cluster_count
     FROM given
     GROUP BY g
 ),
-resampled AS MATERIALIZED (FROM nested_rank_replicates('given', replicates, seed)),
+resampled AS MATERIALIZED (FROM spearman_replicates('given', replicates, seed)),
 limits AS (FROM two_level_limits('resampled'))
 SELECT
     g,
