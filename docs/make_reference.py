@@ -45,14 +45,17 @@ TYPES = {
     float: "number",
     Path: "path",
 }
-FOLDERS = {
+READABLE = ("core", "out", "paper")
+TITLES = {
     "core": "Rows of the newest run of every study",
     "out": "Answers",
-    "paper": "The paper's numbers beside those of a study",
-    "macros": "Macros",
+    "studies": "Published values",
+    "studies/": "What only such a study asks",
+    "macros/": "Macros",
     "staging": "All committed rows, every run",
     "checks": "Checks: each returns the offending rows",
 }
+"""Titles of the folders of ``sql/``, and of the folders inside one; in this order."""
 
 
 class Key(NamedTuple):
@@ -107,19 +110,22 @@ def warehouse() -> str:
     ]
     with connect_empty() as connection:
         columns = {view.name: described(connection, view.name).columns for view in views()}
-    for folder, title in FOLDERS.items():
+    folders = dict.fromkeys(view.folder for view in views())
+    order = list(TITLES)
+    for folder in sorted(folders, key=lambda name: order.index(_title(name))):
+        inside = [view for view in views() if view.folder == folder]
         rows = [
             f"| `{view.name}` | {_cell(view.purpose)} | {_cell(view.grain)} | {view.paper} |"
-            for view in views()
-            if view.folder == folder
+            for view in inside
         ]
         header = ["| name | purpose | grain | paper |", "|---|---|---|---|"]
-        parts += [f"## {title}", "\n".join(header + rows)]
-        if folder in ("core", "out", "paper"):
+        title = _title(folder)
+        name = folder.removeprefix(title) if title.endswith("/") else ""
+        parts += [f"## {TITLES[title]}{name and f': {name}'}", "\n".join(header + rows)]
+        if readable := [view for view in inside if view.kind in READABLE]:
             lists = [
                 f"- `{view.name}`: {', '.join(f'`{name}`' for name, _ in columns[view.name])}"
-                for view in views()
-                if view.folder == folder
+                for view in readable
             ]
             parts += ["Columns:", "\n".join(lists)]
     parts.append(f"# Tables (schema version {SCHEMA_VERSION})")
@@ -136,6 +142,11 @@ def warehouse() -> str:
             "\n".join(["| column | type | meaning |", "|---|---|---|", *rows]),
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _title(folder: str) -> str:
+    """What :data:`TITLES` has of a folder of ``sql/``."""
+    return folder if folder in TITLES else f"{folder.partition('/')[0]}/"
 
 
 def _variants(models: list[type]) -> list[str]:

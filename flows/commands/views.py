@@ -7,9 +7,10 @@ from rich.text import Text
 
 from warehouse.query.catalog import connect_empty
 from warehouse.query.descriptions import described
+from warehouse.query.views import MACRO
 from warehouse.query.views import views as catalog_views
 
-FOLDERS = ("core", "out", "paper", "macros")
+KINDS = ("core", "out", "paper", MACRO)
 """What people ask; the rest is behind it."""
 
 
@@ -19,7 +20,7 @@ def list_views(console: Console) -> None:
     for name in ("view", "one row per", "purpose"):
         table.add_column(name, no_wrap=name == "view")
     for view in catalog_views():
-        if view.folder in FOLDERS:
+        if view.kind in KINDS:
             grain = view.grain.removeprefix("one row per ")
             table.add_row(view.name, Text(grain), Text(view.purpose))
     console.print(table)

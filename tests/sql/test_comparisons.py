@@ -61,7 +61,8 @@ def test_differences(audit, catalogue, sides):
     kind, *names = sides
     connection = catalogue(audit)
     means = resampled_means(audit, source_draws(connection, 100, 4))
-    sql = f"FROM {kind}_differences('{names[0]}', '{names[1]}', 100, 4, [0.9, 0.95])"
+    side = "model_id" if kind == "model" else "path"
+    sql = f"FROM mean_differences('{side}', '{names[0]}', '{names[1]}', 100, 4, [0.9, 0.95])"
     rows = rows_of(connection.sql(sql))
     cells = {cell[1:] if kind == "model" else (cell[0], *cell[1::2]) for cell in means}
     assert rows
@@ -180,7 +181,8 @@ def _spearman(a, b):
 
 def test_one_model_against_itself(audit, catalogue):
     """Equal scores and shared draws: no difference in any replicate."""
-    rows = rows_of(catalogue(audit).sql("FROM model_differences('m1', 'm1 again', 20, 4, [0.95])"))
+    sql = "FROM mean_differences('model_id', 'm1', 'm1 again', 20, 4, [0.95])"
+    rows = rows_of(catalogue(audit).sql(sql))
     assert rows
     for row in rows:
         for name in ("difference", "standard_error", "lower_limit", "upper_limit"):

@@ -30,7 +30,7 @@ def columns(idle):
     }
     named = {
         name: connection.table(name) if name in SCHEMAS else connection.view(name)
-        for name in [*SCHEMAS, *(v.name for v in VIEWS.values() if v.folder in READABLE)]
+        for name in [*SCHEMAS, *(v.name for v in VIEWS.values() if v.kind in READABLE)]
     }
     return {name: columns_of(relation) for name, relation in (named | checks).items()}
 

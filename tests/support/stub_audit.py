@@ -97,7 +97,7 @@ def real_columns() -> dict[str, str]:
 
 
 def _is_as_it_is(view) -> bool:
-    return view.folder == "paper" or view.name in REGISTRY
+    return view.kind == "paper" or view.name in REGISTRY
 
 
 def six_models() -> Audit:

@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.query.provided import COMMITTED_UNITS, RECEIPT_FILES, RECEIPTS
-from warehouse.query.views import CHECKS, STAGING, in_order, views
+from warehouse.query.views import CHECKS, MACRO, STAGING, in_order, views
 from warehouse.tables.columns import SQL_TYPES, TEXT
 from warehouse.tables.declarations import TABLES
 
@@ -37,9 +37,9 @@ def staged_schemas():
 
 
 def define(connection, name):
-    """Create a view or macro, and the macros that it needs, over relations that are there."""
+    """Create a view or macro, and what it needs itself, over relations that are there."""
     for needed in VIEWS[name].inputs:
-        if needed in VIEWS and VIEWS[needed].folder == "macros":
+        if is_defined(needed):
             define(connection, needed)
     if VIEWS[name].folder != CHECKS:
         connection.execute(VIEWS[name].sql)
@@ -49,9 +49,13 @@ def relations(name):
     """Names of the relations that a view reads itself or through macros."""
     found = set()
     for needed in VIEWS[name].inputs:
-        is_macro = needed in VIEWS and VIEWS[needed].folder == "macros"
-        found |= relations(needed) if is_macro else {needed}
+        found |= relations(needed) if is_defined(needed) else {needed}
     return found
+
+
+def is_defined(name):
+    """Whether a relation is never given: a macro, or a view that reads nothing, of typed values."""
+    return name in VIEWS and (VIEWS[name].kind == MACRO or not VIEWS[name].inputs)
 
 
 def create(connection, name, columns, rows):

@@ -75,7 +75,7 @@ def answers(root):
         return {
             view.name: sorted(map(str, run_query(connection, f"FROM {view.name}").to_pylist()))
             for view in in_order()
-            if (view.folder == "staging" and view.name != "stg_files")
+            if (view.kind == "stg" and view.name != "stg_files")
             or view.name in ("core_run_profiles", "core_entry_versions", "out_runs", "out_progress")
         }
 

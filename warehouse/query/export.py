@@ -17,8 +17,8 @@ from warehouse.query.views import views
 from warehouse.tables.declarations import TABLES
 
 MANIFEST = "manifest.json"
-READABLE = ("core", "out", "paper", "staging")
-"""Folders of ``sql/`` with views to copy."""
+READABLE = ("core", "out", "paper", "stg")
+"""Kinds of views to copy."""
 
 
 class ExportedFile(NamedTuple):
@@ -91,7 +91,7 @@ def export_views(
 
 
 def _view_of(name: str) -> str:
-    known = [view.name for view in views() if view.folder in READABLE]
+    known = [view.name for view in views() if view.kind in READABLE]
     view = f"stg_{name}" if name in TABLES else name
     if view not in known:
         raise UnknownName.among("table or view", name, [*TABLES, *known])

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import WarehouseError
+from warehouse.query.placeholders import filled
 from warehouse.tables.columns import SQL_TYPES, Table
 from warehouse.tables.declarations import TABLES
 
@@ -20,6 +21,7 @@ CHECKS = "checks"
 """Folder of ``sql/`` whose files are queries to run, not views to create."""
 STAGING = "staging"
 """Folder, as it were, of the views of tables."""
+MACRO = "macro"
 HEADER = re.compile(r"^-- (purpose|grain|inputs|paper): (.+(?:\n--   .+)*)", re.MULTILINE)
 """One field of a header; lines that go on are indented by two more spaces."""
 
@@ -27,7 +29,8 @@ HEADER = re.compile(r"^-- (purpose|grain|inputs|paper): (.+(?:\n--   .+)*)", re.
 class View(NamedTuple):
     """What the header of a SQL file says, or the declaration of a table.
 
-    ``inputs`` are names of other views and macros, or of what a connection is given.
+    ``inputs`` are names of other views and macros, or of what :mod:`warehouse.query.provided`
+    provides; ``folder`` is relative to ``sql/``.
     """
 
     name: str
@@ -38,11 +41,18 @@ class View(NamedTuple):
     paper: str
     sql: str
 
+    @property
+    def kind(self) -> str:
+        """``macro``, or what the name of a view begins with, such as ``core`` or ``paper``."""
+        return (
+            MACRO if f"CREATE OR REPLACE {MACRO.upper()}" in self.sql else self.name.split("_")[0]
+        )
+
 
 def views() -> list[View]:
     """Views of all tables and all files of ``sql/``, sorted by folder and name."""
     return sorted(
-        [*map(_staging, TABLES.values()), *map(_parse, SQL_FOLDER.glob("*/*.sql"))],
+        [*map(_staging, TABLES.values()), *map(_parse, SQL_FOLDER.rglob("*.sql"))],
         key=lambda view: (view.folder, view.name),
     )
 
@@ -86,7 +96,7 @@ FROM read_parquet(
 
 
 def _parse(path: Path) -> View:
-    sql = path.read_text(encoding="utf-8")
+    sql = filled(path.read_text(encoding="utf-8"), SQL_FOLDER)
     header = {
         field: " ".join(text.replace("\n--", " ").split()) for field, text in HEADER.findall(sql)
     }
@@ -96,7 +106,7 @@ def _parse(path: Path) -> View:
     inputs = tuple(name.strip() for name in header["inputs"].split(",") if name.strip() != "none")
     return View(
         path.stem,
-        path.parent.name,
+        path.parent.relative_to(SQL_FOLDER).as_posix(),
         header["purpose"],
         header["grain"],
         inputs,

@@ -1,4 +1,4 @@
-"""Tables of the paper as a study's own numbers: every view of ``sql/paper/`` that has rows of it.
+"""Tables of the paper as a study's own numbers: every view of ``sql/studies/`` that has rows of it.
 
 Such a view has the column ``study``, columns that say what a row is of, those of
 :data:`REQUIRED` and any of :data:`NUMBERS`; the report needs to know no more of it. A view with the
@@ -11,7 +11,7 @@ import duckdb
 
 from warehouse.query.views import views
 
-FOLDER = "paper"
+KIND = "paper"
 STATISTIC = "statistic"
 BUDGET = "share_of_papers_budget"
 """The statistic that says, as a share of the paper's budget, what a method was given here."""
@@ -168,7 +168,7 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
     their queries may take minutes on the trajectories of another one. A table whose data set has no
     such view is asked of every study.
     """
-    columns = dict(connection.execute(COLUMNS_OF, [f"{FOLDER}_"]).fetchall())
+    columns = dict(connection.execute(COLUMNS_OF, [f"{KIND}_"]).fetchall())
     notes: dict[str, DataNote | None] = {}
     for name, found in columns.items():
         if set(DataNote._fields) - DataNote._field_defaults.keys() <= set(found):

@@ -1,0 +1,33 @@
+-- purpose: values that the paper gives, to stand beside those of a study
+-- grain: one row per study of the paper, unit, method, part and statistic
+-- inputs: none
+-- paper: all tables; figures where the text or the authors' results give numbers
+-- They are typed in sql/studies/<study>/published.csv. A cell that the paper prints twice counts
+-- with more digits; exact has those that it does not print: of the authors' results, or of printed
+-- counts. unit, method and part are empty where a value is not of one.
+CREATE OR REPLACE VIEW core_published AS
+WITH typed AS (
+    SELECT
+        * REPLACE (
+            coalesce(unit, '') AS unit, coalesce(method, '') AS method, coalesce(part, '') AS part
+        ),
+        length(split_part(value, '.', 2)) AS digits
+    FROM csv('studies/*/published.csv')
+)
+SELECT
+    study, -- folder of decaf/studies
+    place, -- in the paper
+    unit, -- such as a family, a pair type or a module
+    method,
+    part, -- such as a label, a metric or a behaviour
+    statistic,
+    coalesce(exact, value)::DOUBLE AS value,
+    lower::DOUBLE AS lower_95,
+    upper::DOUBLE AS upper_95,
+    value AS printed, -- NULL where only a figure shows it, or it follows from printed values
+    digits, -- decimals of printed
+    remark -- why a study's number less this one says nothing; NULL where it does
+FROM typed
+QUALIFY row_number() OVER (
+    PARTITION BY study, unit, method, part, statistic ORDER BY exact IS NULL, digits DESC, place
+) = 1;

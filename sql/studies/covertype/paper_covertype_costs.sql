@@ -1,0 +1,42 @@
+-- purpose: what every method took of workers and models, beside DECAF
+-- grain: one row per study, method and statistic
+-- inputs: core_covertype_costs, published_value, beside_published
+-- paper: appendix I (measured cost)
+-- Nothing counts the loading of a model. Totals have a difference from the paper's where as many
+-- rows are audited as there; seconds per million predicted rows, or per explained row,
+-- compare at any size. DECAF's trajectories also give M, Abs, Net, OppMass and SignFlip.
+CREATE OR REPLACE VIEW paper_covertype_costs AS
+-- Of forests alone: XGBoost's own values are of all features, and all pairs, as the paper's.
+WITH remarks (method, remark) AS (
+    VALUES ('native_shap', 'of forests the value of the factor alone; shap computes all features'),
+        ('shap_interaction', 'of forests the one pair that is asked for; shap computes all pairs')
+),
+ours AS (
+    SELECT one.*, one.worker_seconds / nullif(decaf.worker_seconds, 0) AS relative_cost,
+        decaf.explained_rows AS audited_rows
+    FROM core_covertype_costs AS one
+    LEFT JOIN (FROM core_covertype_costs WHERE method = 'DECAF') AS decaf USING (study)
+),
+estimates AS (
+    SELECT study, method, audited_rows, remark, unnest([
+        {statistic: 'models', estimate: model_count::DOUBLE},
+        {statistic: 'worker_seconds', estimate: worker_seconds},
+        {statistic: 'cpu_seconds', estimate: cpu_seconds},
+        {statistic: 'relative_cost', estimate: relative_cost},
+        {statistic: 'relative_cost_same_models', estimate: relative_cost_same_models},
+        {statistic: 'predicted_rows', estimate: predicted_rows},
+        {statistic: 'seconds_per_million_rows', estimate: seconds_per_million_rows},
+        {statistic: 'seconds_per_explained_row', estimate: seconds_per_explained_row},
+        {statistic: 'peak_memory_bytes', estimate: peak_memory_bytes}
+    ], recursive := true)
+    FROM ours LEFT JOIN remarks USING (method)
+)
+SELECT study, method, statistic, estimate, -- models, s, times DECAF's, rows of all models, bytes
+    published, -- NULL where the paper has none
+    CASE WHEN audited_rows = published_value('covertype', 'data', 'rows') OR NOT list_contains(
+        ['worker_seconds', 'cpu_seconds', 'predicted_rows'], statistic)
+        THEN difference END AS difference,
+    CASE WHEN estimate IS NULL THEN 'not measured' WHEN statistic ~ 'cost|seconds' THEN remark
+    END AS reason -- why the estimate is NULL, or what it is of
+FROM beside_published('estimates', 'covertype')
+ORDER BY study, method <> 'DECAF', method, statistic;

@@ -1,0 +1,47 @@
+-- purpose: whether a component tracks its behaviour among models of one treatment: Spearman
+-- grain: one row per study, mechanism, behaviour and family (or all)
+-- inputs: core_covertype_outcomes, spearman, beside_published
+-- paper: appendix I, after (the same treatment, different mechanisms)
+-- A treatment of the direction module is judged by E and preservation and by C and inversion, one
+-- of the fragility module by F and null change. A family has few models here: no intervals.
+CREATE OR REPLACE VIEW paper_covertype_treatments AS
+WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
+paired AS (
+    SELECT study, mechanism, family, 'preservation' AS behaviour, evidence AS x, preserve_rate AS y
+    FROM models
+    WHERE module = 'direction'
+    UNION ALL
+    SELECT study, mechanism, family, 'inversion', contradiction, invert_rate
+    FROM models
+    WHERE module = 'direction'
+    UNION ALL
+    SELECT study, mechanism, family, 'null_change', fragility, null_change_rate
+    FROM models
+    WHERE module = 'fragility'
+),
+entries AS (
+    SELECT
+        {study: study, mechanism: mechanism, behaviour: behaviour, family: unnest([family, 'all'])}
+            AS g,
+        x,
+        y
+    FROM paired
+),
+judged AS (
+    SELECT unnest(g), * EXCLUDE (g, spearman), spearman AS estimate, g.family AS unit,
+        -- Of these the paper gives one.
+        if(g.behaviour = 'inversion', g.mechanism, NULL) AS part, 'rank_correlation' AS statistic
+    FROM spearman_by_group('entries')
+)
+SELECT
+    study,
+    mechanism,
+    behaviour,
+    family,
+    entry_count AS model_count, -- with a score and a rate
+    estimate,
+    published, -- NULL where the paper has none
+    difference,
+    reason -- why the estimate is NULL
+FROM beside_published('judged', 'covertype')
+ORDER BY study, mechanism, behaviour, family = 'all' DESC, family;

@@ -1,0 +1,51 @@
+-- purpose: what each method takes of a model: forward and backward rows by image, and gradients
+-- grain: one row per study, method and statistic
+-- inputs: core_measurements, core_paths, out_shard_costs, stg_costs, beside_published
+-- paper: section 3 (table 1); appendix C.2 (query complexity)
+-- DECAF's forward_per_image is the paper's count for one pair: both branches at every stage of the
+-- blend path. planned_per_pair is what its scored shards sent through models, by pair: states that
+-- pairs, branches and paths share are sent once, and all paths of the study are in it. What sends
+-- rows backward looks inside the model; none of the methods is learned. Both are as in the paper.
+CREATE OR REPLACE VIEW paper_imagenet9_calls AS
+WITH measured AS (
+    SELECT study, if(one.kind = 'corruptions', 'corruptions', one.name) AS method,
+        sum(item_count) AS images, sum(forward_rows) AS forward_rows,
+        sum(backward_rows) AS backward_rows
+    FROM core_measurements AS one
+    LEFT JOIN stg_costs USING (study, model_id, commit_key)
+    GROUP BY ALL
+),
+scored AS (
+    SELECT study, sum(forward_rows) / nullif(sum(cost.pair_count), 0) AS rows_of_pair
+    FROM out_shard_costs AS cost
+    GROUP BY study
+),
+decaf AS (
+    SELECT study, 2 * len(arg_min(t, position)) AS counted, any_value(rows_of_pair) AS rows_of_pair
+    FROM core_paths
+    SEMI JOIN measured USING (study)
+    LEFT JOIN scored USING (study)
+    WHERE kind = 'blend'
+    GROUP BY study
+),
+estimates AS (
+    SELECT study, method, unnest(['forward_per_image', 'backward_per_image']) AS statistic,
+        unnest([forward_rows / nullif(images, 0), backward_rows / nullif(images, 0)]) AS estimate
+    FROM measured
+    UNION ALL
+    SELECT study, 'DECAF', unnest(['forward_per_image', 'planned_per_pair', 'backward_per_image']),
+        unnest([counted::DOUBLE, rows_of_pair, 0.0])
+    FROM decaf
+)
+SELECT study, method,
+    max(estimate) FILTER (statistic = 'backward_per_image') OVER (PARTITION BY study, method) > 0
+        AS internal, -- whether it needs more of a model than scores; NULL until it is measured
+    FALSE AS learned, -- whether something is fitted
+    statistic, estimate, -- rows of a model
+    published, -- NULL where the paper has none
+    difference,
+    CASE WHEN estimate IS NULL THEN 'nothing has been measured'
+        WHEN method = 'occlusion' AND difference = 1 THEN 'the image itself beside its cells'
+    END AS reason
+FROM beside_published('estimates', 'imagenet9')
+ORDER BY study, method, statistic;

@@ -1,0 +1,59 @@
+-- purpose: whether a study of ImageNet-9 has the data and models of the paper, as far as counts say
+-- grain: one row per study whose current run reads ImageNet-9
+-- inputs: stg_runs, core_current_runs, core_pairs, out_models, core_published,
+--   published_value
+-- paper: section 6; appendix F
+-- A study with behaviours is the paper's benchmark of units, any other its scan of models; each is
+-- measured against its own counts. It cannot know what the photos show: nobody's digests of the
+-- official files are here. The scan takes a whole split: ours are drawn by hash, and their sizes
+-- vary; those within four standard deviations of the paper's pass.
+CREATE OR REPLACE VIEW paper_imagenet9_data AS
+WITH given AS (
+    SELECT
+        study,
+        current_run.pairs_digest,
+        coalesce(run.config ->> '$.data.split', 'all') AS data_split,
+        -- A section of its own, or null, before it was true or false.
+        if(coalesce(run.config ->> '$.behaviours', 'false') = 'false', 'scan', 'benchmark')
+            AS subject
+    FROM stg_runs AS run
+    JOIN core_current_runs AS current_run USING (study, run_id)
+    WHERE run.config ->> '$.data.adapter' = 'imagenet9'
+),
+counted AS (
+    SELECT study, count(DISTINCT source_id) AS foreground_count,
+        count(DISTINCT class_id) AS class_count, count(DISTINCT pair_type) AS pair_type_count
+    FROM core_pairs GROUP BY study
+),
+zoo AS (SELECT study, count(*) AS model_count FROM out_models GROUP BY study),
+papers AS (
+    SELECT unit AS subject, coalesce(lower_95, value)::BIGINT AS fewest,
+        coalesce(upper_95, value)::BIGINT AS most,
+        published_value('imagenet9', foregrounds.unit, 'models')::BIGINT AS zoo_size
+    FROM core_published AS foregrounds
+    WHERE study = 'imagenet9' AND statistic = 'foregrounds'
+),
+judged AS (
+    SELECT *, list_filter([
+        {what: 'foregrounds', counted: foreground_count, fewest: fewest, most: most},
+        {what: 'classes', counted: class_count, fewest: 9, most: 9},
+        {what: 'pair types', counted: pair_type_count, fewest: 2, most: 2},
+        {what: 'models', counted: model_count, fewest: zoo_size, most: zoo_size}
+    ], lambda one: one.counted NOT BETWEEN one.fewest AND one.most) AS differences
+    FROM given JOIN papers USING (subject) JOIN counted USING (study) JOIN zoo USING (study)
+)
+SELECT
+    study,
+    pairs_digest,
+    data_split, -- all, score, deep or outcome
+    subject, -- benchmark or scan
+    foreground_count, class_count, pair_type_count, model_count,
+    len(differences) = 0 AS is_official,
+    if(is_official,
+        format('counts are those of the paper''s {}; contents are not compared', subject),
+        format('unlike the paper''s {}: ', subject) || list_aggregate(list_transform(
+            differences, lambda one: format('{} {}, not {}{}', one.counted, one.what,
+                if(one.fewest = one.most, '', one.fewest || ' to '), one.most)
+        ), 'string_agg', '; ')) AS why
+FROM judged
+ORDER BY study;

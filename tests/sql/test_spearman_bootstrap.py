@@ -1,0 +1,97 @@
+"""Intervals of rank correlations that draw whole clusters, against NumPy and SciPy."""
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import spearmanr
+from view_tables import define
+
+from warehouse.query import functions
+
+REPLICATES = 200
+
+
+@pytest.fixture
+def connection():
+    with duckdb.connect(config={"threads": 2}) as opened:
+        functions.register(opened)
+        define(opened, "spearman_intervals")
+        yield opened
+
+
+def draws_of(connection, count):
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE layouts AS "
+        f"SELECT 1 AS layout, range AS position, NULL AS stratum FROM range({count})"
+    )
+    rows = connection.sql(
+        f"SELECT positions FROM bootstrap_draws('layouts', {REPLICATES}, 7601) ORDER BY replicate"
+    ).fetchall()
+    return [np.array(row[0]) for row in rows]
+
+
+def made_up(seed):
+    """Eleven clusters of several models; ties, gaps, and a constant side."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number in range(11):
+        cluster = f"c{number:02d}"
+        for _ in range(rng.integers(1, 5)):
+            x, y = rng.integers(0, 6, 2) / 4
+            rows.append(("ties", cluster, x, x + y))
+            gap = rng.random() < 0.3
+            rows.append(("gaps", cluster, None if gap else x, y))
+            rows.append(("constant", cluster, x, 0.5))
+            rows.append(("nothing", cluster, None, y))
+    rows.append(("single", "c00", 0.5, 0.25))
+    rows.append(("single", "c00", 0.75, 0.5))
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_intervals_are_those_of_the_drawn_clusters(connection, seed):
+    rows = made_up(seed)
+    names = ("g", "cluster", "x", "y")
+    table = pa.table(dict(zip(names, zip(*rows, strict=True), strict=True)))
+    connection.from_arrow(table).create("given")
+    query = f"FROM spearman_intervals('given', {REPLICATES}, 7601)"
+    found = {row[0]: row[1:] for row in connection.sql(query).fetchall()}
+    for group in ("ties", "gaps"):
+        complete = [row for row in rows if row[0] == group and row[2] is not None]
+        clusters = sorted({row[1] for row in complete})
+        x, y = (np.array([row[side] for row in complete]) for side in (2, 3))
+        members = [np.flatnonzero([row[1] == cluster for row in complete]) for cluster in clusters]
+        replicates = []
+        for positions in draws_of(connection, len(clusters)):
+            drawn = np.concatenate([members[position] for position in positions])
+            if np.ptp(x[drawn]) and np.ptp(y[drawn]):
+                replicates.append(spearmanr(x[drawn], y[drawn]).statistic)
+        count, estimate, low_90, high_90, low_95, high_95, reason = found[group]
+        assert (count, reason) == (len(complete), None)
+        assert estimate == pytest.approx(spearmanr(x, y).statistic)
+        expected = np.quantile(replicates, [0.05, 0.95, 0.025, 0.975])
+        assert [low_90, high_90, low_95, high_95] == pytest.approx(expected.tolist())
+    constant = "all values of one side are equal"
+    assert found["constant"][1:] == (None, None, None, None, None, constant)
+    assert found["nothing"] == (0, None, None, None, None, None, "fewer than two entries")
+    assert found["single"] == (2, pytest.approx(1), *[None] * 4, "a single cluster has no interval")
+
+
+def test_groups_with_as_many_clusters_share_their_draws(connection):
+    """So a group that is another one's negative has its interval turned round."""
+    rng = np.random.default_rng(1)
+    rows = [
+        (name, f"c{number:02d}", x, side * y)
+        for number in range(12)
+        for x, y in rng.random((3, 2))
+        for name, side in (("one", 1), ("other", -1))
+    ]
+    names = ("g", "cluster", "x", "y")
+    table = pa.table(dict(zip(names, zip(*rows, strict=True), strict=True)))
+    connection.from_arrow(table).create("given")
+    query = (
+        f"SELECT lower_95, upper_95 FROM spearman_intervals('given', {REPLICATES}, 7601) ORDER BY g"
+    )
+    one, other = connection.sql(query).fetchall()
+    assert one == pytest.approx((-other[1], -other[0]))
