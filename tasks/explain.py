@@ -19,6 +19,7 @@ WORDS = {
     "paths": "paths",
     "grid": "grid",
     "numerics": "numerics version",
+    "code": "code of a plug-in",
 }
 FIELDS = tuple(WORDS)
 """Fields behind a shard's key, as ``decaf.plan.shards`` names them."""

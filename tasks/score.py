@@ -114,5 +114,4 @@ def model_order(study: Study, card: ModelCard, inputs: Mapping[str, str]) -> Mod
         feeding=inputs["feeding"],
         workspace=study.workspace.absolute(),
         device=study.device,
-        python_path=tuple(folder.absolute() for folder in study.python_path),
     )

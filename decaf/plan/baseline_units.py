@@ -7,6 +7,7 @@ from decaf.data.pairs import PairSet
 from decaf.errors import DataError
 from decaf.evaluation.baselines.base import Baseline
 from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 
 if TYPE_CHECKING:
@@ -67,5 +68,6 @@ def plan_baselines(study: "Study", pairs: PairSet) -> list[BaselineUnit]:
         }
         for name, baseline in methods.items():
             inputs = {**shared, "name": name, "definition": json_sha256(baseline.identity)}
+            inputs |= code_of(card, baseline)
             units.append(BaselineUnit(card, name, baseline, short(json_sha256(inputs)), inputs))
     return units

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from decaf.data.pairs import ImageSet, PairSet
 from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.strangers import code_of
 from decaf.studies.imagenet9.corruptions import CORRUPTIONS
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def foregrounds(study: "Study", pairs: PairSet) -> ImageSet | None:
             f"'behaviours:' needs pairs of the types {' and '.join(sorted(BEHAVIOUR_PAIR_TYPES))}, "
             f"and the study has none of {' and '.join(sorted(lacking))}: add it to 'pair_types:'"
         )
-    return study.data.foregrounds(pairs)
+    return study.foregrounds(pairs)
 
 
 def plan_measurements(
@@ -78,6 +79,7 @@ def plan_measurements(
     planned = []
     for shard in shards:
         shared = {name: shard.keys.inputs[name] for name in SHARED_INPUTS}
+        shared |= code_of(study.score, shard.model)
         shared["version"] = str(MEASUREMENT_VERSION)
         if alone is not None:
             defined = {
@@ -88,7 +90,13 @@ def plan_measurements(
             }
             planned.append(_measurement("corruptions", "", shard, shared, defined))
         planned += [
-            _measurement("attributions", name, shard, shared, method.model_dump(mode="json"))
+            _measurement(
+                "attributions",
+                name,
+                shard,
+                shared,
+                method.model_dump(mode="json") | code_of(method),
+            )
             for name, method in study.attributions.items()
         ]
     return planned

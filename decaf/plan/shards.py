@@ -5,6 +5,7 @@ from typing import Any
 
 from decaf.data.pairs import PairSet
 from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
 from decaf.reveal.path import RevealPath
@@ -70,8 +71,9 @@ def plan_shards(study: Study, pairs: PairSet) -> list[Shard]:
             "weights": card.weights_digest(study.workspace),
             "feeding": card.feeding_digest,
         }
+        code = code_of(study.score, card, *study.paths.values())
         for number, (rows, digest) in enumerate(blocks):
-            keys = shard_keys({"pairs": digest, **model, **shared}, study.epsilon)
+            keys = shard_keys({"pairs": digest, **model, **shared, **code}, study.epsilon)
             shards.append(Shard(card, number, rows, keys, len(rows) * trajectories))
     return shards
 

@@ -62,7 +62,7 @@ def run(config: Config) -> None:
     refuse_registry(study, "run")
     open_root(study.warehouse)
     if not untrained(study):
-        plan = plan_audit(study, study.data.pair_set())
+        plan = plan_audit(study, study.pair_set())
         if plan.is_finished and not plan.pending:
             if not (plan.is_current and study.report_file.exists()):
                 show_again(plan)

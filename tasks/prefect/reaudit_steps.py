@@ -12,6 +12,7 @@ from decaf.data.pairs import PairSet
 from decaf.errors import ScoringFailed
 from decaf.plan.shards import untrained
 from decaf.plan.study import Study
+from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
 from tasks.plan import AuditPlan, by_model, plan_audit
 from tasks.prefect import audit_steps as steps
@@ -78,7 +79,7 @@ def audit(found: Round, pairs: PairSet, pixels: Path) -> Audited:
         plan = plan_audit(found.audited, pairs)
         if not (plan.pending or plan.unmeasured or plan.uncompared):
             return Audited(found, steps.plan(found.audited, opaque(pairs)))
-    with connect(study.cluster) as client:
+    with connect(study.cluster, user_code(study)) as client:
         steps.train(client, study)
         plan = plan_audit(found.audited, pairs)
         found = examine(client, opaque(found), opaque(plan), pixels)

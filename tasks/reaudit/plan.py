@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from decaf.data.pairs import PairSet
 from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.strangers import code_of
 from decaf.plan.resolution import Resolved, listed, models_of, resolve
 from decaf.plan.shards import ROUTING_VERSION, shared_inputs
 from decaf.plan.study import Study
@@ -143,7 +144,7 @@ def look(study: Study, root: Root) -> Round:
     resolved_at = next_moment(root, REAUDITS, study.study)
     found = tuple(resolve(study, listed(study.registry)))
     past = newest(root, study.study)
-    inputs = study_inputs(study, study.data.pair_set())
+    inputs = study_inputs(study, study.pair_set())
     return Round(study, root, resolved_at, found, inputs, past, _last_audited(root, study, past))
 
 
@@ -169,6 +170,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         "routing": str(ROUTING_VERSION),
         "measurements": json_sha256(measured),
         "models": json_sha256(given),
+        **code_of(*study.members),
     }
 
 

@@ -55,9 +55,7 @@ def trained(given):
 
 
 def planned(study):
-    return {
-        (unit.model.id, unit.method): unit for unit in plan_baselines(study, study.data.pair_set())
-    }
+    return {(unit.model.id, unit.method): unit for unit in plan_baselines(study, study.pair_set())}
 
 
 def order(study, unit):

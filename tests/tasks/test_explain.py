@@ -54,7 +54,7 @@ def network(name, folder, seed):
 
 
 def planned(study):
-    return plan_audit(study, study.data.pair_set())
+    return plan_audit(study, study.pair_set())
 
 
 def commit_all(study, *, routed=True):

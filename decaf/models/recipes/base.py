@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from decaf.foundation.readiness import Check
     from decaf.models.training.network import TrainingSite
 
-PLACE = Place("decaf.models.recipes", tag="recipe")
+PLACE = Place("recipe", room="decaf.models.recipes", tag="recipe")
 
 
 class NetworkRecipe(Settings, ABC):

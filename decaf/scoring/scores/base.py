@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class ScoreDefinition(Settings, ABC):
     """What all scores have in common."""
 
-    place: ClassVar[Place] = Place("decaf.scoring.scores", tag="kind")
+    place: ClassVar[Place] = Place("score", room="decaf.scoring.scores", tag="kind")
 
     has_classes: ClassVar[bool] = True
     """Whether columns are classes, so that the largest is the predicted one."""

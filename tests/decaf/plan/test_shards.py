@@ -39,7 +39,7 @@ def study(tmp_path):
 
 
 def keys(study):
-    return [shard.keys for shard in plan_shards(study, study.data.pair_set())]
+    return [shard.keys for shard in plan_shards(study, study.pair_set())]
 
 
 def card(study, **changes):
@@ -71,7 +71,7 @@ CHANGES = {
 
 
 def test_a_study_is_cut_into_blocks_of_sources(study):
-    shards = plan_shards(study, study.data.pair_set())
+    shards = plan_shards(study, study.pair_set())
     assert [shard.block for shard in shards] == [0, 1]
     assert [len(shard.rows) for shard in shards] == [4, 4]
     assert [shard.trajectory_count for shard in shards] == [8, 8]
@@ -111,7 +111,7 @@ def test_what_changes_no_score_changes_no_key(study):
 
 
 def test_more_sources_keep_the_blocks_that_are_whole(study):
-    pairs = study.data.pair_set()
+    pairs = study.pair_set()
     first = plan_shards(study, pairs)[0]
     fewer = type(pairs)(pairs.images, tuple(pairs.pairs[row] for row in first.rows), pairs.geometry)
     assert plan_shards(study, fewer)[0].keys == first.keys
@@ -134,7 +134,7 @@ def test_a_model_with_a_recipe_is_untrained_until_its_checkpoint_is_there(study,
 
 
 def test_blocks_hold_the_images_that_they_need(study):
-    pairs = study.data.pair_set()
+    pairs = study.pair_set()
     block = pairs.block(pairs.blocks(2)[1])
     assert block.pair_count == 4
     assert len(block.image_ids) == len(set(block.image_ids)) == block.image_positions.size
