@@ -9,7 +9,7 @@ registration. Others come from :mod:`decaf.foundation.strangers`.
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -69,16 +69,26 @@ def find(base: type, name: str) -> type:
 
 def clash(base: type, name: str) -> str | None:
     """Who gives a name that more than one gives; None for a name that has one member at most."""
-    own, entries = _own(base), strangers.offered(base.place.name).get(name, [])
-    providers = [strangers.provider(entry) for entry in entries]
-    if name in own:
-        providers.insert(0, f"decaf itself ({own[name].__module__})")
-    if len(providers) < 2:
+    return taken([who for _, who in providers(base, name)], base, name)
+
+
+def taken(claims: Sequence[str], base: type, name: str) -> str | None:
+    """What is wrong with a name that several claim; None for one claim or none."""
+    if len(claims) < 2:
         return None
     return (
-        f"{base.place.name} {name!r} is given {len(providers)} times: by {'; by '.join(providers)}."
-        " Uninstall one of them, or name the class itself, as in 'module:Class'"
+        f"{base.place.name} {name!r} is given {len(claims)} times: by {'; by '.join(claims)}. "
+        "Uninstall one of them, or name the class itself, as in 'module:Class'"
     )
+
+
+def providers(base: type, name: str) -> list[tuple[str, str]]:
+    """``module:Class`` of every member that has a name, and who gives it, for people."""
+    found = []
+    if (own := _own(base).get(name)) is not None:
+        found.append((strangers.reference_of(own), f"decaf itself ({own.__module__})"))
+    entries = strangers.offered(base.place.name).get(name, [])
+    return found + [(entry.value, strangers.provider(entry)) for entry in entries]
 
 
 def one_of(base: type, default: str | None = None) -> Any:

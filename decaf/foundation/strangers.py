@@ -6,7 +6,6 @@ the member's name there, as in ``adapter.birds = "bird_audit.pairs:BirdPairs"``.
 can be listed without importing it, and nothing of a package runs before a configuration names it.
 """
 
-import inspect
 import traceback
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, distributions
@@ -186,8 +185,3 @@ def _remedy(entry: EntryPoint, error: BaseException) -> str:
 def _parents(module: str) -> list[str]:
     parts = module.split(".")
     return [".".join(parts[: count + 1]) for count in range(len(parts))]
-
-
-def source_file(member: type) -> str:
-    """File of a class, for people."""
-    return inspect.getsourcefile(member) or member.__module__

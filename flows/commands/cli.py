@@ -193,6 +193,30 @@ def views(
 
 
 @app.command()
+def plugins() -> None:
+    """List what studies can be made of, by whom it is given; exit code 1 if some cannot be used."""
+    from flows.commands.plugins import list_plugins
+
+    list_plugins(console)
+
+
+@app.command()
+def check_plugin(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="a file, a folder or an installed package, or one class of it",
+            metavar="FILE_OR_FOLDER_OR_PACKAGE[:CLASS]",
+        ),
+    ],
+) -> None:
+    """Try a plug-in against what its place asks of it; exit code 1 if something does not hold."""
+    from flows.commands.plugins import check_plugins
+
+    check_plugins(console, target)
+
+
+@app.command()
 def export(
     folder: Annotated[Path, typer.Argument(help="folder for the files", metavar="FOLDER")],
     names: Annotated[

@@ -1,8 +1,9 @@
 """The user's own code on the workers: importable there, and the same as was planned with.
 
 An order may hold instances of a stranger's classes, which are unpickled before the order is run:
-their modules have to be importable by then. So the folders of `python_path:` are the business of a
-plug-in of the worker, which Dask also gives to workers that join later.
+their modules have to be importable by then, or the order is never answered. So the folders of
+`python_path:` are the business of a plug-in of the worker, which Dask also gives to workers that
+join later. The scheduler unpickles orders, too.
 """
 
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ def give(client: Client, code: UserCode | None) -> None:
     if code is None:
         return
     if code.folders:
+        client.run_on_scheduler(import_from, code.folders)
         client.register_plugin(Folders(code.folders))
     if code.versions:
         answers = client.run(versions_of, tuple(code.versions))

@@ -93,6 +93,8 @@ class ScoreDefinition(Settings, ABC):
 class ClassScore(ScoreDefinition):
     """A score of every class; ``q`` is that of the pair's own class, or of a fixed one."""
 
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"classes": 3}, {"classes": 3, "target": 1})
+
     classes: int = Field(gt=1, description="number of classes, which is that of the outputs")
     target: int | None = Field(
         None, ge=0, description="class whose score is q for every pair; the pair's own when absent"
