@@ -6,9 +6,9 @@ from typing import Any
 import torch
 import yaml
 
+from decaf.foundation.callables import import_from
 from decaf.models import architectures
 from decaf.models.checkpoint import save
-from decaf.plan.study import import_from
 
 NETWORKS = Path(__file__).parent / "networks"
 

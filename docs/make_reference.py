@@ -74,9 +74,11 @@ def configuration() -> str:
         "# Configuration",
         "A study is one YAML file. `!file other.yaml` puts another file in a key's place (relative "
         "to the file that names it; a list in a list item by item), `${NAME}` is an environment "
-        "variable, other relative paths start from the current directory. An unknown key is an "
-        "error that names its line and the nearest valid key. `decaf plan CONFIG` reads a study "
-        "without running it.",
+        "variable. Folders in `python_path:` start from the file, other relative paths from the "
+        "current directory. `adapter`, `kind`, `source` and `recipe` may also name a class of an "
+        "[installed package or a module of yours](plugins.md). An unknown key is an error that "
+        "names its line and the nearest valid key. `decaf plan CONFIG` reads a study without "
+        "running it.",
         "## The study",
         _keys(Study),
         "## `models:` – one card per model",

@@ -7,6 +7,7 @@ from prefect.utilities.annotations import opaque
 
 from decaf.plan.study import load_study
 from tasks.cluster.failures import raise_failures, require
+from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
 from tasks.prefect import audit_steps as steps
 from tasks.train import with_trained_models
@@ -32,7 +33,7 @@ def audit(config: Path) -> None:
         steps.look(study, pairs)
         pixels = steps.store(study, pairs)
         steps.fit(study, pairs, pixels)
-        with connect(study.cluster) as client:
+        with connect(study.cluster, user_code(study)) as client:
             states = [steps.train(client, study, return_state=True)]
             trained = with_trained_models(study)
             if not trained.models:

@@ -134,23 +134,12 @@ def look_ahead(study: Study, pairs: PairSet) -> list[str]:
     """
 
     def foregrounds_are_there() -> tuple[str, ...]:
-        images = foregrounds(study, pairs)
+        images = study.foregrounds(pairs)
         return () if images is None else images.remarks
 
     checks = [("score", check) for check in study.score.checks()]
     checks += [(card.id, check) for card in study.models for check in card.checks(study.workspace)]
     return carry_out([*checks, ("labels", foregrounds_are_there)])
-
-
-def foregrounds(study: Study, pairs: PairSet) -> ImageSet | None:
-    """Images that the study's labels need; None when they need none.
-
-    Raises
-    ------
-    DataError
-        When the data set cannot give them.
-    """
-    return None if study.labels is None else study.labels.foregrounds(study.data, pairs)
 
 
 def plan_units(study: Study, pairs: PairSet) -> tuple[Unit, ...]:
@@ -161,7 +150,7 @@ def plan_units(study: Study, pairs: PairSet) -> tuple[Unit, ...]:
     BadInput
         When the study, its data or a model's files cannot be used.
     """
-    scope = Scope(study, pairs, foregrounds(study, pairs))
+    scope = Scope(study, pairs, study.foregrounds(pairs))
     units: list[Unit] = []
     for kind in KINDS.values():
         units += list(kind.plan(scope, tuple(units)))
@@ -189,7 +178,7 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
         study=study,
         root=root,
         pairs=pairs,
-        foregrounds=foregrounds(study, pairs),
+        foregrounds=study.foregrounds(pairs),
         units=units,
         committed=committed,
         reasons=reasons_of(units, committed, before),

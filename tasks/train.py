@@ -7,7 +7,7 @@ from distributed import Client
 
 from decaf.models.trainable import TrainableCard
 from decaf.plan.preparation import untrained
-from decaf.plan.study import Study, import_from
+from decaf.plan.study import Study
 from tasks.cluster.drive import drive
 from tasks.cluster.worker import choose_device
 from tasks.progress import progress_of
@@ -20,12 +20,10 @@ class TrainingOrder:
     model: TrainableCard
     workspace: Path
     device: str
-    python_path: tuple[Path, ...]
 
 
 def run_training(order: TrainingOrder) -> str:
     """Train one model on a worker; returns at once when its file is there."""
-    import_from(order.python_path)
     order.model.train(order.workspace, choose_device(order.device))
     return order.model.id
 
@@ -46,10 +44,7 @@ def train_models(client: Client, study: Study) -> None:
     missing = untrained(study)
     if not missing:
         return
-    folders = tuple(folder.absolute() for folder in study.python_path)
-    orders = [
-        TrainingOrder(card, study.workspace.absolute(), study.device, folders) for card in missing
-    ]
+    orders = [TrainingOrder(card, study.workspace.absolute(), study.device) for card in missing]
     with progress_of(len(orders), "models trained") as progress:
         drive(
             client,

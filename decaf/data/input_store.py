@@ -68,7 +68,7 @@ def store_inputs(workspace: Path, inputs: ImageSet, read: Callable[[Image], NDAr
 
 def _read_all(path: Path, images: tuple[Image, ...], read: Callable[[Image], NDArray[Any]]) -> None:
     first = read(images[0])
-    _check_kind(images[0], first)
+    check_kind(images[0], first)
     shape = (len(images), *first.shape)
     store = np.lib.format.open_memmap(path, mode="w+", dtype=first.dtype, shape=shape)
     with path.open("r+b") as file:
@@ -101,7 +101,14 @@ def _read_all(path: Path, images: tuple[Image, ...], read: Callable[[Image], NDA
     store.flush()
 
 
-def _check_kind(image: Image, found: NDArray[Any]) -> None:
+def check_kind(image: Image, found: NDArray[Any]) -> None:
+    """Check that an input is an image or a row of features.
+
+    Raises
+    ------
+    DataError
+        When it is neither; says what it is.
+    """
     is_image = found.dtype == np.uint8 and found.ndim == 3 and found.shape[2] == 3
     is_row = found.dtype in (np.float32, np.float64) and found.ndim == 1
     if not (is_image or is_row):

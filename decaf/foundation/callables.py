@@ -1,9 +1,12 @@
-"""``package.module:function``: the user's own code, found by name and known by its file."""
+"""``package.module:name``: the user's own code, found by name and known by its file."""
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from decaf.errors import ModelError, UnknownName
@@ -13,11 +16,16 @@ _imported: dict[str, str] = {}
 """Digest of the file of every module when it was imported here."""
 
 
+def import_from(folders: Iterable[Path]) -> None:
+    """Make the user's own modules importable in this process, after all that is installed."""
+    for folder in folders:
+        name = str(folder.absolute())
+        if name not in sys.path:
+            sys.path.append(name)
+
+
 def load_callable(name: str) -> Callable[..., Any]:
     """Import the function (or class) that ``package.module:function`` names.
-
-    A module whose file has changed since this process imported it is imported again, so that what
-    runs is what :func:`code_digest` says.
 
     Raises
     ------
@@ -27,12 +35,9 @@ def load_callable(name: str) -> Callable[..., Any]:
         When the module has no such function.
     """
     module_name, function_name = _split(name)
-    digest = code_digest(name)
+    code_digest(name)
     try:
-        module = importlib.import_module(module_name)
-        if _imported.setdefault(module_name, digest) != digest:
-            module = importlib.reload(module)
-            _imported[module_name] = digest
+        module = fresh_module(module_name)
     except (ImportError, SyntaxError) as error:
         raise ModelError(
             f"module {module_name!r} of {name} cannot be imported: {type(error).__name__}: {error}"
@@ -41,6 +46,27 @@ def load_callable(name: str) -> Callable[..., Any]:
         public = [key for key in vars(module) if not key.startswith("_")]
         raise UnknownName.among(f"function of module {module_name}", function_name, public)
     return getattr(module, function_name)
+
+
+def fresh_module(name: str) -> ModuleType:
+    """Import a module, or import it again if its file has changed since this process did.
+
+    What runs is then what the digest of the file says.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        When there is no such module.
+    """
+    spec = importlib.util.find_spec(name)
+    if spec is None:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    digest = file_sha256(Path(spec.origin)) if _has_file(spec) else ""
+    module = importlib.import_module(name)
+    if _imported.setdefault(name, digest) != digest:
+        module = importlib.reload(module)
+        _imported[name] = digest
+    return module
 
 
 def code_digest(name: str) -> str:
@@ -56,12 +82,24 @@ def code_digest(name: str) -> str:
         spec = importlib.util.find_spec(module_name)
     except ModuleNotFoundError:
         spec = None
-    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
+    if spec is None or not _has_file(spec):
         raise ModelError(
             f"module {module_name!r} of {name} is not found, or has no file; add its folder to "
             "'python_path:' in the configuration"
         )
     return file_sha256(Path(spec.origin))
+
+
+def imported_digest(module_name: str) -> str:
+    """Digest that the file of a module had when this process imported it; '' without a file."""
+    if module_name not in _imported:
+        file = getattr(sys.modules[module_name], "__file__", None)
+        _imported[module_name] = file_sha256(Path(file)) if file else ""
+    return _imported[module_name]
+
+
+def _has_file(spec: ModuleSpec) -> bool:
+    return spec.origin is not None and Path(spec.origin).is_file()
 
 
 def _split(name: str) -> tuple[str, str]:

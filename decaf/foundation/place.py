@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """Where the members of a base class are, and which key tells them apart."""
+    """Where the members of a base class are, and what people call them."""
 
+    name: str
+    """What a member is, in one word; the entry points of packages begin with it."""
     room: str
     """Package of the general members; its last part names the module of a study's own."""
     tag: str

@@ -1,80 +1,172 @@
 """Find the members of an open place: adapters, paths, scores, sources, recipes, and the like.
 
-Every place has one base class, which says where it is (:class:`~decaf.foundation.place.Place`). Its
-members are the classes derived from it that carry its tag, in the modules of the general room and
-in the module of the same name of every study: adapters are in ``decaf/data/adapters/`` and in
-``decaf/studies/*/adapters.py``. Dropping a file there is all the registration.
+Every place has one base class, which says where it is (:class:`~decaf.foundation.place.Place`).
+decaf's own members are the classes derived from it that carry its tag, in the modules of the
+general room and in the module of the same name of every study: adapters are in
+``decaf/data/adapters/`` and in ``decaf/studies/*/adapters.py``. Dropping a file there is all the
+registration. Others come from :mod:`decaf.foundation.strangers`.
 """
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
-from functools import reduce
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
-from operator import or_
 from types import ModuleType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import GetCoreSchemaHandler, TypeAdapter
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from decaf.errors import suggestion
+from decaf.errors import ConfigError, suggestion
+from decaf.foundation import strangers
 from decaf.foundation.place import Place
+from decaf.foundation.settings import FOLDER
 
 STUDIES = "decaf.studies"
 
 
-def members(base: type) -> list[type]:
-    """Classes derived from ``base`` that carry its tag: general ones first, by module names."""
+@cache
+def members(base: type) -> tuple[type, ...]:
+    """Decaf's own classes derived from ``base`` that carry its tag: general ones first."""
     place: Place = base.place
-    return [
+    return tuple(
         value
         for module in _modules(place.room)
         for value in vars(module).values()
         if isinstance(value, type)
         and value.__module__ == module.__name__
         and issubclass(value, base)
-        and get_origin(value.__annotations__.get(place.tag)) is Literal
-    ]
+        and strangers.tag_of(value) is not None
+    )
 
 
 def name_of(member: type) -> str:
-    """The value of its tag by which a configuration names a member."""
-    return get_args(member.__annotations__[member.place.tag])[0]
+    """The value of its tag by which a configuration names a member of decaf's own."""
+    return strangers.tag_of(member)
+
+
+def find(base: type, name: str) -> type:
+    """The member of a place that a configuration names, by its name or as ``module:Class``.
+
+    Raises
+    ------
+    ConfigError
+        When nobody gives such a member, several do, or it cannot be loaded.
+    """
+    if strangers.is_reference(name):
+        return strangers.load(strangers.referenced(name), base)
+    own, others = _own(base), strangers.offered(base.place.name)
+    if problem := clash(base, name):
+        raise ConfigError(problem)
+    if name in own:
+        return own[name]
+    if name not in others:
+        raise ConfigError(f"unknown {base.place.tag} {name!r}{suggestion(name, own | others)}")
+    return strangers.load(others[name][0], base)
+
+
+def clash(base: type, name: str) -> str | None:
+    """Who gives a name that more than one gives; None for a name that has one member at most."""
+    return taken([who for _, who in providers(base, name)], base, name)
+
+
+def taken(claims: Sequence[str], base: type, name: str) -> str | None:
+    """What is wrong with a name that several claim; None for one claim or none."""
+    if len(claims) < 2:
+        return None
+    return (
+        f"{base.place.name} {name!r} is given {len(claims)} times: by {'; by '.join(claims)}. "
+        "Uninstall one of them, or name the class itself, as in 'module:Class'"
+    )
+
+
+def providers(base: type, name: str) -> list[tuple[str, str]]:
+    """``module:Class`` of every member that has a name, and who gives it, for people."""
+    found = []
+    if (own := _own(base).get(name)) is not None:
+        found.append((strangers.reference_of(own), f"decaf itself ({own.__module__})"))
+    entries = strangers.offered(base.place.name).get(name, [])
+    return found + [(entry.value, strangers.provider(entry)) for entry in entries]
 
 
 def one_of(base: type, default: str | None = None) -> Any:
-    """Type of a configuration section that is any member, told apart by the tag.
+    """Type of a configuration section that is any member of a place, told by its tag.
 
     Parameters
     ----------
     default
         Value of the tag where a section does not have it.
     """
-    tag = base.place.tag
-    by_name = {name_of(member): member for member in members(base)}
-    if len(by_name) == 1:
-        return next(iter(by_name.values()))
+    return Annotated[base, _Section(base, default)]
 
-    def with_tag(section: Any) -> Any:
-        if not isinstance(section, dict):
+
+@dataclass(frozen=True)
+class _Section:
+    """Validates a section with the class that its tag names, which is imported by then at latest.
+
+    Members are looked for when the first section is validated, so that a base class does not have
+    to know them, and a place that a study does not use costs nothing.
+    """
+
+    base: type
+    default: str | None
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.with_info_plain_validator_function(
+            self._validate,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                self._serialize, info_arg=True
+            ),
+        )
+
+    def _validate(self, section: Any, info: core_schema.ValidationInfo) -> Any:
+        if isinstance(section, self.base):
             return section
-        name = section.get(tag, default)
-        if name not in by_name:
+        if not isinstance(section, dict):
+            raise PydanticCustomError("section", "expected a section of keys and values")
+        tag = self.base.place.tag
+        name = section.get(tag, self.default)
+        is_from_elsewhere = FOLDER in (info.context or {})
+        try:
+            member = self._own(name) if is_from_elsewhere else self._find(name)
+        except ConfigError as error:
             raise PydanticCustomError(
-                "unknown_tag",
-                "{problem}{hint}",
-                {
-                    "key": tag,
-                    "problem": f"unknown {tag} {name!r}" if name else f"key '{tag}' is missing",
-                    "hint": suggestion(str(name), by_name),
-                },
-            )
-        return {**section, tag: name}
+                "unknown_tag", "{problem}", {"key": tag, "problem": str(error)}
+            ) from error
+        own_name = strangers.tag_of(member)
+        return _adapter(member).validate_python({**section, tag: own_name}, context=info.context)
 
-    return Annotated[
-        reduce(or_, by_name.values()), Field(discriminator=tag), BeforeValidator(with_tag)
-    ]
+    def _find(self, name: Any) -> type:
+        if name is None:
+            known = _own(self.base) | strangers.offered(self.base.place.name)
+            raise ConfigError(f"key '{self.base.place.tag}' is missing{suggestion('', known)}")
+        return find(self.base, str(name))
+
+    def _own(self, name: Any) -> type:
+        """A member for a card that somebody else wrote, which must not choose what runs here."""
+        own = _own(self.base)
+        if name not in own:
+            raise ConfigError(f"unknown {self.base.place.tag} {name!r}{suggestion(str(name), own)}")
+        return own[name]
+
+    def _serialize(self, section: Any, info: core_schema.SerializationInfo) -> Any:
+        member = type(section)
+        dumped = _adapter(member).dump_python(section, mode=info.mode)
+        return {**dumped, self.base.place.tag: strangers.configured_name(member)}
+
+
+@cache
+def _adapter(member: type) -> TypeAdapter:
+    return TypeAdapter(member)
+
+
+@cache
+def _own(base: type) -> dict[str, type]:
+    return {name_of(member): member for member in members(base)}
 
 
 def _modules(room: str) -> Iterator[ModuleType]:

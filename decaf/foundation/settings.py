@@ -22,10 +22,25 @@ def _placed(path: Path, info: ValidationInfo) -> Path:
     return placed
 
 
+def _beside_file(path: Path, info: ValidationInfo) -> Path:
+    folder = ((info.context or {}).get(FILE_FOLDER, Path()) / path).resolve()
+    if not folder.is_dir():
+        raise PydanticCustomError(
+            "no_folder",
+            "{folder} is not a folder; a relative one starts from the YAML file",
+            {"folder": str(folder)},
+        )
+    return folder
+
+
 FOLDER = "folder"
 """Key of the validation context: what relative paths start from and no path leaves."""
 PlacedPath = Annotated[Path, AfterValidator(_placed)]
 """A path that means the same in every process, whatever folder it was started in."""
+FILE_FOLDER = "file_folder"
+"""Key of the validation context: the folder of the YAML file that is read."""
+FolderBesideFile = Annotated[Path, AfterValidator(_beside_file)]
+"""A folder that is there; a relative one starts from the YAML file, not the current directory."""
 
 
 class Settings(BaseModel):

@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from decaf.errors import ConfigError
+from decaf.foundation.settings import FILE_FOLDER
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 FILE_TAG = "!file"
@@ -38,7 +39,7 @@ def load(path: Path, model: type[Model]) -> Model:
     node = _compose(path, depth=0)
     given = _constructed(node, path)
     try:
-        return model.model_validate(given)
+        return model.model_validate(given, context={FILE_FOLDER: path.parent})
     except ValidationError as error:
         problems = [_describe(node, problem) for problem in error.errors(include_url=False)]
         raise ConfigError("\n".join(dict.fromkeys(problems))) from None

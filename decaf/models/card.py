@@ -39,7 +39,7 @@ class Model(Protocol):
 class ModelCard(Settings, ABC):
     """What the cards of all sources have in common."""
 
-    place: ClassVar[Place] = Place("decaf.models.sources", tag="source")
+    place: ClassVar[Place] = Place("source", room="decaf.models.sources", tag="source")
 
     id: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$",

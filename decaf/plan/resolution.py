@@ -118,8 +118,7 @@ def _card(entry: Entry, offer: Offer) -> ModelCard:
 
 
 def _keys(problem: Any) -> str:
-    # The tag of the union is not a key of the card.
-    keys = [str(part) for part in problem["loc"][1:]]
+    keys = [str(part) for part in problem["loc"]]
     return f"'{'.'.join(keys)}': " if keys else ""
 
 

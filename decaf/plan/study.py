@@ -1,8 +1,9 @@
 """A study: everything that an audit is told, from one YAML file."""
 
-import sys
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +12,15 @@ from pydantic_core import PydanticCustomError
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.class_maps import official_file
+from decaf.data.pairs import ImageSet, PairSet
 from decaf.errors import ResponseError, suggestion
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
 from decaf.evaluation.labels.base import LabelSource
+from decaf.foundation.callables import import_from
 from decaf.foundation.plugins import members, name_of, one_of
-from decaf.foundation.settings import Settings
+from decaf.foundation.settings import FolderBesideFile, Settings
+from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import load
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe
@@ -36,14 +40,11 @@ RevealPath = one_of(reveal_base.RevealPath)
 Attribution = one_of(AttributionMethod)
 Baseline = one_of(baselines_base.Baseline)
 Labels = one_of(LabelSource)
-FITTED_TO_TABLES = {
-    name_of(recipe) for recipe in members(EstimatorRecipe) if "table" in recipe.model_fields
-}
-"""Recipes that name the table which they fit to."""
 RENAMED = {"behaviours": "'labels: {kind: behaviours}'"}
 """Keys of a study that have another name now."""
 PROBABILITIES = "predict_proba"
 """Method of an estimator that baselines can explain."""
+Inputs = TypeVar("Inputs", PairSet, ImageSet)
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
 
@@ -75,6 +76,10 @@ class Study(Settings):
     """What is audited, how it is revealed, and where the work is done and kept."""
 
     study: Name = Field(description="name of the study: its rows and folders carry it")
+    # Before the sections: one of them may name a class in one of these folders.
+    python_path: tuple[FolderBesideFile, ...] = Field(
+        (), description="folders of the user's own modules; relative ones start from this file"
+    )
     data: Data = Field(description="data set that gives the pairs")
     models: tuple[Card, ...] = Field(
         (), description="models to audit; at least one where there is no `registry`"
@@ -118,7 +123,6 @@ class Study(Settings):
     report: Path | None = Field(
         None, description="where the HTML report goes; `runs/<study>.html` when absent"
     )
-    python_path: tuple[Path, ...] = Field((), description="folders of the user's own modules")
 
     @model_validator(mode="before")
     @classmethod
@@ -153,6 +157,12 @@ class Study(Settings):
             return given
         file = official_file(name, Path(root))
         return given if file is None else given | {"score": score | {"class_map": file}}
+
+    @field_validator("python_path")
+    @classmethod
+    def _importable(cls, folders: tuple[Path, ...]) -> tuple[Path, ...]:
+        import_from(folders)
+        return folders
 
     @field_validator("models")
     @classmethod
@@ -239,6 +249,49 @@ class Study(Settings):
         return stage_grid(self.stages)
 
     @property
+    def members(self) -> list[Settings | reveal_base.RevealPath]:
+        """Sections that are members of open places: classes of decaf or of strangers."""
+        recipes = [getattr(card, "training", None) for card in self.models]
+        sections = [
+            *(
+                self.data,
+                self.registry,
+                self.score,
+                self.labels,
+                *self.paths.values(),
+                *self.models,
+                *recipes,
+            ),
+            *(*self.attributions.values(), *self.baselines.values()),
+        ]
+        return [section for section in sections if section is not None]
+
+    def pair_set(self) -> PairSet:
+        """The pairs; a stranger's code is part of how their inputs are made.
+
+        Raises
+        ------
+        BadInput
+            When files are missing or settings do not fit the data.
+        """
+        return self._made_by_code(self.data.pair_set())
+
+    def foregrounds(self, pairs: PairSet) -> ImageSet | None:
+        """Further images that the labels need; None when they need none.
+
+        Raises
+        ------
+        DataError
+            When the data set cannot give them.
+        """
+        images = self.labels and self.labels.foregrounds(self.data, pairs)
+        return images and self._made_by_code(images)
+
+    def _made_by_code(self, inputs: Inputs) -> Inputs:
+        code = "".join(code_of(self.data).values())
+        return replace(inputs, geometry=f"{inputs.geometry} by {code}") if code else inputs
+
+    @property
     def report_file(self) -> Path:
         """Where the report goes."""
         return self.report or Path("runs") / f"{self.study}.html"
@@ -247,9 +300,16 @@ class Study(Settings):
 def _with_table(card: Any, table: Any) -> Any:
     """A card as it was given, with the table in its recipe where one belongs there."""
     recipe = card.get("training") if isinstance(card, dict) else None
-    if not isinstance(recipe, dict) or recipe.get("recipe") not in FITTED_TO_TABLES:
+    if not isinstance(recipe, dict) or recipe.get("recipe") not in _fitted_to_tables():
         return card
     return card | {"training": {"table": table} | recipe}
+
+
+@cache
+def _fitted_to_tables() -> set[str]:
+    """Recipes that name the table which they fit to."""
+    recipes = members(EstimatorRecipe)
+    return {name_of(recipe) for recipe in recipes if "table" in recipe.model_fields}
 
 
 def load_study(path: Path) -> Study:
@@ -260,14 +320,4 @@ def load_study(path: Path) -> Study:
     ConfigError
         With file, line and key of everything that is wrong.
     """
-    study = load(path, Study)
-    import_from(study.python_path)
-    return study
-
-
-def import_from(folders: tuple[Path, ...]) -> None:
-    """Make the user's own modules importable in this process."""
-    for folder in folders:
-        name = str(folder.absolute())
-        if name not in sys.path:
-            sys.path.append(name)
+    return load(path, Study)

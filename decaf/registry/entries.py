@@ -56,7 +56,7 @@ class Offer(NamedTuple):
 class Registry(Settings, ABC):
     """A registry of models; one settings class for each kind, found by its module."""
 
-    place: ClassVar[Place] = Place("decaf.registry.kinds", tag="kind")
+    place: ClassVar[Place] = Place("registry", room="decaf.registry.kinds", tag="kind")
 
     @abstractmethod
     def entries(self) -> list[Entry]:

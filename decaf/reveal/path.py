@@ -1,5 +1,6 @@
 """What every reveal path is: the contract between the paths and the state planner."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -79,10 +80,10 @@ def stage_grid(stages: int | tuple[float, ...]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class RevealPath:
+class RevealPath(ABC):
     """Base of the paths: frozen values, so that equal paths are one and can be digests' input."""
 
-    place: ClassVar[Place] = Place("decaf.reveal.paths", tag="kind")
+    place: ClassVar[Place] = Place("path", room="decaf.reveal.paths", tag="kind")
 
     stages: int | tuple[float, ...] | None = field(
         default=None,
@@ -105,15 +106,16 @@ class RevealPath:
         return True
 
     @property
+    @abstractmethod
     def start(self) -> Start:
         """The state of no information."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def rule(self) -> Rule:
         """How a state is made from the start and a clean input."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reveal(
         self, block: "PairBlock", inputs: NDArray[Any], grid: NDArray[np.float64]
     ) -> Revealed:
@@ -128,7 +130,6 @@ class RevealPath:
         grid
             (n_stages,) from 0 to 1.
         """
-        raise NotImplementedError
 
     def mixing(self, grid: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """(n_stages, n_anchors) weights of the scored states in each stage's score.
@@ -148,7 +149,7 @@ class RevealPath:
         """
         return self
 
-    def fit(self, inputs: "Iterable[Array]") -> None:
+    def fit(self, inputs: "Iterable[Array]") -> None:  # noqa: B027 - most paths fit nothing
         """Write what :meth:`fitted` refers to, from batches (n, …) of all clean inputs."""
 
     def identity(self, inputs_digest: str) -> dict[str, Any]:

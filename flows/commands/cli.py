@@ -59,7 +59,7 @@ def run(config: Config) -> None:
     refuse_registry(study, "run")
     open_root(study.warehouse)
     if not untrained(study):
-        plan = plan_audit(study, study.data.pair_set())
+        plan = plan_audit(study, study.pair_set())
         if plan.is_finished and not plan.pending:
             if not (plan.is_current and study.report_file.exists()):
                 show_again(plan)
@@ -198,6 +198,30 @@ def views(
         list_views(console)
     else:
         show_view(console, name)
+
+
+@app.command()
+def plugins() -> None:
+    """List what studies can be made of, by whom it is given; exit code 1 if some cannot be used."""
+    from flows.commands.plugins import list_plugins
+
+    list_plugins(console)
+
+
+@app.command()
+def check_plugin(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="a file, a folder or an installed package, or one class of it",
+            metavar="FILE_OR_FOLDER_OR_PACKAGE[:CLASS]",
+        ),
+    ],
+) -> None:
+    """Try a plug-in against what its place asks of it; exit code 1 if something does not hold."""
+    from flows.commands.plugins import check_plugins
+
+    check_plugins(console, target)
 
 
 @app.command()

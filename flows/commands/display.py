@@ -57,7 +57,7 @@ def results(console: Console, study: Study) -> None:
 
 def plan(console: Console, study: Study, *, explained: bool = False) -> None:
     """What a run would do, and what made each shard a miss."""
-    pairs = study.data.pair_set()
+    pairs = study.pair_set()
     sources = {pair.source_id for pair in pairs.pairs}
     kinds = {pair.pair_type for pair in pairs.pairs}
     console.print(

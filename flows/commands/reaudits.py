@@ -73,7 +73,7 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
     study = load_study(config)
     if study.registry is None:
         raise ConfigError(f"{config} has no 'registry:'; expected one, or use decaf run {config}")
-    pairs = study.data.pair_set()
+    pairs = study.pair_set()
     check_places(
         study.gates,
         pair_type={pair.pair_type for pair in pairs.pairs},
@@ -169,7 +169,7 @@ def _pending(found: Round) -> Counter[str]:
     """Units of work of each model that would be computed."""
     if not found.audited.models:
         return Counter()
-    plan = plan_audit(found.audited, found.study.data.pair_set())
+    plan = plan_audit(found.audited, found.study.pair_set())
     return Counter(unit.model_id for unit in plan.pending)
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from decaf.errors import BadInput, ModelError
 from decaf.models.card import Model, ModelCard
 from decaf.models.precision import exact_float32
-from decaf.plan.study import import_from
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +31,6 @@ class ModelOrder:
     """Digest of the preprocessing."""
     workspace: Path
     device: str
-    python_path: tuple[Path, ...]
 
 
 class Loaded(NamedTuple):
@@ -54,7 +52,6 @@ def loaded_model(order: ModelOrder) -> Loaded:
     ModelError
         When the model is not the one that was planned any more.
     """
-    import_from(order.python_path)
     exact_float32()
     if _held and _held[0][0] == order:
         return Loaded(_held[0][1], 0.0)

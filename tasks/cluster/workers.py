@@ -11,6 +11,7 @@ from distributed import Client, LocalCluster
 
 from decaf.errors import BadInput
 from decaf.plan.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
+from tasks.cluster.user_code import UserCode, give
 from tasks.progress import announce
 
 CONNECT_SECONDS = 30
@@ -28,18 +29,25 @@ WORKER_MEMORY = {
 
 
 @contextmanager
-def connect(settings: Cluster) -> Iterator[Client]:
+def connect(settings: Cluster, code: UserCode | None = None) -> Iterator[Client]:
     """Start or reach the cluster, wait for a worker, and close what was started.
+
+    Parameters
+    ----------
+    code
+        The user's own code, which every worker is to have before it is given work.
 
     Raises
     ------
     BadInput
-        When the scheduler cannot be reached, has no worker, or the GPUs or the extra are missing.
+        When the scheduler cannot be reached, has no worker, or the GPUs or the extra are missing,
+        or a worker has not the code of a stranger that was planned with.
     """
     # Prefect turns every logger of the process to INFO: a hundred lines for a start and a stop.
     logging.getLogger("distributed").setLevel(logging.ERROR)
     if isinstance(settings, SchedulerAddress):
         with let_go(_reach(settings)) as client:
+            give(client, code)
             yield client
         return
     announce("starting workers")
@@ -49,6 +57,7 @@ def connect(settings: Cluster) -> Iterator[Client]:
         let_go(_start(settings)) as cluster,
         let_go(Client(cluster, set_as_default=False)) as client,
     ):
+        give(client, code)
         yield client
 
 

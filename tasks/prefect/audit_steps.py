@@ -34,7 +34,7 @@ from tasks.verify import verify
 @task(cache_policy=NO_CACHE)
 def pair(study: Study) -> PairSet:
     """Read file names and digests; write nothing. Says what of the data is not used."""
-    found = study.data.pair_set()
+    found = study.pair_set()
     for remark in found.remarks:
         announce(remark)
     return found

@@ -12,6 +12,7 @@ from decaf.data.pairs import PairSet
 from decaf.errors import ScoringFailed
 from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
+from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
 from tasks.compute import unusable_models
 from tasks.plan import AuditPlan, plan_audit
@@ -78,7 +79,7 @@ def audit(found: Round, pairs: PairSet, pixels: Path) -> Audited:
         plan = plan_audit(found.audited, pairs)
         if not plan.pending_orders():
             return Audited(found, steps.plan(found.audited, opaque(pairs)))
-    with connect(study.cluster) as client:
+    with connect(study.cluster, user_code(study)) as client:
         steps.train(client, study)
         plan = plan_audit(found.audited, pairs)
         found = examine(client, opaque(found), opaque(plan), pixels)

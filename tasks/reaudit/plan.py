@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from decaf.data.pairs import PairSet
 from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.strangers import code_of
 from decaf.plan.resolution import Resolved, listed, models_of, resolve
 from decaf.plan.study import Study
 from decaf.registry.entries import Entry
@@ -143,7 +144,7 @@ def look(study: Study, root: Root) -> Round:
     resolved_at = next_moment(root, REAUDITS, study.study)
     found = tuple(resolve(study, listed(study.registry)))
     past = newest(root, study.study)
-    inputs = study_inputs(study, study.data.pair_set())
+    inputs = study_inputs(study, study.pair_set())
     return Round(study, root, resolved_at, found, inputs, past, _last_audited(root, study, past))
 
 
@@ -173,6 +174,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         "code": " ".join(f"{kind.name}/{kind.code}" for kind in KINDS.values()),
         "measurements": json_sha256(measured),
         "models": json_sha256(configured),
+        **code_of(*study.members),
     }
 
 

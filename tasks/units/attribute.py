@@ -7,6 +7,7 @@ import numpy as np
 from decaf.evaluation.attributions.base import attribution_inside
 from decaf.evaluation.image_masks import difference_region
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.strangers import code_of
 from decaf.plan.units import Unit
 from decaf.scoring.image_scores import score_of
 from tasks.units.bench import Bench
@@ -26,7 +27,10 @@ class Attribute(Kind):
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
         """One for every model, block and attribution method of the study."""
         methods = {
-            name: {"method": name, "definition": json_sha256(method.model_dump(mode="json"))}
+            name: {
+                "method": name,
+                "definition": json_sha256([method.model_dump(mode="json"), code_of(method)]),
+            }
             for name, method in scope.study.attributions.items()
         }
         for card in scope.study.models if methods else ():

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from decaf.evaluation.labels.base import Variants
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.strangers import code_of
 from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
@@ -27,7 +28,8 @@ class Corrupt(Kind):
         study = scope.study
         if study.labels is None or not study.labels.variants:
             return
-        definition = [study.labels.measured(), scope.foregrounds and scope.foregrounds.digest]
+        images = scope.foregrounds and scope.foregrounds.digest
+        definition = [study.labels.measured(), images, code_of(study.labels)]
         parts = {
             "definition": json_sha256(definition),
             "epsilon": repr(study.epsilon),

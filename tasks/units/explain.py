@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from decaf.errors import DataError, ModelError
 from decaf.evaluation.baselines.base import CountedProbability, Subject
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.units import Unit
 from tasks.units.bench import Bench
@@ -44,7 +45,7 @@ class Explain(Kind):
                     "recipe": _recipe_digest(card),
                     "pairs": scope.pairs.digest,
                     "method": method,
-                    "definition": json_sha256(baseline.identity),
+                    "definition": json_sha256([baseline.identity, code_of(baseline)]),
                     "components": ",".join(baseline.components),
                     "code": str(self.code),
                 }

@@ -51,7 +51,6 @@ def model_order(study: Study, card: ModelCard, parts: Mapping[str, str]) -> Mode
         preprocessing=parts["preprocessing"],
         workspace=study.workspace.absolute(),
         device=study.device,
-        python_path=tuple(folder.absolute() for folder in study.python_path),
     )
 
 

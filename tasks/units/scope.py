@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from decaf.data.pairs import ImageSet, PairSet
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
@@ -51,7 +52,7 @@ class Scope:
 
     def scored(self, model_id: str, block: Block) -> dict[str, str]:
         """Parts of everything that is scored of one model on one block."""
-        score = json_sha256(self.study.score.identity())
+        score = json_sha256([self.study.score.identity(), code_of(self.study.score)])
         return {"pairs": block.digest, **self.models[model_id], "score": score}
 
     def _model_parts(self, card: ModelCard) -> dict[str, str]:
@@ -59,6 +60,7 @@ class Scope:
             "model": card.id,
             "weights": card.weights_digest(self.study.workspace),
             "preprocessing": card.preprocessing_digest,
+            **code_of(card),
         }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterator, Sequence
 
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.strangers import code_of
 from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
@@ -26,7 +27,7 @@ class Score(Kind):
         paths = {
             name: {
                 "path": name,
-                "reveal": json_sha256(path.identity(images)),
+                "reveal": json_sha256([path.identity(images), code_of(path)]),
                 "stages": json_sha256(path.grid(study.grid).tolist()),
                 "code": str(self.code),
             }

@@ -10,9 +10,9 @@ import pytest
 import torch
 from running_command import DECAF, PATIENCE_SECONDS, TABLES, receipts, wait_for
 
+from decaf.foundation.callables import import_from
 from decaf.models import architectures
 from decaf.models.checkpoint import save
-from decaf.plan.study import import_from
 from tasks.prefect import server as servers
 from warehouse.query.catalog import connect
 

@@ -55,13 +55,13 @@ def trained(given):
 
 
 def planned(study):
-    units = of_kind(plan_units(study, study.data.pair_set()), "explain")
+    units = of_kind(plan_units(study, study.pair_set()), "explain")
     return {(unit.model_id, unit.name): unit for unit in units}
 
 
 def order(study, unit):
     open_root(study.warehouse)
-    return order_of(plan_audit(study, study.data.pair_set()), (unit,), Path("no inputs"), None)
+    return order_of(plan_audit(study, study.pair_set()), (unit,), Path("no inputs"), None)
 
 
 def scores_of(study, unit):
@@ -100,13 +100,13 @@ def test_what_changes_a_number_changes_its_key_and_no_other(given, trained):
 
 
 def test_baselines_are_part_of_what_a_run_is(trained):
-    plan = plan_audit(trained, trained.data.pair_set())
+    plan = plan_audit(trained, trained.pair_set())
     others = [unit for unit in plan.units if unit.kind != "explain"]
     assert plan.run_id != run_id_of("s", others)
     baselines = of_kind(plan.pending, "explain")
     assert baselines == of_kind(plan.units, "explain")
     run_order(order(trained, baselines[0]))
-    after = plan_audit(trained, trained.data.pair_set())
+    after = plan_audit(trained, trained.pair_set())
     assert after.run_id == plan.run_id
     assert of_kind(after.pending, "explain") == baselines[1:]
 

@@ -56,7 +56,7 @@ def network(name, folder, seed):
 
 
 def planned(study):
-    return plan_audit(study, study.data.pair_set())
+    return plan_audit(study, study.pair_set())
 
 
 def commit_all(study, kinds=("predict", "score", "route")):

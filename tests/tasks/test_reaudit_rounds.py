@@ -62,7 +62,7 @@ def opened(config):
 
 
 def unchanged(study, root):
-    return is_unchanged(study, root, listed(study.registry), study.data.pair_set())
+    return is_unchanged(study, root, listed(study.registry), study.pair_set())
 
 
 def recorded(study, root):
@@ -147,7 +147,7 @@ def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch)
             monkeypatch.setattr(module, "datetime", Clock)
         study, root = opened(epsilon=epsilon)
         found = look(study, root)
-        plan = plan_audit(found.audited, study.data.pair_set())
+        plan = plan_audit(found.audited, study.pair_set())
         commit_run(plan)
         commit_outcome(plan, 0, 0)
         return plan, commit_reaudit(found, plan.run_id)
@@ -188,7 +188,7 @@ def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     folder = put(tmp_path / "zoo" / "net", seed=1)
     study, root = opened()
     found = look(study, root)
-    plan = plan_audit(found.audited, study.data.pair_set())
+    plan = plan_audit(found.audited, study.pair_set())
     order = order_of(plan, plan.units[:1], tmp_path / "pixels", None).model
     loaded_model(order)
     shutil.rmtree(folder)

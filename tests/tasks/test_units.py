@@ -41,7 +41,7 @@ def study(tmp_path):
 
 
 def units(study, kind):
-    return of_kind(plan_units(study, study.data.pair_set()), kind)
+    return of_kind(plan_units(study, study.pair_set()), kind)
 
 
 def keys(study, kind="score"):
@@ -87,7 +87,7 @@ def test_every_model_block_and_path_is_a_unit(study):
     assert [unit.row_count for unit in scored] == [4, 4, 4, 4]
     assert [unit.block for unit in units(study, "predict")] == [0, 1]
     assert [unit.needs for unit in units(study, "route")] == [(unit,) for unit in scored]
-    planned = plan_units(study, study.data.pair_set())
+    planned = plan_units(study, study.pair_set())
     assert len({unit.key for unit in planned}) == len(planned) == 10
 
 
@@ -141,7 +141,7 @@ def test_what_changes_no_score_changes_no_key(study):
 
 
 def test_more_sources_keep_the_blocks_that_are_whole(study):
-    pairs = study.data.pair_set()
+    pairs = study.pair_set()
     rows = pairs.blocks(study.sources_per_shard)[0]
     fewer = type(pairs)(pairs.images, tuple(pairs.pairs[row] for row in rows), pairs.geometry)
     first = {unit.key for unit in plan_units(study, fewer)}
@@ -165,7 +165,7 @@ def test_a_model_with_a_recipe_is_untrained_until_its_checkpoint_is_there(study,
 
 
 def test_blocks_hold_the_images_that_they_need(study):
-    pairs = study.data.pair_set()
+    pairs = study.pair_set()
     block = pairs.block(pairs.blocks(2)[1])
     assert block.pair_count == 4
     assert len(block.image_ids) == len(set(block.image_ids)) == block.image_positions.size

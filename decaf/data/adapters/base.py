@@ -14,7 +14,7 @@ from decaf.foundation.settings import Settings
 class Adapter(Settings, ABC):
     """A data set as ``data:`` names it; its fields are what the section takes."""
 
-    place: ClassVar[Place] = Place("decaf.data.adapters", tag="adapter")
+    place: ClassVar[Place] = Place("adapter", room="decaf.data.adapters", tag="adapter")
 
     @abstractmethod
     def pair_set(self) -> PairSet:

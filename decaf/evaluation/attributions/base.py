@@ -38,7 +38,7 @@ class Batch(NamedTuple):
 class AttributionMethod(Settings, ABC):
     """What all methods have in common."""
 
-    place: ClassVar[Place] = Place("decaf.evaluation.attributions", tag="kind")
+    place: ClassVar[Place] = Place("attribution", room="decaf.evaluation.attributions", tag="kind")
 
     needs_gradients: ClassVar[bool] = True
     """Whether the score is differentiated; the others ask it for values alone."""

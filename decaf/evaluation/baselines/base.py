@@ -96,7 +96,7 @@ class Subject:
 class Baseline(Settings, ABC):
     """What all methods have in common."""
 
-    place: ClassVar[Place] = Place("decaf.evaluation.baselines", tag="kind")
+    place: ClassVar[Place] = Place("baseline", room="decaf.evaluation.baselines", tag="kind")
 
     components: ClassVar[tuple[str, ...]] = ("score",)
     """Names of the numbers that it gives."""

@@ -65,7 +65,7 @@ class Variants(NamedTuple):
 class LabelSource(Settings, ABC):
     """What the units of a study show (``labels:``); the views hold E, C and F against it."""
 
-    place: ClassVar[Place] = Place("decaf.evaluation.labels", tag="kind")
+    place: ClassVar[Place] = Place("labels", room="decaf.evaluation.labels", tag="kind")
     unit_kind: ClassVar[UnitKind]
     variants: ClassVar[tuple[str, ...]] = ()
     """Changed images that are scored for the labels; none where nothing has to be measured."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from decaf.foundation.readiness import Check
 
-PLACE = Place("decaf.models.recipes", tag="recipe")
+PLACE = Place("recipe", room="decaf.models.recipes", tag="recipe")
 
 
 class TrainingSite(NamedTuple):

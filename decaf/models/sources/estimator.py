@@ -15,6 +15,7 @@ from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.plugins import one_of
 from decaf.foundation.settings import PlacedPath
+from decaf.foundation.strangers import code_of
 from decaf.models.array_model import ArrayModel
 from decaf.models.card import Model, Output
 from decaf.models.recipes.base import EstimatorRecipe
@@ -105,7 +106,7 @@ class EstimatorCard(TrainableCard):
     @property
     def recipe_digest(self) -> str:
         """Digest of the recipe."""
-        return json_sha256(self.training.model_dump(mode="json"))
+        return json_sha256(self.training.model_dump(mode="json") | code_of(self.training))
 
     @property
     def trained_suffix(self) -> str:

@@ -11,6 +11,7 @@ from decaf.foundation.digests import json_sha256
 from decaf.foundation.plugins import one_of
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import PlacedPath
+from decaf.foundation.strangers import code_of
 from decaf.models import architectures
 from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
@@ -126,7 +127,7 @@ class NetworkCard(TrainableCard):
     def recipe_digest(self) -> str:
         """Digest of what training would make: architecture, preprocessing, start and recipe."""
         fields = self.model_dump(mode="json", include=INPUT_FIELDS)
-        recipe = self.training.model_dump(mode="json")
+        recipe = self.training.model_dump(mode="json") | code_of(self.training)
         return json_sha256([self._architecture(), fields, recipe, self.training.start_digest])
 
     @property

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class ScoreDefinition(Settings, ABC):
     """What all scores have in common."""
 
-    place: ClassVar[Place] = Place("decaf.scoring.scores", tag="kind")
+    place: ClassVar[Place] = Place("score", room="decaf.scoring.scores", tag="kind")
 
     has_classes: ClassVar[bool] = True
     """Whether columns are classes, so that the largest is the predicted one."""
@@ -92,6 +92,8 @@ class ScoreDefinition(Settings, ABC):
 
 class ClassScore(ScoreDefinition):
     """A score of every class; ``q`` is that of the pair's own class, or of a fixed one."""
+
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"classes": 3}, {"classes": 3, "target": 1})
 
     classes: int = Field(gt=1, description="number of classes, which is that of the outputs")
     target: int | None = Field(

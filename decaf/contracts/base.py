@@ -1,0 +1,111 @@
+"""What a contract is: one thing that a member of a place has to keep, tried on one object of it."""
+
+import pickle
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter
+
+from decaf.foundation.plugins import one_of
+from decaf.foundation.settings import Settings
+
+
+class Broken(Exception):
+    """A contract is not kept: what was found, what was expected, and what to do."""
+
+
+class Trial(NamedTuple):
+    """One object to try."""
+
+    member: Any
+    """Made from one of the examples of its class."""
+    base: type
+    """Base class of the place."""
+    folder: Path
+    """Empty folder for files."""
+
+
+Contract = Callable[[Trial], None]
+"""Raises :class:`Broken`; the first line of its docstring says what has to hold."""
+
+
+def require(holds: Any, message: str) -> None:
+    """Raise unless something holds.
+
+    Raises
+    ------
+    Broken
+        With the message.
+    """
+    if not holds:
+        raise Broken(message)
+
+
+def is_documented(trial: Trial) -> None:
+    """The class and each of its settings say what they are."""
+    kind = type(trial.member)
+    own = vars(kind).get("__doc__") or ""
+    is_generated = is_dataclass(kind) and own.startswith(f"{kind.__name__}(")
+    require(
+        own and not is_generated, "the class has no docstring; its first line names it in lists"
+    )
+    if isinstance(trial.member, Settings):
+        texts = {name: field.description for name, field in kind.model_fields.items()}
+    else:
+        texts = {field.name: field.metadata.get("description") for field in fields(kind)}
+    texts.pop(kind.place.tag)
+    bare = sorted(name for name, text in texts.items() if not text)
+    require(
+        not bare,
+        f"settings without a description: {', '.join(bare)}; write Field(description=…), or "
+        "described(default, …) in a path",
+    )
+
+
+def is_frozen(trial: Trial) -> None:
+    """Settings cannot be changed once they are made."""
+    kind = type(trial.member)
+    if isinstance(trial.member, Settings):
+        is_kept = kind.model_config.get("frozen") and kind.model_config.get("extra") == "forbid"
+        remedy = "leave 'frozen' and 'extra' of model_config as the base has them"
+    else:
+        is_kept, remedy = kind.__dataclass_params__.frozen, "write @dataclass(frozen=True)"
+    require(is_kept, f"objects of the class can be changed, and keys are made from them; {remedy}")
+
+
+def survives_json(trial: Trial) -> None:
+    """What is written into the warehouse as JSON makes an equal object again."""
+    section = TypeAdapter(one_of(trial.base))
+    text = section.dump_json(trial.member)
+    again = section.validate_json(text)
+    require(
+        again == trial.member,
+        f"the object, written as {text.decode()} and read again, is another one; use settings "
+        "that JSON can say, and check that reading them changes nothing",
+    )
+
+
+def survives_pickle(trial: Trial) -> None:
+    """A worker gets an equal object."""
+    again = pickle.loads(pickle.dumps(trial.member))  # noqa: S301 - what was just pickled here
+    require(
+        again == trial.member,
+        "the object, pickled and unpickled, is another one; keep no state beside the settings",
+    )
+
+
+COMMON: tuple[Contract, ...] = (is_documented, is_frozen, survives_json, survives_pickle)
+"""What every member of every place has to keep."""
+
+
+def title(contract: Contract) -> str:
+    """What has to hold, in one line."""
+    return contract.__doc__.partition("\n")[0].rstrip(".")
+
+
+def listed(words: list[str]) -> str:
+    """A few words, the first three and the number of the others."""
+    more = f" and {len(words) - 3} more" if len(words) > 3 else ""
+    return ", ".join(words[:3]) + more

@@ -1,0 +1,147 @@
+"""Hold a member of a place to its contracts: decaf's own in its tests, a stranger's for its author.
+
+A class says with which settings it is tried: ``examples: ClassVar[tuple[dict[str, Any], ...]]``,
+each as a section of a configuration without the tag. Without them it is tried with its defaults.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from decaf.contracts import (
+    adapters,
+    attributions,
+    baselines,
+    paths,
+    recipes,
+    registries,
+    scores,
+    sources,
+)
+from decaf.contracts.base import COMMON, Broken, Contract, Trial, title
+from decaf.errors import BadInput
+from decaf.foundation.plugins import providers, taken
+from decaf.foundation.strangers import reference_of, tag_of
+from decaf.plan.places import base_of
+
+OF_A_PLACE: dict[str, tuple[Contract, ...]] = {
+    "adapter": adapters.CONTRACTS,
+    "attribution": attributions.CONTRACTS,
+    "baseline": baselines.CONTRACTS,
+    "path": paths.CONTRACTS,
+    "recipe": recipes.CONTRACTS,
+    "registry": registries.CONTRACTS,
+    "score": scores.CONTRACTS,
+    "source": sources.CONTRACTS,
+}
+"""Contracts by the name of the place, beside those that all members keep."""
+MADE = "Its examples make objects, as a section of a configuration does"
+FREE = "Nobody else has its name"
+LIGHT = "Its module is imported without torch: planning reads it"
+
+
+class Outcome(NamedTuple):
+    """What became of one contract."""
+
+    contract: str
+    """What has to hold."""
+    problem: str | None = None
+    """Why it does not; None when it holds."""
+
+
+def check(member: type, examples: Sequence[dict[str, Any]] | None = None) -> list[Outcome]:
+    """Try every contract of a member.
+
+    Parameters
+    ----------
+    examples
+        Settings to try; those of the class when absent.
+
+    Returns
+    -------
+    One outcome for each contract; the first problem where several examples break it.
+    """
+    base = base_of(member)
+    try:
+        made = [_made(member, example) for example in examples or _examples(member)]
+    except Broken as error:
+        return [Outcome(MADE, str(error))]
+    contracts = COMMON + OF_A_PLACE[member.place.name]
+    return [Outcome(MADE), *(_outcome(contract, made, base) for contract in contracts)]
+
+
+def has_a_free_name(member: type) -> Outcome:
+    """Look for others, decaf's own or installed, that are called the same in the same place."""
+    base, name = base_of(member), tag_of(member)
+    others = [who for other, who in providers(base, name) if other != reference_of(member)]
+    return Outcome(FREE, taken([f"class {reference_of(member)}", *others], base, name))
+
+
+def imports_without_torch(member: type) -> Outcome:
+    """Import the module of a member in a fresh process and look for torch."""
+    code = f"import sys; import {member.__module__}; print('torch' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.stdout.strip().endswith("False"):
+        return Outcome(LIGHT)
+    where = f"{member.__module__} imports torch at its top; import it in the functions that use it"
+    return Outcome(LIGHT, where if done.returncode == 0 else done.stderr.strip()[-400:])
+
+
+def _examples(member: type) -> Sequence[dict[str, Any]]:
+    return getattr(member, "examples", ({},))
+
+
+def _made(member: type, example: dict[str, Any]) -> Any:
+    section = {**example, member.place.tag: tag_of(member)}
+    try:
+        return TypeAdapter(member).validate_python(section)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" if one["loc"] else one["msg"]
+            for one in error.errors(include_url=False)
+        )
+        raise Broken(
+            f"{section} is refused: {problems}; write settings that can be tried into the class, "
+            "as examples: ClassVar[tuple[dict[str, Any], ...]] = ({…},)"
+        ) from error
+
+
+def _outcome(contract: Contract, made: list[Any], base: type) -> Outcome:
+    problem = next((text for one in made if (text := _problem(contract, one, base))), None)
+    return Outcome(title(contract), problem)
+
+
+def _problem(contract: Contract, made: Any, base: type) -> str | None:
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            contract(Trial(made, base, Path(folder)))
+        except Broken as error:
+            return str(error)
+        except BadInput as error:
+            return f"it is refused: {error}"
+        except Exception as error:  # noqa: BLE001 - a stranger's code may raise anything
+            where = _own_frame(error, type(made))
+            return f"{type(error).__name__}: {error} ({where}); repair it, or raise BadInput"
+    return None
+
+
+def _own_frame(error: Exception, member: type) -> str:
+    """The deepest line of the member's own file that led to an error."""
+    frames = traceback.extract_tb(error.__traceback__)
+    file = getattr(sys.modules.get(member.__module__), "__file__", None)
+    own: Iterator[Any] = (frame for frame in reversed(frames) if frame.filename == file)
+    frame = next(own, frames[-1])
+    return f"{frame.filename}:{frame.lineno}, {reference_of(member)}"

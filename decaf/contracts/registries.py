@@ -1,0 +1,51 @@
+"""What a registry has to keep; its example has to be one that can be listed here."""
+
+from decaf.contracts.base import Contract, Trial, require
+from decaf.models.card import ModelCard
+from decaf.plan.resolution import listed
+from decaf.registry.entries import Entry, Offer
+
+
+def lists_the_same_twice(trial: Trial) -> None:
+    """entries() gives the same entries in the same order each time, every name once."""
+    first, second = listed(trial.member), listed(trial.member)
+    strange = [entry for entry in first if not isinstance(entry, Entry)]
+    require(not strange, f"entries() gave {strange[:1]}; expected decaf.registry.entries.Entry")
+    require(
+        first == second,
+        "entries() gave others, or another order, when it was called again; sort them, and make "
+        "digests from content alone",
+    )
+
+
+def knows_entries_by_digest(trial: Trial) -> None:
+    """Each entry has a name, a version and a digest that changes when the entry may have."""
+    for entry in trial.member.entries():
+        bare = [name for name in ("name", "version", "digest", "place") if not getattr(entry, name)]
+        require(
+            not bare or entry.problem,
+            f"entry {entry!r} has no {', '.join(bare)}; a re-audit compares these",
+        )
+
+
+def offers_what_it_lists(trial: Trial) -> None:
+    """offer() brings an entry here, as a card without an id or as a model card."""
+    for entry in trial.member.entries()[:1]:
+        if entry.problem:
+            continue
+        offer = trial.member.offer(entry, trial.folder)
+        require(
+            isinstance(offer, Offer) and isinstance(offer.model, dict | ModelCard),
+            f"offer() returned {type(offer).__name__}; expected Offer(card, folder, trusted)",
+        )
+        require(
+            isinstance(offer.model, ModelCard) or "id" not in offer.model,
+            "the card has an 'id'; leave it out, re-audits name their models",
+        )
+
+
+CONTRACTS: tuple[Contract, ...] = (
+    lists_the_same_twice,
+    knows_entries_by_digest,
+    offers_what_it_lists,
+)

@@ -1,0 +1,187 @@
+"""Classes that are not decaf's own: from an installed package, or ``module:Class`` of the user's.
+
+Both are an :class:`importlib.metadata.EntryPoint`, and one function loads them. A package offers
+members in the entry-point group ``decaf.plugins``; the name of an entry point says the place and
+the member's name there, as in ``adapter.birds = "bird_audit.pairs:BirdPairs"``. So what there is
+can be listed without importing it, and nothing of a package runs before a configuration names it.
+"""
+
+import traceback
+from functools import cache
+from importlib.metadata import Distribution, EntryPoint, distributions
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from decaf.errors import ConfigError
+from decaf.foundation.callables import fresh_module, imported_digest
+from decaf.foundation.digests import json_sha256
+
+GROUP = "decaf.plugins"
+OWN = __name__.partition(".")[0]
+
+
+@cache
+def installed() -> tuple[EntryPoint, ...]:
+    """Every entry point that an installed package gives to decaf, by name; imports none."""
+    packages: dict[str, Distribution] = {}
+    for package in distributions():
+        # Most packages have none, and a search through their text is faster than parsing it.
+        if GROUP in (package.read_text("entry_points.txt") or ""):
+            packages.setdefault(package.name, package)  # the first on the path is what is imported
+    entries = [one for _, package in sorted(packages.items()) for one in package.entry_points]
+    return tuple(sorted((one for one in entries if one.group == GROUP), key=lambda one: one.name))
+
+
+def offered(place: str) -> dict[str, list[EntryPoint]]:
+    """Entry points of a place by the name of the member, each with all that claim it."""
+    by_name: dict[str, list[EntryPoint]] = {}
+    for entry in installed():
+        kind, _, name = entry.name.partition(".")
+        if kind == place:
+            by_name.setdefault(name, []).append(entry)
+    return by_name
+
+
+def referenced(reference: str) -> EntryPoint:
+    """``module:Class`` as the entry point that a package would have for it."""
+    return EntryPoint(name=reference, value=reference, group=GROUP)
+
+
+def is_reference(name: Any) -> bool:
+    """Whether a name in a configuration is that of a class itself."""
+    return isinstance(name, str) and ":" in name
+
+
+def provider(entry: EntryPoint) -> str:
+    """Who gives a member, for people."""
+    if entry.dist is None:
+        return f"class {entry.value}"
+    version = f"package {entry.dist.name} {entry.dist.version}"
+    return f"{version}, entry point {entry.name} = {entry.value!r}"
+
+
+def load(entry: EntryPoint, base: type) -> type:
+    """Import a class and check that it can be a member of a place.
+
+    Raises
+    ------
+    ConfigError
+        When it cannot be imported, derives from something else, lacks a method, or carries no name
+        or another one; it says who gives the class, what is wrong, and what to do.
+    """
+    member = loaded(entry)
+    if problem := unfit(member, base, entry):
+        raise ConfigError(f"{provider(entry)} is no {base.place.name}: {problem}")
+    return member
+
+
+def loaded(entry: EntryPoint) -> Any:
+    """Import what an entry point names, whatever it is.
+
+    Raises
+    ------
+    ConfigError
+        When it cannot be imported.
+    """
+    try:
+        fresh_module(entry.module)
+        return entry.load()
+    except (Exception, SystemExit) as error:
+        raise ConfigError(
+            f"{provider(entry)} cannot be loaded: {_cause(error)}; {_remedy(entry, error)}"
+        ) from error
+
+
+def unfit(member: Any, base: type, entry: EntryPoint) -> str | None:
+    """Why what an entry point names cannot be a member of a place; None when it can."""
+    expected = f"{base.__name__} ({base.__module__})"
+    if not isinstance(member, type) or not issubclass(member, base):
+        what = "a class" if isinstance(member, type) else f"of type {type(member).__name__}"
+        return f"it is {what}; expected a class derived from {expected}"
+    if lacking := sorted(getattr(member, "__abstractmethods__", ())):
+        return f"it lacks {', '.join(lacking)}; write what {expected} says of each"
+    tag, own = base.place.tag, tag_of(member)
+    if own is None:
+        return f'it carries no name; write `{tag}: Literal["its_name"]` in the class'
+    claimed = entry.name.partition(".")[2]
+    if entry.dist is not None and own != claimed:
+        return (
+            f"the class calls itself {own!r} in its `{tag}: Literal[…]`, the entry point "
+            f"{claimed!r}; give both one name"
+        )
+    return None
+
+
+def tag_of(member: type) -> str | None:
+    """The name that a class carries itself, as ``adapter: Literal["birds"]``; None without one."""
+    tag = member.place.tag
+    annotation = vars(member).get("__annotations__", {}).get(tag)
+    if isinstance(annotation, str):
+        annotation = get_type_hints(member)[tag]
+    return get_args(annotation)[0] if get_origin(annotation) is Literal else None
+
+
+def is_stranger(member: type) -> bool:
+    """Whether a class is not decaf's own."""
+    return member.__module__.partition(".")[0] != OWN
+
+
+def reference_of(member: type) -> str:
+    """``module:Class`` of a class."""
+    return f"{member.__module__}:{member.__qualname__}"
+
+
+def configured_name(member: type) -> str:
+    """What a configuration calls a member: its name, or ``module:Class`` if no package has it."""
+    name, reference = tag_of(member), reference_of(member)
+    entries = offered(member.place.name).get(name, ())
+    is_named = not is_stranger(member) or any(one.value == reference for one in entries)
+    return name if is_named else reference
+
+
+def code_version(member: type) -> str:
+    """What tells a stranger's code from another: the class and its version.
+
+    The version is what the class declares as ``code_version``, or else the digest that the file of
+    its module had when it was imported.
+    """
+    declared = getattr(member, "code_version", None)
+    version = imported_digest(member.__module__) if declared is None else declared
+    return f"{reference_of(member)} {version}"
+
+
+def code_of(*members: Any) -> dict[str, str]:
+    """The part of a key that says by which code of strangers a result was made.
+
+    Parameters
+    ----------
+    members
+        Sections of a study; None stands for one that is absent.
+
+    Returns
+    -------
+    ``{"plugins": digest}``, and nothing where all are decaf's own: versions of its numbers stand
+    for these.
+    """
+    kinds = {type(member) for member in members if member is not None}
+    versions = sorted({code_version(kind) for kind in kinds if is_stranger(kind)})
+    return {"plugins": json_sha256(versions)} if versions else {}
+
+
+def _cause(error: BaseException) -> str:
+    """The error, and the line of the stranger's file that raised it."""
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    at = "" if where.filename.startswith("<frozen") else f" ({where.filename}:{where.lineno})"
+    return f"{type(error).__name__}: {error}{at}"
+
+
+def _remedy(entry: EntryPoint, error: BaseException) -> str:
+    if entry.dist is not None:
+        return f"repair or uninstall {entry.dist.name}"
+    if isinstance(error, ModuleNotFoundError) and error.name in _parents(entry.module):
+        return "add the folder of the module to 'python_path:', which starts from the YAML file"
+    return "repair the module, or correct the name"
+
+
+def _parents(module: str) -> list[str]:
+    parts = module.split(".")
+    return [".".join(parts[: count + 1]) for count in range(len(parts))]

@@ -1,0 +1,72 @@
+"""What studies can be made of, decaf's own and of others, and whether it keeps its contracts."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from decaf.contracts.checking import Outcome, check, has_a_free_name, imports_without_torch
+from decaf.contracts.targets import Candidate, candidates
+from decaf.errors import ChecksFailed, ConfigError
+from decaf.foundation.strangers import provider, tag_of
+from decaf.plan.places import load_anywhere, offered
+
+USABLE = "It can be loaded"
+
+
+def list_plugins(console: Console) -> None:
+    """Print every member of every place with who gives it; then what cannot be used, and why.
+
+    Raises
+    ------
+    ChecksFailed
+        When something cannot be used.
+    """
+    members = offered()
+    table = Table()
+    for name in ("place", "name", "from", "class"):
+        table.add_column(name, no_wrap=name != "class")
+    for one in members:
+        style = "red" if one.problem else ""
+        table.add_row(one.place, one.name, Text(one.provider), Text(one.defined_in), style=style)
+    console.print(table)
+    problems = list(dict.fromkeys(one.problem for one in members if one.problem))
+    if problems:
+        shown = "\n".join(f"  {problem}" for problem in problems)
+        raise ChecksFailed(
+            f"{len(problems)} cannot be used; what does not name them runs:\n{shown}"
+        )
+
+
+def check_plugins(console: Console, target: str) -> None:
+    """Print, for every class of a target, which contracts hold.
+
+    Raises
+    ------
+    ConfigError
+        When there is no such target.
+    ChecksFailed
+        When a contract does not hold.
+    """
+    broken = 0
+    for candidate in candidates(target):
+        name, outcomes = _tried(candidate)
+        console.print(Text(name, style="bold"), soft_wrap=True)
+        for outcome in outcomes:
+            state, reason = ("broken", f": {outcome.problem}") if outcome.problem else ("ok", "")
+            console.print(Text(f"  {state:<6}  {outcome.contract}{reason}"), soft_wrap=True)
+        broken += sum(outcome.problem is not None for outcome in outcomes)
+    if broken:
+        raise ChecksFailed(
+            f"{broken} {'contract is' if broken == 1 else 'contracts are'} broken; the lines above "
+            "say what was found and what to do"
+        )
+
+
+def _tried(candidate: Candidate) -> tuple[str, list[Outcome]]:
+    try:
+        member = load_anywhere(candidate.entry, candidate.place)
+    except ConfigError as error:
+        return provider(candidate.entry), [Outcome(USABLE, str(error))]
+    title = f"{member.place.name} {tag_of(member)} ({provider(candidate.entry)})"
+    free, light = has_a_free_name(member), imports_without_torch(member)
+    return title, [Outcome(USABLE), free, light, *check(member)]

@@ -1,0 +1,109 @@
+"""decaf's own members keep the contracts that strangers' have to keep."""
+
+import json
+
+import numpy as np
+import pytest
+import skops.io
+from covertype_table import made_up, write
+from model_server import serving, well
+from registry_folder import put
+from sklearn.linear_model import LogisticRegression
+
+from decaf.contracts.base import COMMON, title
+from decaf.contracts.checking import check, has_a_free_name
+from decaf.foundation.plugins import members, name_of
+from decaf.plan.places import BASES
+
+MEMBERS = [member for base in BASES for member in members(base)]
+NEEDS_A_SERVER = {"endpoints", "mlflow"}
+"""Tried against a real server in their own tests; here they are only made."""
+
+
+MODEL = {"id": "one", "family": "any"}
+FIXTURES = {
+    **{name: name for name in ("network", "function", "estimator", "endpoint", "folder")},
+    "superclass_probability": "class_map",
+}
+FED = {"input_size": 32, "mean": [0.5], "std": [0.5]}
+SETTINGS = {
+    "covertype_classifier": {
+        **{"classifier": "xgboost", "mechanism": "gate", "strength": 0.75},
+        "seed": 1,
+    },
+    "endpoints": {"endpoints": [{**MODEL, "url": "http://127.0.0.1:1", "output": "logits"}]},
+    "gaussian": {"seeds": [1]},
+    "imagenet9_fine_tune": {"root": "photos", "regime": "original", "seed": 1, "pretrained": "x"},
+    "kernel_shap": {"rows": 4, "samples": 16, "background": 8},
+    "lime": {"rows": 4, "samples": 64},
+    "mlflow": {"uri": "http://127.0.0.1:1"},
+    "names": {"names": ["timm:resnet18.a1_in1k"], **FED},
+    "scene_shortcut": {"shortcut": 0.9, "seed": 1},
+    "scenes": {"sources": 8},
+}
+
+
+@pytest.fixture
+def table(tmp_path):
+    return {"file": str(write(tmp_path / "covtype.csv", made_up(60))), "drawn_per_class": 40}
+
+
+@pytest.fixture
+def network(tmp_path):
+    folder = put(tmp_path / "models" / "leaning" / "1", 0)
+    card = {"architecture": "factory:leaning:build", **FED}
+    return {**MODEL, **card, "weights": str(folder / "leaning.safetensors")}
+
+
+@pytest.fixture
+def function(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "contract_function.py").write_text("def mean(x):\n    return x[:, 0] * 2\n")
+    return {**MODEL, "function": "contract_function:mean", "output": "value"}
+
+
+@pytest.fixture
+def estimator(tmp_path):
+    rows = np.random.default_rng(0).random((40, 4))
+    skops.io.dump(LogisticRegression().fit(rows, np.arange(40) % 2), tmp_path / "line.skops")
+    return {**MODEL, "file": str(tmp_path / "line.skops")}
+
+
+@pytest.fixture
+def endpoint():
+    with serving(well) as server:
+        yield {**MODEL, "url": server.url, "version": "1", "output": "logits"}
+
+
+@pytest.fixture
+def folder(network, tmp_path):
+    return {"root": str(tmp_path / "models")}
+
+
+@pytest.fixture
+def class_map(tmp_path):
+    (tmp_path / "map.json").write_text(json.dumps({str(n): n % 3 for n in range(10)}))
+    return {"class_map": str(tmp_path / "map.json"), "classes": 3}
+
+
+@pytest.fixture
+def example(request, member):
+    """Settings of a member that has no example of its own, or a slow one; else None."""
+    name = name_of(member)
+    if name in FIXTURES:
+        return request.getfixturevalue(FIXTURES[name])
+    if name in ("covertype", "covertype_classifier"):
+        return {"table": request.getfixturevalue("table")} | SETTINGS.get(name, {})
+    if name == "imagenet9":
+        return {"root": str(request.getfixturevalue("photo_root"))}
+    return SETTINGS.get(name)
+
+
+@pytest.mark.parametrize("member", MEMBERS, ids=lambda one: f"{one.place.name}.{name_of(one)}")
+def test_a_member_keeps_its_contracts(member, example):
+    outcomes = check(member, None if example is None else [example])
+    if name_of(member) in NEEDS_A_SERVER:
+        outcomes = [one for one in outcomes if one.contract in map(title, COMMON)]
+    assert [one for one in outcomes if one.problem] == []
+    assert len(outcomes) >= len(COMMON)
+    assert has_a_free_name(member).problem is None

@@ -1,0 +1,1 @@
+"""A package that gives members to decaf; the tests install it."""

@@ -1,0 +1,20 @@
+"""Takes the name of a data set of decaf's."""
+
+from typing import Literal
+
+from decaf.data.adapters.base import Adapter
+
+
+class Scenes(Adapter):
+    """Other scenes."""
+
+    adapter: Literal["scenes"]
+
+    def pair_set(self):
+        """Nothing."""
+
+    def verify(self, pairs):
+        """Nothing."""
+
+    def read_image(self, image):
+        """Nothing."""

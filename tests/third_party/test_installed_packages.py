@@ -1,0 +1,166 @@
+"""A stranger's package, installed beside three broken ones, and audited with."""
+
+import os
+import shutil
+import site
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+import yaml
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("bird_audit", "broken_import", "broken_clash", "broken_method")
+BIRDS = {
+    "study": "birds",
+    "data": {"adapter": "birds"},
+    "models": [
+        {
+            "id": name,
+            "family": "function",
+            "source": "function",
+            "function": f"bird_audit.flock:{name}",
+            "output": "value",
+        }
+        for name in ("brightness", "blueness")
+    ],
+    "score": {"kind": "regression_value"},
+    "paths": {"dawn": {"kind": "dawn"}, "blend": {"kind": "blend", "sigma": 0}},
+    "attributions": {"halves": {"kind": "halves"}},
+    "stages": 3,
+    "cluster": {"kind": "local", "workers": 1},
+}
+SCENES = {**BIRDS, "data": {"adapter": "scenes", "sources": 2}}
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """Interpreter of an environment that sees ours and this tree, and has the packages."""
+    home = tmp_path_factory.mktemp("environment")
+    venv.create(home / "venv", symlinks=True)
+    python = home / "venv" / "bin" / "python"
+    (packages,) = (home / "venv").glob("lib/python*/site-packages")
+    (packages / "ours.pth").write_text("\n".join([str(ROOT), *site.getsitepackages()]))
+    for name in PACKAGES:
+        shutil.copytree(ROOT / "tests" / "third_party" / name, home / name)
+    install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index"]
+    options = ["--no-deps", "--no-build-isolation", "--no-compile"]
+    subprocess.run([*install, *options, *(home / name for name in PACKAGES)], check=True)
+    return python
+
+
+@pytest.fixture
+def decaf(python, tmp_path):
+    def command(*arguments, **environment):
+        return subprocess.run(
+            [python, "-P", "-m", "flows.commands.cli", *map(str, arguments)],
+            cwd=tmp_path,
+            env={**os.environ, "COLUMNS": "300", **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return command
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(**settings):
+        path = tmp_path / "study.yaml"
+        path.write_text(yaml.safe_dump(settings))
+        return path
+
+    return written
+
+
+def test_a_study_of_strangers_members_is_audited(decaf, write, prefect_server, tmp_path):
+    done = decaf("run", write(**BIRDS), **prefect_server)
+    assert done.returncode == 0, done.stdout + done.stderr
+    query = "SELECT DISTINCT path FROM core_profiles ORDER BY path"
+    paths = decaf("sql", query, "--warehouse", tmp_path / "runs" / "warehouse", "--format", "csv")
+    assert paths.stdout.split() == ['"path"', '"blend"', '"dawn"']
+    query = "SELECT count(*) FROM core_attributions"
+    maps = decaf("sql", query, "--warehouse", tmp_path / "runs" / "warehouse", "--format", "csv")
+    assert int(maps.stdout.split()[1]) > 0
+    again = decaf("plan", write(**BIRDS))
+    assert "2 shards" in again.stdout or "cached" in again.stdout
+
+
+def test_a_registry_of_strangers_is_asked(decaf, write):
+    settings = {key: value for key, value in BIRDS.items() if key not in ("models", "attributions")}
+    done = decaf("reaudit", write(**settings, registry={"kind": "flock"}), "--plan")
+    assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in ("brightness", "blueness", "new"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            {"data": {"adapter": "nests"}},
+            "study.yaml:{line}: 'data': package broken-import 0.3, entry point adapter.nests = "
+            "'broken_import.nests:Nests' cannot be loaded: ModuleNotFoundError: No module named "
+            "'nests_that_nobody_has' ({packages}/broken_import/nests.py:3); repair or uninstall "
+            "broken-import",
+        ),
+        (
+            {"data": {"adapter": "scenes"}},
+            "study.yaml:{line}: 'data': adapter 'scenes' is given 2 times: by decaf itself "
+            "(decaf.studies.scenes.adapters); by package broken-clash 0.3, entry point "
+            "adapter.scenes = 'broken_clash.scenes:Scenes'. Uninstall one of them, or name the "
+            "class itself, as in 'module:Class'",
+        ),
+        (
+            {"paths": {"dusk": {"kind": "dusk"}}},
+            "study.yaml:{line}: 'paths.dusk': package broken-method 0.3, entry point path.dusk = "
+            "'broken_method.dusk:Dusk' is no path: it lacks rule; write what RevealPath "
+            "(decaf.reveal.path) says of each",
+        ),
+    ],
+)
+def test_a_broken_package_is_told_when_it_is_named(decaf, write, python, changed, message):
+    path = write(**BIRDS | changed)
+    lines = path.read_text().splitlines()
+    (member,) = changed.values()
+    name = member.get("adapter") or member["dusk"]["kind"]
+    line = 1 + next(number for number, text in enumerate(lines) if text.endswith(f": {name}"))
+    (packages,) = python.parents[1].glob("lib/python*/site-packages")
+    done = decaf("plan", path)
+    assert done.returncode == 2, done.stdout
+    expected = f"error: {path.parent}/{message.format(line=line, packages=packages)}\n"
+    assert done.stderr == expected
+
+
+def test_all_that_is_there_is_listed_and_what_cannot_be_used(decaf):
+    done = decaf("plugins")
+    assert done.returncode == 1, done.stderr
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines()]
+    for place, name, module in (
+        ("adapter", "birds", "pairs:BirdPairs"),
+        ("path", "dawn", "dawn:Dawn"),
+        ("attribution", "halves", "halves:Halves"),
+        ("registry", "flock", "flock:Flock"),
+    ):
+        assert [place, name, "bird-audit 0.3", f"bird_audit.{module}"] in rows
+    assert "3 cannot be used" in done.stderr
+    for words in (
+        "No module named 'nests_that_nobody_has'",
+        "'scenes' is given 2 times",
+        "lacks r",
+    ):
+        assert words in done.stderr
+
+
+def test_a_package_is_checked_for_its_author(decaf, python):
+    done = decaf("check-plugin", "bird-audit")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "adapter birds (package bird-audit 0.3" in done.stdout
+    assert done.stdout.count("  ok  ") > 40
+    folder = python.parents[2] / "broken_clash"
+    broken = decaf("check-plugin", folder)
+    assert broken.returncode == 1
+    assert "is given 3 times" in broken.stdout or "is given 2 times" in broken.stdout
