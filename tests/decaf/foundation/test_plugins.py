@@ -16,10 +16,11 @@ from decaf.foundation import strangers
 from decaf.foundation.plugins import find, members, name_of
 from decaf.models.recipes.base import NetworkRecipe
 from decaf.plan.resolution import _card
-from decaf.plan.shards import plan_shards
 from decaf.plan.study import Study, load_study
 from decaf.registry.entries import Entry, Offer
 from decaf.scoring.scores.base import ScoreDefinition
+from tasks.plan import plan_units
+from tasks.units.scope import of_kind
 
 SCORE = '''
 from typing import Literal
@@ -154,8 +155,8 @@ def test_a_class_that_cannot_be_used_is_told(load, folder, text, message):
 
 def test_another_text_of_the_module_is_another_key(load, folder, tmp_path):
     def parts(study):
-        inputs = [shard.keys.inputs for shard in plan_shards(study, study.pair_set())]
-        return {json.dumps({**one, "weights": ""}) for one in inputs}
+        scored = of_kind(plan_units(study, study.pair_set()), "score")
+        return {json.dumps({**unit.parts, "weights": ""}) for unit in scored}
 
     first = parts(load())
     assert parts(load()) == first
@@ -163,7 +164,6 @@ def test_another_text_of_the_module_is_another_key(load, folder, tmp_path):
     changed = parts(load())
     assert changed.isdisjoint(first)
     assert parts(load("{kind: class_probability, classes: 2}")).isdisjoint(changed)
-    assert all("code" not in part for part in parts(load("{kind: margin, classes: 2}")))
 
 
 def test_a_declared_version_stands_for_the_text(load, folder):
