@@ -12,9 +12,7 @@ SELECT
     sum(byte_count)::BIGINT AS total_bytes,
     median(byte_count)::DOUBLE AS median_bytes,
     -- Below 1 MiB, and of the kinds of commits that decaf compact folds.
-    count(*) FILTER (
-        kind IN ('shards', 'profiles', 'measurements', 'baselines') AND byte_count < 1048576
-    ) AS small_file_count,
+    count(*) FILTER (kind = 'units' AND byte_count < 1048576) AS small_file_count,
     count(*) FILTER (NOT is_readable) AS lost_file_count -- missing or damaged
 FROM receipt_files
 GROUP BY study, table_name

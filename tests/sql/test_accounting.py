@@ -12,11 +12,11 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 SIDES = ("plus_image", "minus_image")
 PARTS = ("evidence", "contradiction", "fragility")
 SECONDS = ("forward_seconds", "load_seconds", "wall_seconds")
-SUMMED = ("pair_count", "forward_rows", "naive_rows", *SECONDS)
+SUMMED = ("forward_rows", "naive_rows", *SECONDS)
 
 
 def study_rows(rng, study):
-    """Staging rows of a study whose second run took over the shards of its first in part."""
+    """Staging rows of a study whose second run took over the units of its first in part."""
     rows = defaultdict(list)
     pairs = [
         {"study": study, "pairs_digest": "d", "pair_id": f"{kind}/{source}"}
@@ -43,31 +43,35 @@ def study_rows(rng, study):
             own = pairs[block::BLOCKS]
             old, new = f"{model}-{block}-r1", f"{model}-{block}-{rng.choice(['r1', 'r2'])}"
             for run_id, key in (("r1", old), ("r2", new)):
-                rows["stg_run_shards"].append(
-                    {"study": study, "run_id": run_id, "model_id": model, "block": block}
-                    | {"shard_key": key, "profile_key": f"{key}-profile"}
-                    | {"pair_count": len(own), "trajectory_count": len(own)}
-                )
+                of = {"study": study, "run_id": run_id, "model_id": model, "block": block}
+                scored = {"kind": "score", "name": "blend", "row_count": len(own)}
+                rows["stg_run_units"] += [
+                    of | {"unit_key": f"{key}-clean", "kind": "predict", "name": ""},
+                    of | {"unit_key": f"{key}-blend"} | scored,
+                    of | {"unit_key": f"{key}-profiles", "kind": "route", "name": "blend"},
+                ]
             for key in {old, new}:
-                add_shard(rng, rows, study, model, key, own)
+                add_block(rng, rows, study, model, block, key, own)
     return rows
 
 
-def add_shard(rng, rows, study, model, key, pairs):
-    """What a shard left behind: nothing, its scores, or its scores and profiles."""
-    of = {"study": study, "model_id": model, "shard_key": key}
+def add_block(rng, rows, study, model, block, key, pairs):
+    """What the units of a block left behind: nothing, its scores, or its scores and profiles."""
+    of, commit = {"study": study, "model_id": model}, {"study": study, "commit_key": key}
+    clean, scored, routed = (f"{key}-{unit}" for unit in ("clean", "blend", "profiles"))
     stage = 2 if model == MODELS[-1] else rng.integers(3)
     if stage == 0:
         return
-    rows["receipts"].append({"kind": "shards", "study": study, "key": key})
-    cost = {name: int(rng.integers(0, 50)) for name in ("pair_count", "naive_rows", "batch_size")}
+    rows["committed_units"] += [commit | {"unit_key": unit} for unit in (clean, scored)]
+    cost = {name: int(rng.integers(0, 50)) for name in ("item_count", "naive_rows", "batch_size")}
     cost |= {"forward_rows": int(rng.integers(0, 1 + cost["naive_rows"]))}
     cost |= {name: float(rng.choice([0.0, 0.25, 1.5])) for name in SECONDS}
     cost |= {"device": str(rng.choice(["cpu", "cuda"])), "peak_memory_bytes": int(rng.integers(99))}
-    rows["stg_costs"].append(of | cost)
+    rows["stg_costs"].append(of | cost | {"commit_key": key, "block": block})
     withheld = [pair for pair in pairs if rng.random() < 0.2]
     rows["stg_quarantine"] += [
-        of | {"pair_id": pair["pair_id"], "path": "blend", "repetition": 0} for pair in withheld
+        of | {"unit_key": scored, "pair_id": pair["pair_id"], "path": "blend", "repetition": 0}
+        for pair in withheld
     ]
     images = {pair[side]: pair["class_id"] for pair in pairs for side in SIDES}
     for image, class_id in images.items():
@@ -76,12 +80,13 @@ def add_shard(rng, rows, study, model, key, pairs):
         predicted = class_id if right else (class_id + 1) % CLASSES
         scores = np.eye(CLASSES)[predicted].tolist()
         rows["stg_predictions"].append(
-            of | {"image_id": image, "predicted_class": predicted, "class_scores": scores}
+            of
+            | {"unit_key": clean, "image_id": image}
+            | {"predicted_class": predicted, "class_scores": scores}
         )
     if stage == 1:
         return
-    profile_key = f"{key}-profile"
-    rows["receipts"].append({"kind": "profiles", "study": study, "key": profile_key})
+    rows["committed_units"].append(commit | {"unit_key": routed})
     for pair in pairs:
         if pair not in withheld:
             # The last model never reaches the gate; others lie on it, or within the noise of it.
@@ -89,7 +94,7 @@ def add_shard(rng, rows, study, model, key, pairs):
             size = most * float(rng.choice([EPSILON, EPSILON + 5e-7, EPSILON - 1e-3, 0.0, 1.0]))
             parts = dict(zip(PARTS, rng.integers(0, 9, 3) / 8, strict=True))
             row = {"pair_id": pair["pair_id"], "path": "blend", "repetition": 0}
-            row |= {"profile_key": profile_key, "epsilon": EPSILON}
+            row |= {"unit_key": routed, "epsilon": EPSILON}
             row |= {"endpoint_magnitude": size, "is_endpoint_active": size >= EPSILON}
             rows["stg_profiles"].append(of | row | parts | {"abs_response": sum(parts.values())})
 
@@ -105,17 +110,33 @@ def given(request):
 
 
 def current(given, table):
-    """Rows of the shards of the second runs, by study and model."""
-    keys = {(row["study"], row["shard_key"]) for row in planned(given)}
+    """Rows of the units of the second runs, by study and model; costs are those of commits."""
+    keys, column = {(row["study"], row["unit_key"]) for row in planned(given)}, "unit_key"
+    if table == "stg_costs":
+        rows, column = given["committed_units"], "commit_key"
+        keys = {
+            (row["study"], row[column]) for row in rows if (row["study"], row["unit_key"]) in keys
+        }
     found = defaultdict(list)
     for row in given[table]:
-        if (row["study"], row["shard_key"]) in keys:
+        if (row["study"], row[column]) in keys:
             found[row["study"], row["model_id"]].append(row)
     return found
 
 
 def planned(given):
-    return [row for row in given["stg_run_shards"] if row["run_id"] == "r2"]
+    return [row for row in given["stg_run_units"] if row["run_id"] == "r2"]
+
+
+def blocks_of(given):
+    """Blocks of the second runs by study and model, and those with a unit that is not committed."""
+    committed = {(row["study"], row["unit_key"]) for row in given["committed_units"]}
+    blocks, missing = defaultdict(set), defaultdict(set)
+    for row in planned(given):
+        blocks[row["study"], row["model_id"]].add(row["block"])
+        if (row["study"], row["unit_key"]) not in committed:
+            missing[row["study"], row["model_id"]].add(row["block"])
+    return blocks, missing
 
 
 def read(connection, view):
@@ -127,19 +148,14 @@ def near(value):
 
 
 def test_progress(given, catalogue):
-    committed = {(row["kind"], row["study"], row["key"]) for row in given["receipts"]}
+    blocks, missing = blocks_of(given)
     costs, profiles = current(given, "stg_costs"), current(given, "stg_profiles")
     finished = {row["study"] for row in given["stg_run_outcomes"]}
     found = {(row["study"], row["model_id"]): row for row in read(catalogue(given), "out_progress")}
     assert found.keys() == {(study, model) for study in ("s", "t") for model in MODELS}
     for (study, model), row in found.items():
-        own = [one for one in planned(given) if (one["study"], one["model_id"]) == (study, model)]
-        done = [
-            one
-            for one in own
-            if ("shards", study, one["shard_key"]) in committed
-            and ("profiles", study, one["profile_key"]) in committed
-        ]
+        own = blocks[study, model]
+        done = own - missing[study, model]
         spent = costs[study, model]
         assert (row["done_count"], row["shard_count"]) == (len(done), len(own))
         assert (row["run_id"], row["is_finished"]) == ("r2", study in finished)
@@ -158,8 +174,9 @@ def test_costs(given, catalogue):
     for row in rows:
         own = costs[row["study"], row["model_id"]]
         total = {name: sum(cost[name] for cost in own) for name in SUMMED}
+        total["pair_count"] = sum(cost["item_count"] for cost in own)
         assert row["shard_count"] == len(own)
-        for name in SUMMED:
+        for name in total:
             assert row[name] == near(total[name])
         naive, seconds = total["naive_rows"], total["wall_seconds"]
         saved = 1 - total["forward_rows"] / naive if naive else None
@@ -184,23 +201,18 @@ def at_the_gate(profiles):
 
 
 def still_missing(given):
-    """Warnings of models with shards that are not committed."""
-    committed = {(row["kind"], row["study"], row["key"]) for row in given["receipts"]}
-    missing = defaultdict(int)
-    for one in planned(given):
-        keys = (("shards", one["shard_key"]), ("profiles", one["profile_key"]))
-        if any((kind, one["study"], key) not in committed for kind, key in keys):
-            missing[one["study"], one["model_id"]] += 1
-    return {(*of, "missing_shards", count) for of, count in missing.items()}
+    """Warnings of models with blocks that are not committed whole."""
+    _, missing = blocks_of(given)
+    return {(*of, "missing_shards", len(blocks)) for of, blocks in missing.items()}
 
 
 def below_chance(given):
     """Warnings of models that are seldom right on factual images."""
     classes = {pair["plus_image"]: pair["class_id"] for pair in given["stg_pairs"]}
     for (study, model), rows in current(given, "stg_predictions").items():
-        # Shards of a model share images; the one whose key comes first counts.
+        # Blocks of a model share images; the first one counts.
         said = {}
-        for one in sorted(rows, key=lambda one: one["shard_key"]):
+        for one in sorted(rows, key=lambda one: one["unit_key"]):
             said.setdefault(one["image_id"], one["predicted_class"])
         right = [said[image] == classes[image] for image in said if image in classes]
         if right and np.mean(right) < 1 / CLASSES:

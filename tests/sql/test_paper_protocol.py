@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from random_audit import random_audit
+from random_audit import MODELS, random_audit
 from test_comparisons import means_on_paths, model_draws, near
 from test_oracles import by_cell, rows_of
 
@@ -30,7 +30,7 @@ def audit(request):
         where | {"path": path, "position": position, "kind": kind, "identity": json.dumps(identity)}
         for position, (path, (kind, identity)) in enumerate(KINDS.items())
     ]
-    rows["stg_models"] = [where | {"model_id": row["model_id"]} for row in rows["stg_run_shards"]]
+    rows["stg_models"] = [where | {"model_id": model} for model in MODELS]
     return rows
 
 

@@ -5,14 +5,14 @@ from datetime import UTC, datetime
 
 import duckdb
 import pytest
-from random_audit import MODELS, random_audit
+from random_audit import GRIDS, MODELS, random_audit
 from test_comparisons import check_limits, model_draws, near
 from test_oracles import METRICS, rows_of
 
 from decaf.statistics.bootstrap import bootstrap_difference
 
 SHARED = ("m1", "m1 again")
-"""Models whose shards the second run took from the first."""
+"""Models whose units the second run took from the first."""
 
 
 def two_runs(study="s"):
@@ -23,9 +23,9 @@ def two_runs(study="s"):
         for row in rows:
             row["study"] = study
     later["stg_runs"][0] |= {"run_id": "later", "started_at": datetime(2026, 3, 2, tzinfo=UTC)}
-    for row in later["stg_run_shards"]:
+    for row in later["stg_run_units"]:
         row["run_id"] = "later"
-    for table in ("stg_trajectories", "stg_profiles", "stg_run_shards"):
+    for table in ("stg_trajectories", "stg_profiles", "stg_run_units"):
         for row in later[table]:
             _rename(row, shared)
     if study == "s":
@@ -36,9 +36,9 @@ def two_runs(study="s"):
 
 
 def _rename(row, shared):
-    """Keys of a new shard; m2 is not there any more, and m3 is."""
+    """Key of a new unit; m2 is not there any more, and m3 is."""
     if row["model_id"] not in shared:
-        row |= {key: f"later {row[key]}" for key in ("shard_key", "profile_key") if key in row}
+        row["unit_key"] = f"later {row['unit_key']}"
     if row["model_id"] == "m2":
         row["model_id"] = "m3"
 
@@ -46,14 +46,12 @@ def _rename(row, shared):
 def routed(audit, prefix):
     """Profiles that one run sees, by trajectory."""
     keys = {
-        (row["study"], row["profile_key"])
-        for row in audit["stg_run_shards"]
-        if row["run_id"] == prefix
+        (row["study"], row["unit_key"]) for row in audit["stg_run_units"] if row["run_id"] == prefix
     }
     return {
         (row["model_id"], row["pair_id"], row["path"], row["repetition"]): row
         for row in audit["stg_profiles"]
-        if (row["study"], row["profile_key"]) in keys
+        if (row["study"], row["unit_key"]) in keys
     }
 
 
@@ -128,11 +126,11 @@ def test_by_hand(catalogue):
         ("b", "q", 0.3, 0.3, 0.1, 0.1, 0.0),
     ]
     profiles = [
-        {"study": "s", "model_id": "m", "path": "blend", "repetition": 0, "shard_key": shard}
-        | {"profile_key": shard, "pair_id": pair, "abs_response": sum(values[2:])}
+        {"study": "s", "model_id": "m", "path": "blend", "repetition": 0, "unit_key": unit}
+        | {"pair_id": pair, "abs_response": sum(values[2:])}
         | {"is_endpoint_active": values[1] >= 0.02}
         | dict(zip(names, values, strict=True))
-        for shard, pair, *values in rows
+        for unit, pair, *values in rows
     ]
     pairs = [
         {"study": "s", "pairs_digest": "d", "pair_id": p, "source_id": p, "pair_type": "rand"}
@@ -141,10 +139,10 @@ def test_by_hand(catalogue):
     connection = catalogue(
         {
             "stg_runs": [run | {"run_id": "x1"}, run | {"run_id": "x2"}],
-            "stg_run_shards": [
-                {"study": "s", "run_id": each, "model_id": "m", "shard_key": shard}
-                | {"profile_key": shard, "pair_count": count}
-                for each, shard, count in (("x1", "a", 1), ("x2", "b", 2))
+            "stg_run_units": [
+                {"study": "s", "run_id": each, "model_id": "m", "unit_key": unit}
+                | {"kind": "route", "name": "blend", "block": 0, "row_count": count}
+                for each, unit, count in (("x1", "a", 1), ("x2", "b", 2))
             ],
             "stg_pairs": pairs,
             "stg_profiles": profiles,
@@ -161,29 +159,44 @@ def test_by_hand(catalogue):
     assert connection.sql("FROM run_diff_roles('x1', 'x2')").fetchall() == [
         ("m", "rand", "blend", "evidence", "fragility", 1, 1, True)
     ]
-    shards = "SELECT shard_key, change, pair_count FROM run_diff_shards('x1', 'x2') ORDER BY ALL"
-    assert connection.sql(shards).fetchall() == [("a", "gone", 1), ("b", "new", 2)]
+    units = "SELECT unit_key, change, row_count FROM run_diff_units('x1', 'x2') ORDER BY ALL"
+    assert connection.sql(units).fetchall() == [("a", "gone", 1), ("b", "new", 2)]
 
 
-def test_shards(catalogue):
+def test_units(catalogue):
+    """The second run has m1 again at another epsilon: its trajectories are shared."""
     audit = two_runs()
-    receipt = {"kind": "profiles", "study": "s", "key": "m1"}
-    for row in audit["stg_run_shards"]:
-        if row["model_id"] == "m1 again" and row["run_id"] == "later":
-            row["profile_key"] = "m1 again at another epsilon"
-    connection = catalogue(audit | {"receipts": [receipt]})
+    routed_again = [
+        row
+        for row in audit["stg_run_units"]
+        if (row["model_id"], row["run_id"], row["kind"]) == ("m1 again", "later", "route")
+    ]
+    for row in routed_again:
+        row["unit_key"] += " at another epsilon"
+    committed = ("m1-blend", "m1-blend-profiles", "later m0-blend")
+    units = [{"study": "s", "unit_key": unit, "commit_key": "one"} for unit in committed]
+    connection = catalogue(audit | {"committed_units": units})
     found = connection.sql(
-        "SELECT model_id, shard_key, change, is_routed_a, is_routed_b "
-        "FROM run_diff_shards('r', 'later') ORDER BY ALL"
+        "SELECT model_id, kind, unit_key, change, is_made FROM run_diff_units('r', 'later') "
+        "WHERE name = 'blend' ORDER BY ALL"
     ).fetchall()
     assert found == [
-        ("m0", "later m0", "new", None, False),
-        ("m0", "m0", "gone", False, None),
-        ("m1", "m1", "shared", True, True),
-        ("m1 again", "m1 again", "rerouted", False, False),
-        ("m2", "m2", "gone", False, None),
-        ("m3", "later m2", "new", None, False),
+        ("m0", "route", "later m0-blend-profiles", "new", False),
+        ("m0", "route", "m0-blend-profiles", "gone", False),
+        ("m0", "score", "later m0-blend", "new", True),
+        ("m0", "score", "m0-blend", "gone", False),
+        ("m1", "route", "m1-blend-profiles", "shared", True),
+        ("m1", "score", "m1-blend", "shared", True),
+        ("m1 again", "route", "m1 again-blend-profiles", "gone", False),
+        ("m1 again", "route", "m1 again-blend-profiles at another epsilon", "new", False),
+        ("m1 again", "score", "m1 again-blend", "shared", False),
+        ("m2", "route", "m2-blend-profiles", "gone", False),
+        ("m2", "score", "m2-blend", "gone", False),
+        ("m3", "route", "later m2-blend-profiles", "new", False),
+        ("m3", "score", "later m2-blend", "new", False),
     ]
+    counted = connection.sql("SELECT count(*) FROM run_diff_units('r', 'later')").fetchall()
+    assert counted == [(len(found) * len(GRIDS),)]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +207,7 @@ def test_shards(catalogue):
         (("r", None), "0 runs begin with NULL"),
     ],
 )
-@pytest.mark.parametrize("macro", ["run_diff", "run_diff_shards", "run_diff_roles"])
+@pytest.mark.parametrize("macro", ["run_diff", "run_diff_units", "run_diff_roles"])
 def test_runs_must_be_one_each(catalogue, macro, runs, message):
     connection = catalogue(two_runs())
     with pytest.raises(duckdb.Error, match=message):

@@ -104,7 +104,7 @@ def prediction(image, scores):
     return {
         "study": "s",
         "model_id": "m",
-        "shard_key": "m",
+        "unit_key": "m",
         "image_id": image,
         "class_scores": scores.tolist(),
         "predicted_class": int(scores.argmax()),
@@ -123,13 +123,13 @@ def test_behaviours(seed, catalogue):
         for kind in ("rand", "next")
     ]
     key = {"run_id": "r", "model_id": "m"}
-    measured = {"measurement_key": "k", "study": "s", "model_id": "m", "corruption": "fog"}
+    measured = {"unit_key": "k", "study": "s", "model_id": "m", "corruption": "fog"}
     needed = needs_corruptions(same, rand, truth, EPSILON)
     audit = {
         "stg_runs": [{"study": "s", "run_id": "r", "pairs_digest": "pairs", "epsilon": EPSILON}],
-        "stg_run_shards": [{"study": "s", "shard_key": "m", "profile_key": "m"} | key],
-        "stg_run_measurements": [
-            {"study": "s", "measurement_key": "k", "kind": "corruptions", "block": 0} | key
+        "stg_run_units": [
+            {"study": "s", "unit_key": unit, "kind": kind, "block": 0} | key
+            for unit, kind in (("m", "predict"), ("k", "corrupt"))
         ],
         "stg_pairs": pairs,
         "stg_predictions": [

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from planned_units import Planned, block_units, cost_row, manifest
 
 from decaf.routing.profiles import profile
 from warehouse.commits.writer import commit, open_root
@@ -74,7 +75,7 @@ def contexts_of(module, seed, rows):
 
 
 def covertype_warehouse(root, rows=40, models=MODELS):
-    """Commit pairs, a run, its shards with costs, its own contexts and its outcome."""
+    """Commit pairs, a run, its units with costs, its own contexts and its outcome."""
     root = open_root(root)
     sources = [f"row-{12 * row:06d}" for row in range(rows)]
     pairs = pa.table(
@@ -94,13 +95,12 @@ def covertype_warehouse(root, rows=40, models=MODELS):
     commit(root, "pairs", STUDY, "pairs", {"pairs": pairs})
     commit(root, "runs", STUDY, RUN, {name: _rows(name, r) for name, r in _run(rows, models)})
     for model in models:
-        _commit_shard(root, model, pairs["pair_id"])
+        _commit_block(root, model, pairs["pair_id"])
     streams = sorted({(model.module, model.seed) for model in models})
     parts = [
         pa.table(
             {
-                "analysis_key": pa.repeat("contexts", rows),
-                "run_id": pa.repeat(RUN, rows),
+                "unit_key": pa.repeat("contexts", rows),
                 "module": pa.repeat(module, rows),
                 "seed": pa.repeat(seed, rows),
                 "source_id": sources,
@@ -110,7 +110,7 @@ def covertype_warehouse(root, rows=40, models=MODELS):
         for module, seed in streams
     ]
     table = {"factual_contexts": pa.concat_tables(parts)}
-    commit(root, "analyses", STUDY, "contexts", table)
+    commit(root, "units", STUDY, "contexts", table, units=("contexts",))
     outcome = {"run_id": RUN, "finished_at": STARTED, "quarantined_count": 0}
     outcome |= {"forward_rows": 4 * rows * len(models)}
     commit(root, "outcomes", STUDY, RUN, {"run_outcomes": _rows("run_outcomes", [outcome])})
@@ -120,18 +120,16 @@ def covertype_warehouse(root, rows=40, models=MODELS):
 def _run(rows, models):
     config = {"data": {"adapter": "covertype", "table": {"drawn_per_class": rows * 5 // 2}}}
     run = {"run_id": RUN, "started_at": STARTED, "epsilon": EPSILON, "pairs_digest": "digest"}
-    run |= {"shard_count": len(models), "score": "{}", "software": "{}"}
+    units = [
+        unit
+        for model in models
+        for unit in block_units(model.name, model.name, EPSILON, {"context": rows}, digest="digest")
+    ]
+    parts = (("definition", "{}"),)
+    units.append(Planned("contexts", "analyse", "factual_contexts", block=None, parts=parts))
+    run |= {"unit_count": len(units), "score": "{}", "software": "{}"}
     yield "runs", [run | {"config": json.dumps(config)}]
-    keys = [{"run_id": RUN, "model_id": model.name, "block": 0} for model in models]
-    yield (
-        "run_shards",
-        [
-            key
-            | {"shard_key": f"{model.name}-scores", "profile_key": f"{model.name}-profiles"}
-            | {"pair_count": rows, "trajectory_count": rows}
-            for key, model in zip(keys, models, strict=True)
-        ],
-    )
+    yield from manifest(RUN, units).items()
     yield (
         "models",
         [
@@ -143,8 +141,6 @@ def _run(rows, models):
     )
     path = {"run_id": RUN, "path": "context", "position": 0, "kind": "context", "identity": "{}"}
     yield "paths", [path | {"t": T, "repetition_count": 1, "has_common_start": False}]
-    analysis = {"run_id": RUN, "analysis_key": "contexts", "kind": "factual_contexts"}
-    yield "run_analyses", [analysis | {"definition": "{}"}]
 
 
 def _recipe(model):
@@ -152,13 +148,14 @@ def _recipe(model):
     return fields | {"recipe": "covertype_classifier"}
 
 
-def _commit_shard(root, model, pair_ids):
+def _commit_block(root, model, pair_ids):
     rows, key = len(pair_ids), f"{model.name}-scores"
+    unit = f"{model.name}-context"
     (alternate_plus, alternate_minus), (plus, minus) = four_scores(model, rows)
     q_plus = np.outer(alternate_plus, 1 - T) + np.outer(plus, T)
     q_minus = np.outer(alternate_minus, 1 - T) + np.outer(minus, T)
     names = {
-        "shard_key": pa.repeat(key, rows),
+        "unit_key": pa.repeat(unit, rows),
         "pair_id": pair_ids,
         "path": pa.repeat("context", rows),
         "repetition": np.zeros(rows, np.int64),
@@ -171,21 +168,19 @@ def _commit_shard(root, model, pair_ids):
             "q_minus": _lists(q_minus),
         }
     )
-    seconds = {f"{step}_seconds": 0.25 for step in ("load", "build", "forward", "wall")}
-    cost = seconds | {"shard_key": key, "pair_count": rows, "trajectory_count": rows}
-    cost |= {"forward_rows": 4 * rows, "naive_rows": 22 * rows, "peak_memory_bytes": 1000}
-    cost |= {"batch_size": 1024, "requested_batch_size": 1024, "device": "cpu", "worker": "w"}
-    tables = {
-        "trajectories": trajectories,
-        "costs": _rows("costs", [cost | {"started_at": STARTED}]),
-    }
-    commit(root, "shards", STUDY, key, tables, model_id=model.name)
+    seconds = {f"{step}_seconds": 0.25 for step in ("load", "prepare", "forward", "wall", "cpu")}
+    cost = cost_row(key, rows, 4 * rows, 22 * rows, **seconds, peak_memory_bytes=1000)
+    cost |= {"batch_size": 1024, "requested_batch_size": 1024}
+    tables = {"trajectories": trajectories, "costs": _rows("costs", [cost])}
+    units = (f"{model.name}-clean", unit)
+    commit(root, "units", STUDY, key, tables, model_id=model.name, units=units)
     columns = profile(q_plus - q_minus, T, EPSILON).columns()
     columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
-    given = {"profile_key": pa.repeat(f"{model.name}-profiles", rows)}
-    given |= {"epsilon": np.full(rows, EPSILON)}
-    profiles = {"profiles": pa.table(names | given | columns)}
-    commit(root, "profiles", STUDY, f"{model.name}-profiles", profiles, model_id=model.name)
+    unit = f"{unit}-at-{EPSILON}"
+    routed = {"unit_key": pa.repeat(unit, rows), "epsilon": np.full(rows, EPSILON)}
+    tables = {"profiles": pa.table(names | routed | columns)}
+    key = f"{model.name}-profiles"
+    commit(root, "units", STUDY, key, tables, model_id=model.name, units=(unit,))
 
 
 def _lists(values):

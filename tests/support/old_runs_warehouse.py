@@ -1,8 +1,9 @@
-"""A study of several runs that share shards, with everything that a run can name."""
+"""A study of several runs that share units, with everything that a run can name."""
 
 from datetime import UTC, datetime
 
 import pyarrow as pa
+from planned_units import Planned
 from small_warehouse import (
     commit_outcome,
     commit_pairs,
@@ -32,35 +33,26 @@ def three_runs(root, study="s", run_ids=tuple(RUNS)):
 
 
 def add_run(root, study, run_id, models, epsilon, day, digest="pairs", is_finished=True):
-    """Commit a run with a measurement and a baseline of each model, and an analysis.
+    """Commit a run with corruptions and a baseline of each model, and an analysis.
 
     What is there already stays as it is.
     """
-    measurements = [
-        {"run_id": run_id, "measurement_key": f"{model}-measured", "kind": "corruptions"}
-        | {"name": "", "model_id": model, "block": 0}
-        for model in models
+    more = [Planned(f"{model}-measured", "corrupt", "", model) for model in models]
+    components, definition = (("components", "score"),), (("definition", "{}"),)
+    more += [
+        Planned(f"{model}-lime", "explain", "lime", model, None, 1, components) for model in models
     ]
-    baselines = [
-        {"run_id": run_id, "baseline_key": f"{model}-lime", "method": "lime"}
-        | {"component": "score", "model_id": model}
-        for model in models
-    ]
-    analysis = {"run_id": run_id, "analysis_key": f"{run_id}-matched", "kind": "matched_pairs"}
-    planned = {
-        "run_measurements": measurements,
-        "run_baselines": baselines,
-        "run_analyses": [analysis | {"definition": "{}"}],
-    }
+    matched = f"{run_id}-matched"
+    more.append(Planned(matched, "analyse", "matched_pairs", block=None, parts=definition))
     if not receipts.exists(root, "pairs", study, digest):
         commit_pairs(root, study, digest)
-    commit_run(root, study, run_id, models, epsilon, day, digest, **planned)
+    commit_run(root, study, run_id, models, epsilon, day, digest, more)
     for model in models:
         add_model(root, study, model, epsilon)
-    matched = {"analysis_key": f"{run_id}-matched", "run_id": run_id, "position": 0}
+    pair = {"unit_key": matched, "position": 0}
     for side, model in zip(("left", "right"), models, strict=True):
-        matched |= {f"{side}_model_id": model, f"{side}_source_id": "", f"{side}_abs_response": 0.5}
-    _commit(root, "analyses", study, f"{run_id}-matched", "matched_pairs", matched)
+        pair |= {f"{side}_model_id": model, f"{side}_source_id": "", f"{side}_abs_response": 0.5}
+    _commit_unit(root, study, matched, "matched_pairs", pair)
     if is_finished:
         commit_outcome(root, study, run_id, day)
 
@@ -68,25 +60,22 @@ def add_run(root, study, run_id, models, epsilon, day, digest="pairs", is_finish
 def add_model(root, study, model, epsilon):
     """Commit what a run holds of a model, unless it is there."""
     seed = ord(model[0])
-    corrupted = {"measurement_key": f"{model}-measured", "image_id": "p0/same"}
+    corrupted = {"unit_key": f"{model}-measured", "image_id": "p0/same"}
     corrupted |= {"corruption": "blur", "class_scores": [0.5, 0.5], "predicted_class": 0}
-    said = {"baseline_key": f"{model}-lime", "method": "lime", "component": "score"}
+    said = {"unit_key": f"{model}-lime", "method": "lime", "component": "score"}
     said |= {"score": 0.5, "explained_rows": 3}
     makers = {
-        f"shards/{model}-scores": lambda: commit_scores(root, study, model, seed),
-        f"profiles/{model}-at-{epsilon}": lambda: commit_profiles(
-            root, study, model, epsilon, seed
+        f"{model}-scores": lambda: commit_scores(root, study, model, seed),
+        f"{model}-at-{epsilon}": lambda: commit_profiles(root, study, model, epsilon, seed),
+        f"{model}-measured": lambda: _commit_unit(
+            root, study, f"{model}-measured", "corruptions", corrupted, model
         ),
-        f"measurements/{model}-measured": lambda: _commit(
-            root, "measurements", study, f"{model}-measured", "corruptions", corrupted, model=model
-        ),
-        f"baselines/{model}-lime": lambda: _commit(
-            root, "baselines", study, f"{model}-lime", "baseline_scores", said, model=model
+        f"{model}-lime": lambda: _commit_unit(
+            root, study, f"{model}-lime", "baseline_scores", said, model
         ),
     }
-    for name, make in makers.items():
-        kind, key = name.split("/")
-        if not receipts.exists(root, kind, study, key):
+    for key, make in makers.items():
+        if not receipts.exists(root, "units", study, key):
             make()
 
 
@@ -109,6 +98,11 @@ def add_reaudit(root, study, reaudit_id, run_id, day, entries):
     commit(root, "alerts", study, reaudit_id, {})
 
 
-def _commit(root, kind, study, key, table, *rows, model=None):
+def _commit(root, kind, study, key, table, *rows, model=None, units=()):
     made = pa.Table.from_pylist(list(rows), schema=TABLES[table].schema)
-    commit(root, kind, study, key, {table: made}, model_id=model)
+    commit(root, kind, study, key, {table: made}, model_id=model, units=units)
+
+
+def _commit_unit(root, study, key, table, row, model=None):
+    """Commit a unit of one row, alone."""
+    _commit(root, "units", study, key, table, row, model=model, units=(key,))

@@ -31,6 +31,7 @@ def random_audit(seed):
             original = by_key["m1", *_key(row)[1:]]
             row |= {"q_plus": original["q_plus"], "q_minus": original["q_minus"]}
     kept = [row for row in trajectories if not _is_missing(row)]
+    units = [unit for model in MODELS for unit in _planned(model, kept)]
     return {
         "stg_runs": [
             {
@@ -39,24 +40,23 @@ def random_audit(seed):
                 "started_at": datetime(2026, 3, 1, tzinfo=UTC),
                 "epsilon": EPSILON,
                 "pairs_digest": "pairs",
-                "shard_count": len(MODELS),
+                "unit_count": len(units),
             }
         ],
-        "stg_run_shards": [
-            {
-                "study": "s",
-                "run_id": "r",
-                "model_id": model,
-                "shard_key": model,
-                "profile_key": model,
-                "trajectory_count": sum(row["model_id"] == model for row in kept),
-            }
-            for model in MODELS
-        ],
+        "stg_run_units": [{"study": "s", "run_id": "r"} | unit for unit in units],
         "stg_pairs": pairs,
         "stg_trajectories": kept,
         "stg_profiles": [_route(row) for row in kept],
     }
+
+
+def _planned(model, kept):
+    """Trajectories and profiles of every path, on one block of all pairs."""
+    for path in GRIDS:
+        count = sum((row["model_id"], row["path"]) == (model, path) for row in kept)
+        of = {"model_id": model, "block": 0, "name": path}
+        yield of | {"unit_key": f"{model}-{path}", "kind": "score", "row_count": count}
+        yield of | {"unit_key": f"{model}-{path}-profiles", "kind": "route"}
 
 
 def _pairs():
@@ -84,7 +84,7 @@ def _score(rng, model, pair):
             yield {
                 "study": "s",
                 "model_id": model,
-                "shard_key": model,
+                "unit_key": f"{model}-{path}",
                 "pair_id": pair["pair_id"],
                 "path": path,
                 "repetition": repetition,
@@ -112,6 +112,6 @@ def _route(row):
     values = {name: values[0].item() for name, values in routed.columns().items()}
     if not routed.is_endpoint_active[0]:
         values["sign_flip_frac"] = None
-    names = ("study", "model_id", "shard_key", "pair_id", "path", "repetition")
+    names = ("study", "model_id", "pair_id", "path", "repetition")
     keys = {name: row[name] for name in names}
-    return keys | {"profile_key": row["shard_key"], "epsilon": EPSILON} | values
+    return keys | {"unit_key": f"{row['unit_key']}-profiles", "epsilon": EPSILON} | values

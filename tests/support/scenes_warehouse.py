@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
+from planned_units import block_units, cost_row, manifest
 
 from decaf.routing.profiles import profile
 from warehouse.commits.writer import commit, open_root
@@ -37,14 +38,9 @@ def scenes_warehouse(root):
 
 def _commit_run(root, run_id, epsilon, started, pair_count):
     run = {"run_id": run_id, "started_at": started, "epsilon": epsilon, "pairs_digest": "pairs"}
-    run |= {"shard_count": len(MODELS), "score": "{}", "config": "{}", "software": "{}"}
-    count = pair_count * len(PATHS)
-    shards = [
-        {"run_id": run_id, "shard_key": f"{model}-scores", "model_id": model, "block": 0}
-        | {"profile_key": f"{model}-at-{epsilon}"}
-        | {"pair_count": pair_count, "trajectory_count": count}
-        for model in MODELS
-    ]
+    counts = dict.fromkeys(PATHS, pair_count)
+    units = [unit for model in MODELS for unit in block_units(model, model, epsilon, counts)]
+    run |= {"unit_count": len(units), "score": "{}", "config": "{}", "software": "{}"}
     models = [
         {"run_id": run_id, "model_id": model, "position": position, "family": "small_cnn"}
         | {"architecture": "net", "weights_sha256": "0", "card": "{}", "training": None}
@@ -55,7 +51,7 @@ def _commit_run(root, run_id, epsilon, started, pair_count):
         | {"t": GRID, "repetition_count": 1, "has_common_start": True}
         for position, path in enumerate(PATHS)
     ]
-    tables = {"runs": [run], "run_shards": shards, "models": models, "paths": paths}
+    tables = {"runs": [run], "models": models, "paths": paths} | manifest(run_id, units)
     _commit(root, "runs", run_id, tables)
     outcome = {"run_id": run_id, "finished_at": started, "forward_rows": 9}
     _commit(root, "outcomes", run_id, {"run_outcomes": [outcome | {"quarantined_count": 0}]})
@@ -64,7 +60,7 @@ def _commit_run(root, run_id, epsilon, started, pair_count):
 def _commit_scores(root, model, pairs):
     rng = np.random.default_rng(MODELS.index(model))
     keys = [
-        {"shard_key": f"{model}-scores", "pair_id": pair["pair_id"], "path": path, "repetition": 0}
+        {"unit_key": f"{model}-{path}", "pair_id": pair["pair_id"], "path": path, "repetition": 0}
         for pair in pairs
         for path in PATHS
     ]
@@ -77,26 +73,23 @@ def _commit_scores(root, model, pairs):
     ]
     images = sorted({pair[side] for pair in pairs for side in ("plus_image", "minus_image")})
     predictions = [
-        {"shard_key": f"{model}-scores", "image_id": image, "class_scores": [0.75, 0.25]}
+        {"unit_key": f"{model}-clean", "image_id": image, "class_scores": [0.75, 0.25]}
         | {"predicted_class": 0}
         for image in images
     ]
-    cost = {"shard_key": f"{model}-scores", "pair_count": len(pairs), "forward_rows": 90}
-    cost |= {"trajectory_count": len(keys), "naive_rows": 128, "batch_size": 8}
-    cost |= {f"{step}_seconds": 1.0 for step in ("load", "build", "forward", "wall")}
-    cost |= {"requested_batch_size": 8, "peak_memory_bytes": 1, "device": "cpu", "worker": "w"}
-    tables = {"trajectories": trajectories, "predictions": predictions}
-    tables["costs"] = [cost | {"started_at": STARTED}]
-    _commit(root, "shards", f"{model}-scores", tables, model)
+    cost = cost_row(f"{model}-scores", len(pairs), 90, 128)
+    tables = {"trajectories": trajectories, "predictions": predictions, "costs": [cost]}
+    units = (f"{model}-clean", *(f"{model}-{path}" for path in PATHS))
+    _commit(root, "units", f"{model}-scores", tables, model, units)
     for epsilon in (EARLIER, EPSILON):
-        profile_key = f"{model}-at-{epsilon}"
         columns = profile(q[0] - q[1], GRID, epsilon).columns()
         columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
         columns |= {name: [key[name] for key in keys] for name in keys[0]}
-        columns["profile_key"] = [profile_key] * len(keys)
+        columns["unit_key"] = [f"{key['unit_key']}-at-{epsilon}" for key in keys]
         columns["epsilon"] = [epsilon] * len(keys)
-        profiles = {"profiles": pa.table(columns)}
-        commit(root, "profiles", STUDY, profile_key, profiles, model_id=model)
+        tables = {"profiles": pa.table(columns)}
+        units = tuple(f"{model}-{path}-at-{epsilon}" for path in PATHS)
+        commit(root, "units", STUDY, f"{model}-at-{epsilon}", tables, model_id=model, units=units)
 
 
 def _pair(scene, change):
@@ -106,8 +99,8 @@ def _pair(scene, change):
     return pair | {"plus_variant": "factual", "minus_variant": f"{change}_changed"}
 
 
-def _commit(root, kind, key, tables, model=None):
+def _commit(root, kind, key, tables, model=None, units=()):
     tables = {
         name: pa.Table.from_pylist(rows, TABLES[name].schema) for name, rows in tables.items()
     }
-    commit(root, kind, STUDY, key, tables, model_id=model)
+    commit(root, kind, STUDY, key, tables, model_id=model, units=units)

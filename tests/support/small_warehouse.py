@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
+from planned_units import block_units, cost_row, manifest
 
 from decaf.routing.profiles import profile
 from warehouse.commits.writer import commit, open_root
@@ -15,7 +16,7 @@ PAIRS = ("p0", "p1", "p2")
 
 
 def small_warehouse(root, study="s", run_id="r", epsilon=0.02, day=1):
-    """Commit the pairs, a run at ``epsilon``, its shards and its outcome; return the root."""
+    """Commit the pairs, a run at ``epsilon``, its units and its outcome; return the root."""
     root = open_root(root)
     commit_pairs(root, study)
     commit_run(root, study, run_id, MODELS, epsilon, day)
@@ -25,17 +26,18 @@ def small_warehouse(root, study="s", run_id="r", epsilon=0.02, day=1):
     return root
 
 
-def commit_run(root, study, run_id, model_ids, epsilon, day, pairs_digest="pairs", **more):
-    """Commit the manifest of a run of one shard for each model, with rows of ``more`` tables."""
+def commit_run(root, study, run_id, model_ids, epsilon, day, pairs_digest="pairs", more=()):
+    """Commit the manifest of a run of one block for each model, and of ``more`` units."""
     started = datetime(2026, 3, day, tzinfo=UTC)
     run = {"run_id": run_id, "started_at": started, "epsilon": epsilon}
-    run |= {"pairs_digest": pairs_digest, "shard_count": len(model_ids)}
-    run |= {"score": "{}", "config": "{}", "software": "{}"}
-    shards = [
-        {"run_id": run_id, "shard_key": f"{model}-scores", "model_id": model, "block": 0}
-        | {"profile_key": f"{model}-at-{epsilon}", "pair_count": 3, "trajectory_count": 3}
+    units = [
+        unit
         for model in model_ids
+        for unit in block_units(model, model, epsilon, {"blend": 3}, digest=pairs_digest)
     ]
+    units += more
+    run |= {"pairs_digest": pairs_digest, "unit_count": len(units)}
+    run |= {"score": "{}", "config": "{}", "software": "{}"}
     models = [
         {"run_id": run_id, "model_id": model, "position": position, "family": "net"}
         | {"architecture": "net", "weights_sha256": "0", "card": "{}", "training": None}
@@ -43,8 +45,8 @@ def commit_run(root, study, run_id, model_ids, epsilon, day, pairs_digest="pairs
     ]
     path = {"run_id": run_id, "path": "blend", "position": 0, "kind": "blend", "identity": "{}"}
     path |= {"t": GRID, "repetition_count": 1, "has_common_start": True}
-    tables = {"runs": [run], "run_shards": shards, "models": models, "paths": [path]}
-    tables = {name: _rows(name, rows) for name, rows in (tables | more).items()}
+    tables = {"runs": [run], "models": models, "paths": [path]} | manifest(run_id, units)
+    tables = {name: _rows(name, rows) for name, rows in tables.items()}
     commit(root, "runs", study, run_id, tables)
 
 
@@ -56,43 +58,44 @@ def commit_outcome(root, study, run_id, day):
 
 
 def commit_shard(root, study, model, epsilon, seed=0):
-    """Commit the scores and profiles of the one shard of a model."""
+    """Commit the scores and profiles of the one block of a model."""
     commit_scores(root, study, model, seed)
     commit_profiles(root, study, model, epsilon, seed)
 
 
 def commit_scores(root, study, model, seed=0):
-    """Commit the scores of the one shard of a model."""
+    """Commit the scores of the one block of a model: the units ``-clean`` and ``-blend``."""
     keys, q = _scored(model, seed)
     trajectories = [
         key | {"t": GRID, "q_plus": list(plus), "q_minus": list(minus)}
         for key, plus, minus in zip(keys, *q, strict=True)
     ]
     predictions = [
-        {"shard_key": f"{model}-scores", "image_id": f"{pair}/{side}", "predicted_class": 0}
+        {"unit_key": f"{model}-clean", "image_id": f"{pair}/{side}", "predicted_class": 0}
         | {"class_scores": [0.75, 0.25]}
         for pair in PAIRS
         for side in ("same", "rand")
     ]
-    cost = {"shard_key": f"{model}-scores", "pair_count": 3, "trajectory_count": 3}
-    cost |= {"forward_rows": 15, "naive_rows": 18, "batch_size": 8, "requested_batch_size": 8}
-    cost |= {f"{step}_seconds": 1.0 for step in ("load", "build", "forward", "wall")}
-    cost |= {"peak_memory_bytes": 1, "device": "cpu", "worker": "w"}
-    cost |= {"started_at": datetime(2026, 3, 1, tzinfo=UTC)}
+    cost = cost_row(f"{model}-scores", 3, 15, 18)
     tables = {"trajectories": trajectories, "predictions": predictions, "costs": [cost]}
     tables = {name: _rows(name, rows) for name, rows in tables.items()}
-    commit(root, "shards", study, f"{model}-scores", tables, model_id=model)
+    units = (f"{model}-clean", f"{model}-blend")
+    commit(root, "units", study, f"{model}-scores", tables, model_id=model, units=units)
 
 
 def commit_profiles(root, study, model, epsilon, seed=0):
-    """Commit the profiles of the one shard of a model, from the same scores."""
+    """Commit the profiles of the one block of a model, from the same scores."""
     keys, q = _scored(model, seed)
     columns = profile(q[0] - q[1], GRID, epsilon).columns()
     columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
-    profile_key = f"{model}-at-{epsilon}"
-    given = {"profile_key": [profile_key] * len(PAIRS), "epsilon": [epsilon] * len(PAIRS)}
-    rows = pa.table({name: [key[name] for key in keys] for name in keys[0]} | given | columns)
-    commit(root, "profiles", study, profile_key, {"profiles": rows}, model_id=model)
+    unit = f"{model}-blend-at-{epsilon}"
+    routed = {"unit_key": [unit] * len(PAIRS), "epsilon": [epsilon] * len(PAIRS)}
+    tables = {
+        "profiles": pa.table(
+            {name: [key[name] for key in keys] for name in keys[0]} | routed | columns
+        )
+    }
+    commit(root, "units", study, f"{model}-at-{epsilon}", tables, model_id=model, units=(unit,))
 
 
 def _scored(model, seed):
@@ -100,7 +103,7 @@ def _scored(model, seed):
     q = np.random.default_rng(seed).random((2, len(PAIRS), len(GRID)))
     q[1, :, 0] = q[0, :, 0]
     keys = [
-        {"shard_key": f"{model}-scores", "pair_id": pair, "path": "blend", "repetition": 0}
+        {"unit_key": f"{model}-blend", "pair_id": pair, "path": "blend", "repetition": 0}
         for pair in PAIRS
     ]
     return keys, q

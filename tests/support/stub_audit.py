@@ -18,13 +18,12 @@ from warehouse.query.views import views
 COLUMNS = {
     "out_runs": "study VARCHAR, run_id VARCHAR, is_current BOOLEAN, started_at TIMESTAMPTZ,"
     " finished_at TIMESTAMPTZ, is_finished BOOLEAN, epsilon DOUBLE, pairs_digest VARCHAR,"
-    " shard_count BIGINT, forward_rows BIGINT, quarantined_count BIGINT, score VARCHAR,"
+    " unit_count BIGINT, forward_rows BIGINT, quarantined_count BIGINT, score VARCHAR,"
     " software VARCHAR",
     "out_models": "study VARCHAR, model_id VARCHAR, position BIGINT, family VARCHAR,"
     " architecture VARCHAR, weights_sha256 VARCHAR, card VARCHAR, training VARCHAR",
     "core_shards": "study VARCHAR, run_id VARCHAR, model_id VARCHAR, block BIGINT,"
-    " shard_key VARCHAR, profile_key VARCHAR, pair_count BIGINT, trajectory_count BIGINT,"
-    " is_scored BOOLEAN, is_routed BOOLEAN",
+    " path_count BIGINT, trajectory_count BIGINT, is_scored BOOLEAN, is_routed BOOLEAN",
     "out_pair_types": "study VARCHAR, pair_type VARCHAR, plus_variant VARCHAR,"
     " minus_variant VARCHAR, pair_count BIGINT, source_count BIGINT",
     "out_model_profiles": "study VARCHAR, model_id VARCHAR, family VARCHAR, position BIGINT,"
@@ -165,7 +164,7 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
         models.append((study, model, position, family, "timm/" + model, digest, "{}", None))
     insert(connection, "out_models", models)
     shards = [
-        (study, RUN_ID, model, block, f"{model}-{block}", f"{model}-{block}-p", 10, 20, done, done)
+        (study, RUN_ID, model, block, 2, 20, done, done)
         for model in audit.models
         for block in range(4)
         for done in [audit.is_finished or (audit.has_rows and block == 0)]

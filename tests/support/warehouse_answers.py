@@ -8,7 +8,7 @@ from warehouse.query.checks import run_checks
 from warehouse.query.views import in_order
 
 LOWER = [view for view in in_order() if view.kind in ("stg", "core")]
-GIVEN = ("files.", "receipts", "receipt_files")
+GIVEN = ("files.", "receipts", "committed_units", "receipt_files")
 FIRST = [view for view in LOWER if any(name.startswith(GIVEN) for name in view.inputs)]
 """Views that read what a connection is given; all others are made of these."""
 UPPERMOST = ("core_profiles", "out_model_profiles")
