@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from decaf.statistics.draws import draw_clusters, draw_nested
+from decaf.statistics.draws import draw_clusters
 from warehouse.query.catalog import connect
 from warehouse.storage import resolved
 
@@ -106,7 +106,7 @@ def limits_of(models: Models, behaviour: str, part: str) -> Iterator[tuple[float
     joint = np.array([f"{name} {seed}" for name, seed in pairs])
     for clusters, draws in (
         (joint, draw_clusters(len(set(joint)), REPLICATES, SEED)),
-        (joint, draw_nested(family, joint, REPLICATES, SEED)),
+        (joint, draw_nested(family, joint)),
         (np.arange(len(score)), draw_clusters(len(score), REPLICATES, SEED)),
     ):
         members = [np.flatnonzero(clusters == name) for name in np.unique(clusters)]
@@ -116,6 +116,16 @@ def limits_of(models: Models, behaviour: str, part: str) -> Iterator[tuple[float
             replicates.append(spearmanr(score[rows], rate[rows])[0])
         low, high = np.nanquantile(replicates, [0.025, 0.975])
         yield float(low), float(high)
+
+
+def draw_nested(family: NDArray, joint: NDArray) -> NDArray[np.int64]:
+    """Draw families and, inside each drawn one, its seeds; families hold equally many."""
+    names, first = np.unique(joint, return_index=True)
+    places = np.stack([np.flatnonzero(family[first] == name) for name in np.unique(family)])
+    generator = np.random.default_rng(SEED)
+    drawn = generator.integers(0, len(places), size=(REPLICATES, len(places)))
+    inside = generator.integers(0, places.shape[1], size=(REPLICATES, *places.shape))
+    return places[drawn[:, :, np.newaxis], inside].reshape(REPLICATES, names.size)
 
 
 def report(connection: duckdb.DuckDBPyConnection, study: str) -> Iterator[str]:

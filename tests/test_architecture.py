@@ -20,7 +20,6 @@ LIGHT = (
     "decaf.statistics.bootstrap",
     "decaf.statistics.ranks",
     "decaf.statistics.discrimination",
-    "decaf.statistics.bins",
     "decaf.data.pairs",
     "decaf.scoring.planner",
     "decaf.scoring.block",

@@ -45,14 +45,6 @@ class Profiles(NamedTuple):
         }
 
 
-class Fractions(NamedTuple):
-    """Shares of Abs, float64, one entry per trajectory; all three are 0 where Abs is 0."""
-
-    evidence: NDArray[np.float64]
-    contradiction: NDArray[np.float64]
-    fragility: NDArray[np.float64]
-
-
 def profile(
     response: ArrayLike,
     grid: ArrayLike | None = None,
@@ -144,24 +136,4 @@ def gate(sums: Integrals, epsilon: float = DEFAULT_EPSILON) -> Profiles:
         sign_flip_frac=np.where(a, opposed_frac, np.nan),
         opposed_mass=(d != 0) * opposed,
         is_endpoint_active=a,
-    )
-
-
-def signed_evidence(profiles: Profiles) -> NDArray[np.float64]:
-    """Evidence with the sign of the final contrast; 0 on endpoint-null pairs."""
-    return np.sign(profiles.endpoint_delta) * profiles.evidence
-
-
-def component_fractions(profiles: Profiles) -> Fractions:
-    """Shares ``E / Abs``, ``C / Abs`` and ``F / Abs``.
-
-    Examples
-    --------
-    >>> component_fractions(profile([[0.0, -0.2, 0.4]], [0, 0.5, 1])).evidence.tolist()
-    [0.5]
-    """
-    total = profiles.abs_response
-    whole = np.where(total > 0, total, 1.0)
-    return Fractions(
-        profiles.evidence / whole, profiles.contradiction / whole, profiles.fragility / whole
     )

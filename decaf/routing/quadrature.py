@@ -1,7 +1,5 @@
 """The measure over stages: trapezoid weights on an explicit grid, or any normalised weights."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -26,6 +24,10 @@ def check_grid(grid: ArrayLike) -> NDArray[np.float64]:
 
 def trapezoid_weights(grid: ArrayLike) -> NDArray[np.float64]:
     """Weights ``w`` of the trapezoid rule on ``grid``; they sum to one (paper, appendix C.1).
+
+    A path that is walked at another pace, ``r(h(u))`` at stages ``u``, keeps its profile under the
+    measure pushed forward: the weights of ``h(u)`` (paper, appendix B.7). Those of ``u`` measure
+    another profile.
 
     Parameters
     ----------
@@ -78,35 +80,3 @@ def check_measure(measure: ArrayLike) -> NDArray[np.float64]:
     if abs(mass - 1) > MASS_TOLERANCE:
         raise ResponseError(f"stage measure sums to {mass}; expected 1, divide it by its sum")
     return weights
-
-
-def pushed_forward_weights(
-    grid: ArrayLike, warp: Callable[[NDArray[np.float64]], ArrayLike]
-) -> NDArray[np.float64]:
-    """Weights that leave profiles as they were when the path is walked at another pace.
-
-    The path ``r(h(u))`` seen at the stages ``u`` is integrated under the push-forward of the
-    uniform measure by the inverse of ``h``: every stage keeps the weight it has at ``t = h(u)``
-    (paper, appendix B.7). Trapezoid weights of ``u`` itself would measure another profile.
-
-    Parameters
-    ----------
-    grid
-        (n_stages,) stages ``u``, strictly increasing from 0 to 1.
-    warp
-        ``h``, strictly increasing on the grid, with ``h(0) = 0`` and ``h(1) = 1``.
-
-    Returns
-    -------
-    (n_stages,) float64, a stage measure
-
-    Examples
-    --------
-    >>> pushed_forward_weights([0, 0.5, 1], lambda u: u**2).tolist()
-    [0.125, 0.5, 0.375]
-    """
-    stages = check_grid(grid)
-    warped = check_grid(warp(stages))
-    if warped.size != stages.size:
-        raise ResponseError(f"warp gave {warped.size} stages for {stages.size}; expected as many")
-    return trapezoid_weights(warped)

@@ -1,1 +1,1 @@
-"""Draws, bootstrap, ranks, discrimination and bins."""
+"""Draws, bootstrap, ranks and discrimination."""

@@ -5,11 +5,10 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from random_audit import MODELS, random_audit
+from resampling import bootstrap_ratio, bootstrap_spearman, replicate_means, spearman_rows
 from test_oracles import METRICS, by_cell, cell_of, rows_of, source_draws
 
-from decaf.statistics.bootstrap import bootstrap_ratio, bootstrap_statistic, replicate_means
 from decaf.statistics.intervals import percentile_interval
-from decaf.statistics.ranks import weighted_spearman
 
 
 @pytest.fixture(params=[0, 1])
@@ -162,21 +161,11 @@ def test_rank_transfer_intervals(audit, catalogue):
             continue
         if row["resampled"] == "models":
             draws = model_draws(connection, sides.shape[1], 500, 91702)
-            reference = bootstrap_statistic(weighted_spearman, sides, draws=draws)
+            reference = bootstrap_spearman(*sides, draws)
         else:
             drawn = np.round(drawn_on_paths(means, row), 12)
-            reference = percentile_interval(row["spearman"], _spearman(*drawn), 9)
+            reference = percentile_interval(row["spearman"], spearman_rows(*drawn.mT), 9)
         check_limits(row, reference)
-
-
-def _spearman(a, b):
-    """Spearman of every replicate over the models that have a mean in it."""
-    values = []
-    for x, y in zip(a.T, b.T, strict=True):
-        complete = ~np.isnan(x) & ~np.isnan(y)
-        ones = np.ones((1, complete.sum()))
-        values.append(weighted_spearman(x[complete], y[complete], ones)[0])
-    return np.array(values)
 
 
 def test_one_model_against_itself(audit, catalogue):

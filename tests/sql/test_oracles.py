@@ -6,13 +6,13 @@ import duckdb
 import numpy as np
 import pytest
 from random_audit import EPSILON, GRIDS, MODELS, random_audit
+from resampling import spearman
 from scipy.stats import spearmanr
 from view_tables import VIEWS, define
 
 from decaf.routing.profiles import profile
 from decaf.routing.quadrature import trapezoid_weights
 from decaf.statistics.bootstrap import bootstrap_mean
-from decaf.statistics.ranks import spearman
 from warehouse.query import functions
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")

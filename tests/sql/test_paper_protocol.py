@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 from random_audit import MODELS, random_audit
+from resampling import bootstrap_ratio, bootstrap_spearman
 from test_comparisons import means_on_paths, model_draws, near
 from test_oracles import by_cell, rows_of
 
 from decaf.routing.profiles import profile
-from decaf.statistics.bootstrap import bootstrap_mean, bootstrap_ratio, bootstrap_statistic
-from decaf.statistics.ranks import weighted_spearman
+from decaf.statistics.bootstrap import bootstrap_mean
 
 KINDS = {
     "shuffle": ("patches", {"ranking": "random"}),
@@ -72,7 +72,7 @@ def test_rank_transfer(audit, catalogue):
             continue
         sides = np.round(means_on_paths(audit, row), 12)
         draws = model_draws(connection, sides.shape[1], 500, 91702)
-        check(row, bootstrap_statistic(weighted_spearman, sides, draws=draws))
+        check(row, bootstrap_spearman(*sides, draws))
         checked += 1
     assert checked > 10
 

@@ -4,12 +4,13 @@ from collections import Counter, defaultdict
 from datetime import UTC, datetime
 
 import duckdb
+import numpy as np
 import pytest
 from random_audit import GRIDS, MODELS, random_audit
 from test_comparisons import check_limits, model_draws, near
 from test_oracles import METRICS, rows_of
 
-from decaf.statistics.bootstrap import bootstrap_difference
+from decaf.statistics.bootstrap import bootstrap_mean
 
 SHARED = ("m1", "m1 again")
 """Models whose units the second run took from the first."""
@@ -83,7 +84,7 @@ def test_means_move(catalogue, study):
         clusters = [pairs[key[1]]["source_id"] for key in keys]
         count = len(set(clusters))
         draws = model_draws(connection, count, 100, 4)
-        reference = bootstrap_difference(x, y, clusters=clusters, draws=draws)
+        reference = bootstrap_mean(np.subtract(x, y), clusters, draws)
         assert row["change"] == near(reference.estimate)
         assert row["mean_b"] - row["mean_a"] == near(reference.estimate)
         assert (row["source_count"], row["trajectory_count"]) == (count, len(keys))

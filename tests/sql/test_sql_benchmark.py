@@ -4,11 +4,20 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from judging import (
+    common_support,
+    matched_agreement,
+    one_vs_rest,
+    quantile_bins,
+    role_credit,
+    valid_bin_macro,
+    weighted_auprc,
+    weighted_auroc,
+    within_bins,
+)
 from view_tables import define
 
-from decaf.evaluation.matching import match_units, matched_agreement, role_credit
-from decaf.statistics.bins import common_support, quantile_bins, valid_bin_macro, within_bins
-from decaf.statistics.discrimination import one_vs_rest, weighted_auprc, weighted_auroc
+from decaf.evaluation.matching import match_units
 from decaf.statistics.draws import multiplicities
 from warehouse.query import functions
 

@@ -1,19 +1,20 @@
-"""AUROC, AUPRC and magnitude bins of the SQL against the references of the kernel."""
+"""AUROC, AUPRC and magnitude bins of the SQL against their definitions."""
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from view_tables import define
-
-from decaf.statistics.bins import (
+from judging import (
+    auprc,
+    auroc,
     common_support,
     common_support_macro,
     quantile_bins,
     valid_bin_macro,
     within_bins,
 )
-from decaf.statistics.discrimination import auprc, auroc
+from view_tables import define
+
 from warehouse.query import functions
 
 BEHAVIOURS = ("C", "E", "F")

@@ -4,9 +4,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from judging import matched_agreement, role_credit
 from view_tables import define
 
-from decaf.evaluation.matching import match_units, matched_agreement, role_credit
+from decaf.evaluation.matching import match_units
 
 
 @pytest.fixture

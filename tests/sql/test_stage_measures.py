@@ -10,7 +10,7 @@ from view_tables import define
 
 from decaf.routing.integrals import integrate
 from decaf.routing.profiles import profile
-from decaf.routing.quadrature import pushed_forward_weights
+from decaf.routing.quadrature import trapezoid_weights
 from decaf.routing.thresholds import sweep
 
 QUANTITIES = (
@@ -113,7 +113,7 @@ def test_measures_of_an_audit(audit, catalogue):
     rng = np.random.default_rng(2)
     for path, grid in GRIDS.items():
         rows = [row for row in audit["stg_trajectories"] if row["path"] == path]
-        warped = pushed_forward_weights(grid, lambda u: u**2)
+        warped = trapezoid_weights(np.square(grid))
         for measure in (rng.dirichlet(np.ones(len(grid))), np.eye(len(grid))[1], warped):
             sql = (
                 f"WITH mine AS (FROM core_trajectories WHERE path = '{path}') "

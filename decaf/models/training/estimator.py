@@ -38,8 +38,8 @@ def fit_estimator(recipe: Settings, target: Path) -> None:
 
 def read_outcome(path: Path) -> dict[str, Any] | None:
     """What came out of the fit that made a file; None when it was not made here."""
-    place = _outcome_file(path)
-    return json.loads(place.read_text()) if place.exists() else None
+    file = _outcome_file(path)
+    return json.loads(file.read_text()) if file.exists() else None
 
 
 def _outcome_file(target: Path) -> Path:

@@ -32,7 +32,7 @@ class Augmentation(NamedTuple):
 
 
 CROP_RATIOS = (3 / 4, 4 / 3)
-"""Width over height of random crops: those of the random resized crop as everyone knows it."""
+"""Smallest and largest width over height of random crops, as in torchvision."""
 
 
 def batches(

@@ -42,8 +42,8 @@ class EpochRecord(NamedTuple):
 class Progress:
     """Weights of every epoch and the last optimiser state, in a folder of their own.
 
-    The optimiser's file goes last and carries the records of all epochs: an epoch without it has
-    not happened.
+    The optimiser's file is written last and carries the records of all epochs, so an epoch that
+    stopped before it is trained again.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -61,7 +61,7 @@ class Progress:
         ModelError
             When they are missing, damaged or another network's.
         """
-        with self._told_apart():
+        with self._restartable():
             load_into(network, self.weights_file(epoch))
 
     def restore(
@@ -74,23 +74,18 @@ class Progress:
         ModelError
             When a file is missing, damaged or of another training.
         """
-        if not self._optimizer_file.exists():
-            return []
-        with self._told_apart():
-            return self._restored(network, optimizer)
-
-    def _restored(
-        self, network: "torch.nn.Module", optimizer: "torch.optim.Optimizer"
-    ) -> list[EpochRecord]:
         path = self._optimizer_file
-        records = [EpochRecord(*values) for values in json.loads(read_metadata(path)[RECORDS])]
-        load_into(network, self.weights_file(records[-1].epoch))
-        state: dict[int, dict[str, torch.Tensor]] = {}
-        for name, tensor in read_tensors(path).items():
-            parameter, _, entry = name.partition(".")
-            state.setdefault(int(parameter), {})[entry] = tensor
-        groups = optimizer.state_dict()["param_groups"]
-        optimizer.load_state_dict({"state": state, "param_groups": groups})
+        if not path.exists():
+            return []
+        with self._restartable():
+            records = [EpochRecord(*values) for values in json.loads(read_metadata(path)[RECORDS])]
+            load_into(network, self.weights_file(records[-1].epoch))
+            state: dict[int, dict[str, torch.Tensor]] = {}
+            for name, tensor in read_tensors(path).items():
+                parameter, _, entry = name.partition(".")
+                state.setdefault(int(parameter), {})[entry] = tensor
+            groups = optimizer.state_dict()["param_groups"]
+            optimizer.load_state_dict({"state": state, "param_groups": groups})
         return records
 
     def store(
@@ -115,8 +110,8 @@ class Progress:
         save_tensors(tensors, self._optimizer_file, {RECORDS: json.dumps(records)})
 
     @contextmanager
-    def _told_apart(self) -> Iterator[None]:
-        """Say of a file that cannot be used that it is no checkpoint of the user's."""
+    def _restartable(self) -> Iterator[None]:
+        """Turn errors about files of this folder into one that says how to start again."""
         try:
             yield
         # Of a damaged file, a reader stumbles over whatever it expected there.

@@ -7,8 +7,8 @@
 -- those that coincide are dropped. A magnitude that is NULL or not finite lies in no bin.
 -- FROM quantile_bins('my_units', 20)
 
--- Share of the units below an edge, to the last bit that of decaf.statistics.bins: numpy's linspace, rounded up
--- where no DOUBLE is equal to it.
+-- Share of the units below an edge, to the last bit that of pandas.qcut: numpy's linspace, rounded
+-- up where no DOUBLE is equal to it.
 CREATE OR REPLACE MACRO share_below_edge(number, bin_count) AS
     CASE
         WHEN number = bin_count THEN 1

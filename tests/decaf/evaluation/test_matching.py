@@ -1,12 +1,10 @@
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from decaf.errors import ResponseError
-from decaf.evaluation.matching import match_units, matched_agreement, role_credit
+from decaf.evaluation.matching import match_units
 
 E, C, F = [1, 0, 0], [0, 1, 0], [0, 0, 1]
 NONE = [0, 0, 0]
@@ -128,74 +126,6 @@ def test_order_of_rows_does_not_matter(units, random):
     np.testing.assert_array_equal(order[other], one)
 
 
-def test_credit_by_hand():
-    scores = [[0.5, 0.1, 0.2], [0.2, 0.2, 0.1], [0, 0, 0], [0.1, 0.2, 0.3], [0.3, 0.1, 0.3]]
-    labels = [E, C, [1, 1, 0], C, NONE]
-    assert role_credit(scores, labels) == pytest.approx([1, 0.5, 2 / 3, 0, 0])
-
-
-def test_credit_of_a_missing_score_is_missing():
-    credit = role_credit([[0.5, np.nan], [0.5, 0.1]], [[1, 0], [1, 0]])
-    np.testing.assert_array_equal(credit, [np.nan, 1])
-
-
-@given(UNITS)
-def test_a_scalar_earns_the_active_labels_over_three_times_the_cases(units):
-    magnitude, labels, groups = columns(units)
-    pairs = match_units(magnitude, labels, [groups], tolerance=0.5)
-    found = matched_agreement(magnitude, labels, pairs)
-    if not len(pairs):
-        assert np.isnan(found.accuracy)
-        return
-    active, cases = int(labels[pairs].sum()), pairs.size
-    exact = sum(Fraction(int(labels[unit].sum()), 3) for unit in pairs.ravel()) / cases
-    assert exact == Fraction(active, 3 * cases)
-    assert found.accuracy == pytest.approx(float(exact), abs=1e-15)
-
-
-def test_published_accuracy_of_the_ordinary_magnitude():
-    # 17,416 active labels in 16,578 cases: 838 cases with two labels, the others with one.
-    labels = np.tile([E, C], (8_289, 1))
-    labels[:838, 2] = 1
-    pairs = np.arange(16_578).reshape(-1, 2)
-    found = matched_agreement(np.ones(16_578), labels, pairs)
-    assert found.accuracy == pytest.approx(0.3501829734185867, abs=1e-15)
-    assert found.pair_count == 8_289
-
-
-def test_agreement_by_hand():
-    # Units 0 and 1 differ on both labels: 0.6 beats 0.2, then a tie. 2 and 3 on the second: lost.
-    scores = [[0.6, 0.3], [0.2, 0.3], [0.4, 0.1], [0.5, 0.2]]
-    labels = [[1, 0], [0, 1], [1, 1], [1, 0]]
-    found = matched_agreement(scores, labels, [[0, 1], [2, 3]])
-    assert found.accuracy == 1
-    assert found.ranking_accuracy == pytest.approx((1 + 0.5 + 0) / 3)
-    assert (found.pair_count, found.ranking_count) == (2, 3)
-
-
-def test_ranking_does_not_depend_on_the_order_of_the_members():
-    rng = np.random.default_rng(3)
-    scores, labels = rng.integers(0, 3, (40, 3)), rng.integers(0, 2, (40, 3))
-    pairs = rng.permutation(40).reshape(-1, 2)
-    assert matched_agreement(scores, labels, pairs) == matched_agreement(
-        scores, labels, pairs[:, ::-1]
-    )
-
-
-def test_pairs_with_a_missing_score_are_left_out():
-    scores = [[np.nan, 0.3], [0.2, 0.4], [0.4, 0.1], [0.1, 0.2]]
-    labels = [[1, 0], [0, 1], [1, 0], [0, 1]]
-    found = matched_agreement(scores, labels, [[0, 1], [2, 3]])
-    assert (found.accuracy, found.pair_count) == (1, 1)
-    assert (found.ranking_accuracy, found.ranking_count) == (1, 3)
-
-
-def test_no_pair_is_undefined():
-    found = matched_agreement([1.0], [[1]], np.empty((0, 2), dtype=int))
-    assert np.isnan(found[:2]).all()
-    assert found[2:] == (0, 0)
-
-
 @pytest.mark.parametrize("tolerance", [-0.1, 1, np.nan, np.inf, True, "0.05", None])
 def test_bad_tolerance(tolerance):
     with pytest.raises(ResponseError, match="expected a number from 0 to below 1"):
@@ -213,11 +143,6 @@ def test_bad_tolerance(tolerance):
         (lambda: match_units([1.0], [E], [["a", "b"]]), r"\(1,\), \(2,\)"),
         (lambda: matched([1.0, -2.0], [E, C]), r"down to -2\.0"),
         (lambda: matched([1.0, np.nan], [E, C]), "1 non-finite"),
-        (lambda: role_credit([0.1, 0.2], [E]), r"scores have shape \(2,\)"),
-        (lambda: matched_agreement([1.0], [E], [[0, 1]]), "rows 0 to 1; expected rows of the 1"),
-        (lambda: matched_agreement([1.0], [E], [[-1, 0]]), "rows -1 to 0"),
-        (lambda: matched_agreement([1.0], [E], [0, 0]), r"pairs have shape \(2,\)"),
-        (lambda: matched_agreement([1.0], [E], [[0.0, 0.0]]), r"pairs have shape \(1, 2\)"),
     ],
 )
 def test_bad_input(make, message):

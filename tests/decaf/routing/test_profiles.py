@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from decaf.errors import ResponseError
 from decaf.routing.integrals import integrate
-from decaf.routing.profiles import component_fractions, gate, profile, signed_evidence
+from decaf.routing.profiles import gate, profile
 from decaf.routing.quadrature import trapezoid_weights
 from decaf.routing.route import route
 
@@ -137,19 +137,6 @@ def test_the_response_and_the_endpoint_are_left_as_they_are():
     assert response.tolist() == [[0.0, -0.2, 0.4]]
     assert endpoint.tolist() == [-0.4]
     assert not any(np.shares_memory(column, part) for column in p for part in (response, endpoint))
-
-
-def test_evidence_takes_the_sign_of_the_endpoint():
-    p = profile([[0.0, 0.4], [0.0, -0.4], [0.3, 0.01]], [0, 1])
-    np.testing.assert_allclose(signed_evidence(p), [0.2, -0.2, 0.0])
-
-
-def test_fractions_share_the_magnitude_and_vanish_without_any():
-    p = profile([[0.0, -0.2, 0.4], [0.1, 0.1, 0.01], [0.0, 0.0, 0.0]], [0, 0.5, 1])
-    shares = component_fractions(p)
-    np.testing.assert_allclose(shares.evidence, [0.5, 0, 0])
-    np.testing.assert_allclose(shares.contradiction, [0.5, 0, 0])
-    np.testing.assert_allclose(shares.fragility, [0, 1, 0])
 
 
 @pytest.mark.parametrize("shape", [(8,), (2, 8), (2, 9, 1), ()])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decaf.errors import ResponseError
-from decaf.routing.quadrature import check_measure, pushed_forward_weights, trapezoid_weights
+from decaf.routing.quadrature import check_measure, trapezoid_weights
 
 
 @pytest.mark.parametrize(
@@ -79,23 +79,3 @@ def test_normalised_weights_are_a_measure(measure):
 def test_weights_that_are_no_measure_are_refused(measure, message):
     with pytest.raises(ResponseError, match=f"stage measure.*{message}"):
         check_measure(measure)
-
-
-def test_a_push_forward_by_hand():
-    # h(u) = u^2 puts the stages at 0, 1/4 and 1, whose trapezoid weights are 1/8, 1/2 and 3/8.
-    weights = pushed_forward_weights([0, 0.5, 1], np.square)
-    np.testing.assert_array_equal(weights, [1 / 8, 1 / 2, 3 / 8])
-
-
-@pytest.mark.parametrize(
-    ("warp", "message"),
-    [
-        (lambda u: 1 - u, "increase"),
-        (lambda u: u / 2, "spans"),
-        (lambda u: u[[0, -1]], "2 stages for 3"),
-    ],
-    ids=["decreasing", "not onto", "fewer stages"],
-)
-def test_a_warp_that_is_no_increasing_bijection_is_refused(warp, message):
-    with pytest.raises(ResponseError, match=message):
-        pushed_forward_weights([0, 0.5, 1], warp)

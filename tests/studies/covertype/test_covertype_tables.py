@@ -3,11 +3,10 @@
 import duckdb
 import numpy as np
 import pytest
+from judging import one_vs_rest, quantile_bins, role_credit, valid_bin_macro, within_bins
 from view_tables import VIEWS, create, define, relations
 
-from decaf.evaluation.matching import match_units, role_credit
-from decaf.statistics.bins import quantile_bins, valid_bin_macro, within_bins
-from decaf.statistics.discrimination import one_vs_rest
+from decaf.evaluation.matching import match_units
 from warehouse.query import functions
 
 LABELS = ("evidence", "contradiction", "fragility")
