@@ -10,8 +10,12 @@ from typing import get_args
 
 import pytest
 
+from decaf.contracts.checking import check
+from decaf.contracts.targets import candidates
 from decaf.foundation.plugins import members, name_of
 from decaf.models.card import ModelCard
+from decaf.plan.places import BASES, load_anywhere
+from decaf.plan.shards import plan_shards
 from decaf.plan.study import Study, load_study
 from decaf.registry.entries import Registry
 from decaf.scoring.scores.base import ScoreDefinition
@@ -38,7 +42,10 @@ def test_reference_pages_are_up_to_date(page):
 
 
 def test_every_command_is_documented():
-    names = [command.name or command.callback.__name__ for command in app.registered_commands]
+    names = [
+        command.name or command.callback.__name__.replace("_", "-")
+        for command in app.registered_commands
+    ]
     assert "run" in names
     for name in names:
         assert f"`decaf {name}" in TEXT, name
@@ -136,6 +143,25 @@ def test_every_source_of_models_has_an_example_that_can_be_read(monkeypatch, tmp
     assert len(models) == sum(example.count("- id:") for example in examples)
     sources = [name_of(card) for card in members(ModelCard)]
     assert {card.source for card in models} == set(sources)
+
+
+def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
+    page = (ROOT / "docs" / "plugins.md").read_text()
+    (module,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "my_pairs.py").write_text(module)
+    (tmp_path / "squares.yaml").write_text(yaml_examples("plugins.md")[0])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    study = load_study(tmp_path / "squares.yaml")
+    assert [len(shard.rows) for shard in plan_shards(study, study.pair_set())] == [4]
+    ((entry, place),) = candidates(str(tmp_path / "my_pairs.py"))
+    assert [one for one in check(load_anywhere(entry, place)) if one.problem] == []
+
+
+def test_every_place_and_base_is_on_the_page_of_plug_ins():
+    page = (ROOT / "docs" / "plugins.md").read_text()
+    for base in BASES:
+        assert re.search(rf"\| `{base.place.name}` \|.*`{base.place.tag}|{base.place.tag}: …", page)
+        assert base.__name__ in page
 
 
 def test_the_example_of_a_re_audit_can_be_read(monkeypatch, tmp_path):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ROWS = 5
 WIDTHS = (1, 2, 10, 1000)
-"""Numbers of outputs that are tried beside the score's own number of classes."""
+"""Numbers of outputs that are tried in turn, after the score's own number of classes."""
 
 
 class Scored(NamedTuple):
@@ -90,8 +90,10 @@ def _taken(trial: Trial) -> Iterator[Scored]:
 
     random = torch.Generator().manual_seed(0)
     refused = []
-    taken = 0
+    is_taken = False
     for width in dict.fromkeys((getattr(trial.member, "classes", 1), *WIDTHS)):
+        if is_taken:
+            return
         for output in get_args(Output):
             outputs = torch.randn(ROWS, width, generator=random)
             outputs = outputs.softmax(dim=1) if output == "probabilities" else outputs
@@ -100,9 +102,9 @@ def _taken(trial: Trial) -> Iterator[Scored]:
             except BadInput as error:
                 refused.append(str(error))
                 continue
-            taken += 1
+            is_taken = True
             yield Scored(outputs, output, values)
-    if not taken:
+    if not is_taken:
         raise Broken(f"values() refuses all outputs that were tried, the last with: {refused[-1]}")
 
 
