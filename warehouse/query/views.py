@@ -11,7 +11,7 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import WarehouseError
-from warehouse.query.placeholders import filled
+from warehouse.query.placeholders import filled, views_of
 
 SQL_FOLDER = Path(__file__).parents[2] / "sql"
 CHECKS = "checks"
@@ -69,7 +69,8 @@ def create_views(connection: duckdb.DuckDBPyConnection, scripts: list[View]) -> 
 
 
 def _parse(path: Path) -> View:
-    sql = filled(path.read_text(encoding="utf-8"), SQL_FOLDER)
+    text = path.read_text(encoding="utf-8")
+    sql = filled(text, SQL_FOLDER)
     header = {
         field: " ".join(text.replace("\n--", " ").split()) for field, text in HEADER.findall(sql)
     }
@@ -77,6 +78,7 @@ def _parse(path: Path) -> View:
     if missing:
         raise WarehouseError(f"{path}: the header lacks {', '.join(sorted(missing))}")
     inputs = tuple(name.strip() for name in header["inputs"].split(",") if name.strip() != "none")
+    inputs += tuple(views_of(text, SQL_FOLDER))
     return View(
         path.stem,
         path.parent.relative_to(SQL_FOLDER).as_posix(),
