@@ -7,7 +7,7 @@ from tasks.plan import AuditPlan
 from warehouse.commits.lock import study_lock
 from warehouse.query.catalog import connect
 from warehouse.report.page import write_report
-from warehouse.report.paper_page import write_paper_page
+from warehouse.report.paper.page import write_paper_page
 from warehouse.storage import Root
 
 

@@ -1,48 +1,24 @@
--- purpose: scores of every method for every behaviour of a unit
--- grain: one row per study, model, source, method and label
--- inputs: core_unit_bins, core_attributions, core_measurements
--- paper: section 6.1; appendix F
--- DECAF scores evidence by E, contradiction by C and fragility by F; the score of any other method
--- is one number, the same for the three labels. Spatial methods have the study's names for them.
--- On an endpoint-null pair no stage opposes the endpoint: SignFlip is 0 there, as in the probes.
+-- purpose: scores of every method for every label of what studies judge, with the labels
+-- grain: one row per study, unit, method and label
+-- inputs: none
+-- paper: section 6.1; appendix F; appendix I (fixed semantic readout)
+-- A unit is a model, or a model on a source, as unit_kind says. Every study fills its own in
+-- sql/studies/<study>/core_<study>_unit_scores.sql.
 CREATE OR REPLACE VIEW core_unit_scores AS
-WITH units AS MATERIALIZED (FROM core_unit_bins),
-spatial AS (
-    SELECT DISTINCT study, model_id, name AS method FROM core_measurements WHERE kind = 'attributions'
-),
-responses AS (
-    SELECT
-        units.*,
-        unnest([
-            {method: 'DECAF', scores: [evidence, contradiction, fragility]},
-            {method: 'Abs', scores: [abs_response, abs_response, abs_response]},
-            {method: 'M', scores: [endpoint_magnitude, endpoint_magnitude, endpoint_magnitude]},
-            {method: 'Net', scores: [net_response, net_response, net_response]},
-            {method: 'SignFlip', scores: [sign_flip, sign_flip, sign_flip]}
-        ], recursive := true)
-    FROM units
-    CROSS JOIN LATERAL (
-        SELECT coalesce(sign_flip_frac, CASE WHEN NOT is_active THEN 0 END) AS sign_flip
-    )
-    UNION ALL
-    SELECT unit.*, method, [region_score, region_score, region_score]
-    FROM units AS unit
-    JOIN spatial USING (study, model_id)
-    LEFT JOIN core_attributions USING (study, model_id, pair_id, method)
-)
 SELECT
     study,
+    unit_kind,
     model_id,
     family,
-    source_id,
+    source_id, -- empty where a unit is a model
     method,
-    unnest(['evidence', 'contradiction', 'fragility']) AS label,
-    unnest([y_evidence, y_contradiction, y_fragility]) AS is_shown, -- NULL where it is not known
-    unnest(scores) AS score, -- score units; SignFlip is a fraction
+    label, -- evidence, contradiction or fragility
+    is_shown, -- whether the unit has the label; NULL where it is not known
+    score, -- score units, a probability, or the method's own
     abs_response, -- score units
-    bin, -- of Abs, from 0; with its edges, in score units
+    bin, -- of Abs among the units of the study, from 0; with its edges, in score units
     lower_edge,
     upper_edge,
-    reason IS NULL AS is_complete, -- the unit takes part in the benchmark
-    reason -- why the unit takes no part
-FROM responses;
+    is_complete, -- the unit takes part
+    reason -- why it takes no part, or why its score is NULL
+FROM studies('unit_scores');

@@ -2,14 +2,14 @@
 -- grain: one row per study, bin of Abs, method and label
 -- inputs: core_unit_scores, discrimination, empty_bins
 -- paper: section 6.2 (figure 3c); appendix F
--- Another number of bins: bin_macros and discrimination_in_bins over core_unit_scores.
+-- Another number of bins: quantile_bins and label_discrimination over core_unit_scores.
 CREATE OR REPLACE VIEW out_unit_bins AS
 WITH units AS MATERIALIZED (
     SELECT
         {study: study, bin: bin, method: method, label: label} AS g, is_shown AS label, score,
         model_id, lower_edge, upper_edge
     FROM core_unit_scores
-    WHERE is_complete
+    WHERE is_complete AND bin IS NOT NULL
 ),
 -- Whether a bin is common support depends on labels alone, not on which scores are missing.
 cells AS MATERIALIZED (
@@ -38,7 +38,7 @@ judged AS (
 )
 SELECT
     study,
-    bin, -- from 0; equal magnitudes lie in one bin, so that there may be fewer than 20
+    bin, -- from 0; equal magnitudes lie in one bin, so that there may be fewer than asked for
     method,
     label,
     lower_edge, -- Abs, score units; an edge between two empty bins is NULL

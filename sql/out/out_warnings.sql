@@ -1,7 +1,7 @@
 -- purpose: what a reader of the results should know before trusting them
 -- grain: one row per study, model, warning and detail
--- inputs: core_current_runs, stg_quarantine, stg_run_remarks, core_shards, core_run_units, core_profiles,
---   core_predictions, core_pairs, core_left_out_units
+-- inputs: core_current_runs, stg_quarantine, stg_run_remarks, core_shards, core_run_units,
+--   core_profiles, core_predictions, core_pairs
 -- paper: appendix B.8 (threshold stability)
 CREATE OR REPLACE VIEW out_warnings AS
 WITH cells AS (
@@ -54,7 +54,7 @@ warnings AS (
     UNION ALL
     SELECT study, model_id, 'left_out_units', left_out_count,
         format('of {} units are left out of the benchmark: {}', unit_count, reason)
-    FROM core_left_out_units
+    FROM studies('left_out_units')
 )
 FROM warnings
 ORDER BY study, model_id, warning, detail;

@@ -71,6 +71,7 @@ class Units:
             "CREATE TABLE core_unit_scores AS SELECT scores.*, bin, lower_edge, upper_edge "
             "FROM scores JOIN core_unit_bins USING (study, model_id, source_id)"
         )
+        self.connection.execute("CREATE VIEW core_imagenet9_unit_scores AS FROM core_unit_scores")
 
     def view(self, name):
         """Rows of a paper view by method, part and statistic."""

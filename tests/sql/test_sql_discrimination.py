@@ -4,15 +4,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from judging import (
-    auprc,
-    auroc,
-    common_support,
-    common_support_macro,
-    quantile_bins,
-    valid_bin_macro,
-    within_bins,
-)
+from judging import auprc, auroc, quantile_bins
 from view_tables import define
 
 from warehouse.query import functions
@@ -154,41 +146,3 @@ def test_bins_of_random_units(ask, bin_count):
         assert [row["bin"] for row in found] == reference.bin_of.tolist()
         assert {row["lower_edge"] for row in found} <= set(reference.edges.tolist())
         assert {row["upper_edge"] for row in found} <= set(reference.edges.tolist())
-
-
-@pytest.mark.parametrize("bin_count", [1, 20, 60])
-def test_discrimination_inside_bins(ask, bin_count):
-    groups, columns = long_units(np.random.default_rng(bin_count))
-    sql = f"FROM discrimination_in_bins('units', {bin_count})"
-    by_bin = ask("discrimination_in_bins", sql, columns)
-    macros = ask("bin_macros", f"FROM bin_macros('units', {bin_count}) ORDER BY g", columns)
-    assert len(macros) == len(groups)
-    for g, (magnitude, labels, scores) in groups.items():
-        bins = quantile_bins(magnitude, bin_count)
-        reference, is_common = within_bins(labels, scores, bins), common_support(labels, bins)
-        found = [row for row in by_bin if row["g"] == g]
-        assert len(found) == 3 * bins.bin_count
-        for row in found:
-            is_empty = row["bin"] not in bins.bin_of
-            assert (row["reason"] == "no unit in the bin") == is_empty
-            edges = row["lower_edge"], row["upper_edge"]
-            between = bins.edges[row["bin"] :][:2].tolist()
-            assert all(
-                a == b or (is_empty and a is None) for a, b in zip(edges, between, strict=True)
-            )
-            cell = row["bin"], BEHAVIOURS.index(row["behaviour"])
-            assert row["auroc"] == near(reference.auroc[cell])
-            assert row["auprc"] == near(reference.auprc[cell])
-            assert row["positive_count"] == reference.positive_count[cell]
-            assert row["negative_count"] == reference.negative_count[cell]
-            assert row["is_common"] == is_common[row["bin"]]
-            assert row["unit_count"] == (bins.bin_of == row["bin"]).sum()
-        macro = macros[g]
-        assert macro["behaviour_count"] == 3
-        assert macro["common_bin_count"] == is_common.sum()
-        for name in ("auroc", "auprc"):
-            values = getattr(reference, name)
-            assert macro[f"valid_bin_{name}"] == near(valid_bin_macro(values))
-            expected = near(common_support_macro(values, is_common))
-            assert macro[f"common_support_{name}"] == expected
-    assert macros[3]["reason"] == "a behaviour is defined in no bin"

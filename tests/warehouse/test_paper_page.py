@@ -7,8 +7,8 @@ from stub_audit import Audit, insert, open_stub, six_models
 from decaf.errors import BadInput, UnknownName, WriteFailed
 from warehouse.query.catalog import connect
 from warehouse.query.views import View
-from warehouse.report import paper
-from warehouse.report.paper_page import write_paper_page
+from warehouse.report.paper import reading
+from warehouse.report.paper.page import write_paper_page
 
 
 def page_of(connection, study, folder):
@@ -101,7 +101,7 @@ def test_other_data_are_said_to_be_other_data(stub, tmp_path, monkeypatch):
         page_of(stub, "demo", tmp_path)
     stub.execute("CREATE TABLE paper_strange AS FROM paper_covertype_matched")
     strange = View("paper_strange", "paper", "how strange", "one row", (), "section 99", "")
-    monkeypatch.setattr(paper, "views", lambda: [strange])
+    monkeypatch.setattr(reading, "views", lambda: [strange])
     assert "It is not known whether these are the paper's data" in page_of(stub, "demo", tmp_path)
 
 

@@ -9,7 +9,8 @@ from report_reader import SECTIONS, Reader
 from stub_audit import Audit, insert, many_models, open_stub, six_models
 
 from decaf.errors import UnknownName, WriteFailed
-from warehouse.report import cells, facts, figures, page
+from warehouse.report import cells, page
+from warehouse.report.audit import facts, figures
 from warehouse.report.page import write_report
 
 

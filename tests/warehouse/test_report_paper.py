@@ -5,10 +5,10 @@ from report_reader import Reader
 from stub_audit import Audit, insert, open_stub, six_models
 
 from warehouse.query.views import View
-from warehouse.report import page, paper, paper_tables
-from warehouse.report.facts import read_facts
 from warehouse.report.page import write_report
-from warehouse.report.paper import DataNote
+from warehouse.report.paper import reading
+from warehouse.report.paper import tables as paper_tables
+from warehouse.report.paper.reading import DataNote, read_paper
 
 NUMBERS = (
     "estimate DOUBLE, lower_90 DOUBLE, upper_90 DOUBLE, lower_95 DOUBLE, upper_95 DOUBLE, "
@@ -27,7 +27,7 @@ def any_view(monkeypatch):
 
     def added(connection, columns, rows, name="paper_strange", numbers=NUMBERS):
         view = View(name, "paper", "how strange: <b>very</b>", "one row", (), "section 99", "")
-        monkeypatch.setattr(paper, "views", lambda: [view])
+        monkeypatch.setattr(reading, "views", lambda: [view])
         connection.execute(f"CREATE TABLE {name} (study VARCHAR, {columns}, {numbers})")
         insert(connection, name, rows)
 
@@ -182,7 +182,7 @@ def test_tables_of_another_data_set_are_not_asked():
         row = (audit.study, "all", "models", 3.0, 135.0, -132.0, None)
         insert(connection, "paper_covertype_design", [row])
         connection.execute("DELETE FROM paper_imagenet9_data")
-        found = paper.read_paper(connection, audit.study)
+        found = read_paper(connection, audit.study)
     assert [table.name for table in found.tables] == ["paper_covertype_design"]
     assert found.data == DataNote(True, "counted", "abc", "e0")
 
@@ -190,7 +190,7 @@ def test_tables_of_another_data_set_are_not_asked():
 def test_a_view_without_estimates_is_no_table(tmp_path, monkeypatch):
     audit = six_models()
     with open_stub(audit) as connection:
-        names = {table.name for table in read_facts(connection, audit.study).paper.tables}
+        names = {table.name for table in read_paper(connection, audit.study).tables}
     assert "paper_imagenet9_protocol" in names
     assert "paper_imagenet9_data" not in names
 
@@ -198,7 +198,7 @@ def test_a_view_without_estimates_is_no_table(tmp_path, monkeypatch):
 def test_models_that_are_left_out_are_left_out_of_the_tables():
     audit = six_models()
     with open_stub(audit) as connection:
-        shown = page.first_models(read_facts(connection, audit.study), 2).paper
+        shown = read_paper(connection, audit.study).without_models(set(audit.models[2:]))
     rows = shown.table("paper_imagenet9_accuracy")
     assert [row.of["model_id"] for row in rows] == [None, *audit.models[:2]]
     assert len(shown.table("paper_imagenet9_protocol")) == 2 * 5

@@ -1,6 +1,5 @@
 """The report's pictures of the paper: of which figure, what is drawn, and what is marked."""
 
-import dataclasses
 import itertools
 import re
 
@@ -8,10 +7,11 @@ import pytest
 from report_reader import Reader
 from stub_audit import insert, many_models, open_stub, six_models
 
-from warehouse.report import benchmark_figures, paper_figures
-from warehouse.report.facts import read_facts
-from warehouse.report.figures import NAMES
+from warehouse.report.audit.facts import read_facts
+from warehouse.report.audit.figures import NAMES
 from warehouse.report.page import write_report
+from warehouse.report.paper import benchmark_figures, protocol_figures
+from warehouse.report.paper.reading import read_paper
 
 
 def report_of(connection, audit, folder):
@@ -21,18 +21,19 @@ def report_of(connection, audit, folder):
 def test_pictures_show_every_order_component_and_epsilon():
     audit = many_models(3)
     with open_stub(audit) as connection:
-        facts = read_facts(connection, audit.study)
-    protocol = paper_figures.protocol_pictures(facts)
+        paper = read_paper(connection, audit.study)
+        profiles = read_facts(connection, audit.study).profiles
+    protocol = protocol_figures.protocol_pictures(paper)
     # Rank transfer is undefined here, so that there is nothing to draw.
     assert [picture.title.partition(":")[0] for picture in protocol] == ["mixed_same", "mixed_rand"]
     for name in ("patch_a", "patch_b", "Evidence", "Fragility", ">1.74<"):
         assert name in protocol[0].svg
-    orders = paper_figures.order_pictures(facts)
+    orders = protocol_figures.order_pictures(paper, profiles)
     assert len(orders) == 2
     for metric in ("evidence", "contradiction", "fragility", "abs_response"):
         assert orders[0].svg.count(f'fill="var(--{metric},') == 3
     assert "mean response, score units" in orders[0].svg
-    thresholds = paper_figures.threshold_pictures(facts)
+    thresholds = protocol_figures.threshold_pictures(paper)
     shares, ratios, *others = thresholds
     assert len(others) == 2, "the other pair type"
     for name in ("0.01", "0.05", "50% active"):
@@ -93,9 +94,9 @@ def test_the_benchmark_has_a_picture_of_every_figure(tmp_path):
     audit = six_models()
     with open_stub(audit) as connection:
         filled_benchmark(connection, audit.study)
-        facts = read_facts(connection, audit.study)
+        paper = read_paper(connection, audit.study)
         reader = report_of(connection, audit, tmp_path)
-    pictures = benchmark_figures.benchmark_pictures(facts)
+    pictures = benchmark_figures.benchmark_pictures(paper)
     semantics, roles, bins, families, calls = (picture.svg for picture in pictures)
     assert semantics.count(">0.90<") == 3, "the undefined one is not drawn"
     assert "macro" not in semantics, "nor is a panel without a value"
@@ -119,12 +120,13 @@ def test_values_of_the_paper_are_marked_where_they_compare(tmp_path, is_official
     with open_stub(audit) as connection:
         filled_benchmark(connection, audit.study)
         connection.execute("UPDATE paper_imagenet9_data SET is_official = ?", [is_official])
-        facts = read_facts(connection, audit.study)
+        paper = read_paper(connection, audit.study)
+        profiles = read_facts(connection, audit.study).profiles
         reader = report_of(connection, audit, tmp_path)
-    semantics, roles, bins, families, calls = benchmark_figures.benchmark_pictures(facts)
-    (protocol, *_) = paper_figures.protocol_pictures(facts)
-    orders = paper_figures.order_pictures(facts)
-    (thresholds, *_) = paper_figures.threshold_pictures(facts)
+    semantics, roles, bins, families, calls = benchmark_figures.benchmark_pictures(paper)
+    (protocol, *_) = protocol_figures.protocol_pictures(paper)
+    orders = protocol_figures.order_pictures(paper, profiles)
+    (thresholds, *_) = protocol_figures.threshold_pictures(paper)
     known = "" if is_official else ", on other data"
     for picture, figure, count in (
         (semantics, "figure 3a", 3),
@@ -154,10 +156,10 @@ def test_the_official_benchmark_is_not_the_official_scan(tmp_path):
         filled_benchmark(connection, audit.study)
         official = "UPDATE paper_imagenet9_data SET is_official = true, subject = 'benchmark'"
         connection.execute(official)
-        facts = read_facts(connection, audit.study)
+        paper = read_paper(connection, audit.study)
         reader = report_of(connection, audit, tmp_path)
-    assert MARK in benchmark_figures.semantics_picture(facts).svg
-    protocol = paper_figures.protocol_pictures(facts)[0]
+    assert MARK in benchmark_figures.semantics_picture(paper).svg
+    protocol = protocol_figures.protocol_pictures(paper)[0]
     assert protocol.title.endswith("(the paper's figure 4a, on other data)")
     assert MARK not in protocol.svg
     assert any(row[-2:] == ["1.737 not comparable", "+0.00300"] for row in reader.rows)
@@ -168,9 +170,9 @@ def test_values_are_written_above_their_intervals():
     """On a rim: the dashed line at 1, or the next bar's interval, would cross the digits."""
     audit = many_models(2, ("blend", "patch_a", "patch_b", "patch_c", "patch_d"))
     with open_stub(audit) as connection:
-        rows = read_facts(connection, audit.study).paper.table(paper_figures.PROTOCOL)
+        rows = read_paper(connection, audit.study).table(protocol_figures.PROTOCOL)
     own = [row for row in rows if row.of["pair_type"] == "mixed_rand"]
-    svg = paper_figures.metric_bars([row for row in own if row.of["metric"] in NAMES], "x", 1.0)
+    svg = protocol_figures.metric_bars([row for row in own if row.of["metric"] in NAMES], "x", 1.0)
     written = re.findall(
         r'<text[^>]*translate\(([\d.]+),(-?[\d.]+)\)[^>]*order="stroke">1\.74<', svg
     )
@@ -188,9 +190,9 @@ def test_values_are_written_above_their_intervals():
 def test_values_of_the_paper_are_not_marked_where_nothing_is_known_of_the_data():
     audit = six_models()
     with open_stub(audit) as connection:
-        facts = read_facts(connection, audit.study)
-    facts = dataclasses.replace(facts, paper=facts.paper._replace(data=None))
-    picture = paper_figures.protocol_pictures(facts)[0]
+        paper = read_paper(connection, audit.study)
+    paper = paper._replace(data=None)
+    picture = protocol_figures.protocol_pictures(paper)[0]
     assert "figure 4a, on data of which nothing is known)" in picture.title
     assert MARK not in picture.svg
 
@@ -200,9 +202,9 @@ def test_a_line_stands_where_bins_cannot_be_drawn(tmp_path):
     with open_stub(audit) as connection:
         filled_benchmark(connection, audit.study)
         connection.execute("UPDATE paper_imagenet9_bins SET estimate = NULL")
-        facts = read_facts(connection, audit.study)
+        paper = read_paper(connection, audit.study)
         reader = report_of(connection, audit, tmp_path)
-    bins = benchmark_figures.bins_picture(facts)
+    bins = benchmark_figures.bins_picture(paper)
     assert (bins.svg, "figure 3c" in bins.title) == ("", True)
     assert f"{bins.title} {bins.note}" in reader.text
     assert bins.note == "Not drawn: no bin has all three behaviours, present and absent."
@@ -211,5 +213,5 @@ def test_a_line_stands_where_bins_cannot_be_drawn(tmp_path):
 def test_a_study_without_a_benchmark_has_no_picture_of_one():
     audit = six_models()
     with open_stub(audit) as connection:
-        facts = read_facts(connection, audit.study)
-    assert benchmark_figures.benchmark_pictures(facts) == []
+        paper = read_paper(connection, audit.study)
+    assert benchmark_figures.benchmark_pictures(paper) == []

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from stub_audit import Audit, open_stub
 
-from warehouse.report import registry
 from warehouse.report.page import write_report
+from warehouse.report.registry import facts
 
 DAYS = (datetime(2026, 3, 1, 8, tzinfo=UTC), datetime(2026, 3, 2, 8, tzinfo=UTC))
 VERSION = {"entry": "net", "version_before": "1", "version": "2"}
@@ -89,7 +89,7 @@ def test_a_study_without_a_registry_has_no_such_section(tmp_path):
     assert "registry" not in text
 
 
-@pytest.mark.parametrize("part", registry.PARTS)
+@pytest.mark.parametrize("part", facts.PARTS)
 def test_queries_have_the_columns_of_their_rows(part):
     with open_stub(Audit()) as connection:
         given = ["none"] * part.query.count("?")

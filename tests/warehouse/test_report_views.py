@@ -12,7 +12,7 @@ from decaf.errors import UnknownName
 from decaf.routing.profiles import profile
 from warehouse.commits.writer import commit, open_root
 from warehouse.query import catalog
-from warehouse.report import facts
+from warehouse.report.audit import facts
 from warehouse.report.page import write_report
 
 ROW_TYPES = (

@@ -1,25 +1,46 @@
-"""What the text of a SQL file leaves to be filled in: rows of CSV files that lie in ``sql/``."""
+"""What the text of a SQL file leaves to be filled in: rows of CSV files, and views of all studies.
+
+So a general view needs to name no study.
+"""
 
 import csv
 import re
 from pathlib import Path
 
+STUDIES = re.compile(r"\bstudies\('([^']+)'\)")
 CSV = re.compile(r"\bcsv\('([^']+)'\)")
 STUDY = "study"
 """Column that names the folder of a file, where a pattern has files of several folders."""
 
 
 def filled(sql: str, folder: Path) -> str:
-    """Replace every ``csv('<pattern>')`` by the rows of the files of that name in ``folder``.
+    """Replace what a file leaves open by what lies in ``folder``, which is that of all files.
 
-    Cells are text, an empty one is NULL; a column ``study`` names the folder of a row's file.
+    ``csv('<pattern>')`` becomes the rows of the CSV files of that name: cells are text, an empty
+    one is NULL; a column ``study`` names the folder of a row's file. ``studies('<name>')`` becomes
+    the rows of the views ``core_<study>_<name>`` of all studies.
 
     Examples
     --------
     >>> filled("SELECT 1", Path("sql"))
     'SELECT 1'
     """
-    return CSV.sub(lambda match: _rows(folder, match[1]), sql)
+    sql = CSV.sub(lambda match: _rows(folder, match[1]), sql)
+    return STUDIES.sub(
+        lambda match: (
+            f"({' UNION ALL BY NAME '.join(map('FROM {}'.format, views_of(sql, folder)))})"
+        ),
+        sql,
+    )
+
+
+def views_of(sql: str, folder: Path) -> list[str]:
+    """Names of the views that ``studies('<name>')`` stands for in the text of a file."""
+    return [
+        path.stem
+        for name in STUDIES.findall(sql)
+        for path in sorted(folder.glob(f"studies/*/core_*_{name}.sql"))
+    ]
 
 
 def _rows(folder: Path, pattern: str) -> str:

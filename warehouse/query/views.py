@@ -12,7 +12,7 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import WarehouseError
-from warehouse.query.placeholders import filled
+from warehouse.query.placeholders import filled, views_of
 from warehouse.tables.columns import SQL_TYPES, Table
 from warehouse.tables.declarations import TABLES
 
@@ -96,7 +96,8 @@ FROM read_parquet(
 
 
 def _parse(path: Path) -> View:
-    sql = filled(path.read_text(encoding="utf-8"), SQL_FOLDER)
+    text = path.read_text(encoding="utf-8")
+    sql = filled(text, SQL_FOLDER)
     header = {
         field: " ".join(text.replace("\n--", " ").split()) for field, text in HEADER.findall(sql)
     }
@@ -104,6 +105,7 @@ def _parse(path: Path) -> View:
     if missing:
         raise WarehouseError(f"{path}: the header lacks {', '.join(sorted(missing))}")
     inputs = tuple(name.strip() for name in header["inputs"].split(",") if name.strip() != "none")
+    inputs += tuple(views_of(text, SQL_FOLDER))
     return View(
         path.stem,
         path.parent.relative_to(SQL_FOLDER).as_posix(),

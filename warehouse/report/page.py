@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import jinja2
@@ -12,18 +13,15 @@ import jinja2
 from decaf.errors import WriteFailed
 from decaf.foundation.files import replace_file
 from decaf.library.plots import COLOURS
-from warehouse.report import (
-    benchmark_figures,
-    comparisons,
-    figures,
-    paper_figures,
-    paper_tables,
-    tables,
-)
-from warehouse.report.columns import decimals_of
-from warehouse.report.costs import cost_table
-from warehouse.report.facts import Facts, Profile, StageMean, read_facts
-from warehouse.report.registry_tables import history_pictures, registry_tables
+from warehouse.report.audit import comparisons, figures, tables
+from warehouse.report.audit.columns import decimals_of
+from warehouse.report.audit.costs import cost_table
+from warehouse.report.audit.facts import Facts, Profile, StageMean, read_facts
+from warehouse.report.paper import benchmark_figures, protocol_figures
+from warehouse.report.paper import tables as paper_tables
+from warehouse.report.paper.reading import Paper, read_paper
+from warehouse.report.registry.facts import RegistryFacts, read_registry
+from warehouse.report.registry.tables import history_pictures, registry_tables
 from warehouse.report.svg import Picture
 
 MAX_BYTES = 2_000_000
@@ -34,6 +32,26 @@ MAX_PANELS = 12
 
 MAX_SETTING = 60
 """Characters of the longest setting of a score that is shown (a class map is longer)."""
+
+
+class Content(NamedTuple):
+    """All that the page shows of a study."""
+
+    facts: Facts
+    paper: Paper
+    registry: RegistryFacts
+
+
+def read_content(connection: duckdb.DuckDBPyConnection, study: str) -> Content:
+    """Read the views of one study.
+
+    Raises
+    ------
+    UnknownName
+        When the warehouse has no run of the study.
+    """
+    facts = read_facts(connection, study)
+    return Content(facts, read_paper(connection, study), read_registry(connection, study))
 
 
 def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path) -> Path:
@@ -63,9 +81,9 @@ def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path
     WriteFailed
         When the disk refuses, or no page under ``MAX_BYTES`` can be made.
     """
-    facts = read_facts(connection, study)
-    shown = len(facts.models)
-    page = render(facts, shown)
+    content = read_content(connection, study)
+    shown = len(content.facts.models)
+    page = render(content, shown)
     while len(page) > MAX_BYTES:
         shown //= 2
         if shown == 0:
@@ -73,7 +91,7 @@ def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path
                 f"the report of {study} has {len(page):,} bytes without most of its models; at "
                 f"most {MAX_BYTES:,} are allowed. Audit fewer pair types or paths in one study"
             )
-        page = render(facts, shown)
+        page = render(content, shown)
     try:
         replace_file(target, lambda path: path.write_bytes(page))
     except OSError as error:
@@ -83,7 +101,7 @@ def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path
     return target
 
 
-def render(facts: Facts, shown_count: int) -> bytes:
+def render(content: Content, shown_count: int) -> bytes:
     """Make the page, UTF-8; tables and pictures per model show the first ``shown_count`` models."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("warehouse.report", "."),
@@ -92,9 +110,13 @@ def render(facts: Facts, shown_count: int) -> bytes:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    facts, paper, registry = content
     shown = first_models(facts, shown_count)
+    left_out = {row.model_id for row in facts.models[shown_count:]}
     text = environment.get_template("page.html.j2").render(
         facts=facts,
+        is_official=bool(paper.data and paper.data.is_official),
+        resolved_at=registry.entries[0].resolved_at if registry.entries else None,
         shown_count=shown_count,
         written_at=datetime.now(UTC),
         score=score_definition(facts.run.score),
@@ -112,16 +134,16 @@ def render(facts: Facts, shown_count: int) -> bytes:
         bars=bar_pictures(shown),
         slopes=slope_pictures(shown),
         stages=stage_pictures(shown),
-        registry=registry_tables(facts.registry, facts.study),
-        history=history_pictures(facts.registry),
-        paper=paper_tables.paper_tables(shown),
-        data_note=paper_tables.data_note(facts.paper.data),
-        budget_note=paper_tables.budget_note(facts.paper),
-        fingerprints=paper_tables.fingerprints(facts.paper.data),
-        benchmark=benchmark_figures.benchmark_pictures(facts),
-        protocol=paper_figures.protocol_pictures(facts),
-        orders=paper_figures.order_pictures(shown),
-        thresholds=paper_figures.threshold_pictures(facts),
+        registry=registry_tables(registry, facts.study),
+        history=history_pictures(registry),
+        paper=paper_tables.paper_tables(paper.without_models(left_out), facts.study),
+        data_note=paper_tables.data_note(paper.data),
+        budget_note=paper_tables.budget_note(paper),
+        fingerprints=paper_tables.fingerprints(paper.data),
+        benchmark=benchmark_figures.benchmark_pictures(paper),
+        protocol=protocol_figures.protocol_pictures(paper),
+        orders=protocol_figures.order_pictures(paper, shown.profiles),
+        thresholds=protocol_figures.threshold_pictures(paper),
     )
     return text.encode()
 
@@ -133,8 +155,7 @@ def first_models(facts: Facts, count: int) -> Facts:
         name: tuple(row for row in getattr(facts, name) if row.model_id in kept)
         for name in ("models", "accuracies", "profiles", "intervals", "stage_means", "costs")
     }
-    left_out = {row.model_id for row in facts.models[count:]}
-    return dataclasses.replace(facts, **cut, paper=facts.paper.without_models(left_out))
+    return dataclasses.replace(facts, **cut)
 
 
 def score_definition(text: str) -> str:

@@ -1,52 +1,54 @@
--- purpose: means over magnitude bins and labels in every replicate, and how many bins DECAF wins
--- grain: one row per study, method, part (bin, valid bins, common support) and replicate
+-- purpose: means over magnitude bins and labels in every replicate
+-- grain: one row per study, method, part (bin, valid bins, common support), statistic and replicate
 -- inputs: none
 -- paper: section 6.2 (figure 3c); appendix F
--- rel names a relation as label_discrimination makes it with the measure auroc, of units that DECAF
--- scores without a gap: where its AUROC is defined, the label occurs in the bin and is absent in it.
--- A bin is common support of a replicate where that holds for all three labels.
+-- rel names a relation as label_discrimination makes it, of units that DECAF scores without a gap:
+-- where its AUROC is defined, the label occurs in the bin and is absent in it. A bin is common
+-- support of a replicate where that holds for all three labels.
 CREATE OR REPLACE MACRO bin_summaries(rel) AS TABLE
-WITH found AS MATERIALIZED (FROM query_table(rel)),
+WITH found AS MATERIALIZED (SELECT *, measure AS statistic FROM query_table(rel)),
 support AS MATERIALIZED (
-    SELECT study, bin, replicate AS place, count(value) = 3 AS is_common
+    SELECT study, bin, statistic, replicate AS place, count(value) = 3 AS is_common
     FROM found
     WHERE method = 'DECAF'
-    GROUP BY study, bin, replicate
+    GROUP BY study, bin, statistic, replicate
 ),
 cells AS MATERIALIZED (
     SELECT
-        study, method, bin, replicate, is_common,
+        study, method, bin, statistic, replicate, is_common,
         CASE WHEN is_common AND count(value) = 3 THEN avg(value) END AS macro,
         sum(positive_count + negative_count) AS unit_count
     FROM found
-    JOIN support USING (study, bin)
+    JOIN support USING (study, bin, statistic)
     WHERE replicate IS NOT DISTINCT FROM place
-    GROUP BY study, method, bin, replicate, is_common
+    GROUP BY study, method, bin, statistic, replicate, is_common
 ),
 labels AS (
     SELECT
-        study, method, label, replicate, avg(value) AS mean,
+        study, method, label, statistic, replicate, avg(value) AS mean,
         sum(positive_count + negative_count) AS unit_count
     FROM found
-    GROUP BY study, method, label, replicate
+    GROUP BY study, method, label, statistic, replicate
 ),
 valid AS (
     SELECT
-        study, method, replicate, CASE WHEN count(mean) = 3 THEN avg(mean) END AS value,
-        sum(unit_count) AS unit_count
+        study, method, statistic, replicate,
+        CASE WHEN count(mean) = 3 THEN avg(mean) END AS value, sum(unit_count) AS unit_count
     FROM labels
-    GROUP BY study, method, replicate
+    GROUP BY study, method, statistic, replicate
 )
 SELECT
-    study, method, format('bin {:02d}', bin) AS part, replicate, macro AS value, unit_count,
-    CASE WHEN is_common THEN 'a label is undefined' ELSE 'not common support' END AS undefined
+    study, method, format('bin {:02d}', bin) AS part, statistic, replicate, macro AS value,
+    unit_count, CASE WHEN is_common THEN 'a label is undefined' ELSE 'not common support' END
+        AS undefined
 FROM cells
 UNION ALL
-SELECT study, method, 'valid bins', replicate, value, unit_count, 'a label is defined in no bin'
+SELECT study, method, 'valid bins', statistic, replicate, value, unit_count,
+    'a label is defined in no bin'
 FROM valid
 UNION ALL
 SELECT
-    study, method, 'common support', replicate,
+    study, method, 'common support', statistic, replicate,
     CASE WHEN count(macro) = count(*) FILTER (is_common) THEN avg(macro) END,
     sum(unit_count),
     CASE
@@ -54,4 +56,4 @@ SELECT
         ELSE 'a label is undefined in a bin of common support'
     END
 FROM cells
-GROUP BY study, method, replicate;
+GROUP BY study, method, statistic, replicate;

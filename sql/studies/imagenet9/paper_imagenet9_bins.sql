@@ -1,17 +1,17 @@
 -- purpose: methods against DECAF among units of about equal Abs, in 20 quantile bins
 -- grain: one row per study, method, part (a bin, valid bins, common support) and statistic
--- inputs: core_unit_scores, label_discrimination, bin_counts, bin_summaries,
+-- inputs: core_imagenet9_unit_scores, label_discrimination, bin_counts, bin_summaries,
 --   comparisons_with_decaf, beside_published
 -- paper: section 6.2 (figure 3c); appendix F
 -- Bins are cut once, on the sample; intervals resample models. Single bins are shown for DECAF and
 -- Abs: out_unit_bins has all methods and labels. bins_of_<label> counts the bins that the valid
 -- bins' mean of a label goes over; bins_below_decaf those of common support where DECAF is ahead.
 CREATE OR REPLACE VIEW paper_imagenet9_bins AS
-WITH units AS MATERIALIZED (FROM core_unit_scores WHERE is_complete),
+WITH units AS MATERIALIZED (FROM core_imagenet9_unit_scores WHERE is_complete),
 models AS (SELECT study, count(DISTINCT model_id) AS cluster_count FROM units GROUP BY study),
 judged AS MATERIALIZED (FROM label_discrimination('units', ['auroc'], 500, 91702)),
 summaries AS MATERIALIZED (
-    SELECT *, 'auroc' AS statistic FROM bin_summaries('judged') JOIN models USING (study)
+    FROM bin_summaries('judged') JOIN models USING (study)
 ),
 shown AS (FROM summaries WHERE part NOT LIKE 'bin%' OR method IN ('DECAF', 'Abs')),
 estimates AS (

@@ -1,25 +1,12 @@
 -- purpose: fixed semantics: how well each method's score tells each behaviour, over all units
 -- grain: one row per study, method, label (or macro) and statistic
--- inputs: core_unit_scores, label_discrimination, comparisons_with_decaf,
+-- inputs: core_imagenet9_unit_scores, readout, comparisons_with_decaf,
 --   beside_published
 -- paper: section 6.1 (figure 3a); appendix F
--- Intervals resample models. The macro is the mean over the three labels, undefined unless all are.
+-- Intervals resample models.
 CREATE OR REPLACE VIEW paper_imagenet9_semantics AS
-WITH units AS (SELECT * REPLACE (0 AS bin) FROM core_unit_scores WHERE is_complete),
-by_label AS MATERIALIZED (FROM label_discrimination('units', ['auroc', 'auprc'], 500, 91702)),
-entries AS MATERIALIZED (
-    SELECT
-        study, method, label AS part, measure AS statistic, replicate, value,
-        positive_count + negative_count AS unit_count, model_count AS cluster_count,
-        reason AS undefined
-    FROM by_label
-    UNION ALL
-    SELECT
-        study, method, 'macro', measure, replicate, CASE WHEN count(value) = 3 THEN avg(value) END,
-        max(positive_count + negative_count), max(model_count), max(label || ': ' || reason)
-    FROM by_label
-    GROUP BY study, method, measure, replicate
-),
+WITH units AS (FROM core_imagenet9_unit_scores WHERE is_complete),
+entries AS MATERIALIZED (FROM readout('units', ['auroc', 'auprc'], 500, 91702)),
 compared AS (FROM comparisons_with_decaf('entries'))
 SELECT
     study,

@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 
 import altair as alt
 
-from warehouse.report.facts import Facts
-from warehouse.report.figures import PAGE_WIDTH
-from warehouse.report.paper import PaperRow
-from warehouse.report.published import END, captioned, marks, rows_to_draw, with_marks
+from warehouse.report.audit.figures import PAGE_WIDTH
+from warehouse.report.paper.marks import END, captioned, marks, rows_to_draw, with_marks
+from warehouse.report.paper.reading import Paper, PaperRow
 from warehouse.report.svg import INK, MUTED, Picture, header, svg_element
 
 SEMANTICS = "paper_imagenet9_semantics"
@@ -22,19 +21,19 @@ EVEN_ODDS = 0.5
 """AUROC of a score that tells nothing."""
 
 
-def benchmark_pictures(facts: Facts) -> list[Picture]:
+def benchmark_pictures(paper: Paper) -> list[Picture]:
     """Fixed semantics, matched pairs, magnitude bins, held-out families and calls, as there are."""
     makers = (semantics_picture, roles_picture, bins_picture, families_picture, calls_picture)
-    pictures = [make(facts) for make in makers]
+    pictures = [make(paper) for make in makers]
     return [picture for picture in pictures if picture is not None]
 
 
-def semantics_picture(facts: Facts) -> Picture | None:
+def semantics_picture(paper: Paper) -> Picture | None:
     """AUROC of every method, a panel per behaviour and one for their mean (figure 3a)."""
-    rows = [row for row in rows_to_draw(facts.paper, SEMANTICS) if row.of["statistic"] == "auroc"]
+    rows = [row for row in rows_to_draw(paper, SEMANTICS) if row.of["statistic"] == "auroc"]
     return method_points(
         rows,
-        captioned("How well each method's score tells each behaviour", facts.paper, SEMANTICS),
+        captioned("How well each method's score tells each behaviour", paper, SEMANTICS),
         "AUROC",
         panel_of=lambda row: row.of["label"],
         panels=("evidence", "contradiction", "fragility", "macro"),
@@ -43,15 +42,13 @@ def semantics_picture(facts: Facts) -> Picture | None:
     )
 
 
-def roles_picture(facts: Facts) -> Picture | None:
+def roles_picture(paper: Paper) -> Picture | None:
     """Role agreement and ranking of every method in matched pairs (figure 3b)."""
     names = {"role_accuracy": "role named", "ranking_accuracy": "units ranked"}
-    rows = [row for row in rows_to_draw(facts.paper, ROLES) if row.of["statistic"] in names]
+    rows = [row for row in rows_to_draw(paper, ROLES) if row.of["statistic"] in names]
     return method_points(
         rows,
-        captioned(
-            "Pairs of units of about equal Abs that show different behaviours", facts.paper, ROLES
-        ),
+        captioned("Pairs of units of about equal Abs that show different behaviours", paper, ROLES),
         "share of what is right",
         panel_of=lambda row: names[row.of["statistic"]],
         panels=tuple(names.values()),
@@ -59,12 +56,12 @@ def roles_picture(facts: Facts) -> Picture | None:
     )
 
 
-def families_picture(facts: Facts) -> Picture | None:
+def families_picture(paper: Paper) -> Picture | None:
     """Macro AUROC of every representation on held-out families, a panel per probe (figure 10)."""
-    rows = [row for row in rows_to_draw(facts.paper, FAMILIES) if row.of["label"] == "macro"]
+    rows = [row for row in rows_to_draw(paper, FAMILIES) if row.of["label"] == "macro"]
     return method_points(
         rows,
-        captioned("Probes on families of models that they never saw", facts.paper, FAMILIES),
+        captioned("Probes on families of models that they never saw", paper, FAMILIES),
         "AUROC, mean over behaviours",
         panel_of=lambda row: row.of["probe"].replace("_", " "),
         panels=("logistic regression", "gradient boosting"),
@@ -74,13 +71,13 @@ def families_picture(facts: Facts) -> Picture | None:
     )
 
 
-def calls_picture(facts: Facts) -> Picture | None:
+def calls_picture(paper: Paper) -> Picture | None:
     """Rows that each method takes of a model, by image (table 1)."""
     names = {"forward_per_image": "forward", "backward_per_image": "backward"}
-    rows = [row for row in rows_to_draw(facts.paper, CALLS) if row.of["statistic"] in names]
+    rows = [row for row in rows_to_draw(paper, CALLS) if row.of["statistic"] in names]
     return method_points(
         rows,
-        captioned("What each method takes of a model", facts.paper, CALLS),
+        captioned("What each method takes of a model", paper, CALLS),
         "rows of an image",
         panel_of=lambda row: names[row.of["statistic"]],
         panels=tuple(names.values()),
@@ -88,15 +85,13 @@ def calls_picture(facts: Facts) -> Picture | None:
     )
 
 
-def bins_picture(facts: Facts) -> Picture | None:
+def bins_picture(paper: Paper) -> Picture | None:
     """Mean AUROC of DECAF and Abs in every bin of Abs that has all behaviours (figure 3c).
 
     The paper gives no value of a single bin. Without such a bin a line says so.
     """
-    title = captioned(
-        "DECAF, dark, and Abs, light, among units of about equal Abs", facts.paper, BINS
-    )
-    rows = facts.paper.table(BINS)
+    title = captioned("DECAF, dark, and Abs, light, among units of about equal Abs", paper, BINS)
+    rows = paper.table(BINS)
     values = [
         {
             "method": row.of["method"],

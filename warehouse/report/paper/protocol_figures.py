@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import altair as alt
 
-from warehouse.report.facts import Facts
-from warehouse.report.figures import COMPONENTS, NAMES, PAGE_WIDTH
-from warehouse.report.paper import PaperRow
-from warehouse.report.published import END, captioned, marks, rows_to_draw, with_marks
+from warehouse.report.audit.facts import Profile
+from warehouse.report.audit.figures import COMPONENTS, NAMES, PAGE_WIDTH
+from warehouse.report.paper.marks import END, captioned, marks, rows_to_draw, with_marks
+from warehouse.report.paper.reading import Paper, PaperRow
 from warehouse.report.svg import INK, MUTED, PAPER, Picture, colour_scale, header, svg_element
 
 PROTOCOL = "paper_imagenet9_protocol"
@@ -24,7 +24,7 @@ LEAST_WIDTH = 250
 UNIT = "mean response, score units"
 
 
-def protocol_pictures(facts: Facts) -> list[Picture]:
+def protocol_pictures(paper: Paper) -> list[Picture]:
     """Ratios patch to blend and rank transfer: one picture per pair type, a panel per order."""
     panels = (
         (PROTOCOL, "mean on the patch path / mean on the blend", SAME),
@@ -32,28 +32,28 @@ def protocol_pictures(facts: Facts) -> list[Picture]:
     )
     pictures = []
     for name, title, reference in panels:
-        rows = [row for row in rows_to_draw(facts.paper, name) if row.of["metric"] in NAMES]
+        rows = [row for row in rows_to_draw(paper, name) if row.of["metric"] in NAMES]
         for pair_type in _distinct(row.of["pair_type"] for row in rows):
             own = [row for row in rows if row.of["pair_type"] == pair_type]
             drawn = [row for row in own if row.estimate is not None]
             if drawn:
                 svg = metric_bars(own, title, reference)
                 note = with_marks("Lines are 95% intervals that resample models.", drawn)
-                caption = captioned(f"{pair_type}: {title}", facts.paper, name)
+                caption = captioned(f"{pair_type}: {title}", paper, name)
                 pictures.append(Picture(caption, svg, note))
     return pictures
 
 
-def order_pictures(facts: Facts) -> list[Picture]:
+def order_pictures(paper: Paper, profiles: Sequence[Profile]) -> list[Picture]:
     """Model means on order A against another order, a panel per component."""
     compared = _distinct(
         (row.of["pair_type"], row.of["path_a"], row.of["path_b"])
-        for row in facts.paper.table(ORDER_STABILITY)
+        for row in paper.table(ORDER_STABILITY)
     )
     pictures = []
     for pair_type, path_a, path_b in compared:
         a, b = (
-            {row.model_id: row for row in facts.profiles if (row.pair_type, row.path) == where}
+            {row.model_id: row for row in profiles if (row.pair_type, row.path) == where}
             for where in ((pair_type, path_a), (pair_type, path_b))
         )
         values = [
@@ -70,7 +70,7 @@ def order_pictures(facts: Facts) -> list[Picture]:
             svg = order_scatter(values, path_a, path_b)
             title = captioned(
                 f"{pair_type}: {path_b} against {path_a}, a point per model",
-                facts.paper,
+                paper,
                 ORDER_STABILITY,
             )
             note = "On the line both orders of the patches give the same mean."
@@ -78,7 +78,7 @@ def order_pictures(facts: Facts) -> list[Picture]:
     return pictures
 
 
-def threshold_pictures(facts: Facts) -> list[Picture]:
+def threshold_pictures(paper: Paper) -> list[Picture]:
     """Shares of E, C and F, and ratios to the blend, at every epsilon; a panel per path."""
     makers = {
         "shares of Abs, and of active pairs, at every epsilon": (
@@ -91,13 +91,13 @@ def threshold_pictures(facts: Facts) -> list[Picture]:
             "intervals that resample models.",
         ),
     }
-    rows = facts.paper.table(THRESHOLDS)
+    rows = paper.table(THRESHOLDS)
     pictures = []
     for pair_type in _distinct(row.of["pair_type"] for row in rows):
         own = [row for row in rows if row.of["pair_type"] == pair_type]
         for title, (draw, note) in makers.items():
             if svg := draw(own):
-                caption = captioned(f"{pair_type}: {title}", facts.paper, THRESHOLDS)
+                caption = captioned(f"{pair_type}: {title}", paper, THRESHOLDS)
                 pictures.append(Picture(caption, svg, note))
     return pictures
 

@@ -1,5 +1,24 @@
 """The report's tables of one audit: what was audited, the profiles and the warnings."""
 
+from warehouse.report.audit.columns import (
+    ACTIVE,
+    METRIC_COLUMNS,
+    MODEL,
+    PAIR_TYPE,
+    PAIRS,
+    PATH,
+    decimals_of,
+)
+from warehouse.report.audit.facts import (
+    METRICS,
+    Accuracy,
+    Facts,
+    Interval,
+    Model,
+    PairType,
+    Profile,
+    Warned,
+)
 from warehouse.report.cells import (
     MISSING,
     Cell,
@@ -10,25 +29,6 @@ from warehouse.report.cells import (
     percent,
     runnable,
     score,
-)
-from warehouse.report.columns import (
-    ACTIVE,
-    METRIC_COLUMNS,
-    MODEL,
-    PAIR_TYPE,
-    PAIRS,
-    PATH,
-    decimals_of,
-)
-from warehouse.report.facts import (
-    METRICS,
-    Accuracy,
-    Facts,
-    Interval,
-    Model,
-    PairType,
-    Profile,
-    Warned,
 )
 
 

@@ -2,7 +2,7 @@
 -- grain: one row per study, model and reason
 -- inputs: core_units
 -- paper: appendix F
-CREATE OR REPLACE VIEW core_left_out_units AS
+CREATE OR REPLACE VIEW core_imagenet9_left_out_units AS
 WITH counts AS (
     SELECT
         study,

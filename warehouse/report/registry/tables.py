@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import altair as alt
 
+from warehouse.report.audit.columns import METRIC_COLUMNS, PAIR_TYPE, PATH
 from warehouse.report.cells import (
     MISSING,
     Cell,
@@ -15,8 +16,7 @@ from warehouse.report.cells import (
     score,
     score_decimals,
 )
-from warehouse.report.columns import METRIC_COLUMNS, PAIR_TYPE, PATH
-from warehouse.report.registry import (
+from warehouse.report.registry.facts import (
     Drift,
     GateRow,
     HistoryPoint,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from warehouse.report.facts import PathRatio, Profile, StageMean
+from warehouse.report.audit.facts import PathRatio, Profile, StageMean
 from warehouse.report.svg import INK, MUTED, PAPER, colour, colour_scale, header, svg_element
 
 NAMES = {

@@ -1,7 +1,7 @@
 """Columns that several tables of the report share, and the precision of its scores."""
 
+from warehouse.report.audit.facts import Facts
 from warehouse.report.cells import Column, score_decimals
-from warehouse.report.facts import Facts
 
 METRIC_COLUMNS = {
     "endpoint_magnitude": Column(

@@ -1,8 +1,8 @@
 """The report's table of what scoring took."""
 
+from warehouse.report.audit.columns import MODEL, PAIRS
+from warehouse.report.audit.facts import Cost, Facts
 from warehouse.report.cells import Cell, Column, Table, count, number, percent, runnable
-from warehouse.report.columns import MODEL, PAIRS
-from warehouse.report.facts import Cost, Facts
 
 GIB = 2**30
 

@@ -11,16 +11,16 @@ import duckdb
 
 from decaf.errors import BadInput, WriteFailed
 from decaf.foundation.files import replace_file
+from warehouse.report.audit.facts import Model, PairType, Run, Warned, known_run, rows_of
 from warehouse.report.cells import MISSING, count, digest, score
-from warehouse.report.facts import Model, PairType, Run, Warned, known_run, rows_of
-from warehouse.report.paper import (
+from warehouse.report.paper.reading import (
     DataNote,
     Paper,
     PaperRow,
     PaperTable,
     read_paper,
 )
-from warehouse.report.paper_tables import (
+from warehouse.report.paper.tables import (
     budget_note,
     data_of,
     fingerprints,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import altair as alt
 
-from warehouse.report.paper import Paper, PaperRow
+from warehouse.report.paper.reading import Paper, PaperRow
 from warehouse.report.svg import INK, PAPER
 
 FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")

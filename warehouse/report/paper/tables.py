@@ -12,8 +12,7 @@ from warehouse.report.cells import (
     score,
     score_decimals,
 )
-from warehouse.report.facts import Facts
-from warehouse.report.paper import FREE_OF_DATA, DataNote, Paper, PaperRow, PaperTable
+from warehouse.report.paper.reading import FREE_OF_DATA, DataNote, Paper, PaperRow, PaperTable
 
 WHOLE = 2
 """Whole estimates from here on are counts; 0 and 1 are the ends of most scales."""
@@ -22,9 +21,9 @@ LABELS = {True: "", False: "not comparable", None: "comparability unknown"}
 """What stands beside a published value, by whether it compares."""
 
 
-def paper_tables(facts: Facts) -> tuple[Table, ...]:
+def paper_tables(paper: Paper, study: str) -> tuple[Table, ...]:
     """Every table of the paper that the study has rows of."""
-    return tuple(_table(table, facts) for table in facts.paper.tables)
+    return tuple(_table(table, paper, study) for table in paper.tables)
 
 
 def data_note(data: DataNote | None) -> str:
@@ -132,13 +131,13 @@ def heading(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def _table(table: PaperTable, facts: Facts) -> Table:
-    return _wide(table, facts) if table.is_wide else _long(table, facts)
+def _table(table: PaperTable, paper: Paper, study: str) -> Table:
+    return _wide(table, paper, study) if table.is_wide else _long(table, paper, study)
 
 
-def _wide(table: PaperTable, facts: Facts) -> Table:
+def _wide(table: PaperTable, paper: Paper, study: str) -> Table:
     """One column for each statistic: our number, with the paper's and the difference below."""
-    label = LABELS[facts.paper.is_comparable(table.name)]
+    label = LABELS[paper.is_comparable(table.name)]
     columns = (
         *_groups(table, table.groups),
         *(Column(heading(name)) for name in table.statistics),
@@ -150,7 +149,7 @@ def _wide(table: PaperTable, facts: Facts) -> Table:
         )
         for of, line in table.lines.items()
     )
-    return _finished(table, columns, rows, facts)
+    return _finished(table, columns, rows, study)
 
 
 def _beside(row: PaperRow | None, label: str) -> Cell:
@@ -175,18 +174,18 @@ def _finished(
     table: PaperTable,
     columns: tuple[Column, ...],
     rows: tuple[tuple[Cell, ...], ...],
-    facts: Facts,
+    study: str,
 ) -> Table:
     return Table(
         table.purpose[:1].upper() + table.purpose[1:],
         columns,
         rows,
-        runnable(table.query, facts.study),
+        runnable(table.query, study),
         f"Paper: {table.paper}. View: {table.name}. {data_of(table)}".rstrip(),
     )
 
 
-def _long(table: PaperTable, facts: Facts) -> Table:
+def _long(table: PaperTable, paper: Paper, study: str) -> Table:
     """One row for each estimate, with its intervals and the paper's value."""
     rows = table.rows
     columns = [*_groups(table, table.columns), Column("Estimate")]
@@ -202,7 +201,7 @@ def _long(table: PaperTable, facts: Facts) -> Table:
         columns.append(
             Column("Difference", "ours - paper's", "The estimate less the paper's value")
         )
-    label = LABELS[facts.paper.is_comparable(table.name)]
+    label = LABELS[paper.is_comparable(table.name)]
     shown = tuple(
         (
             *(Cell(written(row.of[name])) for name in table.columns),
@@ -213,7 +212,7 @@ def _long(table: PaperTable, facts: Facts) -> Table:
         )
         for row in rows
     )
-    return _finished(table, tuple(columns), shown, facts)
+    return _finished(table, tuple(columns), shown, study)
 
 
 def _published(row: PaperRow, label: str) -> Cell:

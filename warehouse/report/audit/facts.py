@@ -11,8 +11,6 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import UnknownName
-from warehouse.report.paper import Paper, read_paper
-from warehouse.report.registry import RegistryFacts, read_registry
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 """Integrated responses with an interval, in the order of the report's columns."""
@@ -244,7 +242,7 @@ ORDER BY warning, model_id NULLS FIRST, detail"""
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything that the report shows of one study, aggregates only."""
+    """Everything that the report shows of one audit, aggregates only."""
 
     study: str
     run: Run
@@ -260,8 +258,6 @@ class Facts:
     sweep: tuple[SweepPoint, ...]
     costs: tuple[Cost, ...]
     warnings: tuple[Warned, ...]
-    paper: Paper
-    registry: RegistryFacts
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -297,8 +293,6 @@ def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
         sweep=rows_of(connection, SweepPoint, study),
         costs=rows_of(connection, Cost, study),
         warnings=rows_of(connection, Warned, study),
-        paper=read_paper(connection, study),
-        registry=read_registry(connection, study),
     )
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from warehouse.report.audit.columns import ACTIVE, METRIC_COLUMNS, PAIR_TYPE, PATH, decimals_of
+from warehouse.report.audit.facts import METRICS, Facts, PathRatio, RankTransfer, SweepPoint
 from warehouse.report.cells import MISSING, Cell, Column, Table, count, percent, runnable, score
-from warehouse.report.columns import ACTIVE, METRIC_COLUMNS, PAIR_TYPE, PATH, decimals_of
-from warehouse.report.facts import METRICS, Facts, PathRatio, RankTransfer, SweepPoint
 
 
 def ratio_table(facts: Facts) -> Table:

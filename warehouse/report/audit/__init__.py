@@ -1,0 +1,1 @@
+"""What a study found: its audit, read from the views and shown."""

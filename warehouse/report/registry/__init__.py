@@ -1,0 +1,1 @@
+"""What changed in a registry: verdicts, drift and history."""
