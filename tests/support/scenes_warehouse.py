@@ -28,7 +28,14 @@ def scenes_warehouse(root):
     """Commit its runs; some responses oppose their endpoint, one ends at the gate."""
     root = open_root(root)
     pairs = [_pair(scene, change) for scene in SCENES for change in CHANGES]
-    _commit(root, "pairs", "pairs", {"pairs": pairs})
+    images = [
+        {"pairs_digest": "pairs", "image_id": pair[f"{side}_image"], "digest": "0"}
+        | {"variant": pair[f"{side}_variant"]}
+        for pair in pairs
+        for side in ("plus", "minus")
+        if side == "minus" or pair["pair_type"] == CHANGES[0]
+    ]
+    _commit(root, "pairs", "pairs", {"pairs": pairs, "images": images})
     _commit_run(root, "earlier", EARLIER, STARTED - timedelta(days=1), len(pairs))
     _commit_run(root, "r", EPSILON, STARTED, len(pairs))
     for model in MODELS:

@@ -245,7 +245,7 @@ def test_writing_inside_the_warehouse_is_refused_too(root):
         "DESCRIBE out_costs",
         "SUMMARIZE out_costs",
         'SELECT \'"type":"COPY_QUERY_NODE"\'',
-        "PIVOT receipts ON kind IN ('shards', 'profiles') USING count(*)",
+        "PIVOT receipts ON kind IN ('units', 'runs') USING count(*)",
         "FROM epsilon_sweep([0.1, 0.2])",
         "FROM model_intervals(10, 1)",
     ],

@@ -1,10 +1,9 @@
-import json
 import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from small_warehouse import MODELS, PAIRS, small_warehouse
+from small_warehouse import PAIRS, small_warehouse
 
 from decaf.errors import WarehouseError
 from warehouse.commits import layout
@@ -13,7 +12,7 @@ from warehouse.query.catalog import connect
 from warehouse.query.checks import EXAMPLES, CheckResult, Offence, run_checks
 from warehouse.query.views import SQL_FOLDER
 
-EXPECTED = "3 rows (to compute them anew: delete receipts/shards/s/m-scores.json, run again)"
+EXPECTED = "3 rows (to compute them anew: delete receipts/units/s/m-scores.json, run again)"
 NAMES = sorted(path.stem for path in (SQL_FOLDER / "checks").glob("*.sql"))
 
 
@@ -56,7 +55,7 @@ def test_lost_file(root):
     assert found["check_rows_match_receipts"] == CheckResult(
         "check_rows_match_receipts", 1, (lost,)
     )
-    assert found["check_shards_complete"].offending_count == 2
+    assert found["check_units_complete"].offending_count == 2
     assert found["check_profiles_recompute"].offending_count == len(PAIRS)
 
 
@@ -71,11 +70,12 @@ def test_rows_lost_from_a_file(root):
     )
 
 
-def test_missing_shard(root):
-    (root / layout.receipt("shards", "s", "m-scores")).unlink()
+def test_missing_units(root):
+    (root / layout.receipt("units", "s", "m-scores")).unlink()
     found = failures(root)
-    assert {offence.found for offence in found["check_shards_complete"].examples} == {
-        "no scores",
+    assert {offence.found for offence in found["check_units_complete"].examples} == {
+        "no predict",
+        "no score blend",
         "3 profiles",
     }
 
@@ -123,17 +123,19 @@ def test_row_of_a_pair_that_the_run_lacks(root):
         "check_manifest_consistent",
         "check_pairs_and_paths_known",
         "check_rows_match_receipts",
-        "check_shards_complete",
     }
     offence = found["check_pairs_and_paths_known"].examples[0]
     assert (offence.found, offence.expected) == ("2 rows, such as p0/blend", "a pair of the run")
 
 
 def test_models_that_were_shown_other_pairs(root):
-    for model in MODELS:
-        receipt = root / layout.receipt("shards", "s", f"{model}-scores")
-        stated = json.loads(receipt.read_text())
-        receipt.write_text(json.dumps(stated | {"inputs": {"pairs": f"pairs of {model}"}}))
+    file = root / layout.table_file("unit_parts", {"study": "s"}, "r")
+    parts = pq.read_table(file)
+    rows = parts.to_pylist()
+    for row in rows:
+        if row["part"] == "pairs" and row["unit_key"].startswith("m-"):
+            row["value"] = "pairs of m"
+    pq.write_table(pa.Table.from_pylist(rows, parts.schema), file)
     found = failures(root)
     assert found.keys() == {"check_pair_digests_consistent"}
     (offence,) = found["check_pair_digests_consistent"].examples
@@ -146,7 +148,7 @@ def test_row_twice(root):
     pq.write_table(rows.take([0, *range(rows.num_rows)]), file)
     found = failures(root)
     assert found.keys() == {"check_keys_unique", "check_rows_match_receipts"}
-    assert found["check_keys_unique"].examples[0].key == "predictions/p0/same/m-scores"
+    assert found["check_keys_unique"].examples[0].key == "predictions/p0/same/m-clean"
 
 
 def test_examples_are_few_and_sorted(root):

@@ -10,7 +10,7 @@ from decaf.errors import AlreadyRunning, UnknownName, WarehouseError
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import resolve
 from warehouse.commits.lock import study_lock
-from warehouse.commits.stored import read_commit
+from warehouse.commits.stored import read_unit
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
 from warehouse.upkeep.compaction import Extent, compact, repair_compactions
@@ -44,24 +44,25 @@ def before(untouched):
     return answers(untouched)
 
 
-def own_files(root, kind="shards"):
-    return [root / f.path for r in receipts.read_kind(root, kind, "s") for f in r.files]
+def own_files(root, kind="units", of=""):
+    commits = [r for r in receipts.read_kind(root, kind, "s") if r.key.endswith(of)]
+    return [root / file.path for receipt in commits for file in receipt.files]
 
 
 def test_compaction_changes_no_answer(root):
     before = warehouse_answers.all_answers(root, but=["stg_files"])
     done = compact(root, "s")
-    # 2 models x (3 tables + 3 profiles) + 2 of the pairs + 4 of the run + 1 outcome
-    assert done.before.file_count == 19
-    # 2 models x 4 tables + 7
-    assert done.after.file_count == 15
+    # 2 models x (3 tables + 3 profiles) + 2 of the pairs + 5 of the run + 1 outcome
+    assert done.before.file_count == 20
+    # 2 models x 4 tables + 8
+    assert done.after.file_count == 16
     assert warehouse_answers.all_answers(root, but=["stg_files"]) == before
     assert before[1] == []
 
 
 def test_small_files_are_not_read_any_more(root, before):
     compact(root, "s")
-    for path in (*own_files(root), *own_files(root, "profiles")):
+    for path in own_files(root):
         path.unlink()
     assert answers(root) == before
 
@@ -77,10 +78,10 @@ def test_a_second_compaction_changes_nothing(root):
 def test_new_commits_join_an_earlier_compaction(root):
     compact(root, "s")
     commit_shard(root, "s", "m", 0.5)
-    profile = root / layout.receipt("profiles", "s", "m-at-0.5")
+    profile = root / layout.receipt("units", "s", "m-at-0.5")
     assert profile.exists()
     before = answers(root)
-    # The shard was committed again, so what was folded of it does not count any more.
+    # Its scores were committed again, so what was folded of it does not count any more.
     current = resolve(list(receipts.read(root)))
     assert [compaction.model_id for compaction in current.idle] == ["m"]
     compact(root, "s")
@@ -90,23 +91,23 @@ def test_new_commits_join_an_earlier_compaction(root):
 
 
 def test_a_larger_compaction_replaces_a_smaller_one_whole(root, before):
-    late = root / layout.receipt("profiles", "s", "m-at-0.3")
+    late = root / layout.receipt("units", "s", "m-at-0.3")
     hidden = late.with_name("hidden")
     late.rename(hidden)
     compact(root, "s")
     hidden.rename(late)
-    for path in own_files(root):
+    for path in own_files(root, of="-scores"):
         path.unlink()
     assert answers(root) == before
     compact(root, "s")
     assert answers(root) == before
     current = resolve(list(receipts.read(root)))
     assert [len(compaction.inputs) for compaction in current.idle] == [3]
-    assert current.covered["s/profiles/m-at-0.3"].model_id == "m"
+    assert current.covered["s/units/m-at-0.3"].model_id == "m"
 
 
 def test_a_limit_makes_several_compactions(root, before):
-    size = max(sum(f.byte_count for f in r.files) for r in receipts.read_kind(root, "shards", "s"))
+    size = max(sum(f.byte_count for f in r.files) for r in receipts.read_kind(root, "units", "s"))
     compact(root, "s", fold_bytes=size // 2)
     current = resolve(list(receipts.read(root)))
     folded = [r for r in current.read if r.kind == "compactions"]
@@ -116,7 +117,7 @@ def test_a_limit_makes_several_compactions(root, before):
 
 def test_a_withdrawn_commit_takes_the_compaction_with_it_but_no_rows(root):
     compact(root, "s")
-    (root / layout.receipt("profiles", "s", "m-at-0.3")).unlink()
+    (root / layout.receipt("units", "s", "m-at-0.3")).unlink()
     with connect(root) as connection:
         count = run_query(connection, "SELECT count(*) AS n FROM stg_profiles")["n"][0].as_py()
         assert count == (2 * len(EPSILONS) - 1) * len(PAIRS)
@@ -125,9 +126,9 @@ def test_a_withdrawn_commit_takes_the_compaction_with_it_but_no_rows(root):
 
 def test_rows_are_folded_anew_from_a_compaction_that_does_not_hold(root):
     compact(root, "s")
-    for path in own_files(root):
+    for path in own_files(root, of="-scores"):
         path.unlink()
-    (root / layout.receipt("profiles", "s", "m-at-0.3")).unlink()
+    (root / layout.receipt("units", "s", "m-at-0.3")).unlink()
     assert [r.name for r in answers(root)[1]] != []
     compact(root, "s")
     assert answers(root)[1] == []
@@ -141,37 +142,42 @@ def test_what_only_an_unused_compaction_holds_is_mended(root, is_made_again):
             return rows, [r.name for r in run_checks(connection) if r.offending_count]
 
     every_row, _ = profiles()
-    left = [row for row in every_row if is_made_again or row["profile_key"] != "m-at-0.3"]
+    left = [row for row in every_row if is_made_again or row["unit_key"] != "m-blend-at-0.3"]
     compact(root, "s")
-    for path in (*own_files(root), *own_files(root, "profiles")):
+    for path in own_files(root):
         path.unlink()
-    (root / layout.receipt("profiles", "s", "m-at-0.3")).unlink()
+    (root / layout.receipt("units", "s", "m-at-0.3")).unlink()
     if is_made_again:
         commit_profiles(root, "s", "m", 0.3, seed=MODELS.index("m"))
     assert profiles() == (
-        [row for row in left if row["model_id"] != "m" or row["profile_key"] == "m-at-0.3"],
-        ["check_rows_match_receipts", "check_shards_complete"],
+        [row for row in left if row["model_id"] != "m" or row["unit_key"] == "m-blend-at-0.3"],
+        ["check_rows_match_receipts", "check_units_complete"],
     )
     assert repair_compactions(root, "s") == 1
     (new,) = (r for r in resolve(list(receipts.read(root))).read if r.model_id == "m" and r.inputs)
-    assert new.inputs.keys() == {"shards/m-scores", "profiles/m-at-0.02", "profiles/m-at-0.1"}
+    assert new.inputs.keys() == {"units/m-scores", "units/m-at-0.02", "units/m-at-0.1"}
     assert profiles() == (left, [])
     assert repair_compactions(root, "s") == 0
     compact(root, "s")
     assert profiles() == (left, [])
 
 
-def test_a_commit_is_read_from_wherever_its_rows_are(root):
-    def rows(kind, key, table):
-        return read_commit(root, kind, "s", key, table).to_pylist()
+def test_a_unit_is_read_from_wherever_its_rows_are(root):
+    def rows(commit, unit, table):
+        return read_unit(root, "s", commit, unit, table).to_pylist()
 
-    places = [("shards", "m-scores", "trajectories"), ("profiles", "m-at-0.3", "profiles")]
+    places = [
+        ("m-scores", "m-blend", "trajectories"),
+        ("m-scores", "m-clean", "predictions"),
+        ("m-at-0.3", "m-blend-at-0.3", "profiles"),
+    ]
     before = [rows(*place) for place in places]
     compact(root, "s")
-    for path in (*own_files(root), *own_files(root, "profiles")):
+    for path in own_files(root):
         path.unlink()
     assert [rows(*place) for place in places] == before
-    assert read_commit(root, "shards", "s", "m-scores", "quarantine") is None
+    assert read_unit(root, "s", "m-scores", "m-blend", "quarantine") is None
+    assert read_unit(root, "s", "m-scores", "m-clean", "trajectories") is None
     for path in own_files(root, "compactions"):
         path.unlink()
     with pytest.raises(WarehouseError, match=r"no compaction holds its 3 rows; delete receipts/"):
@@ -216,8 +222,7 @@ def test_a_compaction_names_commits_with_their_moments(root):
     (receipt,) = (r for r in receipts.read_kind(root, "compactions", "s") if r.model_id == "m")
     moments = {
         f"{r.kind}/{r.key}": r.committed_at
-        for kind in ("shards", "profiles")
-        for r in receipts.read_kind(root, kind, "s")
+        for r in receipts.read_kind(root, "units", "s")
         if r.model_id == "m"
     }
     assert receipt.inputs == moments

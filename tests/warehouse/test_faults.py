@@ -13,7 +13,7 @@ from warehouse_answers import row_counts
 
 from decaf.errors import WarehouseError, WriteFailed
 from warehouse.commits import layout, receipts
-from warehouse.commits.stored import read_commit
+from warehouse.commits.stored import read_file, read_unit
 from warehouse.commits.writer import commit, open_root, sweep
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
@@ -21,7 +21,7 @@ from warehouse.tables.declarations import TABLES
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
 
-TABLES_OF_A_SHARD = ("trajectories", "predictions", "costs")
+TABLES_OF_A_SCAN = ("trajectories", "predictions", "costs")
 KEYS = {"study": "s", "model_id": "m"}
 
 
@@ -36,7 +36,7 @@ def copies(untouched, tmp_path):
 
 
 def counts(root):
-    return row_counts(root, *TABLES_OF_A_SHARD, "profiles")
+    return row_counts(root, *TABLES_OF_A_SCAN, "profiles")
 
 
 def queried(root):
@@ -44,7 +44,7 @@ def queried(root):
     with connect(root, threads=1) as connection:
         return tuple(
             run_query(connection, f"FROM stg_{table}").num_rows
-            for table in (*TABLES_OF_A_SHARD, "profiles")
+            for table in (*TABLES_OF_A_SCAN, "profiles")
         )
 
 
@@ -53,27 +53,28 @@ def offending(root):
         return [result.name for result in run_checks(connection) if result.offending_count]
 
 
-def shard(root):
-    """Rows of one more shard, of the three tables that a shard has."""
+def one_more(root):
+    """Rows of one more unit, of the three tables that scanning a block fills."""
     rows = {}
-    for table in TABLES_OF_A_SHARD:
-        stored = read_commit(root, "shards", "s", "m-scores", table)
-        position = stored.schema.get_field_index("shard_key")
+    for file in receipts.read_one(root, "units", "s", "m-scores").files:
+        stored = read_file(root, file)
+        column = "commit_key" if file.table == "costs" else "unit_key"
+        position = stored.schema.get_field_index(column)
         keys = pa.array(["late"] * stored.num_rows)
-        rows[table] = stored.set_column(position, "shard_key", keys)
+        rows[file.table] = stored.set_column(position, column, keys)
     return rows
 
 
 def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, untouched, monkeypatch):
-    tables, old = shard(untouched), (6, 12, 2, 6)
+    tables, old = one_more(untouched), (6, 12, 2, 6)
     new = (9, 18, 3, 6)
 
     def act(root):
-        commit(root, "shards", "s", "late", tables, model_id="m")
+        commit(root, "units", "s", "late", tables, model_id="m", units=("late",))
 
     names = set()
     for root, step in every_step(monkeypatch, copies, act):
-        is_committed = "late" in receipts.keys(root, "shards", "s")
+        is_committed = "late" in receipts.keys(root, "units", "s")
         assert counts(root) == (new if is_committed else old), step
         if (step, is_committed) not in names:
             assert queried(root) == (new if is_committed else old), step
@@ -140,7 +141,7 @@ def test_garbage_collection_killed_at_any_step_loses_no_row(copies, monkeypatch)
 
 def _commit_study(root, study, number):
     for key in range(number):
-        commit(root, "shards", study, f"key-{key}", shard(root), model_id="m")
+        commit(root, "units", study, f"key-{key}", one_more(root), model_id="m")
 
 
 def in_processes(*calls):
@@ -155,13 +156,13 @@ def in_processes(*calls):
 
 
 @pytest.mark.parametrize(
-    "studies", [("s", "t"), ("s", "s")], ids=["two studies", "the same shards"]
+    "studies", [("s", "t"), ("s", "s")], ids=["two studies", "the same commits"]
 )
 def test_two_processes_commit_at_once(copies, studies):
     root = copies("root")
     in_processes(*((_commit_study, root, study, 10) for study in studies))
     for study in studies:
-        assert receipts.keys(root, "shards", study) >= {f"key-{key}" for key in range(10)}
+        assert receipts.keys(root, "units", study) >= {f"key-{key}" for key in range(10)}
     assert counts(root)[0] == 6 + 3 * 10 * len(set(studies))
     assert "check_rows_match_receipts" not in offending(root)
 
@@ -199,7 +200,7 @@ def test_data_without_a_receipt_and_foreign_files_are_passed_over(copies):
     pq.write_table(TABLES["trajectories"].schema.empty_table(), folder / "stray.parquet")
     (folder / "half.parquet").write_bytes(b"PAR1")
     (folder / "notes.txt").write_text("mine")
-    (root / "receipts" / "shards" / "s" / "notes.txt").write_text("mine")
+    (root / "receipts" / "units" / "s" / "notes.txt").write_text("mine")
     (root / "tables" / "foreign").mkdir()
     assert queried(root) == (6, 12, 2, 6)
     assert offending(root) == []
@@ -217,7 +218,7 @@ def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(copies, damag
     assert queried(root) == (3, 12, 2, 6)
     assert "check_rows_match_receipts" in offending(root)
     with pytest.raises(WarehouseError, match=r"m-scores.parquet is missing or damaged"):
-        read_commit(root, "shards", "s", "m-scores", "trajectories")
+        read_unit(root, "s", "m-scores", "m-blend", "trajectories")
     path.write_bytes(content)
     assert offending(root) == []
 
@@ -225,7 +226,7 @@ def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(copies, damag
 @pytest.mark.parametrize("writer", ["commit", "compact", "open"])
 def test_a_folder_that_turned_read_only_is_said_and_read_on(copies, monkeypatch, writer):
     root = copies("root")
-    tables = shard(root)
+    tables = one_more(root)
     commit_shard(root, "s", "m", 0.3)
 
     def refuse(*_, **__):
@@ -239,7 +240,7 @@ def test_a_folder_that_turned_read_only_is_said_and_read_on(copies, monkeypatch,
                 open_root(root)
         elif writer == "commit":
             with pytest.raises(WriteFailed, match="Read-only file system; nothing of it"):
-                commit(root, "shards", "s", "late", tables, model_id="m")
+                commit(root, "units", "s", "late", tables, model_id="m", units=("late",))
         else:
             with pytest.raises(WriteFailed, match="compactions/s/.*Read-only file system"):
                 compact(root, "s")

@@ -8,11 +8,10 @@ from small_warehouse import commit_shard, small_warehouse
 
 from warehouse.commits import layout, receipts
 from warehouse.commits.lock import study_lock
-from warehouse.commits.stored import read_commit
+from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
-from warehouse.tables.declarations import TABLES
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import delete_garbage, find_garbage
 
@@ -53,7 +52,7 @@ def test_what_stopped_writers_left_goes_after_the_grace_period(root):
     left = {
         trajectories: "no receipt names it",
         trajectories.with_name("x.parquet.7.tmp"): "left by a writer that was stopped",
-        root / "receipts/shards/s/x.json.7.tmp": "left by a writer that was stopped",
+        root / "receipts/units/s/x.json.7.tmp": "left by a writer that was stopped",
     }
     for path in left:
         path.write_bytes(b"12345")
@@ -73,31 +72,17 @@ def test_what_stopped_writers_left_goes_after_the_grace_period(root):
     assert state(root) == before
 
 
-def test_a_file_whose_key_a_run_names_stays_without_its_receipt(root):
-    (root / layout.receipt("shards", "s", "m-scores")).unlink()
-    assert find_garbage(root, NOW) == []
-
-
-def test_a_baseline_that_a_run_names_stays_without_its_receipt(root):
-    planned = {"run_id": "later", "baseline_key": "named", "method": "lime"}
-    planned |= {"component": "score", "model_id": "m"}
-    rows = {"run_baselines": pa.Table.from_pylist([planned], TABLES["run_baselines"].schema)}
-    commit(root, "runs", "s", "later", rows)
-    score = {"method": "lime", "component": "score", "score": 0.5, "explained_rows": 2}
-    for key in ("named", "stray"):
-        made = pa.Table.from_pylist(
-            [score | {"baseline_key": key}], TABLES["baseline_scores"].schema
-        )
-        commit(root, "baselines", "s", key, {"baseline_scores": made}, model_id="m")
-        (root / layout.receipt("baselines", "s", key)).unlink()
-    stray = layout.table_file("baseline_scores", KEYS, "stray")
-    assert by_reason(find_garbage(root, NOW)) == {stray: "no receipt names it"}
+def test_files_of_a_deleted_receipt_go_after_the_grace_period(root):
+    commit = receipts.read_one(root, "units", "s", "m-scores")
+    (root / layout.receipt("units", "s", "m-scores")).unlink()
+    assert find_garbage(root) == []
+    stray = dict.fromkeys((file.path for file in commit.files), "no receipt names it")
+    assert by_reason(find_garbage(root, NOW)) == stray
 
 
 def test_compacted_files_go_after_the_grace_period(root):
     before = state(root)
-    kinds = ("shards", "profiles")
-    commits = [receipt for kind in kinds for receipt in receipts.read_kind(root, kind, "s")]
+    commits = receipts.read_kind(root, "units", "s")
     folded = [file.path for r in commits if r.model_id == "m" for file in r.files]
     compact(root, "s")
     assert find_garbage(root) == []
@@ -110,7 +95,7 @@ def test_compacted_files_go_after_the_grace_period(root):
         assert state(root) == before
         assert run_query(earlier, "FROM core_profiles").num_rows == len(before)
     assert find_garbage(root, NOW) == []
-    assert receipts.keys(root, "profiles", "s") >= {"m-at-0.02", "m-at-0.3"}
+    assert receipts.keys(root, "units", "s") >= {"m-at-0.02", "m-at-0.3"}
 
 
 def test_a_replaced_compaction_goes_with_its_receipt(root):
@@ -131,9 +116,9 @@ def test_a_replaced_compaction_goes_with_its_receipt(root):
 
 def commit_profiles(root):
     """Commit the model's profiles under one more key; its scores stay as they are."""
-    rows = read_commit(root, "profiles", "s", "m-at-0.3", "profiles")
-    rows = rows.set_column(0, "profile_key", pa.array(["m-more"] * rows.num_rows))
-    commit(root, "profiles", "s", "m-more", {"profiles": rows}, model_id="m")
+    rows = read_unit(root, "s", "m-at-0.3", "m-blend-at-0.3", "profiles")
+    rows = rows.set_column(0, "unit_key", pa.array(["more"] * rows.num_rows))
+    commit(root, "units", "s", "m-more", {"profiles": rows}, model_id="m", units=("more",))
 
 
 def test_nothing_goes_for_a_compaction_that_is_damaged(root):
@@ -149,7 +134,7 @@ def test_nothing_goes_for_a_compaction_that_is_damaged(root):
 def test_a_compaction_that_alone_holds_rows_stays(root):
     compact(root, "s")
     delete_garbage(root, NOW)
-    (root / layout.receipt("profiles", "s", "m-at-0.3")).unlink()
+    (root / layout.receipt("units", "s", "m-at-0.3")).unlink()
     assert find_garbage(root, NOW) == []
     compact(root, "s")
     state(root)

@@ -16,7 +16,7 @@ from decaf.errors import OutOfReach, QueryError, WarehouseError, WriteFailed
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.migrations import Migration, store_version, stored_version, upgrade
-from warehouse.commits.stored import read_commit
+from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import commit, open_root, sweep
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
@@ -76,11 +76,11 @@ def counts_and_offences(root):
         return rows, found
 
 
-def shard(root):
-    """Rows of one more shard."""
-    rows = read_commit(root, "shards", "s", "m-scores", "trajectories")
-    position = rows.schema.get_field_index("shard_key")
-    return {"trajectories": rows.set_column(position, "shard_key", [["late"] * rows.num_rows])}
+def one_more(root):
+    """Rows of one more unit, as those of another one."""
+    rows = read_unit(root, "s", "m-scores", "m-blend", "trajectories")
+    position = rows.schema.get_field_index("unit_key")
+    return {"trajectories": rows.set_column(position, "unit_key", [["late"] * rows.num_rows])}
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_compaction_and_collection(url):
     assert TRAJECTORIES in {garbage.path for garbage in deleted}
     assert not storage.open(root).exists(TRAJECTORIES)
     assert answers(root) == before
-    assert read_commit(root, "shards", "s", "m-scores", "trajectories").num_rows == len(PAIRS)
+    assert read_unit(root, "s", "m-scores", "m-blend", "trajectories").num_rows == len(PAIRS)
     assert compact(root, "s").before == done.after
 
 
@@ -168,9 +168,9 @@ def test_data_without_a_receipt_is_not_there(url, before):
 def test_objects_that_stand_for_folders_are_passed_over(server, before):
     root = small_warehouse(server.url(uuid4().hex))
     files, path = storage.open(root)._files, storage.open(root)._root
-    for folder in ("receipts/shards/s", "receipts/shards/empty", "tables", "locks"):
+    for folder in ("receipts/units/s", "receipts/units/empty", "tables", "locks"):
         files.create_dir(f"{path}/{folder}")
-    assert files.get_file_info(f"{path}/receipts/shards/empty").type == arrow.FileType.Directory
+    assert files.get_file_info(f"{path}/receipts/units/empty").type == arrow.FileType.Directory
     assert receipts.studies(root) == ["s"]
     assert answers(root) == before
 
@@ -210,16 +210,17 @@ def test_a_writer_killed_at_any_request_is_repaired_by_the_next(monkeypatch):
     # Each time a bit farther, over what the one before left.
     assert len(list(every_request(monkeypatch, lambda _: small_warehouse(root)))) > 20
     assert counts_and_offences(root) == ((6, 12, 6), {})
-    tables = shard(root)
+    tables = one_more(root)
     states = set()
     for last in every_request(
-        monkeypatch, lambda _: commit(root, "shards", "s", "late", tables, model_id="m")
+        monkeypatch,
+        lambda _: commit(root, "units", "s", "late", tables, model_id="m", units=("late",)),
     ):
-        assert "late" not in receipts.keys(root, "shards", "s")
+        assert "late" not in receipts.keys(root, "units", "s")
         assert counts(root) == (6, 12, 6)
         states.add(last)
     assert states == {0, 1}
-    assert "late" in receipts.keys(root, "shards", "s")
+    assert "late" in receipts.keys(root, "units", "s")
     assert counts(root) == (9, 12, 6)
 
 
@@ -240,7 +241,7 @@ def test_a_compaction_killed_at_any_request_changes_no_row(monkeypatch, memory):
 def test_a_server_that_goes_away_in_a_commit(server, before, monkeypatch):
     with Gate(server.port) as gate:
         root = small_warehouse(server.url(uuid4().hex, port=gate.port))
-        tables = shard(root)
+        tables = one_more(root)
         put = ObjectStore.put
 
         def put_and_close(store, key, content):
@@ -250,12 +251,12 @@ def test_a_server_that_goes_away_in_a_commit(server, before, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(ObjectStore, "put", put_and_close)
             with pytest.raises(WriteFailed, match="check the address and whether its server runs"):
-                commit(root, "shards", "s", "late", tables, model_id="m")
+                commit(root, "units", "s", "late", tables, model_id="m", units=("late",))
         with pytest.raises(OutOfReach, match="Could not connect"):
             connect(root)
         gate.open()
         assert answers(root) == before
-        commit(root, "shards", "s", "late", tables, model_id="m")
+        commit(root, "units", "s", "late", tables, model_id="m", units=("late",))
         assert counts(root) == (9, 12, 6)
 
 
@@ -364,8 +365,8 @@ def test_receipts_are_read_again_only_when_they_have_changed(memory, monkeypatch
     changed = [new for new in receipts.read(memory) if new not in all_receipts]
     assert sorted(new.key for new in changed) == ["m-at-0.02", "m-scores"]
     assert sorted(asked) == [
-        layout.receipt("profiles", "s", "m-at-0.02"),
-        layout.receipt("shards", "s", "m-scores"),
+        layout.receipt("units", "s", "m-at-0.02"),
+        layout.receipt("units", "s", "m-scores"),
     ]
     monkeypatch.undo()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from planned_units import block_units, cost_row, manifest
 from report_reader import SECTIONS, Reader
 from stub_audit import Audit, open_stub
 
@@ -14,6 +15,10 @@ from warehouse.commits.writer import commit, open_root
 from warehouse.query import catalog
 from warehouse.report.audit import facts
 from warehouse.report.page import write_report
+from warehouse.tables.declarations import TABLES
+
+PATHS = {"blend": 4, "patch_a": 4}
+"""Trajectories of a block by path."""
 
 ROW_TYPES = (
     facts.Run,
@@ -67,7 +72,7 @@ def test_report_of_a_small_warehouse(tmp_path):
 
 
 def _commit_audit(root: Path) -> None:
-    """Two models on four pairs and two paths; each model has a second shard that is not done."""
+    """Two models on four pairs and two paths; each model has a second block that is not done."""
     random = np.random.default_rng(3)
     start = np.datetime64("2026-11-20T08:00", "us")
     pairs = [f"p{place}" for place in range(4)]
@@ -78,60 +83,51 @@ def _commit_audit(root: Path) -> None:
         for place, pair in enumerate(pairs)
     ]
     commit(root, "pairs", "tiny", "digest", {"pairs": _rows(names, rows)})
-    run = ("run", start, 0.02, "digest", 4, '{"kind": "class_probability"}', "{}", "{}")
-    names = ("run_id", "started_at", "epsilon", "pairs_digest", "shard_count", "score", "config")
-    models = [("run", f"m{k}", k, "net", "net-4", "ab" * 32, "{}", None) for k in range(2)]
-    shards = [
-        ("run", f"k{k}{block}", f"k{k}{block}e", f"m{k}", block, 4, 8)
+    units = [
+        unit
         for k in range(2)
         for block in range(2)
+        for unit in block_units(f"m{k}", f"k{k}{block}", 0.02, PATHS, block)
     ]
+    run = ("run", start, 0.02, "digest", len(units), '{"kind": "class_probability"}', "{}", "{}")
+    names = ("run_id", "started_at", "epsilon", "pairs_digest", "unit_count", "score", "config")
+    models = [("run", f"m{k}", k, "net", "net-4", "ab" * 32, "{}", None) for k in range(2)]
     model_names = ("run_id", "model_id", "position", "family", "architecture", "weights_sha256")
-    shard_names = ("run_id", "shard_key", "profile_key", "model_id", "block", "pair_count")
     tables = {
         "runs": _rows((*names, "software"), [run]),
         "models": _rows((*model_names, "card", "training"), models),
-        "run_shards": _rows((*shard_names, "trajectory_count"), shards),
     }
+    for name, rows in manifest("run", units).items():
+        tables[name] = pa.Table.from_pylist(rows, TABLES[name].schema)
     commit(root, "runs", "tiny", "run", tables)
     for k in range(2):
-        _commit_shard(root, f"m{k}", f"k{k}0", pairs, random)
+        _commit_block(root, f"m{k}", f"k{k}0", pairs, random)
 
 
-def _commit_shard(root: Path, model: str, key: str, pairs: list[str], random) -> None:
-    where = [(pair, path) for pair in pairs for path in ("blend", "patch_a")]
+def _commit_block(root: Path, model: str, key: str, pairs: list[str], random) -> None:
+    where = [(pair, path) for pair in pairs for path in PATHS]
     grid = np.linspace(0, 1, 5)
     plus, minus = random.uniform(0, 1, (2, len(where), 5))
     minus[:, 0] = plus[:, 0]
     ids = {
-        "shard_key": [key] * len(where),
+        "unit_key": [f"{key}-{path}" for _, path in where],
         "pair_id": [pair for pair, _ in where],
         "path": [path for _, path in where],
         "repetition": [0] * len(where),
     }
     scores = {"t": [list(grid)] * len(where), "q_plus": list(plus), "q_minus": list(minus)}
-    times = ("load_seconds", "build_seconds", "forward_seconds", "wall_seconds")
-    cost = {
-        "shard_key": [key],
-        "pair_count": [4],
-        "trajectory_count": [8],
-        "forward_rows": [60],
-        "naive_rows": [80],
-        "batch_size": [16],
-        "requested_batch_size": [16],
-        **{name: [1.5] for name in times},
-        "peak_memory_bytes": [2**30],
-        "device": ["cpu"],
-        "worker": ["w"],
-        "started_at": [np.datetime64("2026-11-20T08:00", "us")],
-    }
-    tables = {"trajectories": pa.table(ids | scores), "costs": _table(cost)}
-    commit(root, "shards", "tiny", key, tables, model_id=model)
+    cost = cost_row(key, 4, 60, 80, batch_size=16, wall_seconds=1.5, peak_memory_bytes=2**30)
+    costs = pa.Table.from_pylist([cost], TABLES["costs"].schema)
+    tables = {"trajectories": pa.table(ids | scores), "costs": costs}
+    own = (f"{key}-clean", *(f"{key}-{path}" for path in PATHS))
+    commit(root, "units", "tiny", key, tables, model_id=model, units=own)
     profiles = profile(plus - minus, grid, 0.02).columns()
     profiles["sign_flip_frac"] = pa.array(profiles["sign_flip_frac"], from_pandas=True)
-    keys = {"profile_key": [f"{key}e"] * len(where), "epsilon": [0.02] * len(where)}
-    table = pa.table(ids | keys | profiles)
-    commit(root, "profiles", "tiny", f"{key}e", {"profiles": table}, model_id=model)
+    routed = [f"{unit}-at-0.02" for unit in ids["unit_key"]]
+    keys = {"unit_key": routed, "epsilon": [0.02] * len(where)}
+    table = {"profiles": pa.table(ids | keys | profiles)}
+    own = tuple(dict.fromkeys(routed))
+    commit(root, "units", "tiny", f"{key}e", table, model_id=model, units=own)
 
 
 def _rows(names: tuple[str, ...], rows: list[tuple]) -> pa.Table:

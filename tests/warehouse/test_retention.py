@@ -16,7 +16,7 @@ from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import resolve
 from warehouse.commits.lock import study_lock
-from warehouse.commits.stored import read_commit, read_file
+from warehouse.commits.stored import read_file, read_unit
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
 from warehouse.query.views import in_order
@@ -26,17 +26,17 @@ from warehouse.upkeep.retention import Keep, find_withdrawals, kept_runs, withdr
 
 NOW = timedelta(0)
 ONLY_OLD = {
-    "shards/a-scores",
-    "shards/b-scores",
-    "profiles/a-at-0.02",
-    "profiles/b-at-0.02",
-    "profiles/c-at-0.02",
-    "measurements/a-measured",
-    "measurements/b-measured",
-    "baselines/a-lime",
-    "baselines/b-lime",
+    "units/a-scores",
+    "units/b-scores",
+    "units/a-at-0.02",
+    "units/b-at-0.02",
+    "units/c-at-0.02",
+    "units/a-measured",
+    "units/b-measured",
+    "units/a-lime",
+    "units/b-lime",
     *(f"{kind}/{run}" for kind in ("runs", "outcomes") for run in ("r1", "r2")),
-    *(f"analyses/{run}-matched" for run in ("r1", "r2")),
+    *(f"units/{run}-matched" for run in ("r1", "r2")),
 }
 """What r1 and r2 name and r3 does not: it has the scores of c, at another epsilon."""
 
@@ -51,7 +51,8 @@ def folded(three, tmp_path_factory):
     """The same without small files of c, which two runs share."""
     root = shutil.copytree(three, tmp_path_factory.mktemp("folded") / "warehouse")
     compact(root, "s")
-    assert len(delete_garbage(root, NOW)) == 7  # scores in 3 files, 2 profiles, 2 beside
+    # Of c scores in 3 files, 2 profiles and 2 beside; of all models 3 matched pairs.
+    assert len(delete_garbage(root, NOW)) == 10
     return root
 
 
@@ -94,11 +95,11 @@ def test_what_only_old_runs_name_goes_and_nothing_else(root, tmp_path):
     before, files = names(root), storage.open(root).entries("", ("",))
     (found,) = find_withdrawals(root, Keep(1))
     assert storage.open(root).entries("", ("",)) == files
-    assert (found.study, found.run_count, found.shard_count) == ("s", 3, 2)
-    # Both name the shard of b, and r3 names that of c.
-    assert [(run.run_id, run.started_at.day, run.shard_count) for run in found.runs] == [
-        ("r1", 1, 2),
-        ("r2", 2, 1),
+    assert (found.study, found.run_count, found.unit_count) == ("s", 3, 13)
+    # Both name the units of b, and r3 names those of c but for its profiles.
+    assert [(run.run_id, run.started_at.day, run.unit_count) for run in found.runs] == [
+        ("r1", 1, 11),
+        ("r2", 2, 7),
     ]
     assert {receipt.name for receipt in found.commits} == ONLY_OLD
     own = [r for r in receipts.read(root) if r.name in ONLY_OLD]
@@ -124,13 +125,13 @@ def test_as_many_runs_stay_as_there_are(root):
         assert find_withdrawals(root, keep) == withdraw(root, keep) == []
     (found,) = find_withdrawals(root, Keep(2))
     assert {receipt.name for receipt in found.commits} == {
-        "shards/a-scores",
-        "profiles/a-at-0.02",
-        "measurements/a-measured",
-        "baselines/a-lime",
+        "units/a-scores",
+        "units/a-at-0.02",
+        "units/a-measured",
+        "units/a-lime",
         "runs/r1",
         "outcomes/r1",
-        "analyses/r1-matched",
+        "units/r1-matched",
     }
 
 
@@ -149,11 +150,11 @@ def test_open_readers_and_the_grace_period(root):
 def test_scores_that_are_wanted_again_are_made_again_and_stay(root):
     withdraw(root, Keep(1))
     with pytest.raises(WarehouseError, match=r"a-scores.json is not there"):
-        read_commit(root, "shards", "s", "a-scores", "trajectories")
+        read_unit(root, "s", "a-scores", "a-blend", "trajectories")
     add_model(root, "s", "a", 0.02)
-    assert "a-scores" in receipts.keys(root, "shards", "s")
+    assert "a-scores" in receipts.keys(root, "units", "s")
     delete_garbage(root, NOW)
-    assert read_commit(root, "shards", "s", "a-scores", "trajectories").num_rows == len(PAIRS)
+    assert read_unit(root, "s", "a-scores", "a-blend", "trajectories").num_rows == len(PAIRS)
     assert find_withdrawals(root, Keep(1)) == find_garbage(root, NOW) == []
 
 
@@ -178,7 +179,7 @@ def test_pairs_of_a_kept_run_stay(tmp_path):
     assert {receipt.name for receipt in found.commits} == {
         "runs/r1",
         "outcomes/r1",
-        "analyses/r1-matched",
+        "units/r1-matched",
         "pairs/pairs",
     }
 
@@ -221,7 +222,7 @@ def test_what_re_audits_compare_stays(three, tmp_path):
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory):
-    """Two runs that share the shard of c, of which only a compaction has the rows."""
+    """Two runs that share the scores of c, of which only a compaction has the rows."""
     root = three_runs(tmp_path_factory.mktemp("two") / "warehouse", run_ids=["r2", "r3"])
     compact(root, "s")
     delete_garbage(root, NOW)
@@ -233,15 +234,15 @@ def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, tmp_path, monkeypat
         return shutil.copytree(two, tmp_path / str(number))
 
     whole, seen, steps = row_counts(two), set(), 0
-    left = {"trajectories": 2 * len(PAIRS), "profiles": 2 * len(PAIRS), "runs": 1, "run_shards": 2}
+    left = {"trajectories": 2 * len(PAIRS), "profiles": 2 * len(PAIRS), "runs": 1, "run_units": 11}
     for root, step in every_change(monkeypatch, prepare, lambda root: withdraw(root, Keep(1))):
         is_gone = bool(receipts.keys(root, "withdrawals", "s"))
         found = row_counts(root)
         assert found == whole or is_gone, step
         assert found | left == found or not is_gone, step
         assert (names(root) & ONLY_OLD == set()) == is_gone, step
-        assert receipts.exists(root, "shards", "s", "b-scores") != is_gone, step
-        assert ("b-scores" in receipts.keys(root, "shards", "s")) != is_gone, step
+        assert receipts.exists(root, "units", "s", "b-scores") != is_gone, step
+        assert ("b-scores" in receipts.keys(root, "units", "s")) != is_gone, step
         assert len(list(receipts.read_kind(root, "runs", "s"))) == (1 if is_gone else 2), step
         if (step, is_gone) not in seen:
             assert offending(root) == [], step
@@ -298,7 +299,7 @@ def test_rows_that_a_compaction_lacks_stop_the_withdrawal(folded, tmp_path):
     assert names(root) == before
 
 
-@pytest.mark.parametrize("table", ["runs", "run_shards", "run_outcomes"])
+@pytest.mark.parametrize("table", ["runs", "run_units", "run_outcomes"])
 @pytest.mark.parametrize("damage", ["missing", "another byte"])
 def test_nothing_goes_while_a_manifest_is_damaged(two, tmp_path, table, damage):
     root = shutil.copytree(two, tmp_path / "warehouse")

@@ -47,13 +47,13 @@ def test_the_command_says_what_goes_and_deletes_when_told(tmp_path):
 
     said = gc("--keep", "1")
     assert "study s: 2 of 3 runs" in said
-    assert re.search(r"r1 +2026-03-01 00:00 +2 shards +\d\d,\d{3}\n", said)
-    assert re.search(r"2 runs \(2 shards, 0\.0\d MB\) can be withdrawn: --delete\n", said)
+    assert re.search(r"r1 +2026-03-01 00:00 +11 units +\d\d,\d{3}\n", said)
+    assert re.search(r"2 runs \(13 units, 0\.0\d MB\) can be withdrawn: --delete\n", said)
     assert "nothing to delete" in said
     assert receipts.keys(root, "runs", "s") == {"r1", "r2", "r3"}
     assert "no run to withdraw" in gc("--keep", "1", "--keep", "9999d")
     did = gc("--keep", "1", "--study", "s", "--delete")
-    assert "2 runs (2 shards" in did
+    assert "2 runs (13 units" in did
     assert "are withdrawn" in did
     assert "nothing to delete" in did
     assert receipts.keys(root, "runs", "s") == {"r3"}

@@ -19,7 +19,7 @@ from warehouse.tables.columns import SCHEMA_VERSION
 from warehouse.tables.declarations import TABLES
 
 ROW = {
-    "shard_key": "key",
+    "unit_key": "key",
     "pair_id": "pair",
     "path": "blend",
     "repetition": 0,
@@ -44,27 +44,29 @@ def root(tmp_path):
 
 
 def test_a_commit_is_its_files_and_then_its_receipt(root):
-    receipt = commit(root, "shards", "s", "key", trajectories(), model_id="m", inputs={"a": "1"})
+    keys = ("key", "another")
+    receipt = commit(root, "units", "s", "commit", trajectories(), model_id="m", units=keys)
     (file,) = receipt.files
-    assert file.path == "tables/trajectories/study=s/model_id=m/key.parquet"
+    assert file.path == "tables/trajectories/study=s/model_id=m/commit.parquet"
     assert file.row_count == 3
     assert (
         pq.read_schema(root / file.path).metadata[b"decaf.schema_version"]
         == str(SCHEMA_VERSION).encode()
     )
-    assert receipts.keys(root, "shards", "s") == {"key"}
+    assert receipt.units == keys
+    assert receipts.keys(root, "units", "s") == {"commit"}
     assert list(receipts.read(root)) == [receipt]
 
 
 def test_the_same_commit_twice_is_one_set_of_files(root):
-    commit(root, "shards", "s", "key", trajectories(), model_id="m")
+    commit(root, "units", "s", "key", trajectories(), model_id="m")
     before = files(root)
-    commit(root, "shards", "s", "key", trajectories(), model_id="m")
+    commit(root, "units", "s", "key", trajectories(), model_id="m")
     assert files(root) == before
 
 
 def test_a_table_without_rows_leaves_no_file(root):
-    assert commit(root, "shards", "s", "key", trajectories(0), model_id="m").files == ()
+    assert commit(root, "units", "s", "key", trajectories(0), model_id="m").files == ()
 
 
 def test_opening_again_changes_nothing(root):
@@ -99,21 +101,21 @@ def test_a_commit_stopped_at_any_step_is_whole_or_not_there(
     with monkeypatch.context() as patch:
         patch.setattr(owner, step, stop)
         with pytest.raises(KeyboardInterrupt):
-            commit(root, "shards", "s", "key", trajectories(), model_id="m")
-    assert receipts.keys(root, "shards", "s") == ({"key"} if is_committed else set())
+            commit(root, "units", "s", "key", trajectories(), model_id="m")
+    assert receipts.keys(root, "units", "s") == ({"key"} if is_committed else set())
     assert not [name for name in files(root) if name.endswith(".tmp")]
-    again = commit(root, "shards", "s", "key", trajectories(), model_id="m")
+    again = commit(root, "units", "s", "key", trajectories(), model_id="m")
     assert [receipt.files for receipt in receipts.read(root)] == [again.files]
 
 
 def test_what_killed_writers_left_is_swept_for_one_study(root):
     for study in ("s", "other"):
-        commit(root, "shards", study, "key", trajectories(), model_id="m")
+        commit(root, "units", study, "key", trajectories(), model_id="m")
     whole = files(root)
     stray = [
         root / "tables/trajectories/study=s/model_id=m/next.parquet.7.tmp",
-        root / "receipts/shards/s/next.json.7.tmp",
-        root / "receipts/shards/other/next.json.7.tmp",
+        root / "receipts/units/s/next.json.7.tmp",
+        root / "receipts/units/other/next.json.7.tmp",
     ]
     for path in stray:
         path.write_text("half")
@@ -122,13 +124,13 @@ def test_what_killed_writers_left_is_swept_for_one_study(root):
 
 
 def _commit_block(root, number):
-    commit(root, "shards", "s", f"key-{number % 5}", trajectories(), model_id="m")
+    commit(root, "units", "s", f"key-{number % 5}", trajectories(), model_id="m")
 
 
 def test_many_processes_may_commit_at_once(root):
     with ProcessPoolExecutor(2) as pool:
         list(pool.map(_commit_block, [root] * 20, range(20)))
-    assert receipts.keys(root, "shards", "s") == {f"key-{n}" for n in range(5)}
+    assert receipts.keys(root, "units", "s") == {f"key-{n}" for n in range(5)}
     for receipt in receipts.read(root):
         assert pq.read_metadata(root / receipt.files[0].path).num_rows == 3
 
@@ -145,7 +147,7 @@ def test_rows_that_do_not_fit_are_refused(root, changed, message):
     before = files(root)
     rows = pa.Table.from_pylist([{**ROW, **changed}])
     with pytest.raises(WarehouseError, match=message):
-        commit(root, "shards", "s", "key", {"trajectories": rows}, model_id="m")
+        commit(root, "units", "s", "key", {"trajectories": rows}, model_id="m")
     assert files(root) == before
 
 
@@ -154,13 +156,13 @@ def test_missing_and_unknown_columns_are_named(root):
     with pytest.raises(
         WarehouseError, match=r"missing columns \['path'\], unknown columns \['way'\]"
     ):
-        commit(root, "shards", "s", "key", {"trajectories": rows}, model_id="m")
+        commit(root, "units", "s", "key", {"trajectories": rows}, model_id="m")
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", "", "ä", "x" * 121])
 def test_a_name_that_is_no_folder_is_refused(root, name):
     with pytest.raises(WarehouseError, match="cannot name a folder"):
-        commit(root, "shards", "s", "key", trajectories(), model_id=name or "?")
+        commit(root, "units", "s", "key", trajectories(), model_id=name or "?")
 
 
 def test_a_newer_warehouse_is_refused(root):
@@ -208,14 +210,14 @@ def test_a_full_disk_leaves_nothing_of_the_commit(root):
     resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
     try:
         with pytest.raises(WriteFailed, match="nothing of it is visible"):
-            commit(root, "shards", "s", "key", trajectories(), model_id="m")
+            commit(root, "units", "s", "key", trajectories(), model_id="m")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert files(root) == before
 
 
 def test_a_damaged_receipt_is_named(root):
-    commit(root, "shards", "s", "key", trajectories(), model_id="m")
-    (root / layout.receipt("shards", "s", "key")).write_text("{}")
+    commit(root, "units", "s", "key", trajectories(), model_id="m")
+    (root / layout.receipt("units", "s", "key")).write_text("{}")
     with pytest.raises(WarehouseError, match=r"key\.json is not a receipt"):
         list(receipts.read(root))
