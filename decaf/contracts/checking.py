@@ -10,6 +10,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from decaf.contracts import (
 from decaf.contracts.base import COMMON, Broken, Contract, Trial, title
 from decaf.errors import BadInput
 from decaf.foundation.plugins import providers, taken
-from decaf.foundation.strangers import reference_of, tag_of
+from decaf.foundation.strangers import loaded, reference_of, referenced, tag_of
 from decaf.plan.places import base_of
 
 OF_A_PLACE: dict[str, tuple[Contract, ...]] = {
@@ -44,7 +45,9 @@ OF_A_PLACE: dict[str, tuple[Contract, ...]] = {
 """Contracts by the name of the place, beside those that all members keep."""
 MADE = "Its examples make objects, as a section of a configuration does"
 FREE = "Nobody else has its name"
-LIGHT = "Its module is imported without torch: planning reads it"
+LIGHT = "Planning with it imports no torch"
+PLANNING = {"adapter": "pair_set", "registry": "entries"}
+"""Methods that planning calls, by place."""
 
 
 class Outcome(NamedTuple):
@@ -84,20 +87,35 @@ def has_a_free_name(member: type) -> Outcome:
     return Outcome(FREE, taken([f"class {reference_of(member)}", *others], base, name))
 
 
-def imports_without_torch(member: type) -> Outcome:
-    """Import the module of a member in a fresh process and look for torch."""
-    code = f"import sys; import {member.__module__}; print('torch' in sys.modules)"
+def plans_without_torch(member: type) -> Outcome:
+    """Do in a fresh process what planning does with a member, and look for torch."""
+    code = (
+        f"import sys; from {__name__} import plan_with; plan_with(sys.argv[1]); "
+        "print('torch' in sys.modules)"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-P", "-c", code, reference_of(member)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.stdout.strip().endswith("False"):
-        return Outcome(LIGHT)
-    where = f"{member.__module__} imports torch at its top; import it in the functions that use it"
-    return Outcome(LIGHT, where if done.returncode == 0 else done.stderr.strip()[-400:])
+    if done.returncode:
+        return Outcome(LIGHT, done.stderr.strip().rpartition("\n")[2])
+    is_light = done.stdout.strip().endswith("False")
+    where = f"torch is imported by {member.__module__}, or by what planning calls"
+    remedy = "import it in the methods that need it"
+    return Outcome(LIGHT, None if is_light else f"{where}; {remedy}")
+
+
+def plan_with(reference: str) -> None:
+    """Import a class and call what planning calls of it, on its examples."""
+    member = loaded(referenced(reference))
+    method = PLANNING.get(member.place.name)
+    if method is not None:
+        with suppress(Broken, BadInput):  # which the other contracts tell
+            for example in _examples(member):
+                getattr(_made(member, example), method)()
 
 
 def _examples(member: type) -> Sequence[dict[str, Any]]:

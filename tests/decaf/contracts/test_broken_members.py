@@ -10,13 +10,14 @@ import pytest
 import torch
 from pydantic import ConfigDict, Field
 
-from decaf.contracts.checking import check, has_a_free_name, imports_without_torch
+from decaf.contracts.checking import check, has_a_free_name, plans_without_torch
 from decaf.contracts.targets import candidates
 from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Image, Pair, PairSet
 from decaf.errors import ConfigError, DataError
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines.base import Baseline, Component
+from decaf.foundation.plugins import find
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.registry.entries import Entry, Offer, Registry
@@ -320,13 +321,31 @@ def test_a_name_of_decafs_own_is_taken():
     assert has_a_free_name(Pairs).problem is None
 
 
-def test_a_module_that_imports_torch_is_told(tmp_path, monkeypatch):
+REGISTRY = """
+from typing import Literal
+from decaf.registry.entries import Entry, Registry
+class Listed(Registry):
+    kind: Literal["listed"]
+    def entries(self):
+        {text}
+        return [Entry("one", "1", "digest", "place")]
+    def offer(self, entry, workspace): pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("light_registry", "pass", None),
+        ("heavy_registry", "import torch", "torch is imported by heavy_registry, or by what plan"),
+        ("wrong_registry", "1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_planning_with_torch_is_told(tmp_path, monkeypatch, name, text, message):
     monkeypatch.syspath_prepend(tmp_path)
-    for name, text in (("light_one", ""), ("heavy_one", "import torch\n")):
-        (tmp_path / f"{name}.py").write_text(text)
-    light, heavy = (type("X", (), {"__module__": name}) for name in ("light_one", "heavy_one"))
-    assert imports_without_torch(light).problem is None
-    assert "heavy_one imports torch at its top" in imports_without_torch(heavy).problem
+    (tmp_path / f"{name}.py").write_text(REGISTRY.format(text=text))
+    problem = plans_without_torch(find(Registry, f"{name}:Listed")).problem
+    assert problem is None if message is None else message in problem
 
 
 class TestTargets:
