@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from decaf.data.adapters.base import Adapter
 from decaf.evaluation.baselines.base import Baseline
+from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.plugins import members
 from decaf.foundation.settings import Settings
 from decaf.models.card import ModelCard
@@ -32,6 +33,7 @@ SECTIONS = {
     "`data:`": Adapter,
     "`score:`": ScoreDefinition,
     "`paths:`": RevealPath,
+    "`labels:`": LabelSource,
     "`baselines:`": Baseline,
     "`training:` of a network": NetworkRecipe,
     "`training:` of an estimator": EstimatorRecipe,

@@ -8,6 +8,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.errors import ConfigError
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines.base import Baseline
+from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation import strangers
 from decaf.foundation.plugins import clash, members, name_of
 from decaf.models.card import ModelCard
@@ -25,6 +26,7 @@ BASES: tuple[type, ...] = (
     EstimatorRecipe,
     AttributionMethod,
     Baseline,
+    LabelSource,
     Registry,
 )
 """Base classes of the members of every place."""

@@ -1,0 +1,29 @@
+"""What a source of labels has to keep. Measuring needs a model and a block, and is not tried."""
+
+from typing import get_args
+
+from decaf.contracts.base import Contract, Trial, require
+from decaf.evaluation.labels.base import UnitKind
+from decaf.foundation.digests import json_sha256
+
+
+def says_what_is_labelled(trial: Trial) -> None:
+    """unit_kind says whether sources of pairs or whole models are labelled."""
+    kind = getattr(type(trial.member), "unit_kind", None)
+    expected = " or ".join(map(repr, get_args(UnitKind)))
+    require(kind in get_args(UnitKind), f"unit_kind is {kind!r}; expected {expected}")
+
+
+def names_its_variants(trial: Trial) -> None:
+    """variants are names, each once, and measured() is JSON that tells what they depend on."""
+    variants = trial.member.variants
+    require(
+        isinstance(variants, tuple) and all(isinstance(name, str) for name in variants),
+        f"variants is {variants!r}; expected a tuple of names",
+    )
+    require(len(set(variants)) == len(variants), f"variants {variants} name something twice")
+    first, second = (json_sha256(trial.member.measured()) for _ in range(2))
+    require(first == second, "measured() gives something else when it is called again")
+
+
+CONTRACTS: tuple[Contract, ...] = (says_what_is_labelled, names_its_variants)
