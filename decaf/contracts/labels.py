@@ -15,7 +15,7 @@ def says_what_is_labelled(trial: Trial) -> None:
 
 
 def names_its_variants(trial: Trial) -> None:
-    """variants are names, each once, and measured() is JSON that tells what they depend on."""
+    """Variants are names, each once, and measured() is JSON that tells what they depend on."""
     variants = trial.member.variants
     require(
         isinstance(variants, tuple) and all(isinstance(name, str) for name in variants),

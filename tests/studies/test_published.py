@@ -44,3 +44,15 @@ def test_every_value_has_a_place_and_a_number(typed):
     for row in typed[1]:
         assert row["place"], row
         assert row["value"] or row["exact"], row
+
+
+def test_every_statistic_is_described_once():
+    with duckdb.connect() as connection:
+        define(connection, "core_statistics")
+        define(connection, "core_published")
+        described = connection.sql("SELECT statistic, better FROM core_statistics").fetchall()
+        published = connection.sql("SELECT DISTINCT statistic FROM core_published").fetchall()
+    names = [name for name, _ in described]
+    assert len(names) == len(set(names))
+    assert {name for (name,) in published} <= set(names)
+    assert {better for _, better in described} == {None, "higher", "lower"}

@@ -126,6 +126,8 @@ def open_stub(audit: Audit) -> duckdb.DuckDBPyConnection:
     for name, columns in (COLUMNS | real_columns()).items():
         connection.execute(f"CREATE TABLE {name} ({columns})")
     connection.execute("CREATE MACRO history_of(rel) AS TABLE FROM out_history")
+    (statistics,) = (view for view in views() if view.name == "core_statistics")
+    connection.execute(statistics.sql)
     _insert_run(connection, audit)
     if audit.has_rows:
         _insert_results(connection, audit)

@@ -5,7 +5,15 @@ from collections.abc import Callable, Sequence
 import altair as alt
 
 from warehouse.report.audit.figures import PAGE_WIDTH
-from warehouse.report.paper.marks import END, captioned, marks, rows_to_draw, with_marks
+from warehouse.report.paper.marks import (
+    END,
+    captioned,
+    interval_lines,
+    marks,
+    reference_line,
+    rows_to_draw,
+    with_marks,
+)
 from warehouse.report.paper.reading import Paper, PaperRow
 from warehouse.report.svg import INK, MUTED, Picture, header, svg_element
 
@@ -125,16 +133,8 @@ def bins_picture(paper: Paper) -> Picture | None:
             axis=alt.Axis(tickCount=5),
         )
     )
-    limits = (
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(strokeWidth=1.5)
-        .encode(y="low:Q", y2="high:Q")
-    )
-    line = (
-        alt.Chart()
-        .mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
-        .encode(y=alt.datum(EVEN_ODDS))
-    )
+    limits = interval_lines(base)
+    line = reference_line(EVEN_ODDS)
     chart = alt.layer(line, limits, points, data=alt.InlineData(values=values)).properties(
         width=PAGE_WIDTH - 80, height=200
     )
@@ -190,11 +190,7 @@ def method_points(
     points = base.mark_point(filled=True, size=52, opacity=1).encode(
         x=alt.X("value:Q", title=axis, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=3))
     )
-    limits = (
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(strokeWidth=1.5)
-        .encode(x="low:Q", x2="high:Q")
-    )
+    limits = interval_lines(base, "x")
     written = (
         base.transform_calculate(end=END)
         .mark_text(align="left", dx=8, fontSize=10)
@@ -202,8 +198,7 @@ def method_points(
     )
     layers = [limits, marks(base, x="published:Q"), points, written]
     if reference is not None:
-        line = alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
-        layers.append(line.encode(x=alt.datum(reference)))
+        layers.append(reference_line(reference, "x"))
     chart = (
         alt.layer(*layers, data=alt.InlineData(values=values))
         .properties(width=(PAGE_WIDTH - 170) / len(shown) - 16, height=alt.Step(20))

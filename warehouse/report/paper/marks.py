@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import altair as alt
 
 from warehouse.report.paper.reading import Paper, PaperRow
-from warehouse.report.svg import INK, PAPER
+from warehouse.report.svg import INK, MUTED, PAPER
 
 FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")
 END = "max(datum.value, datum.high || datum.value, datum.published || datum.value)"
@@ -50,3 +50,18 @@ def marks(base: alt.Chart, **position: str) -> alt.Chart:
         .mark_point(shape="diamond", fill=PAPER, stroke=INK, size=100, strokeWidth=1.2, opacity=1)
         .encode(color=alt.value(INK), **position)
     )
+
+
+def interval_lines(base: alt.Chart, axis: str = "y", **mark: str) -> alt.Chart:
+    """Make the layer of intervals, from the fields ``low`` and ``high`` of the base's data."""
+    return (
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=1.5, **mark)
+        .encode(**{axis: "low:Q", f"{axis}2": "high:Q"})
+    )
+
+
+def reference_line(value: float, axis: str = "y") -> alt.Chart:
+    """Make the dashed line of what no change looks like."""
+    rule = alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
+    return rule.encode(**{axis: alt.datum(value)})

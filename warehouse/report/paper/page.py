@@ -28,6 +28,7 @@ from warehouse.report.paper.tables import (
     is_count,
     is_number,
     shown_levels,
+    title,
     whole_difference,
     written,
 )
@@ -66,7 +67,7 @@ def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: 
         )
     parts = [NOTICE, *_opening(connection, study, run, paper)]
     for table in paper.tables:
-        parts += _section(table)
+        parts += _section(table, paper)
     text = "\n\n".join(parts) + "\n"
     try:
         replace_file(target, lambda path: path.write_text(text, encoding="utf-8"))
@@ -112,11 +113,11 @@ def _data(data: DataNote | None) -> str:
     )
 
 
-def _section(table: PaperTable) -> Iterator[str]:
+def _section(table: PaperTable, paper: Paper) -> Iterator[str]:
     yield f"## {table.purpose[:1].upper()}{table.purpose[1:]}"
     yield f"Paper: {table.paper}. View: `{table.name}`. {data_of(table)}".rstrip()
     notes = _notes(table)
-    yield _wide(table, notes) if table.is_wide else _long(table, notes)
+    yield _wide(table, paper, notes) if table.is_wide else _long(table, notes)
     if notes:
         yield "\n".join(f"{place}. {reason}" for reason, place in notes.items())
 
@@ -161,12 +162,13 @@ def _interval(low: float | None, high: float | None) -> str:
     return MISSING if low is None or high is None else f"[{number(low)}, {number(high)}]"
 
 
-def _wide(table: PaperTable, notes: dict[str, int]) -> str:
+def _wide(table: PaperTable, paper: Paper, notes: dict[str, int]) -> str:
     lines = (
         [*map(_name, of), *(_beside(line.get(name), notes) for name in table.statistics)]
         for of, line in table.lines.items()
     )
-    return _markdown(table, table.groups, [*map(heading, table.statistics)], lines)
+    heads = [title(paper, name) for name in table.statistics]
+    return _markdown(table, table.groups, heads, lines)
 
 
 def _beside(row: PaperRow | None, notes: dict[str, int]) -> str:

@@ -6,7 +6,15 @@ import altair as alt
 
 from warehouse.report.audit.facts import Profile
 from warehouse.report.audit.figures import COMPONENTS, NAMES, PAGE_WIDTH
-from warehouse.report.paper.marks import END, captioned, marks, rows_to_draw, with_marks
+from warehouse.report.paper.marks import (
+    END,
+    captioned,
+    interval_lines,
+    marks,
+    reference_line,
+    rows_to_draw,
+    with_marks,
+)
 from warehouse.report.paper.reading import Paper, PaperRow
 from warehouse.report.svg import INK, MUTED, PAPER, Picture, colour_scale, header, svg_element
 
@@ -135,22 +143,14 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
     bars = base.mark_bar(size=26).encode(
         y=y, color=colour_scale("metric:N", {name: metric for metric, name in NAMES.items()})
     )
-    limits = (
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(color=INK, strokeWidth=1.5)
-        .encode(y="low:Q", y2="high:Q")
-    )
+    limits = interval_lines(base, color=INK)
     # Above the interval, with a rim that keeps the dashed line out of the digits.
     written = (
         base.transform_calculate(end=f"max(0, {END})")
         .mark_text(dy=-10, fontSize=10.5, fill=INK, stroke=PAPER, strokeWidth=4)
         .encode(y="end:Q", text=alt.Text("value:Q", format=".2f"))
     )
-    line = (
-        alt.Chart()
-        .mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
-        .encode(y=alt.datum(reference))
-    )
+    line = reference_line(reference)
     layers = (bars, limits, line, marks(base, y="published:Q"), written)
     chart = (
         alt.layer(*layers, data=alt.InlineData(values=values))
@@ -270,16 +270,8 @@ def threshold_ratios(rows: Sequence[PaperRow]) -> str:
     points = base.mark_point(filled=True, size=46, opacity=1).encode(
         y=alt.Y("value:Q", title="ratio to the blend", axis=alt.Axis(tickCount=5))
     )
-    limits = (
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(strokeWidth=1.5)
-        .encode(y="low:Q", y2="high:Q")
-    )
-    line = (
-        alt.Chart()
-        .mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
-        .encode(y=alt.datum(SAME))
-    )
+    limits = interval_lines(base)
+    line = reference_line(SAME)
     chart = (
         alt.layer(line, limits, points, data=alt.InlineData(values=values))
         .properties(width=_panel_width(paths), height=160)

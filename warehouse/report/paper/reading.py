@@ -104,6 +104,23 @@ class PaperTable(NamedTuple):
         return f"SELECT *\nFROM {self.name}\nWHERE study = ?"
 
 
+class Statistic(NamedTuple):
+    """What a statistic is called, its unit, which way is better, and what it is."""
+
+    title: str
+    unit: str
+    better: str | None
+    definition: str
+
+    query = "SELECT statistic, title, unit_of_value, better, definition FROM core_statistics"
+
+    @property
+    def meaning(self) -> str:
+        """One line that explains the statistic."""
+        direction = f"; {self.better} is better" if self.better else ""
+        return f"{self.definition} ({self.unit}{direction})"
+
+
 class DataNote(NamedTuple):
     """Whether the study's data are those of the published values, and why it is said.
 
@@ -125,6 +142,7 @@ class Paper(NamedTuple):
 
     tables: tuple[PaperTable, ...]
     data: DataNote | None
+    statistics: dict[str, Statistic]
 
     def table(self, name: str) -> tuple[PaperRow, ...]:
         """Rows of one view; none where the study has none."""
@@ -196,7 +214,12 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
         rows = tuple(_row(dict(zip(names, values, strict=True))) for values in found)
         if rows:
             tables.append(table._replace(rows=rows))
-    return Paper(tuple(tables), next(filter(None, notes.values()), None) if tables else None)
+    statistics = {
+        name: Statistic(*described)
+        for name, *described in connection.execute(Statistic.query).fetchall()
+    }
+    note = next(filter(None, notes.values()), None) if tables else None
+    return Paper(tuple(tables), note, statistics)
 
 
 def _row(values: dict[str, Any]) -> PaperRow:

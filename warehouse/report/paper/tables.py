@@ -131,6 +131,12 @@ def heading(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
+def title(paper: Paper, name: str) -> str:
+    """Write what a statistic is called; one that nobody has described, by its name."""
+    described = paper.statistics.get(name)
+    return described.title if described else heading(name)
+
+
 def _table(table: PaperTable, paper: Paper, study: str) -> Table:
     return _wide(table, paper, study) if table.is_wide else _long(table, paper, study)
 
@@ -140,7 +146,7 @@ def _wide(table: PaperTable, paper: Paper, study: str) -> Table:
     label = LABELS[paper.is_comparable(table.name)]
     columns = (
         *_groups(table, table.groups),
-        *(Column(heading(name)) for name in table.statistics),
+        *(_statistic(paper, name) for name in table.statistics),
     )
     rows = tuple(
         (
@@ -164,6 +170,11 @@ def _beside(row: PaperRow | None, label: str) -> Cell:
     if row.reason:
         notes.append(row.reason)  # a remark on a number: nobody would look for it under a pointer
     return Cell(written(row.estimate), "; ".join(notes))
+
+
+def _statistic(paper: Paper, name: str) -> Column:
+    described = paper.statistics.get(name)
+    return Column(title(paper, name), meaning=described.meaning if described else "")
 
 
 def _groups(table: PaperTable, names: tuple[str, ...]) -> list[Column]:

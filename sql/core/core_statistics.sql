@@ -1,0 +1,14 @@
+-- purpose: what each statistic is called, its unit, and which way is better
+-- grain: one row per statistic
+-- inputs: none
+-- paper: none
+-- They are typed in sql/core/statistics.csv, and in that of a study those that it alone has.
+CREATE OR REPLACE VIEW core_statistics AS
+SELECT
+    statistic,
+    title,
+    unit_of_value, -- share, ratio, correlation, count, score, s or bytes
+    better, -- higher or lower; NULL where neither is
+    formula,
+    definition
+FROM csv('**/statistics.csv');
