@@ -28,8 +28,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 
 
-def reference():
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "make_reference.py")
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -38,7 +38,14 @@ def reference():
 @pytest.mark.parametrize("page", ["docs/configuration.md", "docs/warehouse.md"])
 def test_reference_pages_are_up_to_date(page):
     path = ROOT / page
-    assert path.read_text() == reference().PAGES[path](), "run: python docs/make_reference.py"
+    assert path.read_text() == script("make_reference").PAGES[path](), (
+        "run: python docs/make_reference.py"
+    )
+
+
+def test_the_picture_of_the_rooms_is_up_to_date():
+    rooms = script("make_rooms")
+    assert rooms.PICTURE.read_text() == rooms.picture(), "run: python docs/make_rooms.py"
 
 
 def test_every_command_is_documented():
