@@ -38,7 +38,7 @@ def _asked(root, names):
 
 
 def rows_as_text(connection, view):
-    """Rows of a view, sorted; of results 12 digits, as files decide in which order means are added."""
+    """Rows of a view, sorted; results with 12 digits, as means are added in the order of files."""
     rows = run_query(connection, f"FROM {view}").to_pylist()
     if view.startswith("out_"):
         rows = [{name: _rounded(value) for name, value in row.items()} for row in rows]
