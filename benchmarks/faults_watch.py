@@ -44,7 +44,7 @@ class Audit:
     in_flight: int = 0
     """Shards that were being scored when something was killed, at most."""
     receipts: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Every shard's receipt as it was first seen: which file, and when it was written."""
+    """Every commit's receipt as it was first seen: which file, and when it was written."""
     written_again: set[str] = field(default_factory=set)
     longest_end: float = 0.0
     """Longest that anything outlived its flow; seconds."""
@@ -64,7 +64,7 @@ class Audit:
 
     def look(self) -> None:
         """Note new receipts, and those that are not the file they were."""
-        for path in (self.warehouse / "receipts" / "shards").rglob("*.json"):
+        for path in (self.warehouse / "receipts" / "units").rglob("*.json"):
             status = path.stat()
             found = (status.st_ino, status.st_mtime_ns)
             if self.receipts.setdefault(path.name, found) != found:

@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from decaf.foundation.digests import json_sha256, short
+from decaf.plan.units import Unit
 from decaf.studies.imagenet9.corruptions import CORRUPTIONS
-from tasks.rows import attribution_rows, corruption_rows, profile_rows
+from tasks.units.rows import attribution_rows, corruption_rows, profile_rows
 from warehouse.commits.writer import commit, open_root
 from warehouse.tables.declarations import STAGES, TABLES
 
@@ -68,7 +69,7 @@ REGISTERED = "registry_entries"
 
 
 def write(root: Path, audit: Audit, scale: int) -> list[float]:
-    """Commit a whole run; returns the seconds that each full shard's scores took to commit."""
+    """Commit a whole run; returns the seconds that each full block took to commit."""
     open_root(root)
     sources = [f"source-{number:06}" for number in range(audit.foregrounds * scale)]
     blocks = [
@@ -76,26 +77,34 @@ def write(root: Path, audit: Audit, scale: int) -> list[float]:
         for first in range(0, len(sources), SOURCES_PER_SHARD)
     ]
     pairs = pa.Table.from_pylist([_pair(source, kind) for source in sources for kind in TYPES])
-    commit(root, "pairs", audit.study, "pairs", {"pairs": pairs})
+    images = [
+        {"pairs_digest": "pairs", "image_id": f"{source}/{variant}", "variant": variant}
+        | {"digest": "0" * 64}
+        for source in sources
+        for variant in VARIANTS
+    ]
+    commit(
+        root, "pairs", audit.study, "pairs", {"pairs": pairs, "images": _table("images", images)}
+    )
     now = datetime.now(UTC)
     models = _models(audit)
-    shards = [_shard(audit, *place) for place in itertools.product(models, enumerate(blocks))]
-    commit(root, "runs", audit.study, RUN, _manifest(audit, RUN, now, shards))
+    scans = [_scan(audit, *place) for place in itertools.product(models, enumerate(blocks))]
+    commit(root, "runs", audit.study, RUN, _manifest(audit, RUN, now, scans))
     rng = np.random.default_rng(0)
     if audit.changed:
         before = [version_before(name) for name in models[: audit.changed]]
-        earlier = [_shard(audit, *place) for place in itertools.product(before, enumerate(blocks))]
-        shared = [shard for shard in shards if shard["model_id"] in models[audit.changed :]]
+        earlier = [_scan(audit, *place) for place in itertools.product(before, enumerate(blocks))]
+        shared = [scan for scan in scans if scan[0].model_id in models[audit.changed :]]
         manifest = _manifest(audit, RUN_BEFORE, now - timedelta(days=1), earlier + shared)
         commit(root, "runs", audit.study, RUN_BEFORE, manifest)
-        for shard in earlier:
-            _commit_shard(root, audit, rng, shard, blocks[shard["block"]])
+        for scan in earlier:
+            _commit_block(root, audit, rng, scan, blocks[scan[0].block])
         _commit_reaudits(root, audit, now)
     seconds = [
         seconds
-        for shard in shards
-        for seconds in [_commit_shard(root, audit, rng, shard, blocks[shard["block"]])]
-        if len(blocks[shard["block"]]) == SOURCES_PER_SHARD
+        for scan in scans
+        for seconds in [_commit_block(root, audit, rng, scan, blocks[scan[0].block])]
+        if len(blocks[scan[0].block]) == SOURCES_PER_SHARD
     ]
     if audit.methods:
         _commit_analyses(root, audit, sources, MATCHED_PAIRS * scale)
@@ -111,50 +120,47 @@ def _models(audit: Audit) -> list[str]:
     return [f"net_{number:02}" for number in range(audit.models)]
 
 
-def _shard(audit: Audit, model: str, block: tuple[int, list[str]]) -> dict[str, Any]:
+def _scan(audit: Audit, model: str, block: tuple[int, list[str]]) -> list[Unit]:
+    """What is computed of a block together: predictions, then trajectories and profiles by path."""
     number, sources = block
-    key = short(json_sha256([audit.study, model, number]))
-    pair_count = len(sources) * len(TYPES)
-    return {
-        "shard_key": key,
-        "profile_key": short(json_sha256([key, EPSILON])),
-        "model_id": model,
-        "block": number,
-        "pair_count": pair_count,
-        "trajectory_count": pair_count * len(audit.paths),
-    }
+    shared = {"model": model, "weights": "0" * 64, "preprocessing": "0" * 64, "score": "0" * 64}
+    shared |= {"pairs": short(json_sha256([audit.study, number])), "code": "1"}
+    units = [Unit("predict", "", model, number, shared)]
+    for path in audit.paths:
+        parts = shared | {"path": path, "reveal": "0" * 64, "stages": "0" * 64}
+        row_count = len(sources) * len(TYPES)
+        scored = Unit("score", path, model, number, parts, row_count=row_count)
+        routed = {"epsilon": repr(EPSILON), "code": "1"}
+        units += [scored, Unit("route", path, model, number, routed, (scored,))]
+    return units
 
 
-def _measurements(audit: Audit, shard: dict[str, Any]) -> list[dict[str, Any]]:
-    """What is measured beside a shard."""
+def _measurements(audit: Audit, scan: list[Unit]) -> list[Unit]:
+    """What is measured beside a scan."""
     if not audit.methods:
         return []
-    named = [("corruptions", ""), *(("attributions", method) for method in audit.methods)]
+    predicted, named = scan[0], [("corrupt", ""), *(("attribute", name) for name in audit.methods)]
     return [
-        {
-            "run_id": RUN,
-            "measurement_key": short(json_sha256([shard["shard_key"], kind, name])),
-            "kind": kind,
-            "name": name,
-            "model_id": shard["model_id"],
-            "block": shard["block"],
-        }
+        Unit(kind, name, predicted.model_id, predicted.block, predicted.parts | {"method": name})
         for kind, name in named
     ]
 
 
 def _manifest(
-    audit: Audit, run_id: str, started_at: datetime, shards: list[dict[str, Any]]
+    audit: Audit, run_id: str, started_at: datetime, scans: list[list[Unit]]
 ) -> dict[str, pa.Table]:
+    units = [unit for scan in scans for unit in (*scan, *_measurements(audit, scan))]
+    if audit.methods:
+        units += map(_analysis, ANALYSES)
     config = {"data": {"adapter": "imagenet9", "split": audit.split}}
     run = {"run_id": run_id, "started_at": started_at, "epsilon": EPSILON}
-    run |= {"pairs_digest": "pairs", "shard_count": len(shards), "config": json.dumps(config)}
+    run |= {"pairs_digest": "pairs", "unit_count": len(units), "config": json.dumps(config)}
     run |= dict.fromkeys(("score", "software"), "{}")
     cards = [
         {"run_id": run_id, "model_id": model, "position": number}
         | {"family": _family(number), "architecture": "net", "weights_sha256": "0"}
         | {"card": "{}", "training": None}
-        for number, model in enumerate(dict.fromkeys(shard["model_id"] for shard in shards))
+        for number, model in enumerate(dict.fromkeys(scan[0].model_id for scan in scans))
     ]
     paths = [
         {"run_id": run_id, "path": path, "position": position, "t": GRID.tolist()}
@@ -162,15 +168,23 @@ def _manifest(
         | {"repetition_count": 1, "has_common_start": True}
         for position, path in enumerate(audit.paths)
     ]
-    planned = [{"run_id": run_id} | shard for shard in shards]
-    rows = {"runs": [run], "run_shards": planned, "models": cards, "paths": paths}
-    if audit.methods:
-        rows["run_measurements"] = [one for shard in shards for one in _measurements(audit, shard)]
-        rows["run_analyses"] = [
-            {"run_id": run_id, "analysis_key": kind, "kind": kind, "definition": "{}"}
-            for kind in ANALYSES
-        ]
+    planned = [
+        {"run_id": run_id, "unit_key": unit.key, "kind": unit.kind, "name": unit.name}
+        | {"model_id": unit.model_id, "block": unit.block, "row_count": unit.row_count}
+        for unit in units
+    ]
+    parts = [
+        {"run_id": run_id, "unit_key": unit.key, "part": part, "value": value}
+        for unit in units
+        for part, value in unit.parts.items()
+    ]
+    rows = {"runs": [run], "run_units": planned, "unit_parts": parts}
+    rows |= {"models": cards, "paths": paths}
     return {name: _table(name, table) for name, table in rows.items()}
+
+
+def _analysis(table: str) -> Unit:
+    return Unit("analyse", table, None, None, {"definition": "{}", "code": "1"} | {"table": table})
 
 
 def _family(number: int) -> str:
@@ -187,7 +201,7 @@ def _commit_reaudits(root: Path, audit: Audit, now: datetime) -> None:
         key = f"day-{day}"
         entry = {"reaudit_id": key, "run_id": run_id, "state": "audited", "alias": ""}
         entry |= {"resolved_at": now + timedelta(days=day - 1), "digest": "0"}
-        entry |= dict.fromkeys(("weights_sha256", "feeding_sha256", "problem"))
+        entry |= dict.fromkeys(("weights_sha256", "preprocessing_sha256", "problem"))
         entry |= {"previous_reaudit_id": f"day-{day - 1}" if day else None}
         rows = []
         for number, model in enumerate(_models(audit)):
@@ -218,9 +232,9 @@ def _commit_analyses(root: Path, audit: Audit, sources: list[str], pair_count: i
         for family in range(FAMILIES)
     ]
     for kind, rows in zip(ANALYSES, (pa.table(matched), pa.Table.from_pylist(scores)), strict=True):
-        for name, value in (("run_id", RUN), ("analysis_key", kind)):
-            rows = rows.append_column(name, pa.repeat(value, len(rows)))
-        commit(root, "analyses", audit.study, kind, {kind: rows})
+        key = _analysis(kind).key
+        rows = rows.append_column("unit_key", pa.repeat(key, len(rows)))
+        commit(root, "units", audit.study, kind, {kind: rows}, units=(key,))
 
 
 def _pair(source: str, kind: str) -> dict[str, Any]:
@@ -244,86 +258,93 @@ def class_of(source: str) -> int:
     return int(source[-6:]) % CLASSES
 
 
-def _commit_shard(
-    root: Path, audit: Audit, rng: np.random.Generator, shard: dict[str, Any], sources: list[str]
+def _commit_block(
+    root: Path, audit: Audit, rng: np.random.Generator, scan: list[Unit], sources: list[str]
 ) -> float:
-    trajectories = _trajectories(rng, audit, shard["shard_key"], sources)
+    predicted, scored, routed = scan[0], scan[1::2], scan[2::2]
+    pair_count = len(sources) * len(TYPES)
+    trajectories = _trajectories(rng, [(unit.key, unit.name) for unit in scored], sources)
+    profiles = [
+        profile_rows(unit.key, trajectories.slice(place * pair_count, pair_count), EPSILON)
+        for place, unit in enumerate(routed)
+    ]
     images = [f"{source}/{variant}" for source in sources for variant in VARIANTS]
     classes = rng.dirichlet(np.ones(CLASSES), len(images))
     predictions = pa.table(
         {
-            "shard_key": pa.repeat(shard["shard_key"], len(images)),
+            "unit_key": pa.repeat(predicted.key, len(images)),
             "image_id": images,
             "class_scores": _lists(classes),
             "predicted_class": classes.argmax(axis=1),
         }
     )
-    cost = {name: shard[name] for name in ("shard_key", "pair_count", "trajectory_count")}
-    cost |= {"forward_rows": 61 * len(sources), "naive_rows": 108 * len(sources)}
-    cost |= {"batch_size": 64, "requested_batch_size": 64, "peak_memory_bytes": 10**9}
-    cost |= {f"{step}_seconds": 1.0 for step in ("load", "build", "forward", "wall")}
-    cost |= {"device": "cpu", "worker": "w", "started_at": datetime.now(UTC)}
+    key = short(json_sha256([unit.key for unit in scan]))
+    counted = {"item_count": pair_count, "forward_rows": 61 * len(sources), "backward_rows": 0}
     tables = {
         "trajectories": trajectories,
+        "profiles": pa.concat_tables(profiles),
         "predictions": predictions,
         "quarantine": TABLES["quarantine"].schema.empty_table(),
-        "costs": pa.Table.from_pylist([cost], TABLES["costs"].schema),
+        "costs": _cost(key, predicted, counted | {"naive_rows": 108 * len(sources)}),
     }
-    inputs = dict.fromkeys(
-        ("preprocessing", "grid", "model_id", "numerics", "pairs", "paths", "score", "weights"),
-        "0" * 64,
-    )
-    named = {"model_id": shard["model_id"], "inputs": inputs}
+    units = tuple(unit.key for unit in scan)
     started = perf_counter()
-    commit(root, "shards", audit.study, shard["shard_key"], tables, **named)
+    commit(root, "units", audit.study, key, tables, model_id=predicted.model_id, units=units)
     seconds = perf_counter() - started
-    profiles = {"profiles": profile_rows(shard["profile_key"], trajectories, EPSILON)}
-    commit(root, "profiles", audit.study, shard["profile_key"], profiles, **named)
-    for measurement in _measurements(audit, shard):
-        made = _measured(rng, measurement, sources, classes)
-        commit(root, "measurements", audit.study, measurement["measurement_key"], made, **named)
+    for unit in _measurements(audit, scan):
+        made = _measured(rng, unit, sources, classes)
+        commit(
+            root, "units", audit.study, unit.key, made, model_id=unit.model_id, units=(unit.key,)
+        )
     return seconds
 
 
+def _cost(key: str, first: Unit, counted: dict[str, int | None]) -> pa.Table:
+    """What a commit took, by its first unit."""
+    cost = counted | {"commit_key": key, "kind": first.kind, "name": first.name}
+    cost |= {"block": first.block, "batch_size": 64, "requested_batch_size": 64}
+    cost |= {f"{step}_seconds": 1.0 for step in ("load", "prepare", "forward", "wall", "cpu")}
+    cost |= {"peak_memory_bytes": 10**9, "device": "cpu", "worker": "w"}
+    return _table("costs", [cost | {"started_at": datetime.now(UTC)}])
+
+
 def _measured(
-    rng: np.random.Generator,
-    measurement: dict[str, Any],
-    sources: list[str],
-    classes: np.ndarray[Any, Any],
+    rng: np.random.Generator, unit: Unit, sources: list[str], classes: np.ndarray[Any, Any]
 ) -> dict[str, pa.Table]:
-    """Rows of one measurement, and what it cost."""
-    key, count = measurement["measurement_key"], len(sources)
-    if measurement["kind"] == "corruptions":
+    """Rows of a unit that is measured beside a scan, and what it cost."""
+    count = len(sources)
+    if unit.kind == "corrupt":
         true = [class_of(source) for source in sources]
         same, rand = (classes[variant :: len(VARIANTS)][range(count), true] for variant in (0, 1))
         null = np.flatnonzero(np.abs(same - rand) < EPSILON)
         images = np.array([f"{sources[row]}/{VARIANTS[0]}" for row in null])
         names = [one.name for one in CORRUPTIONS]
         scored = rng.dirichlet(np.ones(CLASSES), (len(null), len(names)))
-        rows = corruption_rows(key, images, names, scored)
+        table, rows = "corruptions", corruption_rows(unit.key, images, names, scored)
     else:
         pairs = [f"{source}/{kind}" for source in sources for kind in TYPES]
         pixels = np.full(len(pairs), 1000)
-        rows = attribution_rows(key, pairs, measurement["name"], rng.random(len(pairs)), pixels)
-    cost = dict.fromkeys(("image_count", "forward_rows", "backward_rows", "batch_size"), count)
-    cost |= {"measurement_key": key, "load_seconds": 0.0, "wall_seconds": 1.0}
-    cost |= {"peak_memory_bytes": 10**9, "device": "cpu", "worker": "w"}
-    cost |= {"started_at": datetime.now(UTC)}
-    costs = pa.Table.from_pylist([cost], TABLES["measurement_costs"].schema)
-    return {measurement["kind"]: rows, "measurement_costs": costs}
+        scores = rng.random(len(pairs))
+        table, rows = "attributions", attribution_rows(unit.key, pairs, unit.name, scores, pixels)
+    counted = dict.fromkeys(("item_count", "forward_rows", "backward_rows"), count)
+    return {table: rows, "costs": _cost(unit.key, unit, counted | {"naive_rows": None})}
 
 
-def _trajectories(rng: np.random.Generator, audit: Audit, key: str, sources: list[str]) -> pa.Table:
+def _trajectories(
+    rng: np.random.Generator, units: list[tuple[str, str]], sources: list[str]
+) -> pa.Table:
+    """Trajectories of units, each given by its key and its path, one after the other."""
     pairs = [f"{source}/{kind}" for source in sources for kind in TYPES]
-    rows = len(pairs) * len(audit.paths)
+    keys, paths = zip(*units, strict=True)
+    rows = len(pairs) * len(units)
     # float32, as networks give them.
     q = rng.random((2, rows, GRID.size), np.float32).astype(np.float64)
     q[1, :, 0] = q[0, :, 0]
     q[1, ::12, -1] = q[0, ::12, -1]  # one pair in twelve is endpoint-null
     columns = {
-        "shard_key": pa.repeat(key, rows),
-        "pair_id": pairs * len(audit.paths),
-        "path": np.repeat(audit.paths, len(pairs)),
+        "unit_key": np.repeat(keys, len(pairs)),
+        "pair_id": pairs * len(units),
+        "path": np.repeat(paths, len(pairs)),
         "repetition": np.zeros(rows, np.int64),
         "t": _lists(np.broadcast_to(GRID, (rows, GRID.size))),
         "q_plus": _lists(q[0]),

@@ -3,7 +3,7 @@
 Made-up studies go through the real writer: the scan of 72 models, the deep audit of 32 with its
 behaviours and attributions, and a registry of 72 that was audited twice; a view is read in the one
 that has rows for it. Every view is read in a process of its own, with a new connection, from
-Parquet; wall and CPU seconds and peak memory are that process's. Committing one shard and planning
+Parquet; wall and CPU seconds and peak memory are that process's. Committing one block and planning
 are measured too. Figures are the best of the rounds. The large warehouses are written without
 flushing to disk. Warehouses that are there already are read again.
 Run: python benchmarks/warehouse.py FOLDER [VIEW ...], which keeps the warehouses (some 3 GB)
@@ -82,7 +82,7 @@ def plan(root: Path) -> tuple[int, float, float, bool]:
 
     Returns
     -------
-    Shards, seconds to plan, seconds with the imports, and whether torch was imported.
+    Units of work, seconds to plan, seconds with the imports, and whether torch was imported.
     """
     started = time.perf_counter()
     from decaf.plan.study import Study
@@ -109,7 +109,7 @@ def plan(root: Path) -> tuple[int, float, float, bool]:
         began = time.perf_counter()
         planned = plan_audit(study, pairs)
         ended = time.perf_counter()
-    return len(planned.shards), ended - began, ended - started, "torch" in sys.modules
+    return len(planned.units), ended - began, ended - started, "torch" in sys.modules
 
 
 def _pair_set(sources: int) -> PairSet:
@@ -146,13 +146,13 @@ def best(root: Path, name: str, rounds: int) -> list[float]:
 
 
 def written(folder: Path, audit: Audit, scale: int) -> Path:
-    """Warehouse of an audit, written unless it is there; says how long the scan's shards took."""
+    """Warehouse of an audit, written unless it is there; says how long the scan's blocks took."""
     root = folder / f"{audit.study}-{scale}x"
     if not root.exists():
         with nullcontext() if scale == 1 else patch("os.fsync"):
             took = np.array(write(root, audit, scale)) * 1e3
         if audit is SCAN:
-            print(f"{scale}x: a shard of 1,536 trajectories is committed in {took.min():.1f} ms ")
+            print(f"{scale}x: a block of 1,536 trajectories is committed in {took.min():.1f} ms ")
             print(f"(best), {np.median(took):.1f} (median)")
     return root
 
@@ -172,8 +172,8 @@ def main(folder: Path, names: list[str]) -> None:
     }
     for scale, root in zip(SCALES, roots[SCAN], strict=True):
         size = sum(path.stat().st_size for path in root.rglob("*.parquet")) / MB
-        shards, seconds, whole, has_torch = in_process("plan", str(root))
-        print(f"{scale}x: {size:,.0f} MB; {shards:,} shards planned in {seconds:.2f} s, ")
+        units, seconds, whole, has_torch = in_process("plan", str(root))
+        print(f"{scale}x: {size:,.0f} MB; {units:,} units planned in {seconds:.2f} s, ")
         print(f"{whole:.2f} s with the imports; torch: {has_torch}\n")
     print("| view | 1x, s | 10x, s | growth | CPU 1x, s | 10x, s | growth | 1x, peak MB | 10x |")
     print("|---|---|---|---|---|---|---|---|---|")

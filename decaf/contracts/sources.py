@@ -15,11 +15,11 @@ ROWS, TOLERANCE = 3, 1e-4
 
 
 def is_known_by_digests(trial: Trial) -> None:
-    """weights_digest() and feeding_digest are texts, the same each time."""
+    """weights_digest() and preprocessing_digest are texts, the same each time."""
     card = trial.member
     for name, digest in (
         ("weights_digest()", lambda: card.weights_digest(trial.folder)),
-        ("feeding_digest", lambda: card.feeding_digest),
+        ("preprocessing_digest", lambda: card.preprocessing_digest),
     ):
         first, second = digest(), digest()
         require(

@@ -107,7 +107,7 @@ class Round:
             word
             for word, now, then in (
                 ("weights", one.weights, before["weights_sha256"]),
-                ("preprocessing", one.preprocessing, before["feeding_sha256"]),
+                ("preprocessing", one.preprocessing, before["preprocessing_sha256"]),
             )
             if now != then
         ]
@@ -255,7 +255,7 @@ def _row(one: Resolved) -> Row:
         "state": FAILED if one.card is None else AUDITED,
         "model_id": one.model_id,
         "weights_sha256": one.weights,
-        "feeding_sha256": one.preprocessing,
+        "preprocessing_sha256": one.preprocessing,
         "problem": one.problem,
     }
 

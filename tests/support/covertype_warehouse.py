@@ -92,7 +92,13 @@ def covertype_warehouse(root, rows=40, models=MODELS):
             "minus_variant": pa.repeat("endpoint_minus", rows),
         }
     )
-    commit(root, "pairs", STUDY, "pairs", {"pairs": pairs})
+    images = [
+        {"pairs_digest": "digest", "image_id": f"{source}/{variant}", "variant": variant}
+        | {"digest": "0"}
+        for source in sources
+        for variant in ("endpoint_plus", "endpoint_minus")
+    ]
+    commit(root, "pairs", STUDY, "pairs", {"pairs": pairs, "images": _rows("images", images)})
     commit(root, "runs", STUDY, RUN, {name: _rows(name, r) for name, r in _run(rows, models)})
     for model in models:
         _commit_block(root, model, pairs["pair_id"])

@@ -88,7 +88,7 @@ def add_reaudit(root, study, reaudit_id, run_id, day, entries):
         {"reaudit_id": reaudit_id, "run_id": run_id, "entry": entry, "name": entry, "version": "1"}
         | {"resolved_at": datetime(2026, 3, day, tzinfo=UTC), "alias": "", "digest": "d"}
         | {"state": "audited" if model else "failed", "change": "weights", "model_id": model}
-        | {"weights_sha256": "0", "feeding_sha256": "0", "previous_reaudit_id": before}
+        | {"weights_sha256": "0", "preprocessing_sha256": "0", "previous_reaudit_id": before}
         for entry, (model, before) in entries.items()
     ]
     verdict = {"reaudit_id": reaudit_id, "position": 0, "entry": "net", "metric": "evidence"}

@@ -125,7 +125,7 @@ def test_row_of_a_pair_that_the_run_lacks(root):
         "check_rows_match_receipts",
     }
     offence = found["check_pairs_and_paths_known"].examples[0]
-    assert (offence.found, offence.expected) == ("2 rows, such as p0/blend", "a pair of the run")
+    assert (offence.found, offence.expected) == ("1 rows, such as p0/blend", "a pair of the run")
 
 
 def test_models_that_were_shown_other_pairs(root):

@@ -24,7 +24,7 @@ REGISTRY_ENTRIES = Table(
         Column("change", TEXT, "what changed since it was last audited; none, or version alone"),
         Column("model_id", TEXT, "model of the run that it is; NULL unless audited", True),
         Column("weights_sha256", TEXT, "digest of the weights; NULL when they are not known", True),
-        Column("feeding_sha256", TEXT, "digest of all else that changes outputs", True),
+        Column("preprocessing_sha256", TEXT, "digest of all else that changes outputs", True),
         Column("problem", TEXT, "why it failed, or what to know of it", True),
         Column("previous_reaudit_id", TEXT, "re-audit that it was last audited in", True),
     ),

@@ -14,7 +14,7 @@ PublishedName = Annotated[str, Field(pattern=r"^(torchvision|timm):[A-Za-z0-9_]+
 
 
 class Names(Registry):
-    """Networks of torchvision and timm by name, all fed in one way; weights lie on this machine."""
+    """Networks of torchvision and timm by name, all with one preprocessing; weights lie on this machine."""
 
     kind: Literal["names"]
     names: tuple[PublishedName, ...] = Field(
@@ -35,13 +35,13 @@ class Names(Registry):
         A digest is that of name, preprocessing and library: which file the library means can only
         be known by importing it, and that is done once one of them has changed.
         """
-        fed = self.model_dump(mode="json", exclude={"names"})
+        shared = self.model_dump(mode="json", exclude={"names"})
         versions = {library: version(library) for library in ("torchvision", "timm")}
         return [
             Entry(
                 name=name.partition(":")[2],
                 version=versions[name.partition(":")[0]],
-                digest=json_sha256([name, versions[name.partition(":")[0]], fed]),
+                digest=json_sha256([name, versions[name.partition(":")[0]], shared]),
                 place=name,
             )
             for name in self.names
@@ -50,9 +50,9 @@ class Names(Registry):
     def offer(self, entry: Entry, workspace: Path) -> Offer:
         """Write the card."""
         architecture, _, tag = entry.place.partition(".")
-        fed = self.model_dump(include={"checkpoints", "input_size", "mean", "std"})
+        shared = self.model_dump(include={"checkpoints", "input_size", "mean", "std"})
         card = {"architecture": architecture, "pretrained": tag, "family": _family(architecture)}
-        return Offer({**card, **fed})
+        return Offer({**card, **shared})
 
 
 def _family(architecture: str) -> str:

@@ -40,7 +40,7 @@ def context_mixture(t: NDArray[np.float64]) -> NDArray[np.float64]:
 class ContextChannel(RevealPath):
     """From the swapped context to the endpoint's, over four legal inputs alone (paper, section 5).
 
-    No state in between is ever fed to a model: stages mix the scores of the two ends. Unlike the
+    No state in between ever reaches a model: stages mix the scores of the two ends. Unlike the
     other paths this one need not start at a response of zero. On the grid (0, 1) the stages are
     the ends themselves, and a stage measure ``(eta, 1 - eta)`` is the binary symmetric channel.
     """

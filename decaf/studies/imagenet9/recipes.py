@@ -182,7 +182,7 @@ class ImageNet9FineTune(NetworkRecipe):
         Parameters
         ----------
         network
-            Maps fed photos (n, 3, 224, 224) to (n, 9) logits, or as the card's size says.
+            Maps preprocessed photos (n, 3, 224, 224) to (n, 9) logits, or as the card's size says.
 
         Raises
         ------
