@@ -14,7 +14,7 @@ PublishedName = Annotated[str, Field(pattern=r"^(torchvision|timm):[A-Za-z0-9_]+
 
 
 class Names(Registry):
-    """Networks of torchvision and timm by name, all with one preprocessing; weights lie on this machine."""
+    """Networks of torchvision and timm by name, with one preprocessing; weights lie here."""
 
     kind: Literal["names"]
     names: tuple[PublishedName, ...] = Field(

@@ -85,7 +85,8 @@ class SceneShortcut(NetworkRecipe):
             Maps (n, 3, 32, 32) float32 in [-1, 1], which is uint8 / 127.5 - 1, to (n, 2) logits.
             It is left on the site's device in evaluation mode.
         site
-            Where to train. Scenes are preprocessed as said above, and a training that stops starts again.
+            Where to train. Scenes are preprocessed as said above; a training that stops starts
+            again.
 
         Returns
         -------

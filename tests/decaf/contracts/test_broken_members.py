@@ -114,7 +114,7 @@ class Constant(ModelCard):
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"id": "one", "family": "any"},)
 
     origin: ClassVar = "constant"
-    feeding_digest: ClassVar = "constant"
+    preprocessing_digest: ClassVar = "constant"
 
     def weights_digest(self, workspace):
         return "1"
