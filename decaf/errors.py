@@ -20,7 +20,7 @@
     ├── GatesFailed             exit code 1: the re-audit is done, and a gate or an entry failed
     ├── AlertFailed             somebody should have been told, and was not
     ├── OrchestrationLost       the Prefect server or the Dask scheduler is gone
-    ├── ScoringFailed           shards that could not be scored
+    ├── ScoringFailed           work that could not be done
     └── WriteFailed             a file or a commit that could not be written
         └── DiskRefuses         nor could any other: no room, or no right to write
 

@@ -15,12 +15,12 @@ from decaf.contracts.targets import candidates
 from decaf.foundation.plugins import members, name_of
 from decaf.models.card import ModelCard
 from decaf.plan.places import BASES, load_anywhere
-from decaf.plan.shards import plan_shards
 from decaf.plan.study import Study, load_study
 from decaf.registry.entries import Registry
 from decaf.scoring.scores.base import ScoreDefinition
 from decaf.studies.covertype.classifiers import Family
 from flows.commands.cli import app
+from tasks.plan import plan_units
 from warehouse.query.views import views
 
 ROOT = Path(__file__).parents[1]
@@ -159,7 +159,8 @@ def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
     (tmp_path / "squares.yaml").write_text(yaml_examples("plugins.md")[0])
     monkeypatch.setattr(sys, "path", list(sys.path))
     study = load_study(tmp_path / "squares.yaml")
-    assert [len(shard.rows) for shard in plan_shards(study, study.pair_set())] == [4]
+    scored = [unit for unit in plan_units(study, study.pair_set()) if unit.kind == "score"]
+    assert [unit.row_count for unit in scored] == [4]
     ((entry, place),) = candidates(str(tmp_path / "my_pairs.py"))
     assert [one for one in check(load_anywhere(entry, place)) if one.problem] == []
 

@@ -111,7 +111,7 @@ class Study(Settings):
     )
     batch_size: int = Field(64, gt=0, description="rows of a forward pass; halved when too large")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
-    cluster: Cluster = Field(LocalWorkers(), description="where shards run")
+    cluster: Cluster = Field(LocalWorkers(), description="where the work runs")
     workspace: Path = Field(
         Path("runs/workspace"), description="folder for clean inputs and trained checkpoints"
     )

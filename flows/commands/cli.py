@@ -288,7 +288,7 @@ def compact(
     study: Annotated[str | None, typer.Argument(help="this study alone", metavar="STUDY")] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Fold the many small files of finished shards into few large ones; readers go on."""
+    """Fold the many small files of finished work into few large ones; readers go on."""
     from flows.commands import upkeep
 
     upkeep.compact_studies(console, warehouse, study)

@@ -56,7 +56,7 @@ def results(console: Console, study: Study) -> None:
 
 
 def plan(console: Console, study: Study, *, explained: bool = False) -> None:
-    """What a run would do, and what made each shard a miss."""
+    """What a run would do, and why its units have to be computed."""
     pairs = study.pair_set()
     sources = {pair.source_id for pair in pairs.pairs}
     kinds = {pair.pair_type for pair in pairs.pairs}
@@ -179,7 +179,7 @@ def status(console: Console, root: Root, study: str | None) -> None:
     for name in dict.fromkeys(row[0] for row in rows):
         own = [row[1:] for row in rows if row[0] == name]
         state = "finished" if own[0][-1] else "running" if is_held(root, name) else "stopped"
-        names = ("model", "shards", "rows", "work left", "E", "C", "F")
+        names = ("model", "blocks", "rows", "work left", "E", "C", "F")
         table = table_of(f"{name}: {state}", names)
         for model, done, total, forwards, seconds, e, c, f, _ in own:
             left = clock(seconds * (total - done)) if seconds is not None else ""

@@ -76,7 +76,7 @@ def drive(
     def submit(count: int) -> None:
         for order, name in itertools.islice(waiting, count):
             place = -(rank * MOST_ORDERS + len(called))
-            # Of this client alone: two studies on one scheduler may have shards of equal names,
+            # Of this client alone: two studies on one scheduler may have work of equal names,
             # and Dask would do the work of one key once.
             key = f"{work.__name__}-{name}-{client.id}"
             given = unless_refused, work, order, client.id

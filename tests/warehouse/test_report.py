@@ -178,7 +178,7 @@ def test_names_are_text_and_never_markup(tmp_path, name):
 
 def test_a_run_without_rows_says_so(tmp_path):
     reader = Reader(report_of(Audit(has_rows=False, is_finished=False), tmp_path))
-    assert "still running: 0 of 12 shards" in reader.text
+    assert "still running: 0 of 12 blocks" in reader.text
     assert [name for name in reader.ids if name in SECTIONS] == list(SECTIONS)
     assert reader.text.count("Nothing has been committed yet") == 5
     assert "No class predictions are stored" in reader.text
@@ -187,7 +187,7 @@ def test_a_run_without_rows_says_so(tmp_path):
 
 def test_a_run_under_way_shows_what_it_has(tmp_path):
     reader = Reader(report_of(Audit(is_finished=False), tmp_path))
-    assert "still running: 3 of 12 shards" in reader.text
+    assert "still running: 3 of 12 blocks" in reader.text
     assert "This run is not finished" in reader.text
     assert "Nothing has been committed yet" not in reader.text
 

@@ -1,7 +1,7 @@
 """Commit tables under a key so that readers see all of them or none, and never twice.
 
 Every file is published whole (``warehouse.storage``), and the receipt goes last, the same way. The
-same key is the same set of files, so a shard that is computed twice (after the death of a worker,
+same key is the same set of files, so a unit that is computed twice (after the death of a worker,
 say) leaves one copy.
 """
 

@@ -13,7 +13,7 @@ EXAMPLES = 10
 
 @dataclass(frozen=True)
 class Offence:
-    """One offending row; ``key`` is what it is about: a pair and path, a shard or a file."""
+    """One offending row; ``key`` is what it is about: a pair and path, a unit or a file."""
 
     study: str | None
     model_id: str | None

@@ -49,7 +49,7 @@ class Part(NamedTuple):
 
 
 def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
-    """Fold the commits of a study's scores and profiles, model by model.
+    """Fold the units of a study, model by model.
 
     What is folded already stays, unless new commits join it. A second call changes nothing, and a
     call after one that was stopped does the rest.

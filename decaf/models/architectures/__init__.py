@@ -2,7 +2,7 @@
 
 A source module has two functions: ``build(name, arguments)`` returns an untrained
 ``torch.nn.Module``, ``identity(name)`` returns text that changes when the source's code does and
-goes into the shard key. A source whose library publishes weights has ``pretrained(name, tag,
+is a part of keys. A source whose library publishes weights has ``pretrained(name, tag,
 folder)`` as well, which finds them on this machine. A new module in this package is a new source.
 """
 

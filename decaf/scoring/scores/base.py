@@ -3,7 +3,7 @@
 A score turns what models return into ``values``, (n, columns) float64; ``columns`` says which of
 them is the score of a pair, and ``sign`` turns it so that more is always larger (paper, appendix
 B: the direction of a score is defined before analysis). ``identity()`` describes the definition
-for the shard key. A new module in this package is a new score.
+for the keys. A new module in this package is a new score.
 """
 
 from abc import ABC, abstractmethod

@@ -16,11 +16,11 @@ def cost_table(facts: Facts, shown: Facts) -> Table:
         Column("Rows", "forward", "Distinct inputs that went through the model"),
         Column("Rows", "naive", "Inputs if every stage and branch were scored on its own"),
         Column("Saved", "of rows", "Rows that sharing equal inputs saved"),
-        Column("Forward", "s", "Time in forward passes, added up over shards"),
-        Column("Wall", "s", "Time from the start of a shard to its commit, added up over shards"),
+        Column("Forward", "s", "Time in forward passes, added up over blocks"),
+        Column("Wall", "s", "Time from the start of a scan to its commit, added up over blocks"),
         Column("Rate", "rows/s", "Forward rows per second of wall time"),
         Column("Batch", "rows", "Largest batch that was used"),
-        Column("Memory", "GiB", "Largest peak of a shard"),
+        Column("Memory", "GiB", "Largest peak of a scan"),
     )
     rows = tuple(_cost_cells(row) for row in _in_model_order(shown))
     return Table("Scoring", columns, rows, runnable(Cost.query, facts.study), total=_total(facts))

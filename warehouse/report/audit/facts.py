@@ -33,7 +33,7 @@ WHERE study = ? AND is_current"""
 
 
 class Progress(NamedTuple):
-    """Planned shards of the run, and those that are scored."""
+    """Planned blocks of the run, model by model, and those that are scored."""
 
     shard_count: int
     scored_count: int
@@ -203,7 +203,7 @@ ORDER BY pair_type, path, epsilon"""
 
 
 class Cost(NamedTuple):
-    """What scoring a model took; seconds are added up over its shards."""
+    """What scoring a model took; seconds are added up over its blocks."""
 
     model_id: str
     shard_count: int

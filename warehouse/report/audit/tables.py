@@ -155,7 +155,7 @@ def warning_table(facts: Facts) -> Table:
     columns = (
         MODEL,
         Column("Warning", is_number=False),
-        Column("Affected", "count", "Trajectories, shards or images, as the explanation says"),
+        Column("Affected", "count", "Trajectories, blocks or images, as the explanation says"),
         Column("What it means", is_number=False),
     )
     rows = tuple(
