@@ -26,6 +26,7 @@ class Analyse(Kind):
     name = "analyse"
     code = 1
     tables = (FACTUAL_CONTEXTS, MATCHED_PAIRS, PROBE_SCORES, PROBE_UNITS, PROBE_PREDICTIONS)
+    uses_model = False
     is_local = True
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:

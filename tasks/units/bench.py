@@ -110,11 +110,6 @@ class Bench:
         watch_memory(model.device)
         return model
 
-    @property
-    def has_model(self) -> bool:
-        """Whether the model was needed: routing and analyses need none."""
-        return "model" in vars(self)
-
     def inputs(self, positions: NDArray[np.int64]) -> NDArray[np.floating]:
         """Clean inputs at positions of the input store, channels first."""
         return channels_first(open_inputs(self.order.inputs)[positions])

@@ -25,6 +25,8 @@ class Kind(ABC):
     """Part of every key; raised when the same parts would give other results."""
     tables: ClassVar[tuple[Table, ...]]
     """What its units fill."""
+    uses_model: ClassVar[bool] = True
+    """Whether computing its units takes a model, so that what it takes is a row of costs."""
     is_local: ClassVar[bool] = False
     """Whether its units read the whole warehouse and are computed beside the flow, at the end."""
 

@@ -67,7 +67,7 @@ def run_order(order: Order) -> Done:
         if own:
             bench.results |= kind.run(bench, own)
     tables = dict(bench.results)
-    if bench.has_model:
+    if any(KINDS[unit.kind].uses_model for unit in order.units):
         tables["costs"] = pa.Table.from_pylist([bench.cost_row()], schema=COSTS.schema)
     commit(
         order.root,

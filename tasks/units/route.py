@@ -18,6 +18,7 @@ class Route(Kind):
     name = "route"
     code = 1
     tables = (PROFILES,)
+    uses_model = False
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
         """One for every unit of trajectories; another gate needs no forward pass."""

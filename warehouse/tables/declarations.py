@@ -111,7 +111,7 @@ QUARANTINE = Table(
 COSTS = Table(
     "costs",
     "what computing units of work took",
-    "one row per commit of units of a model",
+    "one row per commit of units that take a model",
     ("study", "model_id", "commit_key"),
     ("study", "model_id"),
     (

@@ -13,9 +13,7 @@ WITH given AS (
         study,
         current_run.pairs_digest,
         coalesce(run.config ->> '$.data.split', 'all') AS data_split,
-        -- A section of its own, or null, before it was true or false.
-        if(coalesce(run.config ->> '$.behaviours', 'false') = 'false', 'scan', 'benchmark')
-            AS subject
+        if(run.config ->> '$.labels.kind' = 'behaviours', 'benchmark', 'scan') AS subject
     FROM stg_runs AS run
     JOIN core_current_runs AS current_run USING (study, run_id)
     WHERE run.config ->> '$.data.adapter' = 'imagenet9'
