@@ -192,7 +192,7 @@ def test_reload_sees_what_was_committed_since(terminal, tmp_path):
     at.shows("decaf> ")
     started = datetime(2026, 3, 1, tzinfo=UTC)
     run = {"run_id": "r", "started_at": started, "epsilon": 0.02, "pairs_digest": "p"}
-    run |= {"shard_count": 0, "score": "{}", "config": "{}", "software": "{}"}
+    run |= {"unit_count": 0, "score": "{}", "config": "{}", "software": "{}"}
     commit(root, "runs", "s", "r", {"runs": pa.Table.from_pylist([run], TABLES["runs"].schema)})
     at.type(counted)
     at.shows("100")

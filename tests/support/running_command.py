@@ -15,8 +15,8 @@ TABLES = {
 
 
 def receipts(warehouse):
-    """Committed shards and when each was committed."""
-    found = (warehouse / "receipts" / "shards").rglob("*.json")
+    """Commits of units of work and when each was made."""
+    found = (warehouse / "receipts" / "units").rglob("*.json")
     return {path.name: path.stat().st_mtime_ns for path in found}
 
 
