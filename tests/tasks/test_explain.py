@@ -208,9 +208,9 @@ def test_a_data_set_without_factual_rows_has_no_baselines(given):
             "family": "f",
             "source": "function",
             "function": "decaf.statistics.ranks:average_ranks",
+            "output": "value",
         }
     ]
-    given["models"][0]["function"] = "decaf.statistics.ranks:average_ranks"
     given["baselines"] = {"pdp_ale": {"kind": "pdp_ale"}}
     study = Study(**given)
     with pytest.raises(DataError, match="the data set 'scenes' does not have; leave it out"):
