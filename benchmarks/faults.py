@@ -1,11 +1,11 @@
 """Kill workers, flows and Prefect servers at random moments, and compare with an undisturbed audit.
 
 Small studies are audited by real ``decaf run`` processes while parts of them are killed, at moments
-that a seed decides: so many shards or seconds after a start. What stopped is started again until
+that a seed decides: so many blocks or seconds after a start. What stopped is started again until
 the audit is finished. Then every table must be that of an audit which nothing disturbed, row for
 row, ``decaf check`` must pass, no receipt may have been written twice, nothing may outlive a flow,
 and the network, which notes every batch that it is asked for, may have seen no more rows again than
-those of the shards that were in flight. Faults that are no kills come last: a scheduler that is
+those of the blocks that were in flight. Faults that are no kills come last: a scheduler that is
 lost, a full disk, a warehouse that becomes read-only (these two need root).
 Run: python benchmarks/faults.py FOLDER RESULTS.json [SEED KILLS]
 """
@@ -38,7 +38,7 @@ SEED, KILLS = 7, 20
 KINDS = ("worker", "flow", "server")
 """What is killed as often as wanted; SIGTERM comes beside it."""
 IN_FLIGHT = {"worker": 1, "server": 0, "flow": WORKERS, "term": WORKERS}
-"""Shards that may have to be scored again when one of them is struck."""
+"""Blocks that may have to be scored again when one of them is struck."""
 LAST_STRUCK_LIFE, MOST_LIVES = 20, 30
 LONGEST_SECONDS = 12.0
 """Lives that are counted in seconds are struck up to here: starts and ends, too."""
@@ -56,14 +56,14 @@ def struck(audit: Audit, rng: random.Random) -> None:
     moments = sorted(rng.uniform(0.3, LONGEST_SECONDS) for _ in kinds)
     is_timed = rng.random() < 0.25
     with Life(audit) as life:
-        started, shards = time.monotonic(), life.committed()
+        started, blocks = time.monotonic(), life.committed()
         for kind, moment in zip(kinds, moments, strict=True):
-            shards += rng.randint(1, 3)
+            blocks += rng.randint(1, 3)
             pause = rng.uniform(0, BATCH_SECONDS)
             while life.is_running() and (
                 time.monotonic() < started + moment
                 if is_timed
-                else life.committed() < min(shards, audit.shards)
+                else life.committed() < min(blocks, audit.blocks)
             ):
                 time.sleep(0.01)
             time.sleep(0 if is_timed else pause)
@@ -157,7 +157,7 @@ def turned_read_only(folder: Path, undisturbed: Audit) -> Found:
 def stopped_by(
     audit: Audit, fault: Callable[[], object], reason: str, in_flight: int, **options: bool
 ) -> None:
-    """An audit that meets a fault after some shards says why it stops, without a traceback."""
+    """An audit that meets a fault after some blocks says why it stops, without a traceback."""
     with Life(audit, **options) as life:
         life.wait_for(3)
         fault()
@@ -229,7 +229,7 @@ def main(folder: Path, results: Path, seed: int, kills: int) -> None:
     finish(undisturbed)
     about = {
         "seed": seed,
-        "shards": undisturbed.shards,
+        "blocks": undisturbed.blocks,
         "rows": sum(undisturbed.rows_seen()),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}",
         "python": platform.python_version(),

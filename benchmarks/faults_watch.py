@@ -37,12 +37,12 @@ class Audit:
     """One audit: its folder, what was done to it, and what was seen."""
 
     folder: Path
-    shards: int = MODELS * SOURCES
+    blocks: int = MODELS * SOURCES
     kills: Counter = field(default_factory=Counter)
     exits: Counter = field(default_factory=Counter)
     lives: int = 0
     in_flight: int = 0
-    """Shards that were being scored when something was killed, at most."""
+    """Blocks that were being scored when something was killed, at most."""
     receipts: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Every commit's receipt as it was first seen: which file, and when it was written."""
     written_again: set[str] = field(default_factory=set)
@@ -55,9 +55,9 @@ class Audit:
         return self.folder / "warehouse"
 
     def rows_seen(self) -> list[int]:
-        """Forward rows of every shard over all lives; a shard is one batch here.
+        """Forward rows of every block over all lives; a block is one batch here.
 
-        Before a model is audited it is shown one clean input: a batch of one row is no shard's.
+        Before a model is audited it is shown one clean input: a batch of one row is no block's.
         """
         lines = (self.folder / LOG).read_text().splitlines()
         return [rows for line in lines if (rows := int(line.split()[1])) > 1]
@@ -84,7 +84,7 @@ def prepare(folder: Path, cluster: dict[str, Any] | None = None) -> Audit:
         cards,
         data={"adapter": "scenes", "sources": SOURCES, "seed": 1},
         batch_size=1024,
-        sources_per_shard=1,
+        sources_per_block=1,
         cluster=cluster or {"kind": "local", "workers": WORKERS},
     )
     return Audit(folder)
@@ -137,7 +137,7 @@ class Life:
         self._audit.look()
 
     def committed(self) -> int:
-        """Shards that have a receipt."""
+        """Blocks that have a receipt."""
         return len(self._audit.receipts)
 
     def is_running(self) -> bool:
@@ -148,12 +148,12 @@ class Life:
         """Wait for the end of the flow."""
         self._flow.wait(PATIENCE_SECONDS)
 
-    def wait_for(self, shards: int) -> None:
-        """Wait until so many shards have a receipt; the flow must not end first."""
+    def wait_for(self, blocks: int) -> None:
+        """Wait until so many blocks have a receipt; the flow must not end first."""
         stop = time.monotonic() + PATIENCE_SECONDS
-        while self.committed() < shards:
+        while self.committed() < blocks:
             if not self.is_running() or time.monotonic() > stop:
-                sys.exit(f"{self.log}: {self.committed()} shards when it ended")
+                sys.exit(f"{self.log}: {self.committed()} blocks when it ended")
             time.sleep(LOOK_SECONDS)
 
     def strike(self, kind: str, rng: random.Random) -> bool:

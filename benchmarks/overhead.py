@@ -1,9 +1,9 @@
 """What an audit costs that is not scoring: real ``decaf run`` processes.
 
 A finished audit of 72 models is run again: wall and CPU seconds of the whole command. Then one
-network whose shards take 20 s and more is audited on two workers, for twenty minutes: how long a
-worker is without a shard between two of them, and how much of the command comes before the first
-shard and after the last. The smallest audit shows what a start and an end take by themselves.
+network whose blocks take 20 s and more is audited on two workers, for twenty minutes: how long a
+worker is without a block between two of them, and how much of the command comes before the first
+block and after the last. The smallest audit shows what a start and an end take by themselves.
 Run: python benchmarks/overhead.py FOLDER
 """
 
@@ -51,7 +51,7 @@ def command(folder: Path) -> Taken:
 
 
 def smallest(folder: Path) -> None:
-    """One model, one shard: the first start migrates Prefect's database, the others do not."""
+    """One model, one block: the first start migrates Prefect's database, the others do not."""
     for number in range(ROUNDS + 1):
         own = folder / f"smallest-{number}"
         own.mkdir()
@@ -67,7 +67,7 @@ def again(folder: Path) -> None:
     own = folder / "finished"
     own.mkdir()
     cards = [card(own, f"net_{n:02}", n, TINY, input_size=32) for n in range(MODELS)]
-    settings = {"data": {"adapter": "scenes", "sources": 8}, "sources_per_shard": 4}
+    settings = {"data": {"adapter": "scenes", "sources": 8}, "sources_per_block": 4}
     write_study(own, cards, cluster={"kind": "local", "workers": WORKERS}, **settings)
     first = command(own)
     print(f"{MODELS} models, first: {first.wall:.1f} s, CPU {first.cpu:.1f} s")
@@ -76,12 +76,12 @@ def again(folder: Path) -> None:
         print(f"{MODELS} models, finished: {taken.wall:.2f} s, CPU {taken.cpu:.2f} s")
 
 
-def long_shards(folder: Path) -> None:
-    """Shards of 20 s and more: gaps between them, and what is around them."""
+def long_blocks(folder: Path) -> None:
+    """Blocks of 20 s and more: gaps between them, and what is around them."""
     own = folder / "long"
     own.mkdir()
     cards = [card(own, "net", 0, LARGE, input_size=224, arguments={"num_classes": 2})]
-    settings = {"sources_per_shard": SOURCES_PER_SHARD, "batch_size": 61}
+    settings = {"sources_per_block": SOURCES_PER_SHARD, "batch_size": 61}
     data = {"adapter": "scenes", "sources": LARGE_SHARDS * SOURCES_PER_SHARD}
     write_study(own, cards, data=data, cluster={"kind": "local", "workers": WORKERS}, **settings)
     taken = command(own)
@@ -91,17 +91,17 @@ def long_shards(folder: Path) -> None:
         ).fetchall()
     gaps = []
     for worker in {row[0] for row in found}:
-        shards = [(begin, begin + seconds) for name, begin, seconds in found if name == worker]
-        gaps += [after[0] - before[1] for before, after in pairwise(shards)]
+        blocks = [(begin, begin + seconds) for name, begin, seconds in found if name == worker]
+        gaps += [after[0] - before[1] for before, after in pairwise(blocks)]
     seconds = np.array([row[2] for row in found])
     span = max(row[1] + row[2] for row in found) - found[0][1]
     share = sum(gaps) / (sum(gaps) + seconds.sum())
     busy = seconds.sum() / (WORKERS * taken.wall)
     print(
-        f"{len(found)} shards of {seconds.min():.1f} to {seconds.max():.1f} s on {WORKERS} workers"
+        f"{len(found)} blocks of {seconds.min():.1f} to {seconds.max():.1f} s on {WORKERS} workers"
     )
     print(f"between two: {np.mean(gaps):.3f} s, at most {max(gaps):.3f}; share {share:.4f}")
-    print(f"command {taken.wall:.1f} s, of which first to last shard {span:.1f} s; busy {busy:.4f}")
+    print(f"command {taken.wall:.1f} s, of which first to last block {span:.1f} s; busy {busy:.4f}")
 
 
 def main(folder: Path) -> None:
@@ -115,7 +115,7 @@ def main(folder: Path) -> None:
     print(f"{versions}; load average {load}", flush=True)
     smallest(folder)
     again(folder)
-    long_shards(folder)
+    long_blocks(folder)
 
 
 if __name__ == "__main__":

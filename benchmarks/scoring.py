@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torchvision import models
 
-from decaf.data.pairs import Image, Pair, PairBlock, PairSet
+from decaf.data.pairs import Input, Pair, PairBlock, PairSet
 from decaf.models.precision import exact_float32
 from decaf.models.sources.network import NetworkCard, NetworkModel
 from decaf.reveal.paths.blend import Blend
@@ -39,7 +39,7 @@ ROUNDS = 5
 
 def foregrounds(count: int) -> tuple[PairBlock, np.ndarray]:
     """Pairs as in ImageNet-9 over random images, (3 count, 3, 224, 224) uint8."""
-    images = tuple(Image(str(i), "random", str(i), "") for i in range(3 * count))
+    images = tuple(Input(str(i), "random", str(i), "") for i in range(3 * count))
     pairs = tuple(
         Pair(f"{source}/{other}", str(source), "any", 0, "all", 3 * source, 3 * source + other)
         for source in range(count)

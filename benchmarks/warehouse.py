@@ -32,7 +32,7 @@ import pyarrow as pa
 from safetensors.numpy import save_file
 from synthetic_audit import DEEP, REGISTRY, SCAN, TYPES, VARIANTS, Audit, write
 
-from decaf.data.pairs import Image, Pair, PairSet
+from decaf.data.pairs import Input, Pair, PairSet
 from warehouse.query.catalog import connect
 from warehouse.query.views import CHECKS, views
 
@@ -78,7 +78,7 @@ def audit_of(name: str) -> Audit:
 
 
 def plan(root: Path) -> tuple[int, float, float, bool]:
-    """Plan an audit of as many shards as are wanted against a warehouse, as ``decaf run`` does.
+    """Plan an audit of as many blocks as are wanted against a warehouse, as ``decaf run`` does.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def plan(root: Path) -> tuple[int, float, float, bool]:
             models=models,
             score={"kind": "class_probability", "classes": 2},
             paths={name: {"kind": "blend"} for name in SCAN.paths},
-            sources_per_shard=PLANNED_SOURCES,
+            sources_per_block=PLANNED_SOURCES,
             warehouse=str(root),
         )
         pairs = _pair_set(PLANNED_SOURCES * -(-PLANNED_SHARDS // SCAN.models))
@@ -114,7 +114,7 @@ def plan(root: Path) -> tuple[int, float, float, bool]:
 
 def _pair_set(sources: int) -> PairSet:
     images = tuple(
-        Image(f"{source}/{side}", side, f"{source} {side}", "")
+        Input(f"{source}/{side}", side, f"{source} {side}", "")
         for source in range(sources)
         for side in VARIANTS
     )

@@ -175,7 +175,7 @@ def draws_of(root: Path) -> dict[str, NDArray[np.int64]]:
     with connect(root) as connection:
         for name, count in (
             ("sources", "SELECT max(source_count) FROM core_sources"),
-            ("models", "SELECT count(DISTINCT model_id) FROM core_shards"),
+            ("models", "SELECT count(DISTINCT model_id) FROM core_blocks"),
         ):
             rows = connection.sql(
                 "WITH layouts AS (SELECT 0 AS layout, position, NULL AS stratum "

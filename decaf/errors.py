@@ -118,7 +118,7 @@ class OrchestrationLost(DecafError):
 
 
 class ScoringFailed(DecafError):
-    """Shards that could not be scored."""
+    """Blocks that could not be scored."""
 
 
 class WriteFailed(DecafError):

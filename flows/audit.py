@@ -1,4 +1,4 @@
-"""Audit a study: pair → fit, train → plan → examine → compute → analyse → check → report."""
+"""Audit a study: pair → fit, train → plan → smoke test → compute → analyse → check → report."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from tasks.cluster.workers import connect
 from tasks.prefect import audit_steps as steps
 from tasks.train import with_trained_models
 from warehouse.commits.lock import study_lock
-from warehouse.commits.writer import open_root, sweep
+from warehouse.commits.writer import open_root, remove_temporary_files
 from warehouse.upkeep.compaction import repair_compactions
 
 
@@ -26,11 +26,11 @@ def audit(config: Path) -> None:
     study = load_study(config)
     root = open_root(study.warehouse)
     with study_lock(root, study.study):
-        sweep(root, study.study)
+        remove_temporary_files(root, study.study)
         repair_compactions(root, study.study)
         # Prefect looks through all that a task is given, for futures: pairs and plans hold none.
         pairs = opaque(steps.pair(study))
-        steps.look(study, pairs)
+        steps.check_inputs(study, pairs)
         pixels = steps.store(study, pairs)
         steps.fit(study, pairs, pixels)
         with connect(study.cluster, user_code(study)) as client:
@@ -39,11 +39,11 @@ def audit(config: Path) -> None:
             if not trained.models:
                 states[0].result()
             plan = opaque(steps.plan(trained, pairs))
-            examined = steps.examine(client, plan, pixels, return_state=True)
-            require(examined, states)
+            tested = steps.smoke_test(client, plan, pixels, return_state=True)
+            require(tested, states)
             states += steps.model_by_model(client, plan.unwrap(), pixels).values()
         raise_failures(states)
-        sweep(root, study.study)  # a worker may have died in the middle of a commit
+        remove_temporary_files(root, study.study)  # of a worker that died while it wrote
         steps.analyse(plan, pixels)
         steps.check(plan)
         steps.report(plan)

@@ -1,4 +1,4 @@
-"""Re-audit a registry: resolve → pair → examine → compute → check → judge → report, tell."""
+"""Re-audit a registry: resolve → pair → smoke test → compute → check → judge → report → notify."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from decaf.plan.study import load_study
 from tasks.prefect import audit_steps as steps
 from tasks.prefect import reaudit_steps
 from warehouse.commits.lock import study_lock
-from warehouse.commits.writer import open_root, sweep
+from warehouse.commits.writer import open_root, remove_temporary_files
 from warehouse.upkeep.compaction import repair_compactions
 
 
@@ -24,7 +24,7 @@ def reaudit(config: Path) -> dict[str, Any]:
     study = load_study(config)
     root = open_root(study.warehouse)
     with study_lock(root, study.study):
-        sweep(root, study.study)
+        remove_temporary_files(root, study.study)
         repair_compactions(root, study.study)
         found = reaudit_steps.resolve(study, root)
         if found.is_changed:
@@ -32,7 +32,7 @@ def reaudit(config: Path) -> dict[str, Any]:
             pixels = steps.store(study, pairs)
             steps.fit(study, pairs, pixels)
             found, plan = reaudit_steps.audit(found, pairs.unwrap(), pixels)
-            sweep(root, study.study)
+            remove_temporary_files(root, study.study)
             if plan is not None:
                 steps.analyse(opaque(plan), pixels)
                 steps.check(opaque(plan))
@@ -40,4 +40,4 @@ def reaudit(config: Path) -> dict[str, Any]:
                 reaudit_steps.record(opaque(found), opaque(plan))
         reaudit_steps.judge(root, study)
         reaudit_steps.report(root, study)
-        return reaudit_steps.tell(root, study)
+        return reaudit_steps.notify(root, study)

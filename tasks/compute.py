@@ -10,10 +10,10 @@ from decaf.plan.units import Unit
 from tasks.cluster.drive import drive
 from tasks.plan import AuditPlan, order_of
 from tasks.progress import WorkProgress, announce
-from tasks.units.orders import Done, examine_model, run_order
+from tasks.units.orders import Done, run_order, smoke_test_model
 
 
-def examine_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
+def smoke_test_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
     """Load every model that has to be scored on a worker, before anything is.
 
     Raises
@@ -28,7 +28,7 @@ def examine_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
         count = len(plan.pending)
         announce(f"{count} units of work to do; loading each of {len(first)} models once")
     orders = [order_of(plan, (unit,), inputs, None) for unit in first.values()]
-    drive(client, examine_model, orders, list(first), lambda _: None)
+    drive(client, smoke_test_model, orders, list(first), lambda _: None)
 
 
 def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, str]:
@@ -37,7 +37,7 @@ def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, 
     for model_id, unit in _first_scored(plan).items():
         order = order_of(plan, (unit,), inputs, None)
         try:
-            drive(client, examine_model, [order], [model_id], lambda _: None)
+            drive(client, smoke_test_model, [order], [model_id], lambda _: None)
         except DecafError as error:
             problems[model_id] = str(error.__cause__ or error)
     return problems

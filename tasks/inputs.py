@@ -17,10 +17,10 @@ def store_pairs(study: Study, pairs: PairSet) -> Path:
     DataError
         Naming the inputs that cannot be used.
     """
-    if not input_file(study.workspace, pairs.image_set).exists():
-        announce(f"checking and storing {len(pairs.images)} inputs")
+    if not input_file(study.workspace, pairs.input_set).exists():
+        announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
-    return store_inputs(study.workspace, pairs.image_set, study.data.read_image).absolute()
+    return store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
 
 
 def store_foregrounds(plan: AuditPlan) -> Path | None:
@@ -34,4 +34,4 @@ def store_foregrounds(plan: AuditPlan) -> Path | None:
     if plan.foregrounds is None:
         return None
     study = plan.study
-    return store_inputs(study.workspace, plan.foregrounds, study.data.read_image).absolute()
+    return store_inputs(study.workspace, plan.foregrounds, study.data.read_input).absolute()

@@ -101,10 +101,10 @@ def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
             "pair_type": pair.pair_type,
             "class_id": pair.class_id,
             "split": pair.split,
-            "plus_image": pairs.images[pair.plus].image_id,
-            "minus_image": pairs.images[pair.minus].image_id,
-            "plus_variant": pairs.images[pair.plus].variant,
-            "minus_variant": pairs.images[pair.minus].variant,
+            "plus_image": pairs.inputs[pair.plus].image_id,
+            "minus_image": pairs.inputs[pair.minus].image_id,
+            "plus_variant": pairs.inputs[pair.plus].variant,
+            "minus_variant": pairs.inputs[pair.minus].variant,
         }
         for pair in pairs.pairs
     ]
@@ -115,11 +115,11 @@ def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
             "variant": image.variant,
             "digest": image.digest,
         }
-        for image in pairs.images
+        for image in pairs.inputs
     ]
     files = [
         {"pairs_digest": pairs.digest, "image_id": image.image_id, "file": image.file}
-        for image in pairs.images
+        for image in pairs.inputs
         if image.file is not None
     ]
     tables = {"pairs": _table(PAIRS, rows), "images": _table(IMAGES, images)}
@@ -148,7 +148,7 @@ def _model_rows(plan: AuditPlan) -> pa.Table:
 
 
 def _path_rows(plan: AuditPlan) -> pa.Table:
-    study, inputs = plan.study, plan.pairs.image_set.digest
+    study, inputs = plan.study, plan.pairs.input_set.digest
     rows = [
         {
             "run_id": plan.run_id,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from decaf.data.input_store import channels_first, input_file, open_inputs
-from decaf.data.pairs import ImageSet, PairSet
+from decaf.data.pairs import InputSet, PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.readiness import carry_out
 from decaf.plan.preparation import fitted_paths
@@ -57,7 +57,7 @@ class AuditPlan:
     study: Study
     root: Root
     pairs: PairSet
-    foregrounds: ImageSet | None
+    foregrounds: InputSet | None
     """Images that the study's labels need."""
     units: tuple[Unit, ...]
     """What is needed comes before what needs it."""
@@ -85,7 +85,7 @@ class AuditPlan:
     @cached_property
     def blocks(self) -> list[tuple[int, ...]]:
         """Rows of the pairs of every block."""
-        return self.pairs.blocks(self.study.sources_per_shard)
+        return self.pairs.blocks(self.study.sources_per_block)
 
     @cached_property
     def of_block(self) -> dict[tuple[str | None, int | None], list[Unit]]:
@@ -122,7 +122,7 @@ def by_model(plan: AuditPlan) -> dict[str, list[tuple[Unit, ...]]]:
     return {model_id: groups for model_id, groups in work.items() if groups}
 
 
-def look_ahead(study: Study, pairs: PairSet) -> list[str]:
+def missing_inputs(study: Study, pairs: PairSet) -> list[str]:
     """Look for all that a run needs beside its pairs; remarks on what it will not use.
 
     A model that is to be trained needs what its recipe needs, any other one its weights.
@@ -165,7 +165,7 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
     BadInput
         When weight files (all of them are named) or the warehouse cannot be used.
     """
-    remarks = dict.fromkeys([*pairs.remarks, *look_ahead(study, pairs)])
+    remarks = dict.fromkeys([*pairs.remarks, *missing_inputs(study, pairs)])
     root = storage.resolved(study.warehouse)
     if storage.open(root).exists(layout.FORMAT):
         check_version(root)
@@ -280,16 +280,16 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
         When an input cannot be read.
     """
     paths = fitted_paths(study, pairs)
-    path = input_file(study.workspace, pairs.image_set)
+    path = input_file(study.workspace, pairs.input_set)
     planned = naive = 0
     with ThreadPoolExecutor() as pool:
-        for rows in pairs.blocks(study.sources_per_shard):
+        for rows in pairs.blocks(study.sources_per_block):
             block = pairs.block(rows)
             if path.exists():
-                inputs = open_inputs(path)[block.image_positions]
+                inputs = open_inputs(path)[block.input_positions]
             else:
-                used = [pairs.images[position] for position in block.image_positions]
-                inputs = np.stack(list(pool.map(study.data.read_image, used)))
+                used = [pairs.inputs[position] for position in block.input_positions]
+                inputs = np.stack(list(pool.map(study.data.read_input, used)))
             states = plan_states(block, channels_first(inputs), paths, study.grid)
             planned += states.state_count
             naive += states.naive_count()

@@ -4,7 +4,7 @@ import numpy as np
 
 from decaf.contracts.base import Contract, Trial, listed, require
 from decaf.data.input_store import check_kind
-from decaf.data.pairs import Image, PairSet
+from decaf.data.pairs import Input, PairSet
 
 MOST_IMAGES = 200
 """Inputs that are read at most, evenly spread over the data set."""
@@ -27,7 +27,7 @@ def names_the_same_pairs_twice(trial: Trial) -> None:
 def points_at_its_images(trial: Trial) -> None:
     """Each pair's positions are those of images, its class is counted from 0."""
     pairs = trial.member.pair_set()
-    count = len(pairs.images)
+    count = len(pairs.inputs)
     astray = [
         pair.pair_id
         for pair in pairs.pairs
@@ -50,14 +50,14 @@ def points_at_its_images(trial: Trial) -> None:
 def has_digests(trial: Trial) -> None:
     """Each image has a digest of what it is made from, images of equal digests are equal."""
     pairs = trial.member.pair_set()
-    bare = [image.image_id for image in pairs.images if not image.digest]
+    bare = [image.image_id for image in pairs.inputs if not image.digest]
     require(not bare, f"images without a digest: {listed(bare)}; use file_sha256 or json_sha256")
     require(pairs.geometry, "'geometry' is empty; say how inputs are made, as in 'resized to 64'")
-    by_digest: dict[str, Image] = {}
+    by_digest: dict[str, Input] = {}
     for image in _some(pairs):
         other = by_digest.setdefault(image.digest, image)
         if other is not image:
-            same = np.array_equal(trial.member.read_image(image), trial.member.read_image(other))
+            same = np.array_equal(trial.member.read_input(image), trial.member.read_input(other))
             require(
                 same,
                 f"{image.image_id} and {other.image_id} have one digest and other content; make "
@@ -74,10 +74,10 @@ def reads_every_input(trial: Trial) -> None:
     """Every input is read, the same each time, all of one shape and type."""
     first = None
     for image in _some(trial.member.pair_set()):
-        read = trial.member.read_image(image)
+        read = trial.member.read_input(image)
         require(
             isinstance(read, np.ndarray),
-            f"read_image({image.image_id}) returned {type(read).__name__}; expected an array",
+            f"read_input({image.image_id}) returned {type(read).__name__}; expected an array",
         )
         check_kind(image, read)
         first = read if first is None else first
@@ -87,15 +87,15 @@ def reads_every_input(trial: Trial) -> None:
             f"{first.shape}; bring all to one size, or name those that differ in verify()",
         )
         require(
-            np.array_equal(read, trial.member.read_image(image)),
+            np.array_equal(read, trial.member.read_input(image)),
             f"{image.image_id} was read twice and differs; inputs must not depend on chance",
         )
 
 
-def _some(pairs: PairSet) -> list[Image]:
-    count = len(pairs.images)
+def _some(pairs: PairSet) -> list[Input]:
+    count = len(pairs.inputs)
     places = np.unique(np.linspace(0, count - 1, min(count, MOST_IMAGES)).astype(int))
-    return [pairs.images[place] for place in places]
+    return [pairs.inputs[place] for place in places]
 
 
 CONTRACTS: tuple[Contract, ...] = (

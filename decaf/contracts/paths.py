@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.contracts.base import Broken, Contract, Trial, require
-from decaf.data.pairs import Image, Pair, PairBlock, PairSet
+from decaf.data.pairs import Input, Pair, PairBlock, PairSet
 from decaf.errors import BadInput
 from decaf.foundation.arrays import as_taken
 from decaf.reveal.path import RevealPath
@@ -151,7 +151,7 @@ def _blocks() -> Iterator[tuple[str, PairBlock, NDArray[Any]]]:
 
 
 def _block(minus: int, context: tuple[int, int] | None = None) -> PairBlock:
-    images = tuple(Image(str(i), "clean", str(i), "") for i in range(4 * SOURCES))
+    images = tuple(Input(str(i), "clean", str(i), "") for i in range(4 * SOURCES))
     features = range(1, FEATURES + 1) if minus == 0 else (0,)
     pairs = tuple(
         Pair(
@@ -164,7 +164,7 @@ def _block(minus: int, context: tuple[int, int] | None = None) -> PairBlock:
     )
     block = PairSet(images, pairs, "tiny").block(tuple(range(len(pairs))))
     # All inputs, so that positions stay what they are.
-    place = block.image_positions
+    place = block.input_positions
     moved = {name: place[getattr(block, name)] for name in ("plus", "minus")}
     if context is not None:
         moved["context"] = place[block.context]

@@ -3,7 +3,7 @@
 from decaf.contracts.base import Contract, Trial, require
 from decaf.models.card import ModelCard
 from decaf.plan.resolution import listed
-from decaf.registry.entries import Entry, Offer
+from decaf.registry.entries import Entry, Fetched
 
 
 def lists_the_same_twice(trial: Trial) -> None:
@@ -28,18 +28,18 @@ def knows_entries_by_digest(trial: Trial) -> None:
         )
 
 
-def offers_what_it_lists(trial: Trial) -> None:
-    """offer() brings an entry here, as a card without an id or as a model card."""
+def fetches_what_it_lists(trial: Trial) -> None:
+    """fetch() brings an entry here, as a card without an id or as a model card."""
     for entry in trial.member.entries()[:1]:
         if entry.problem:
             continue
-        offer = trial.member.offer(entry, trial.folder)
+        fetched = trial.member.fetch(entry, trial.folder)
         require(
-            isinstance(offer, Offer) and isinstance(offer.model, dict | ModelCard),
-            f"offer() returned {type(offer).__name__}; expected Offer(card, folder, trusted)",
+            isinstance(fetched, Fetched) and isinstance(fetched.model, dict | ModelCard),
+            f"fetch() returned {type(fetched).__name__}; expected Fetched(card, folder, trusted)",
         )
         require(
-            isinstance(offer.model, ModelCard) or "id" not in offer.model,
+            isinstance(fetched.model, ModelCard) or "id" not in fetched.model,
             "the card has an 'id'; leave it out, re-audits name their models",
         )
 
@@ -47,5 +47,5 @@ def offers_what_it_lists(trial: Trial) -> None:
 CONTRACTS: tuple[Contract, ...] = (
     lists_the_same_twice,
     knows_entries_by_digest,
-    offers_what_it_lists,
+    fetches_what_it_lists,
 )

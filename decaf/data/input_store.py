@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.pairs import Image, ImageSet
+from decaf.data.pairs import Input, InputSet
 from decaf.errors import DataError, WriteFailed
 from decaf.foundation.digests import short
 from decaf.foundation.files import replace_file
@@ -20,7 +20,7 @@ FOLDER = "inputs"
 """Of the workspace."""
 
 
-def input_file(workspace: Path, inputs: ImageSet) -> Path:
+def input_file(workspace: Path, inputs: InputSet) -> Path:
     """Where the clean inputs of a set lie: a pure function of their content."""
     return workspace / FOLDER / f"{short(inputs.digest)}.npy"
 
@@ -42,7 +42,7 @@ def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
     return stored.transpose(0, 3, 1, 2) if stored.ndim == 4 else stored
 
 
-def store_inputs(workspace: Path, inputs: ImageSet, read: Callable[[Image], NDArray[Any]]) -> Path:
+def store_inputs(workspace: Path, inputs: InputSet, read: Callable[[Input], NDArray[Any]]) -> Path:
     """Read every input of the set into one file, unless it has been done before.
 
     Raises
@@ -57,7 +57,7 @@ def store_inputs(workspace: Path, inputs: ImageSet, read: Callable[[Image], NDAr
     if target.exists():
         return target
     try:
-        replace_file(target, lambda temporary: _read_all(temporary, inputs.images, read))
+        replace_file(target, lambda temporary: _read_all(temporary, inputs.inputs, read))
     except OSError as error:
         raise WriteFailed(
             f"inputs cannot be stored in {target.parent}: {error.strerror}; free some space "
@@ -66,7 +66,7 @@ def store_inputs(workspace: Path, inputs: ImageSet, read: Callable[[Image], NDAr
     return target
 
 
-def _read_all(path: Path, images: tuple[Image, ...], read: Callable[[Image], NDArray[Any]]) -> None:
+def _read_all(path: Path, images: tuple[Input, ...], read: Callable[[Input], NDArray[Any]]) -> None:
     first = read(images[0])
     check_kind(images[0], first)
     shape = (len(images), *first.shape)
@@ -101,7 +101,7 @@ def _read_all(path: Path, images: tuple[Image, ...], read: Callable[[Image], NDA
     store.flush()
 
 
-def check_kind(image: Image, found: NDArray[Any]) -> None:
+def check_kind(image: Input, found: NDArray[Any]) -> None:
     """Check that an input is an image or a row of features.
 
     Raises

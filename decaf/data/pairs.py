@@ -11,7 +11,7 @@ from decaf.foundation.digests import json_sha256
 
 
 @dataclass(frozen=True)
-class Image:
+class Input:
     """One clean input of a data set: its name, kind, and the digest of what it is made from.
 
     ``location`` is where the adapter finds it, and ``file`` which file of the data set that is,
@@ -26,7 +26,7 @@ class Image:
 
 
 @dataclass(frozen=True)
-class ImageSet:
+class InputSet:
     """Clean inputs and how they are made.
 
     Parameters
@@ -38,21 +38,21 @@ class ImageSet:
         What of the data is not used, in words; no part of its identity.
     """
 
-    images: tuple[Image, ...]
+    inputs: tuple[Input, ...]
     geometry: str
     remarks: tuple[str, ...] = ()
 
     @cached_property
     def digest(self) -> str:
         """Digest of the inputs."""
-        return json_sha256([self.geometry, [image.digest for image in self.images]])
+        return json_sha256([self.geometry, [image.digest for image in self.inputs]])
 
 
 @dataclass(frozen=True)
 class Pair:
     """One factual and counterfactual input that differ by a controlled change.
 
-    ``plus`` and ``minus`` are positions in the images of the pair set. Pairs of one ``source_id``
+    ``plus`` and ``minus`` are positions in the inputs of the pair set. Pairs of one ``source_id``
     (a foreground, a scene) share inputs and are resampled together.
 
     Where the counterfactual is made from the factual input by removing a feature, both positions
@@ -72,18 +72,18 @@ class Pair:
 
     @property
     def positions(self) -> tuple[int, ...]:
-        """Images that the pair uses, factual and counterfactual first."""
+        """Inputs that the pair uses, factual and counterfactual first."""
         return (self.plus, self.minus, *(self.context or ()))
 
 
 @dataclass(frozen=True)
 class PairSet:
-    """All pairs of a study over one list of images.
+    """All pairs of a study over one list of inputs.
 
-    Geometry and remarks are those of :class:`ImageSet`.
+    Geometry and remarks are those of :class:`InputSet`.
     """
 
-    images: tuple[Image, ...]
+    inputs: tuple[Input, ...]
     pairs: tuple[Pair, ...]
     geometry: str
     remarks: tuple[str, ...] = ()
@@ -103,9 +103,9 @@ class PairSet:
         return self.block_digest(range(len(self.pairs)))
 
     @cached_property
-    def image_set(self) -> ImageSet:
-        """The images, whatever the pairs."""
-        return ImageSet(self.images, self.geometry)
+    def input_set(self) -> InputSet:
+        """The inputs, whatever the pairs."""
+        return InputSet(self.inputs, self.geometry)
 
     def block_digest(self, rows: "range | tuple[int, ...]") -> str:
         """Digest of some pairs: ids, classes and content of both inputs."""
@@ -116,7 +116,7 @@ class PairSet:
                 pair.pair_type,
                 pair.class_id,
                 pair.feature,
-                *(self.images[position].digest for position in pair.positions),
+                *(self.inputs[position].digest for position in pair.positions),
             ]
             for pair in (self.pairs[row] for row in rows)
         ]
@@ -136,7 +136,7 @@ class PairSet:
         ]
 
     def block(self, rows: tuple[int, ...]) -> "PairBlock":
-        """Some pairs with only the images that they use."""
+        """Some pairs with only the inputs that they use."""
         pairs = [self.pairs[row] for row in rows]
         used = sorted({position for pair in pairs for position in pair.positions})
         local = {position: index for index, position in enumerate(used)}
@@ -147,8 +147,8 @@ class PairSet:
         return PairBlock(
             pair_ids=tuple(pair.pair_id for pair in pairs),
             source_ids=tuple(sources),
-            image_ids=tuple(self.images[position].image_id for position in used),
-            image_positions=np.array(used),
+            image_ids=tuple(self.inputs[position].image_id for position in used),
+            input_positions=np.array(used),
             plus=np.array([local[pair.plus] for pair in pairs]),
             minus=np.array([local[pair.minus] for pair in pairs]),
             source=np.array([sources[pair.source_id] for pair in pairs]),
@@ -163,7 +163,7 @@ class PairSet:
 class PairBlock:
     """A block of pairs as arrays: what a worker scores at once.
 
-    ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``image_positions`` are the
+    ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``input_positions`` are the
     positions of these images in the input store, ``source`` numbers the sources from 0.
     ``feature`` (n_pairs,) is the removed feature, 0 for none, and ``context`` (n_pairs, 2) both
     inputs under the swapped context, or None where some pair has none. ``regions`` (n_images, …)
@@ -173,7 +173,7 @@ class PairBlock:
     pair_ids: tuple[str, ...]
     source_ids: tuple[str, ...]
     image_ids: tuple[str, ...]
-    image_positions: NDArray[np.int64]
+    input_positions: NDArray[np.int64]
     plus: NDArray[np.int64]
     minus: NDArray[np.int64]
     source: NDArray[np.int64]

@@ -220,7 +220,7 @@ def _block(
         pair_ids=tuple(ids),
         source_ids=tuple(map(str, range(int(plus.max()) + 1))),
         image_ids=tuple(map(str, range(input_count))),
-        image_positions=np.arange(input_count),
+        input_positions=np.arange(input_count),
         plus=plus,
         minus=minus,
         source=plus,

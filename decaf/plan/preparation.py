@@ -9,7 +9,7 @@ from decaf.reveal.path import RevealPath
 def fitted_paths(study: Study, pairs: PairSet) -> dict[str, RevealPath]:
     """The paths with what they take from the study's clean inputs, kept in the workspace."""
     folder = (study.workspace / "fitted").absolute()
-    digest = pairs.image_set.digest
+    digest = pairs.input_set.digest
     return {name: path.fitted(folder, digest) for name, path in study.paths.items()}
 
 

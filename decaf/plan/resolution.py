@@ -15,7 +15,7 @@ from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.function import FunctionCard
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Card, Study
-from decaf.registry.entries import Entry, Offer, Registry
+from decaf.registry.entries import Entry, Fetched, Registry
 
 FACTORY = "factory"
 NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._+-]+")
@@ -89,7 +89,7 @@ def _resolved(study: Study, entry: Entry) -> Resolved:
     if entry.problem:
         return Resolved(entry, problem=entry.problem)
     try:
-        card = _card(entry, study.registry.offer(entry, study.workspace))
+        card = _card(entry, study.registry.fetch(entry, study.workspace))
         weights, preprocessing = card.weights_digest(study.workspace), card.preprocessing_digest
     except BadInput as error:
         return Resolved(entry, problem=str(error))
@@ -99,21 +99,21 @@ def _resolved(study: Study, entry: Entry) -> Resolved:
     return Resolved(entry, named, weights, preprocessing)
 
 
-def _card(entry: Entry, offer: Offer) -> ModelCard:
-    if isinstance(offer.model, ModelCard):
-        return offer.model
+def _card(entry: Entry, fetched: Fetched) -> ModelCard:
+    if isinstance(fetched.model, ModelCard):
+        return fetched.model
     where = f"the card of {entry.label} ({entry.place})"
-    if "id" in offer.model:
+    if "id" in fetched.model:
         raise ModelError(f"{where} has an 'id'; leave it out, the registry names its models")
-    given: dict[str, Any] = {"family": entry.name, **offer.model, "id": "entry"}
-    context = None if offer.folder is None else {FOLDER: offer.folder}
+    given: dict[str, Any] = {"family": entry.name, **fetched.model, "id": "entry"}
+    context = None if fetched.folder is None else {FOLDER: fetched.folder}
     try:
         card = TypeAdapter(Card).validate_python(given, context=context)
     except ValidationError as error:
         found = (f"{_keys(problem)}{problem['msg']}" for problem in error.errors())
         raise ModelError(f"{where} cannot be used: {'; '.join(dict.fromkeys(found))}") from None
-    if offer.folder is not None:
-        _refuse_strangers(card, offer.trusted, where)
+    if fetched.folder is not None:
+        _refuse_strangers(card, fetched.trusted, where)
     return card
 
 

@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.class_maps import official_file
-from decaf.data.pairs import ImageSet, PairSet
+from decaf.data.pairs import InputSet, PairSet
 from decaf.errors import ResponseError, suggestion
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
@@ -40,11 +40,14 @@ RevealPath = one_of(reveal_base.RevealPath)
 Attribution = one_of(AttributionMethod)
 Baseline = one_of(baselines_base.Baseline)
 Labels = one_of(LabelSource)
-RENAMED = {"behaviours": "'labels: {kind: behaviours}'"}
+RENAMED = {
+    "behaviours": "'labels: {kind: behaviours}'",
+    "sources_per_shard": "'sources_per_block'",
+}
 """Keys of a study that have another name now."""
 PROBABILITIES = "predict_proba"
 """Method of an estimator that baselines can explain."""
-Inputs = TypeVar("Inputs", PairSet, ImageSet)
+Inputs = TypeVar("Inputs", PairSet, InputSet)
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
 
 
@@ -106,7 +109,7 @@ class Study(Settings):
         9, description="number of evenly spaced stages, or the stages themselves from 0 to 1"
     )
     epsilon: float = Field(DEFAULT_EPSILON, gt=0, description="gate |d| >= epsilon, score units")
-    sources_per_shard: int = Field(
+    sources_per_block: int = Field(
         32, gt=0, description="sources (foregrounds, scenes) that are scored and committed at once"
     )
     batch_size: int = Field(64, gt=0, description="rows of a forward pass; halved when too large")
@@ -276,7 +279,7 @@ class Study(Settings):
         """
         return self._made_by_code(self.data.pair_set())
 
-    def foregrounds(self, pairs: PairSet) -> ImageSet | None:
+    def foregrounds(self, pairs: PairSet) -> InputSet | None:
         """Further images that the labels need; None when they need none.
 
         Raises

@@ -29,7 +29,7 @@ class Entry:
     digest: str
     """Changes when the entry may have; equal digests are the same entry."""
     place: str
-    """Where the registry keeps it, for messages and for :meth:`Registry.offer`."""
+    """Where the registry keeps it, for messages and for :meth:`Registry.fetch`."""
     alias: str = ""
     """Alias under which the version was found; empty for the newest."""
     problem: str = ""
@@ -41,7 +41,7 @@ class Entry:
         return f"{self.name}@{self.alias}" if self.alias else self.name
 
 
-class Offer(NamedTuple):
+class Fetched(NamedTuple):
     """An entry with all its files on this machine."""
 
     model: ModelCard | dict[str, Any]
@@ -69,7 +69,7 @@ class Registry(Settings, ABC):
         """
 
     @abstractmethod
-    def offer(self, entry: Entry, workspace: Path) -> Offer:
+    def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Bring one entry to this machine.
 
         Parameters
@@ -99,8 +99,8 @@ class CardRegistry(Registry, ABC):
         "anything else that a card would run is refused",
     )
 
-    def offered(self, folder: Path) -> Offer:
-        """Offer of an entry whose files are in a folder.
+    def card_in(self, folder: Path) -> Fetched:
+        """Fetched of an entry whose files are in a folder.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class CardRegistry(Registry, ABC):
                 f"{folder} has no card; expected {CARD_FILE} there, with the keys of an entry of "
                 "'models:' but for 'id'"
             )
-        return Offer(plain_mapping(card), folder, self.trusted)
+        return Fetched(plain_mapping(card), folder, self.trusted)
 
 
 def version_order(version: str) -> tuple[tuple[int, int | str], ...]:

@@ -55,7 +55,7 @@ class Gate(Settings):
         return self
 
 
-class Moved(NamedTuple):
+class DriftRow(NamedTuple):
     """One column of one entry on one pair type and path, or on one kind of clean image.
 
     ``pair_type`` and ``path`` are None of accuracy, ``variant`` of the others. What has no version
@@ -113,7 +113,7 @@ RULES = {
 }
 
 
-def judge(gates: Mapping[str, Gate], rows: Iterable[Moved]) -> list[Judged]:
+def judge(gates: Mapping[str, Gate], rows: Iterable[DriftRow]) -> list[Judged]:
     """Hold every row against the gates of its column.
 
     A rule fails where the whole interval lies beyond its limit, passes where none of it does, and
@@ -122,12 +122,12 @@ def judge(gates: Mapping[str, Gate], rows: Iterable[Moved]) -> list[Judged]:
 
     Examples
     --------
-    >>> row = Moved("net", "wall", "blend", None, "contradiction", 0.95, 0.1, 0.2, 0.15, 0.25,
+    >>> row = DriftRow("net", "wall", "blend", None, "contradiction", 0.95, 0.1, 0.2, 0.15, 0.25,
     ...             0.1, 0.05, 0.15, 0.001, 0.01, None)
     >>> [judge({"contradiction": Gate(increase=x)}, [row])[0].verdict for x in (0.02, 0.1, 0.2)]
     ['fail', 'not enough evidence', 'pass']
     """
-    by_entry: dict[str, list[Moved]] = {}
+    by_entry: dict[str, list[DriftRow]] = {}
     for row in rows:
         by_entry.setdefault(row.entry, []).append(row)
     return [
@@ -157,7 +157,7 @@ def check_places(gates: Mapping[str, Gate], **known: Collection[str]) -> None:
                 )
 
 
-def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[Moved]) -> list[Moved]:
+def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow]) -> list[DriftRow]:
     """Rows that a gate is about; an empty one where nothing of it was measured."""
     found = [
         row
@@ -172,7 +172,7 @@ def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[Moved]) -> li
             )
         )
     ]
-    nothing = Moved(
+    nothing = DriftRow(
         entry,
         gate.pair_type,
         gate.path,
@@ -185,7 +185,7 @@ def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[Moved]) -> li
     return found or [nothing]
 
 
-def _judged(row: Moved, gate: Gate, name: str) -> Judged:
+def _judged(row: DriftRow, gate: Gate, name: str) -> Judged:
     rule, limit = RULES[name], getattr(gate, name)
     if rule.is_change:
         found = (row.change, row.change_lower, row.change_upper)

@@ -15,7 +15,7 @@ from decaf.models.card import ModelCard
 from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
-from tasks.plan import AuditPlan, count_rows, look_ahead, plan_audit
+from tasks.plan import AuditPlan, count_rows, missing_inputs, plan_audit
 from tasks.progress import clock
 from tasks.reasons import misses
 from warehouse.commits.lock import is_held
@@ -84,7 +84,7 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
         highlight=False,
     )
     # What is not there should be known before anything is trained, not after.
-    for remark in look_ahead(study, pairs):
+    for remark in missing_inputs(study, pairs):
         console.print(remark, highlight=False, markup=False)
 
 
@@ -107,7 +107,7 @@ def _print_rows_left(
     console: Console, study: Study, pairs: PairSet, pending: Sequence[Unit] | None
 ) -> None:
     """Rows that attribution methods still send through models; all of them before training."""
-    blocks = pairs.blocks(study.sources_per_shard)
+    blocks = pairs.blocks(study.sources_per_block)
     images = [len({pairs.pairs[row].plus for row in rows}) for rows in blocks]
     table = table_of(None, ("attribution", "forward rows left", "backward rows left"))
     for name, method in study.attributions.items():
@@ -125,7 +125,7 @@ def _print_rows_left(
 def _print_untrained(
     console: Console, study: Study, pairs: PairSet, missing: Sequence[ModelCard]
 ) -> None:
-    blocks = len(pairs.blocks(study.sources_per_shard))
+    blocks = len(pairs.blocks(study.sources_per_block))
     console.print(
         f"{len(missing)} models are to be trained first; then {len(study.models)} models are "
         f"scored on {blocks} blocks of pairs",
@@ -155,7 +155,7 @@ def status(console: Console, root: Root, study: str | None) -> None:
     """How far the current runs are, model by model, and what files the warehouse has."""
     with connect(root) as connection:
         rows = connection.sql(
-            "SELECT study, model_id, done_count, shard_count, forward_rows, seconds_per_shard, "
+            "SELECT study, model_id, done_count, block_count, forward_rows, seconds_per_block, "
             "evidence, contradiction, fragility, is_finished FROM out_progress "
             "WHERE $study IS NULL OR study = $study",
             params={"study": study},

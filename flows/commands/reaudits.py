@@ -16,7 +16,7 @@ from decaf.registry.entries import Entry
 from decaf.registry.gates import check_places
 from flows.commands.display import table_of
 from tasks.plan import plan_audit
-from tasks.reaudit.plan import FAILED, Round, is_unchanged, look, newest
+from tasks.reaudit.plan import FAILED, RegistryDiff, discover, is_unchanged, newest
 from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect
@@ -78,7 +78,7 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
         study.gates,
         pair_type={pair.pair_type for pair in pairs.pairs},
         path=set(study.paths),
-        variant={image.variant for image in pairs.images},
+        variant={image.variant for image in pairs.inputs},
     )
     if is_plan:
         _show_plan(console, study)
@@ -149,7 +149,7 @@ def _asked(study: Study) -> list[Entry]:
 
 
 def _show_plan(console: Console, study: Study) -> None:
-    found = look(study, storage.resolved(study.warehouse))
+    found = discover(study, storage.resolved(study.warehouse))
     pending = _pending(found)
     names = ("entry", "version", "change", "units to compute")
     table = table_of(f"{study.study}: what a re-audit would do", names, 3)
@@ -165,7 +165,7 @@ def _show_plan(console: Console, study: Study) -> None:
             console.print(Text(f"{one.entry.label}: {one.problem}"), soft_wrap=True)
 
 
-def _pending(found: Round) -> Counter[str]:
+def _pending(found: RegistryDiff) -> Counter[str]:
     """Units of work of each model that would be computed."""
     if not found.audited.models:
         return Counter()

@@ -1,13 +1,13 @@
 -- purpose: what scoring each model took, and what sharing states saved
 -- grain: one row per study and model
--- inputs: out_shard_costs
+-- inputs: out_block_costs
 -- paper: appendix C.2 (query complexity)
 CREATE OR REPLACE VIEW out_costs AS
 WITH totals AS (
     SELECT
         study,
         model_id,
-        count(DISTINCT block) AS shard_count,
+        count(DISTINCT block) AS block_count,
         sum(pair_count) FILTER (is_first)::BIGINT AS pair_count,
         sum(forward_rows)::BIGINT AS forward_rows,
         sum(naive_rows)::BIGINT AS naive_rows,
@@ -20,14 +20,14 @@ WITH totals AS (
     FROM (
         SELECT *, row_number() OVER (PARTITION BY study, model_id, block ORDER BY started_at) = 1
             AS is_first
-        FROM out_shard_costs
+        FROM out_block_costs
     )
     GROUP BY study, model_id
 )
 SELECT
     study,
     model_id,
-    shard_count,
+    block_count,
     pair_count, -- of the blocks that are scored
     forward_rows, -- distinct states, sent through the model
     naive_rows, -- both branches at every stage

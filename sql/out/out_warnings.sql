@@ -1,6 +1,6 @@
 -- purpose: what a reader of the results should know before trusting them
 -- grain: one row per study, model, warning and detail
--- inputs: core_current_runs, stg_quarantine, stg_run_remarks, core_shards, core_run_units,
+-- inputs: core_current_runs, stg_quarantine, stg_run_remarks, core_blocks, core_run_units,
 --   core_profiles, core_predictions, core_pairs
 -- paper: appendix B.8 (threshold stability)
 CREATE OR REPLACE VIEW out_warnings AS
@@ -30,9 +30,9 @@ warnings AS (
     WHERE near_count > 0
     GROUP BY study, model_id
     UNION ALL
-    SELECT study, model_id, 'missing_shards', count(*),
-        'shards of the plan are not scored or not routed yet: figures cover the others'
-    FROM core_shards
+    SELECT study, model_id, 'missing_blocks', count(*),
+        'blocks of the plan are not scored or not routed yet: figures cover the others'
+    FROM core_blocks
     WHERE NOT (is_scored AND is_routed)
     GROUP BY study, model_id
     UNION ALL

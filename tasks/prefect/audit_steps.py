@@ -20,11 +20,11 @@ from decaf.errors import DiskRefuses
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.compute import compute as compute_units
-from tasks.compute import compute_locally, examine_models
+from tasks.compute import compute_locally, smoke_test_models
 from tasks.fit import fit_paths
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.manifest import commit_run
-from tasks.plan import AuditPlan, by_model, look_ahead, plan_audit
+from tasks.plan import AuditPlan, by_model, missing_inputs, plan_audit
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
 from tasks.train import train_models
@@ -41,9 +41,9 @@ def pair(study: Study) -> PairSet:
 
 
 @task(cache_policy=NO_CACHE)
-def look(study: Study, pairs: PairSet) -> None:
+def check_inputs(study: Study, pairs: PairSet) -> None:
     """Look for all that models and their training need. Says what of it is not used."""
-    for remark in look_ahead(study, pairs):
+    for remark in missing_inputs(study, pairs):
         announce(remark)
 
 
@@ -74,9 +74,9 @@ def plan(study: Study, pairs: PairSet) -> AuditPlan:
 
 
 @task(cache_policy=NO_CACHE)
-def examine(client: Client, plan: AuditPlan, pixels: Path) -> None:
+def smoke_test(client: Client, plan: AuditPlan, pixels: Path) -> None:
     """Load each model that has work; write nothing."""
-    examine_models(client, plan, pixels)
+    smoke_test_models(client, plan, pixels)
 
 
 @task(cache_policy=NO_CACHE)

@@ -20,33 +20,33 @@ from tasks.prefect import audit_steps as steps
 from tasks.progress import announce
 from tasks.publish import publish
 from tasks.reaudit.judge import judge_newest
-from tasks.reaudit.notify import tell as tell_people
-from tasks.reaudit.plan import Round, commit_reaudit, look, newest
+from tasks.reaudit.notify import notify as notify_people
+from tasks.reaudit.plan import RegistryDiff, commit_reaudit, discover, newest
 from warehouse.storage import Root
 
 
 class Audited(NamedTuple):
     """What could be audited of a registry, and the plan of that; None when there is nothing."""
 
-    found: Round
+    found: RegistryDiff
     plan: AuditPlan | None
 
 
 @task(cache_policy=NO_CACHE)
-def resolve(study: Study, root: Root) -> Round:
+def resolve(study: Study, root: Root) -> RegistryDiff:
     """Read the registry; bring new entries into the workspace."""
-    return look(study, root)
+    return discover(study, root)
 
 
 @task(cache_policy=NO_CACHE)
-def examine(client: Client, found: Round, plan: AuditPlan, pixels: Path) -> Round:
+def smoke_test(client: Client, found: RegistryDiff, plan: AuditPlan, pixels: Path) -> RegistryDiff:
     """Load each model that has work; leave out those that cannot be loaded or scored."""
     problems = unusable_models(client, plan, pixels)
     return _without(found, problems)
 
 
 @task(cache_policy=NO_CACHE)
-def record(found: Round, plan: AuditPlan | None) -> str:
+def record(found: RegistryDiff, plan: AuditPlan | None) -> str:
     """Commit what the registry listed and what became of it."""
     return commit_reaudit(found, plan and plan.run_id)
 
@@ -65,12 +65,12 @@ def report(root: Root, study: Study) -> None:
 
 
 @task(cache_policy=NO_CACHE)
-def tell(root: Root, study: Study) -> dict[str, Any]:
+def notify(root: Root, study: Study) -> dict[str, Any]:
     """Read the views; send alerts, unless they have been sent."""
-    return tell_people(root, study)
+    return notify_people(root, study)
 
 
-def audit(found: Round, pairs: PairSet, pixels: Path) -> Audited:
+def audit(found: RegistryDiff, pairs: PairSet, pixels: Path) -> Audited:
     """Audit every model of a registry that can be; one that fails at any step stops no other."""
     study = found.study
     if not found.audited.models:
@@ -82,7 +82,7 @@ def audit(found: Round, pairs: PairSet, pixels: Path) -> Audited:
     with connect(study.cluster, user_code(study)) as client:
         steps.train(client, study)
         plan = plan_audit(found.audited, pairs)
-        found = examine(client, opaque(found), opaque(plan), pixels)
+        found = smoke_test(client, opaque(found), opaque(plan), pixels)
         while found.audited.models:
             plan = steps.plan(found.audited, opaque(pairs))
             states = steps.model_by_model(client, plan, pixels)
@@ -97,7 +97,7 @@ def audit(found: Round, pairs: PairSet, pixels: Path) -> Audited:
     return Audited(found, None)
 
 
-def _without(found: Round, problems: dict[str, str]) -> Round:
+def _without(found: RegistryDiff, problems: dict[str, str]) -> RegistryDiff:
     listed = {one.model_id for one in found.resolved}
     for model_id, problem in problems.items():
         if model_id not in listed:

@@ -1,1 +1,1 @@
-"""What a re-audit does beside an audit: look, judge, notify."""
+"""What a re-audit does beside an audit: discover, judge, notify."""

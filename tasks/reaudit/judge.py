@@ -5,7 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from decaf.plan.study import Study
-from decaf.registry.gates import Judged, Moved, judge
+from decaf.registry.gates import DriftRow, Judged, judge
 from tasks.reaudit.plan import AUDITED, FAILED, NONE, newest
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
@@ -54,12 +54,12 @@ def judge_newest(root: Root, study: Study) -> list[Judged]:
     return judged
 
 
-def moved(root: Root, study: Study) -> list[Moved]:
+def moved(root: Root, study: Study) -> list[DriftRow]:
     """How far each changed entry of the newest re-audit moved, at the levels of the gates."""
     levels = sorted({gate.confidence for gate in study.gates.values()})
     given = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
     with connect(root) as connection:
-        return [Moved(*row) for row in connection.sql(MOVED, params=given).fetchall()]
+        return [DriftRow(*row) for row in connection.sql(MOVED, params=given).fetchall()]
 
 
 def verdicts(root: Root, study: str) -> list[Judged]:

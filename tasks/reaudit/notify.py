@@ -17,7 +17,7 @@ from warehouse.commits.writer import commit
 from warehouse.storage import Root
 
 
-def tell(root: Root, study: Study) -> dict[str, Any]:
+def notify(root: Root, study: Study) -> dict[str, Any]:
     """Deliver the alerts of the newest re-audit on every channel; none where that is done.
 
     A channel that fails keeps none of the others from being used; the next call uses all of them

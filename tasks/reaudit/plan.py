@@ -34,7 +34,7 @@ DECISIVE = ("score", "pairs", "paths", "stages", "epsilon", "code")
 Row = dict[str, Any]
 
 
-class Past(NamedTuple):
+class PreviousAudit(NamedTuple):
     """A re-audit that is recorded."""
 
     reaudit_id: str
@@ -47,7 +47,7 @@ class Past(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Round:
+class RegistryDiff:
     """A registry as it was found, beside what was recorded last."""
 
     study: Study
@@ -55,7 +55,7 @@ class Round:
     resolved_at: datetime
     resolved: tuple[Resolved, ...]
     inputs: Mapping[str, str]
-    past: Past | None
+    past: PreviousAudit | None
     before: Mapping[str, Row]
     """The row of each label that was last audited."""
 
@@ -73,7 +73,7 @@ class Round:
             label: _face(row) for label, row in self.past.rows.items()
         }
 
-    def without(self, problems: Mapping[str, str]) -> "Round":
+    def without(self, problems: Mapping[str, str]) -> "RegistryDiff":
         """The same, but for models that turned out not to be auditable."""
         kept = (
             one.failed(problems[one.model_id]) if one.model_id in problems else one
@@ -133,7 +133,7 @@ def is_unchanged(study: Study, root: Root, entries: list[Entry], pairs: PairSet)
     )
 
 
-def look(study: Study, root: Root) -> Round:
+def discover(study: Study, root: Root) -> RegistryDiff:
     """Ask the registry and bring every new entry here; writes nothing to the warehouse.
 
     Raises
@@ -145,7 +145,9 @@ def look(study: Study, root: Root) -> Round:
     found = tuple(resolve(study, listed(study.registry)))
     past = newest(root, study.study)
     inputs = study_inputs(study, study.pair_set())
-    return Round(study, root, resolved_at, found, inputs, past, _last_audited(root, study, past))
+    return RegistryDiff(
+        study, root, resolved_at, found, inputs, past, _last_audited(root, study, past)
+    )
 
 
 def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
@@ -164,7 +166,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         for card in study.models
         if not card.is_untrained(study.workspace)
     ]
-    images, paths = pairs.image_set.digest, study.paths.items()
+    images, paths = pairs.input_set.digest, study.paths.items()
     return {
         "score": json_sha256(study.score.identity()),
         "paths": json_sha256({name: path.identity(images) for name, path in paths}),
@@ -178,7 +180,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
     }
 
 
-def newest(root: Root, study: str) -> Past | None:
+def newest(root: Root, study: str) -> PreviousAudit | None:
     """The re-audit that was recorded last; reads receipts and one small file."""
     found = list(receipts.read_kind(root, REAUDITS, study))
     if not found:
@@ -186,10 +188,10 @@ def newest(root: Root, study: str) -> Past | None:
     receipt = max(found, key=lambda one: one.committed_at)
     rows = {row["entry"]: row for row in _rows(root, receipt) if row["state"] != GONE}
     is_settled = receipts.exists(root, ALERTS, study, receipt.key)
-    return Past(receipt.key, receipt.inputs, rows, is_settled)
+    return PreviousAudit(receipt.key, receipt.inputs, rows, is_settled)
 
 
-def commit_reaudit(found: Round, run_id: str | None) -> str:
+def commit_reaudit(found: RegistryDiff, run_id: str | None) -> str:
     """Record what the registry listed and what became of it; returns the id of the re-audit."""
     changes = found.changes()
     moved = _moved_meanwhile(found)
@@ -217,7 +219,7 @@ def commit_reaudit(found: Round, run_id: str | None) -> str:
     return key
 
 
-def _moved_meanwhile(found: Round) -> dict[str, str]:
+def _moved_meanwhile(found: RegistryDiff) -> dict[str, str]:
     """Entries that are another by now: the next re-audit takes them up."""
     now = {entry.label: entry for entry in listed(found.study.registry)}
     return {
@@ -228,7 +230,7 @@ def _moved_meanwhile(found: Round) -> dict[str, str]:
     }
 
 
-def _last_audited(root: Root, study: Study, past: Past | None) -> dict[str, Row]:
+def _last_audited(root: Root, study: Study, past: PreviousAudit | None) -> dict[str, Row]:
     """By label, the row of the re-audit that audited it last."""
     rows = {} if past is None else dict(past.rows)
     older: dict[str, dict[str, Row]] = {}

@@ -44,7 +44,7 @@ class Attribute(Kind):
         (unit,) = units
         block, study = bench.order.block, bench.order.study
         used, first, of_pair = np.unique(block.plus, return_index=True, return_inverse=True)
-        images = bench.images(block.image_positions)
+        images = bench.images(block.input_positions)
         columns = study.score.columns(block.class_id)[first]
         sources = [block.source_ids[block.source[row]] for row in first]
 

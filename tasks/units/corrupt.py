@@ -68,7 +68,7 @@ class _Subject:
         return dict(zip(stored["image_id"].to_pylist(), scores, strict=True))
 
     def images(self, rows: NDArray[np.int64]):  # noqa: ANN201 - torch.Tensor
-        return self._bench.images(self.block.image_positions[self.block.plus[rows]])
+        return self._bench.images(self.block.input_positions[self.block.plus[rows]])
 
     def foregrounds(self, rows: NDArray[np.int64]):  # noqa: ANN201 - torch.Tensor
         order = self._bench.order

@@ -82,10 +82,10 @@ def run_order(order: Order) -> Done:
     return Done(order.label, len(order.units), bench.cost.forward_rows)
 
 
-def examine_model(order: Order) -> str:
+def smoke_test_model(order: Order) -> str:
     """Load a model and score one clean input: what does not fit shows before any work."""
     bench, score = Bench(order), order.study.score
-    first = bench.inputs(order.block.image_positions[:1])
+    first = bench.inputs(order.block.input_positions[:1])
     bench.score_values(on_device(first, bench.model.device), 1)
     score.columns(order.block.class_id)
     return order.model.card.id

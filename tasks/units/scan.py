@@ -34,7 +34,7 @@ def _scan(bench: Bench) -> BlockScores:
     order, study = bench.order, bench.order.study
     model = bench.model
     planning = time.perf_counter()
-    inputs = bench.inputs(order.block.image_positions)
+    inputs = bench.inputs(order.block.input_positions)
     missing = [unit.name for unit in of_kind(order.units, "score")]
     stored = of_kind(order.known, "score")
     paths = {name: study.paths[name] for name in (*missing, *(unit.name for unit in stored))}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from decaf.data.pairs import ImageSet, PairSet
+from decaf.data.pairs import InputSet, PairSet
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
@@ -28,13 +28,13 @@ class Scope:
 
     study: Study
     pairs: PairSet
-    foregrounds: ImageSet | None
+    foregrounds: InputSet | None
     """Further images that the study's labels need."""
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Blocks of pairs, in the order of their sources."""
-        rows = self.pairs.blocks(self.study.sources_per_shard)
+        rows = self.pairs.blocks(self.study.sources_per_block)
         return tuple(
             Block(number, own, self.pairs.block_digest(own)) for number, own in enumerate(rows)
         )

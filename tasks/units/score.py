@@ -23,7 +23,7 @@ class Score(Kind):
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
         """One for every model, block and path."""
         study = scope.study
-        images = scope.pairs.image_set.digest
+        images = scope.pairs.input_set.digest
         paths = {
             name: {
                 "path": name,

@@ -85,7 +85,7 @@ def check_scores_against_the_model(study, config, tmp_path):
     card = settings.models[0]
     model = card.load(settings.workspace, "cpu")
     pair = pairs.pairs[5]
-    clean = [settings.data.read_image(pairs.images[i]) for i in (pair.plus, pair.minus)]
+    clean = [settings.data.read_input(pairs.inputs[i]) for i in (pair.plus, pair.minus)]
     pixels = torch.from_numpy(np.stack(clean)).permute(0, 3, 1, 2) / 255
     expected = model.outputs(pixels).double().softmax(dim=1)[:, pair.class_id].numpy()
     query = (
@@ -103,7 +103,7 @@ def test_a_model_that_returns_nan_loses_those_pairs_alone(
 ):
     save_file({"scale": ones(1)}, tmp_path / "patchy.safetensors")
     data = load_study(write(study)).data
-    levels = [data.read_image(image).mean() / 127.5 - 1 for image in data.pair_set().images]
+    levels = [data.read_input(image).mean() / 127.5 - 1 for image in data.pair_set().inputs]
     patchy = {
         **study["models"][0],
         "id": "patchy",

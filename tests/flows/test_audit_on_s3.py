@@ -22,7 +22,7 @@ TABLES = {
     "core_trajectories": "model_id, pair_id, path, repetition",
     "core_profiles": "model_id, pair_id, path, repetition",
     "core_predictions": "model_id, image_id",
-    "core_shards": "model_id, block",
+    "core_blocks": "model_id, block",
     "out_model_profiles": "model_id, pair_type, path",
 }
 

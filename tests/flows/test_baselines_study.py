@@ -45,7 +45,7 @@ def config(study, tmp_path):
         "paths": {"context": {"kind": "context"}},
         "stages": 11,
         "epsilon": 0.02,
-        "sources_per_shard": TEST_ROWS,
+        "sources_per_block": TEST_ROWS,
     }
 
 

@@ -62,7 +62,7 @@ def imagenet9(photo_root, workers, tmp_path):
             "occlusion": {"kind": "occlusion", "grid": 2},
         },
         "epsilon": EPSILON,
-        "sources_per_shard": 5,
+        "sources_per_block": 5,
         "cluster": workers,
         "workspace": str(tmp_path / "workspace"),
         "warehouse": str(tmp_path / "warehouse"),
@@ -75,7 +75,7 @@ def _network(photo_root):
     torch.manual_seed(0)
     network = architectures.build(ARCHITECTURE, {"classes": 9}).eval()
     data = ImageNet9(adapter="imagenet9", root=photo_root)
-    images = torch.stack([_pixels(data, image) for image in data.pair_set().images])
+    images = torch.stack([_pixels(data, image) for image in data.pair_set().inputs])
     with torch.no_grad():
         head, mean = network[-1], network(_fed(images)).mean(dim=0)
         head.bias.copy_(30 * (head.bias - mean))
@@ -84,7 +84,7 @@ def _network(photo_root):
 
 
 def _pixels(data, image):
-    return torch.from_numpy(data.read_image(image).copy()).permute(2, 0, 1).float() / 255
+    return torch.from_numpy(data.read_input(image).copy()).permute(2, 0, 1).float() / 255
 
 
 def _fed(images):
@@ -352,7 +352,7 @@ def _by_hand(photo_root, weights):
     def shares(images):
         return network(_fed(images)).double().softmax(dim=1)
 
-    images = torch.stack([_pixels(data, image) for image in pairs.images])
+    images = torch.stack([_pixels(data, image) for image in pairs.inputs])
     clean = shares(images).detach().numpy()
     rand = [pair for pair in pairs.pairs if pair.pair_type == "same_rand"]
     following = [pair for pair in pairs.pairs if pair.pair_type == "same_next"]
@@ -362,7 +362,7 @@ def _by_hand(photo_root, weights):
     rows = np.arange(len(truth))
     null = np.abs(same[rows, truth] - other[rows, truth]) < EPSILON
     factual = images[[pair.plus for pair in rand]][torch.from_numpy(null)]
-    alone = torch.stack([_pixels(data, image) for image in data.foregrounds(pairs).images])
+    alone = torch.stack([_pixels(data, image) for image in data.foregrounds(pairs).inputs])
     background = background_mask(alone[torch.from_numpy(null)])
     names = [pair.source_id for pair, is_null in zip(rand, null, strict=True) if is_null]
     corrupted = np.stack(

@@ -24,7 +24,7 @@ def scenes(study, write):
     """Flattened pixels and classes of the scenes of the small study."""
     data = load_study(write(study)).data
     pairs = data.pair_set()
-    images = np.stack([data.read_image(image) for image in pairs.images])
+    images = np.stack([data.read_input(image) for image in pairs.inputs])
     rows = (images.transpose(0, 3, 1, 2) / 255).astype(np.float32).reshape(len(images), -1)
     used = {pair.plus: pair.class_id for pair in pairs.pairs}
     return rows[list(used)], np.array(list(used.values()))
@@ -136,7 +136,7 @@ def test_a_value_that_is_worse_the_larger_it_is(study, write, decaf, prefect_ser
     warehouse = tmp_path / "warehouse"
     data = load_study(config).data
     pairs = data.pair_set()
-    level = {image.image_id: data.read_image(image)[..., 0].mean() / 255 for image in pairs.images}
+    level = {image.image_id: data.read_input(image)[..., 0].mean() / 255 for image in pairs.inputs}
     stored = rows(
         warehouse,
         "SELECT plus_image, minus_image, q_plus[-1], q_minus[-1] FROM core_trajectories "

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def slow_study(study, tmp_path):
-    """Sixteen shards of a model that is slow where `SLOW_SECONDS` says so."""
+    """Sixteen blocks of a model that is slow where `SLOW_SECONDS` says so."""
     import_from(tuple(map(Path, study["python_path"])))
     torch.manual_seed(0)
     network = architectures.build("factory:slow:Slow", {})
@@ -33,7 +33,7 @@ def slow_study(study, tmp_path):
         "weights": str(tmp_path / "slow.safetensors"),
     }
     data = {**study["data"], "sources": 16}
-    return {**study, "models": [model], "data": data, "sources_per_shard": 1}
+    return {**study, "models": [model], "data": data, "sources_per_block": 1}
 
 
 def workers_of(process):

@@ -157,11 +157,11 @@ def test_progress(given, catalogue):
         own = blocks[study, model]
         done = own - missing[study, model]
         spent = costs[study, model]
-        assert (row["done_count"], row["shard_count"]) == (len(done), len(own))
+        assert (row["done_count"], row["block_count"]) == (len(done), len(own))
         assert (row["run_id"], row["is_finished"]) == ("r2", study in finished)
         assert row["forward_rows"] == sum(cost["forward_rows"] for cost in spent)
         seconds = [cost["wall_seconds"] for cost in spent]
-        assert row["seconds_per_shard"] == near(np.mean(seconds) if seconds else None)
+        assert row["seconds_per_block"] == near(np.mean(seconds) if seconds else None)
         for part in PARTS:
             values = [one[part] for one in profiles[study, model]]
             assert row[part] == near(np.mean(values) if values else None)
@@ -175,7 +175,7 @@ def test_costs(given, catalogue):
         own = costs[row["study"], row["model_id"]]
         total = {name: sum(cost[name] for cost in own) for name in SUMMED}
         total["pair_count"] = sum(cost["item_count"] for cost in own)
-        assert row["shard_count"] == len(own)
+        assert row["block_count"] == len(own)
         for name in total:
             assert row[name] == near(total[name])
         naive, seconds = total["naive_rows"], total["wall_seconds"]
@@ -203,7 +203,7 @@ def at_the_gate(profiles):
 def still_missing(given):
     """Warnings of models with blocks that are not committed whole."""
     _, missing = blocks_of(given)
-    return {(*of, "missing_shards", len(blocks)) for of, blocks in missing.items()}
+    return {(*of, "missing_blocks", len(blocks)) for of, blocks in missing.items()}
 
 
 def below_chance(given):
@@ -225,7 +225,7 @@ def test_warnings(given, catalogue):
     expected |= {*at_the_gate(current(given, "stg_profiles")), *below_chance(given)}
     expected |= still_missing(given)
     assert {warning for _, _, warning, _ in expected} == {
-        *("quarantined", "near_gate", "missing_shards", "below_chance", "no_active_pair")
+        *("quarantined", "near_gate", "missing_blocks", "below_chance", "no_active_pair")
     }
     remarks = [row for row in given["stg_run_remarks"] if row["run_id"] == "r2"]
     found = read(catalogue(given), "out_warnings")

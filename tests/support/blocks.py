@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from decaf.data.pairs import Image, Pair, PairSet
+from decaf.data.pairs import Input, Pair, PairSet
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
 
@@ -22,7 +22,7 @@ def foregrounds(count):
     """Every foreground has one factual image and two counterfactuals, as in ImageNet-9."""
     variants = ("same", "rand", "next")
     images = tuple(
-        Image(f"{variant}/{source}", variant, f"{variant}{source}", "")
+        Input(f"{variant}/{source}", variant, f"{variant}{source}", "")
         for source in range(count)
         for variant in variants
     )
@@ -36,7 +36,7 @@ def foregrounds(count):
 
 def features(image_count, feature_count):
     """Every image is paired with itself without one of its features."""
-    images = tuple(Image(str(i), "clean", str(i), "") for i in range(image_count))
+    images = tuple(Input(str(i), "clean", str(i), "") for i in range(image_count))
     pairs = tuple(
         Pair(f"{i}/{k}", str(i), "removal", 0, "all", i, i, feature=k)
         for i in range(image_count)
@@ -57,7 +57,7 @@ def whole(pair_set):
 
 def with_contexts(count):
     """Every pair has the same change under a second context."""
-    images = tuple(Image(str(i), "any", str(i), "") for i in range(4 * count))
+    images = tuple(Input(str(i), "any", str(i), "") for i in range(4 * count))
     pairs = tuple(
         Pair(str(i), str(i), "swap", 0, "all", 4 * i, 4 * i + 1, context=(4 * i + 2, 4 * i + 3))
         for i in range(count)

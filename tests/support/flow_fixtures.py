@@ -108,7 +108,7 @@ def study(tmp_path, workers):
             "patch": {"kind": "patches", "sigma": 1.15},
         },
         "epsilon": 0.001,
-        "sources_per_shard": 2,
+        "sources_per_block": 2,
         "cluster": workers,
         "workspace": str(tmp_path / "workspace"),
         "warehouse": str(tmp_path / "warehouse"),

@@ -21,7 +21,7 @@ def small_warehouse(root, study="s", run_id="r", epsilon=0.02, day=1):
     commit_pairs(root, study)
     commit_run(root, study, run_id, MODELS, epsilon, day)
     for number, model in enumerate(MODELS):
-        commit_shard(root, study, model, epsilon, seed=number)
+        commit_block(root, study, model, epsilon, seed=number)
     commit_outcome(root, study, run_id, day)
     return root
 
@@ -57,7 +57,7 @@ def commit_outcome(root, study, run_id, day):
     commit(root, "outcomes", study, run_id, {"run_outcomes": _rows("run_outcomes", [outcome])})
 
 
-def commit_shard(root, study, model, epsilon, seed=0):
+def commit_block(root, study, model, epsilon, seed=0):
     """Commit the scores and profiles of the one block of a model."""
     commit_scores(root, study, model, seed)
     commit_profiles(root, study, model, epsilon, seed)

@@ -22,7 +22,7 @@ COLUMNS = {
     " software VARCHAR",
     "out_models": "study VARCHAR, model_id VARCHAR, position BIGINT, family VARCHAR,"
     " architecture VARCHAR, weights_sha256 VARCHAR, card VARCHAR, training VARCHAR",
-    "core_shards": "study VARCHAR, run_id VARCHAR, model_id VARCHAR, block BIGINT,"
+    "core_blocks": "study VARCHAR, run_id VARCHAR, model_id VARCHAR, block BIGINT,"
     " path_count BIGINT, trajectory_count BIGINT, is_scored BOOLEAN, is_routed BOOLEAN",
     "out_pair_types": "study VARCHAR, pair_type VARCHAR, plus_variant VARCHAR,"
     " minus_variant VARCHAR, pair_count BIGINT, source_count BIGINT",
@@ -46,7 +46,7 @@ COLUMNS = {
     " contradiction DOUBLE, fragility DOUBLE",
     "out_accuracy": "study VARCHAR, model_id VARCHAR, variant VARCHAR, image_count BIGINT,"
     " accuracy DOUBLE, mean_true_class_score DOUBLE",
-    "out_costs": "study VARCHAR, model_id VARCHAR, shard_count BIGINT, pair_count BIGINT,"
+    "out_costs": "study VARCHAR, model_id VARCHAR, block_count BIGINT, pair_count BIGINT,"
     " forward_rows BIGINT, naive_rows BIGINT, rows_saved_frac DOUBLE, forward_seconds DOUBLE,"
     " wall_seconds DOUBLE, rows_per_second DOUBLE, batch_size BIGINT, peak_memory_bytes BIGINT,"
     " device VARCHAR",
@@ -165,13 +165,13 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
         digest = f"{position:02x}" + "4be1c09d" * 7 + "a7b3d1"
         models.append((study, model, position, family, "timm/" + model, digest, "{}", None))
     insert(connection, "out_models", models)
-    shards = [
+    blocks = [
         (study, RUN_ID, model, block, 2, 20, done, done)
         for model in audit.models
         for block in range(4)
         for done in [audit.is_finished or (audit.has_rows and block == 0)]
     ]
-    insert(connection, "core_shards", shards)
+    insert(connection, "core_blocks", blocks)
     types = [(study, pair_type, "original", pair_type, 20, 10) for pair_type in audit.pair_types]
     insert(connection, "out_pair_types", types)
 
@@ -227,7 +227,7 @@ def _insert_results(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None
                 "3 trajectories have |d| within 1e-06 of epsilon: other hardware may gate them "
                 "differently.",
             ),
-            (study, None, "shards_missing", 2, "2 of 24 planned shards are not committed."),
+            (study, None, "blocks_missing", 2, "2 of 24 planned blocks are not committed."),
         ]
         insert(connection, "out_warnings", warnings)
 

@@ -7,7 +7,7 @@ from tasks.progress import clock, progress_of
 
 SHOW = """
 from tasks.progress import progress_of
-with progress_of(3, "shards") as progress:
+with progress_of(3, "blocks") as progress:
     for _ in range(3):
         progress.advance("resnet", 100)
 """
@@ -17,7 +17,7 @@ def test_plain_lines_where_there_is_no_terminal():
     done = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True)
     assert done.stdout == ""
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("resnet: 3 of 3 shards")
+    assert last.startswith("resnet: 3 of 3 blocks")
     assert last.endswith("0:00:00 left")
     assert "rows/s" in last
 
@@ -38,7 +38,7 @@ def test_a_bar_where_there_is_one():
 def test_lines_are_few(capsys, monkeypatch):
     times = iter(range(0, 10_000))
     monkeypatch.setattr("tasks.progress.time.monotonic", lambda: next(times) * 0.1)
-    with progress_of(100, "shards") as progress:
+    with progress_of(100, "blocks") as progress:
         for _ in range(100):
             progress.advance("resnet", 10)
     lines = capsys.readouterr().err.splitlines()

@@ -33,7 +33,7 @@ def study(tmp_path):
         models=(network("one", tmp_path, seed=0), network("two", tmp_path, seed=1)),
         score=ClassProbability(kind="class_probability", classes=2),
         paths={"blend": Blend()},
-        sources_per_shard=2,
+        sources_per_block=2,
         epsilon=0.02,
         warehouse=str(tmp_path / "warehouse"),
         workspace=tmp_path / "workspace",

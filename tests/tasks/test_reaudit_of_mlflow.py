@@ -11,7 +11,7 @@ from decaf.plan.resolution import listed
 from decaf.plan.study import load_study
 from decaf.registry.kinds import mlflow
 from tasks.plan import plan_audit
-from tasks.reaudit.plan import commit_reaudit, is_unchanged, look
+from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
 from warehouse.commits.writer import open_root
 
 pytestmark = pytest.mark.slow
@@ -58,7 +58,7 @@ def test_two_days(study, tmp_path, monkeypatch):
         opened = study(registered.uri)
         root = open_root(opened.warehouse)
 
-        monday = look(opened, root)
+        monday = discover(opened, root)
         assert {one.problem for one in monday.resolved} == {None}
         assert set(monday.changes().values()) == {"new"}
         assert len(monday.audited.models) == 6
@@ -72,7 +72,7 @@ def test_two_days(study, tmp_path, monkeypatch):
         registered.add("no card", files["no card"], files=["python_model.pkl"])
         registered.alias("moved", "champion", "2")
 
-        tuesday = look(opened, root)
+        tuesday = discover(opened, root)
         assert tuesday.changes() == {
             "worse": "weights",
             "again": "version",
@@ -91,10 +91,10 @@ def test_two_days(study, tmp_path, monkeypatch):
 
         # What failed is tried again; without it, nothing would be left to do.
         assert not is_unchanged(opened, root, listed(opened.registry), opened.data.pair_set())
-        assert not look(opened, root).is_changed
+        assert not discover(opened, root).is_changed
 
         # A version that is downloaded is not asked for again.
         worse = next(one for one in tuesday.resolved if one.entry.label == "worse")
         monkeypatch.setattr(mlflow.Mlflow, "_download", None)
-        assert opened.registry.offer(worse.entry, opened.workspace).folder.exists()
+        assert opened.registry.fetch(worse.entry, opened.workspace).folder.exists()
     assert "mlflow" not in sys.modules

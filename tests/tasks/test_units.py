@@ -36,7 +36,7 @@ def study(tmp_path):
         models=(card,),
         score=ClassProbability(kind="class_probability", classes=2),
         paths={"blend": Blend(), "patch": Patches()},
-        sources_per_shard=2,
+        sources_per_block=2,
     )
 
 
@@ -142,8 +142,8 @@ def test_what_changes_no_score_changes_no_key(study):
 
 def test_more_sources_keep_the_blocks_that_are_whole(study):
     pairs = study.pair_set()
-    rows = pairs.blocks(study.sources_per_shard)[0]
-    fewer = type(pairs)(pairs.images, tuple(pairs.pairs[row] for row in rows), pairs.geometry)
+    rows = pairs.blocks(study.sources_per_block)[0]
+    fewer = type(pairs)(pairs.inputs, tuple(pairs.pairs[row] for row in rows), pairs.geometry)
     first = {unit.key for unit in plan_units(study, fewer)}
     assert first == {unit.key for unit in plan_units(study, pairs) if unit.block == 0}
 
@@ -168,9 +168,9 @@ def test_blocks_hold_the_images_that_they_need(study):
     pairs = study.pair_set()
     block = pairs.block(pairs.blocks(2)[1])
     assert block.pair_count == 4
-    assert len(block.image_ids) == len(set(block.image_ids)) == block.image_positions.size
+    assert len(block.image_ids) == len(set(block.image_ids)) == block.input_positions.size
     for row, pair_id in enumerate(block.pair_ids):
         pair = next(pair for pair in pairs.pairs if pair.pair_id == pair_id)
-        assert block.image_positions[block.plus[row]] == pair.plus
-        assert block.image_positions[block.minus[row]] == pair.minus
+        assert block.input_positions[block.plus[row]] == pair.plus
+        assert block.input_positions[block.minus[row]] == pair.minus
     np.testing.assert_array_equal(np.unique(block.source), [0, 1])

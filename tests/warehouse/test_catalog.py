@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from small_warehouse import MODELS, PAIRS, commit_shard, small_warehouse
+from small_warehouse import MODELS, PAIRS, commit_block, small_warehouse
 
 from decaf.errors import QueryError, WarehouseError
 from warehouse.commits import layout
@@ -118,7 +118,7 @@ def test_studies_stay_apart(root):
 def test_connection_sees_the_commits_of_its_opening(root):
     counted = "SELECT count(*) FROM stg_trajectories"
     with connect(root) as before:
-        commit_shard(root, "s", "late", 0.02)
+        commit_block(root, "s", "late", 0.02)
         assert value(before, counted) == 6
         with connect(root) as after:
             assert value(after, counted) == 9

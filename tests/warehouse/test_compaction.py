@@ -4,7 +4,7 @@ import shutil
 import pyarrow.parquet as pq
 import pytest
 import warehouse_answers
-from small_warehouse import MODELS, PAIRS, commit_profiles, commit_shard, small_warehouse
+from small_warehouse import MODELS, PAIRS, commit_block, commit_profiles, small_warehouse
 
 from decaf.errors import AlreadyRunning, UnknownName, WarehouseError
 from warehouse.commits import layout, receipts
@@ -24,7 +24,7 @@ def untouched(tmp_path_factory):
     root = small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
     for epsilon in EPSILONS[1:]:
         for number, model in enumerate(MODELS):
-            commit_shard(root, "s", model, epsilon, seed=number)
+            commit_block(root, "s", model, epsilon, seed=number)
     return root
 
 
@@ -77,7 +77,7 @@ def test_a_second_compaction_changes_nothing(root):
 
 def test_new_commits_join_an_earlier_compaction(root):
     compact(root, "s")
-    commit_shard(root, "s", "m", 0.5)
+    commit_block(root, "s", "m", 0.5)
     profile = root / layout.receipt("units", "s", "m-at-0.5")
     assert profile.exists()
     before = answers(root)

@@ -8,13 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from faults import every_step
-from small_warehouse import PAIRS, commit_shard, small_warehouse
+from small_warehouse import PAIRS, commit_block, small_warehouse
 from warehouse_answers import row_counts
 
 from decaf.errors import WarehouseError, WriteFailed
 from warehouse.commits import layout, receipts
 from warehouse.commits.stored import read_file, read_unit
-from warehouse.commits.writer import commit, open_root, sweep
+from warehouse.commits.writer import commit, open_root, remove_temporary_files
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
 from warehouse.tables.declarations import TABLES
@@ -78,7 +78,7 @@ def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, untouc
         assert counts(root) == (new if is_committed else old), step
         if (step, is_committed) not in names:
             assert queried(root) == (new if is_committed else old), step
-        sweep(root, "s")
+        remove_temporary_files(root, "s")
         act(root)
         assert counts(root) == new, step
         assert not list(root.rglob("*.tmp")), step
@@ -93,7 +93,7 @@ def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, untouc
 
 def test_a_compaction_killed_at_any_step_changes_no_row(copies, monkeypatch):
     more = copies("more")
-    commit_shard(more, "s", "m", 0.3)
+    commit_block(more, "s", "m", 0.3)
 
     def prepare(number):
         return shutil.copytree(more, more.with_name(str(number)))
@@ -117,7 +117,7 @@ def test_a_compaction_killed_at_any_step_changes_no_row(copies, monkeypatch):
 def test_garbage_collection_killed_at_any_step_loses_no_row(copies, monkeypatch):
     more = copies("more")
     for epsilon in (0.3, 0.5):
-        commit_shard(more, "s", "m", epsilon)
+        commit_block(more, "s", "m", epsilon)
         compact(more, "s")
 
     def prepare(number):
@@ -177,7 +177,7 @@ def _read_until(root, stop, reads, found):
 
 def test_a_reader_sees_the_same_rows_at_every_moment_of_a_compaction(copies):
     root = copies("root")
-    commit_shard(root, "s", "m", 0.3)
+    commit_block(root, "s", "m", 0.3)
     context = multiprocessing.get_context("spawn")
     stop, reads, found = context.Event(), context.Semaphore(0), context.Queue()
     reader = context.Process(target=_read_until, args=(root, stop, reads, found))
@@ -227,7 +227,7 @@ def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(copies, damag
 def test_a_folder_that_turned_read_only_is_said_and_read_on(copies, monkeypatch, writer):
     root = copies("root")
     tables = one_more(root)
-    commit_shard(root, "s", "m", 0.3)
+    commit_block(root, "s", "m", 0.3)
 
     def refuse(*_, **__):
         raise OSError(30, "Read-only file system")

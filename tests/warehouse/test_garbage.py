@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pyarrow as pa
 import pytest
-from small_warehouse import commit_shard, small_warehouse
+from small_warehouse import commit_block, small_warehouse
 
 from warehouse.commits import layout, receipts
 from warehouse.commits.lock import study_lock
@@ -23,7 +23,7 @@ KEYS = {"study": "s", "model_id": "m"}
 @pytest.fixture(scope="module")
 def untouched(tmp_path_factory):
     root = small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
-    commit_shard(root, "s", "m", 0.3)
+    commit_block(root, "s", "m", 0.3)
     return root
 
 

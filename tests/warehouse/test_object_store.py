@@ -9,7 +9,7 @@ import pyarrow.fs as arrow
 import pytest
 import warehouse_answers
 from s3_server import BUCKET, CREDENTIALS, Gate, free_port, running
-from small_warehouse import PAIRS, commit_shard, small_warehouse
+from small_warehouse import PAIRS, commit_block, small_warehouse
 from warehouse_answers import row_counts
 
 from decaf.errors import OutOfReach, QueryError, WarehouseError, WriteFailed
@@ -17,7 +17,7 @@ from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.migrations import Migration, store_version, stored_version, upgrade
 from warehouse.commits.stored import read_unit
-from warehouse.commits.writer import commit, open_root, sweep
+from warehouse.commits.writer import commit, open_root, remove_temporary_files
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
 from warehouse.storage import copies, lease
@@ -127,7 +127,7 @@ def test_keys_and_content_are_those_of_a_folder(url, local):
 
 def test_compaction_and_collection(url):
     root = small_warehouse(url)
-    commit_shard(root, "s", "m", 0.3)
+    commit_block(root, "s", "m", 0.3)
     before = answers(root)
     done = compact(root, "s")
     assert done.after.file_count < done.before.file_count
@@ -227,7 +227,7 @@ def test_a_writer_killed_at_any_request_is_repaired_by_the_next(monkeypatch):
 def test_a_compaction_killed_at_any_request_changes_no_row(monkeypatch, memory):
     # The lease that a dead process leaves is another test's matter.
     monkeypatch.setattr(lease, "is_gone", lambda content: True)
-    commit_shard(memory, "s", "m", 0.3)
+    commit_block(memory, "s", "m", 0.3)
     before = answers(memory)
     for _ in every_request(monkeypatch, lambda _: compact(memory, "s")):
         assert row_counts(memory, *COUNTED) == (6, 12, 9)
@@ -361,7 +361,7 @@ def test_receipts_are_read_again_only_when_they_have_changed(memory, monkeypatch
     asked.clear()
     assert list(receipts.read(memory)) == all_receipts
     assert asked == []
-    commit_shard(memory, "s", "m", 0.02)
+    commit_block(memory, "s", "m", 0.02)
     changed = [new for new in receipts.read(memory) if new not in all_receipts]
     assert sorted(new.key for new in changed) == ["m-at-0.02", "m-scores"]
     assert sorted(asked) == [
@@ -386,7 +386,7 @@ def test_a_warehouse_on_a_store_is_upgraded(memory):
 
 
 def test_there_is_nothing_to_sweep(memory):
-    assert sweep(memory, "s") == 0
+    assert remove_temporary_files(memory, "s") == 0
     shutil.rmtree(cache_folder(), ignore_errors=True)
     assert counts(memory) == (6, 12, 6)
 

@@ -112,7 +112,7 @@ def test_content_of_a_finished_audit(six):
         "7fa3c1d2e5b84960",
         "superclass probability (class map in_to_in9.json, classes 9)",
         "endpoint_near_gate",
-        "2 of 24 planned shards are not committed.",
+        "2 of 24 planned blocks are not committed.",
     ):
         assert words in reader.text
     for title in ("mixed_rand · blend", "mixed_same · patch_a", "Ratio of means", "Rank transfer"):

@@ -67,7 +67,7 @@ def test_report_of_a_small_warehouse(tmp_path):
     assert row[1] == "4"
     assert row[-1].startswith(f"{abs_response:.3f} [")
     assert "still running: 2 of 4 blocks" in reader.text
-    assert "missing_shards" in reader.text
+    assert "missing_blocks" in reader.text
     assert set(SECTIONS) <= set(reader.ids)
 
 

@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 from rich.console import Console
 from scenes_warehouse import MODELS, scenes_warehouse
-from small_warehouse import commit_shard, small_warehouse
+from small_warehouse import commit_block, small_warehouse
 
 from flows.commands import display
 from warehouse.commits.current import FOLDED_KINDS
@@ -58,7 +58,7 @@ def test_storage_is_what_lies_on_disk(root):
 def test_storage_after_a_compaction_and_a_loss(tmp_path):
     root = small_warehouse(tmp_path / "warehouse")
     for model in ("m", "007"):
-        commit_shard(root, "s", model, 0.3)
+        commit_block(root, "s", model, 0.3)
     before = storage(root)
     assert (before["profiles"]["file_count"], before["profiles"]["small_file_count"]) == (4, 4)
     compact(root, "s")

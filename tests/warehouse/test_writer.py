@@ -14,7 +14,7 @@ import pytest
 from decaf.errors import WarehouseError, WriteFailed
 from decaf.foundation import files as files_module
 from warehouse.commits import layout, receipts, writer
-from warehouse.commits.writer import commit, open_root, sweep
+from warehouse.commits.writer import commit, open_root, remove_temporary_files
 from warehouse.tables.columns import SCHEMA_VERSION
 from warehouse.tables.declarations import TABLES
 
@@ -119,7 +119,7 @@ def test_what_killed_writers_left_is_swept_for_one_study(root):
     ]
     for path in stray:
         path.write_text("half")
-    assert sweep(root, "s") == 2
+    assert remove_temporary_files(root, "s") == 2
     assert files(root) == sorted([*whole, str(stray[2].relative_to(root))])
 
 

@@ -131,7 +131,7 @@ def next_moment(root: Root, kind: str, study: str) -> datetime:
     return now if newest is None else max(now, newest + timedelta(microseconds=1))
 
 
-def sweep(root: Root, study: str) -> int:
+def remove_temporary_files(root: Root, study: str) -> int:
     """Remove the temporary files that killed writers of a study left; returns how many.
 
     Call it while holding the study: a file that is being written would go too.

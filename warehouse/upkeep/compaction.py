@@ -19,7 +19,7 @@ from warehouse.commits.current import COMPACTIONS, FOLDED_KINDS, covering, names
 from warehouse.commits.lock import study_lock
 from warehouse.commits.receipts import Receipt
 from warehouse.commits.stored import own_rows, read_file
-from warehouse.commits.writer import commit, sweep
+from warehouse.commits.writer import commit, remove_temporary_files
 from warehouse.storage import Root
 
 FOLD_BYTES = 256 * 2**20
@@ -74,7 +74,7 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
     if study not in studies:
         raise UnknownName.among("study", study, studies)
     with study_lock(root, study):
-        sweep(root, study)
+        remove_temporary_files(root, study)
         before = extent(root, study)
         repair_compactions(root, study)
         sizes = _sizes(root, study)

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.pairs import Image, PairSet
+from decaf.data.pairs import Input, PairSet
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
 
@@ -37,7 +37,7 @@ class Adapter(Settings, ABC):
         """
 
     @abstractmethod
-    def read_image(self, image: Image) -> NDArray[np.uint8] | NDArray[np.floating]:
+    def read_input(self, image: Input) -> NDArray[np.uint8] | NDArray[np.floating]:
         """One clean input.
 
         An image as (height, width, 3) uint8, or a row of features as (features,) float32 or

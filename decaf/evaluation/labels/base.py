@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.pairs import ImageSet, PairBlock, PairSet
+from decaf.data.pairs import InputSet, PairBlock, PairSet
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
 
@@ -70,7 +70,7 @@ class LabelSource(Settings, ABC):
     variants: ClassVar[tuple[str, ...]] = ()
     """Changed images that are scored for the labels; none where nothing has to be measured."""
 
-    def foregrounds(self, data: "Adapter", pairs: PairSet) -> ImageSet | None:
+    def foregrounds(self, data: "Adapter", pairs: PairSet) -> InputSet | None:
         """Further images that measuring needs, one for each source in the order of their names.
 
         Raises

@@ -8,7 +8,7 @@ from pydantic import Field
 from decaf.errors import RegistryError
 from decaf.foundation.digests import json_sha256
 from decaf.registry.asked_endpoint import AskedEndpoint
-from decaf.registry.entries import Entry, Offer, Registry
+from decaf.registry.entries import Entry, Fetched, Registry
 
 
 class Endpoints(Registry):
@@ -31,7 +31,7 @@ class Endpoints(Registry):
             listed.append(Entry(card.id, version, digest, card.url, problem=problem))
         return listed
 
-    def offer(self, entry: Entry, workspace: Path) -> Offer:
+    def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """The card with the version that was told; answers of another one are refused later."""
         card = next(card for card in self.endpoints if card.id == entry.name)
-        return Offer(card.model_copy(update={"version": entry.version}))
+        return Fetched(card.model_copy(update={"version": entry.version}))

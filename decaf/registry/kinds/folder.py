@@ -10,7 +10,7 @@ from decaf.errors import RegistryError
 from decaf.foundation.digests import file_sha256, json_sha256
 from decaf.foundation.settings import PlacedPath
 from decaf.foundation.yaml_source import plain_mapping
-from decaf.registry.entries import CARD_FILE, LATEST, CardRegistry, Entry, Offer, version_order
+from decaf.registry.entries import CARD_FILE, LATEST, CardRegistry, Entry, Fetched, version_order
 
 ALIASES_FILE = "aliases.yaml"
 
@@ -35,9 +35,9 @@ class Folder(CardRegistry):
             ) from error
         return [entry for folder in folders for entry in self._followed(folder)]
 
-    def offer(self, entry: Entry, workspace: Path) -> Offer:
+    def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Read the card; files are used where they are."""
-        return self.offered(Path(entry.place))
+        return self.card_in(Path(entry.place))
 
     def _followed(self, folder: Path) -> Iterator[Entry]:
         versions = {path.name: path for path in folder.iterdir() if _is_shown(path)}

@@ -12,7 +12,7 @@ from decaf.errors import ConfigError
 from decaf.foundation.addresses import Address
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.yaml_source import plain_mapping
-from decaf.registry.entries import CARD_FILE, LATEST, CardRegistry, Entry, Offer, version_order
+from decaf.registry.entries import CARD_FILE, LATEST, CardRegistry, Entry, Fetched, version_order
 from decaf.registry.mlflow_client import MlflowServer
 
 READY = "READY"
@@ -59,7 +59,7 @@ class Mlflow(CardRegistry):
                 listed += self._followed(server, name, versions.get(name, {}), aliases)
         return listed
 
-    def offer(self, entry: Entry, workspace: Path) -> Offer:
+    def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Download the card and the files that it names, unless they are here already."""
         folder = (workspace / "registry" / short(entry.digest)).absolute()
         if not folder.exists():
@@ -68,7 +68,7 @@ class Mlflow(CardRegistry):
             with closing(MlflowServer(self.uri, self.timeout_seconds)) as server:
                 self._download(server, entry, arriving)
             arriving.replace(folder)
-        return self.offered(folder)
+        return self.card_in(folder)
 
     def _followed(
         self,

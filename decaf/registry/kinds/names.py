@@ -8,7 +8,7 @@ from pydantic import Field
 
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.settings import PlacedPath
-from decaf.registry.entries import Entry, Offer, Registry
+from decaf.registry.entries import Entry, Fetched, Registry
 
 PublishedName = Annotated[str, Field(pattern=r"^(torchvision|timm):[A-Za-z0-9_]+\.[A-Za-z0-9_.]+$")]
 
@@ -47,12 +47,12 @@ class Names(Registry):
             for name in self.names
         ]
 
-    def offer(self, entry: Entry, workspace: Path) -> Offer:
+    def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Write the card."""
         architecture, _, tag = entry.place.partition(".")
         shared = self.model_dump(include={"checkpoints", "input_size", "mean", "std"})
         card = {"architecture": architecture, "pretrained": tag, "family": _family(architecture)}
-        return Offer({**card, **shared})
+        return Fetched({**card, **shared})
 
 
 def _family(architecture: str) -> str:

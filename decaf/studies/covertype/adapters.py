@@ -14,7 +14,7 @@ from pydantic import Field
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.factual import FactualRows
-from decaf.data.pairs import Image, Pair, PairSet
+from decaf.data.pairs import Input, Pair, PairSet
 from decaf.studies.covertype.channels import (
     ALTERNATE,
     CONTEXT,
@@ -74,7 +74,7 @@ class Covertype(Adapter):
         for number, place in enumerate(places.tolist()):
             source = f"row-{part.row[place]:06d}"
             images += [
-                Image(
+                Input(
                     image_id=f"{source}/{query.variant}",
                     variant=query.variant,
                     digest=hashlib.sha256(self._inputs[position, place]).hexdigest(),
@@ -101,7 +101,7 @@ class Covertype(Adapter):
     def verify(self, pairs: PairSet) -> None:
         """Accept: all inputs are rows of one table."""
 
-    def read_image(self, image: Image) -> NDArray[np.float32]:
+    def read_input(self, image: Input) -> NDArray[np.float32]:
         """(56,) natural features, context and factor of one input."""
         position, place = map(int, image.location.split("/"))
         return self._inputs[position, place]

@@ -11,7 +11,7 @@ from PIL import Image as PillowImage
 from pydantic import Field
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.pairs import Image, ImageSet, Pair, PairSet
+from decaf.data.pairs import Input, InputSet, Pair, PairSet
 from decaf.data.photo_files import CROP, RESIZE_SHORTER, UNREADABLE, central_crop
 from decaf.errors import DataError
 from decaf.foundation.digests import file_sha256, hashed_share
@@ -93,7 +93,7 @@ class ImageNet9(Adapter):
         remarks = _remarks(found, shared) + absent_classes(sources, "foreground of the study")
         return PairSet(tuple(images), tuple(pairs), geometry, remarks)
 
-    def foregrounds(self, pairs: PairSet) -> ImageSet:
+    def foregrounds(self, pairs: PairSet) -> InputSet:
         """Only-FG images of all sources, in the order of their names.
 
         Raises
@@ -112,11 +112,11 @@ class ImageNet9(Adapter):
                 f"for example; add their files, leave these foregrounds out with "
                 f"'required_variants: [{FOREGROUND}]' in 'data:', or leave 'labels:' out"
             )
-        factual = {pair.source_id: pairs.images[pair.plus] for pair in pairs.pairs}
+        factual = {pair.source_id: pairs.inputs[pair.plus] for pair in pairs.pairs}
         images = tuple(_image(FOREGROUND, source, files[source]) for source in sources)
         for source, image in zip(sources, images, strict=True):
             _check_sizes(f"foreground {source}", factual[source], image)
-        return ImageSet(images, pairs.geometry, found.remarks)
+        return InputSet(images, pairs.geometry, found.remarks)
 
     def verify(self, pairs: PairSet) -> None:
         """Check that both files of every pair have one size when upright, from their headers.
@@ -127,10 +127,10 @@ class ImageNet9(Adapter):
             Naming the first pair that differs, with both sizes.
         """
         for pair in pairs.pairs:
-            plus, minus = pairs.images[pair.plus], pairs.images[pair.minus]
+            plus, minus = pairs.inputs[pair.plus], pairs.inputs[pair.minus]
             _check_sizes(f"pair {pair.pair_id}", plus, minus)
 
-    def read_image(self, image: Image) -> NDArray[np.uint8]:
+    def read_input(self, image: Input) -> NDArray[np.uint8]:
         """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224.
 
         Raises
@@ -159,9 +159,9 @@ class ImageNet9(Adapter):
         return sorted(kept)
 
 
-def _image(variant: str, source: str, path: Path) -> Image:
+def _image(variant: str, source: str, path: Path) -> Input:
     below_archive = "/".join(path.parts[-4:])  # variant, part, class, file
-    return Image(f"{variant}/{source}", variant, file_sha256(path), str(path), below_archive)
+    return Input(f"{variant}/{source}", variant, file_sha256(path), str(path), below_archive)
 
 
 def _remarks(found: dict[str, VariantFiles], shared: set[str]) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ def _remarks(found: dict[str, VariantFiles], shared: set[str]) -> tuple[str, ...
     return tuple(remarks)
 
 
-def _check_sizes(name: str, first: Image, second: Image) -> None:
+def _check_sizes(name: str, first: Input, second: Input) -> None:
     sizes = _upright_size(first), _upright_size(second)
     if sizes[0] != sizes[1]:
         raise DataError(
@@ -187,7 +187,7 @@ def _check_sizes(name: str, first: Image, second: Image) -> None:
         )
 
 
-def _upright_size(image: Image) -> tuple[int, int]:
+def _upright_size(image: Input) -> tuple[int, int]:
     try:
         with PillowImage.open(image.location) as file:
             lies = file.getexif().get(ExifTags.Base.Orientation) in LYING
@@ -196,7 +196,7 @@ def _upright_size(image: Image) -> tuple[int, int]:
         raise _damaged(image, error) from error
 
 
-def _damaged(image: Image, error: Exception) -> DataError:
+def _damaged(image: Input, error: Exception) -> DataError:
     return DataError(
         f"{image.location} cannot be decoded ({error}); restore it, or remove the foreground from "
         "every variant"

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.pairs import ImageSet, PairSet
+from decaf.data.pairs import InputSet, PairSet
 from decaf.errors import DataError
 from decaf.evaluation.image_masks import background_mask
 from decaf.evaluation.labels.base import Judged, LabelSource, Subject, Variants
@@ -33,7 +33,7 @@ class Behaviours(LabelSource):
     unit_kind: ClassVar = "source"
     variants: ClassVar = tuple(corruption.name for corruption in CORRUPTIONS)
 
-    def foregrounds(self, data: Adapter, pairs: PairSet) -> ImageSet:
+    def foregrounds(self, data: Adapter, pairs: PairSet) -> InputSet:
         """Images of the foreground alone."""
         if not hasattr(data, "foregrounds"):
             raise DataError(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.pairs import Image, Pair, PairSet
+from decaf.data.pairs import Input, Pair, PairSet
 from decaf.studies.scenes.factors import (
     FACTORS,
     SCENE_COUNT,
@@ -52,12 +52,12 @@ class Scenes(Adapter):
         )
         changed = {name: counterfactual(factual, name, map) for name, map in self.changes.items()}
         classes = scene_levels(factual)[:, SHAPE]
-        images: dict[str, tuple[int, Image]] = {}
+        images: dict[str, tuple[int, Input]] = {}
 
         def position(scene: int, variant: str) -> int:
             # A scene that is drawn and that another one turns into is an input of either kind.
             name = f"{variant}/scene-{scene:06d}"
-            described = Image(name, variant, f"{RENDERER} {scene}", "")
+            described = Input(name, variant, f"{RENDERER} {scene}", "")
             return images.setdefault(name, (len(images), described))[0]
 
         pairs = [
@@ -78,7 +78,7 @@ class Scenes(Adapter):
     def verify(self, pairs: PairSet) -> None:
         """Accept: rendered scenes have one size by construction."""
 
-    def read_image(self, image: Image) -> NDArray[np.uint8]:
+    def read_input(self, image: Input) -> NDArray[np.uint8]:
         """Render one scene, (32, 32, 3) uint8."""
         scene = int(image.image_id.rpartition("-")[2])
         return render(np.array([scene]), size=SIZE)[0]

@@ -1,9 +1,9 @@
 -- purpose: what each method takes of a model: forward and backward rows by image, and gradients
 -- grain: one row per study, method and statistic
--- inputs: core_measurements, core_paths, out_shard_costs, stg_costs, beside_published
+-- inputs: core_measurements, core_paths, out_block_costs, stg_costs, beside_published
 -- paper: section 3 (table 1); appendix C.2 (query complexity)
 -- DECAF's forward_per_image is the paper's count for one pair: both branches at every stage of the
--- blend path. planned_per_pair is what its scored shards sent through models, by pair: states that
+-- blend path. planned_per_pair is what its scored blocks sent through models, by pair: states that
 -- pairs, branches and paths share are sent once, and all paths of the study are in it. What sends
 -- rows backward looks inside the model; none of the methods is learned. Both are as in the paper.
 CREATE OR REPLACE VIEW paper_imagenet9_calls AS
@@ -17,7 +17,7 @@ WITH measured AS (
 ),
 scored AS (
     SELECT study, sum(forward_rows) / nullif(sum(cost.pair_count), 0) AS rows_of_pair
-    FROM out_shard_costs AS cost
+    FROM out_block_costs AS cost
     GROUP BY study
 ),
 decaf AS (

@@ -13,14 +13,14 @@ from pydantic import ConfigDict, Field
 from decaf.contracts.checking import check, has_a_free_name, plans_without_torch
 from decaf.contracts.targets import candidates
 from decaf.data.adapters.base import Adapter
-from decaf.data.pairs import Image, Pair, PairSet
+from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import ConfigError, DataError
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines.base import Baseline, Component
 from decaf.foundation.plugins import find
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe
-from decaf.registry.entries import Entry, Offer, Registry
+from decaf.registry.entries import Entry, Fetched, Registry
 from decaf.reveal.path import RevealPath
 from decaf.reveal.paths.blend import Blend, Fade
 from decaf.reveal.start import BlurredMidpoint
@@ -33,13 +33,13 @@ class Pairs(Adapter):
     adapter: Literal["pairs"]
 
     def pair_set(self):
-        images = tuple(Image(name, name, name, "") for name in "ab")
+        images = tuple(Input(name, name, name, "") for name in "ab")
         return PairSet(images, (Pair("p", "s", "any", 0, "all", 0, 1),), "black")
 
     def verify(self, pairs):
         pass
 
-    def read_image(self, image):
+    def read_input(self, image):
         return np.zeros((4, 4, 3), np.uint8)
 
 
@@ -96,8 +96,8 @@ class Shelf(Registry):
     def entries(self):
         return [Entry("one", "1", "digest", "place")]
 
-    def offer(self, entry, workspace):
-        return Offer({"source": "function"})
+    def fetch(self, entry, workspace):
+        return Fetched({"source": "function"})
 
 
 class Doubled:
@@ -216,7 +216,7 @@ def by_position(self, block, inputs, grid):
     return revealed._replace(content=content.view(np.uint64))
 
 
-SAME = Image("a", "a", "one", ""), Image("b", "b", "one", "")
+SAME = Input("a", "a", "one", ""), Input("b", "b", "one", "")
 ITSELF = (Pair("p", "s", "any", 0, "all", 0, 0),)
 ASTRAY = (Pair("p", "s", "any", 0, "all", 0, 7),)
 BROKEN = {
@@ -239,14 +239,14 @@ BROKEN = {
     "itself": (changed(Pairs, pair_set=pair_set_with(pairs=ITSELF)), "image with itself: p"),
     "no geometry": (changed(Pairs, pair_set=pair_set_with(geometry="")), "'geometry' is empty"),
     "one digest": (
-        changed(Pairs, pair_set=pair_set_with(images=SAME), read_image=image_by_name),
+        changed(Pairs, pair_set=pair_set_with(inputs=SAME), read_input=image_by_name),
         "a have one digest and other content",
     ),
     "refused pairs": (changed(Pairs, verify=refuse), "it is refused: nothing fits"),
-    "random image": (changed(Pairs, read_image=random_image), "a was read twice and differs"),
-    "two shapes": (changed(Pairs, read_image=image_by_name), r"b is uint8 \(4, 5, 3\), the first"),
-    "no image": (changed(Pairs, read_image=lambda self, image: [1]), "returned list; expected an"),
-    "error": (changed(Pairs, read_image=lambda self, image: 1 / 0), r"ZeroDivisionError: .*py:\d+"),
+    "random image": (changed(Pairs, read_input=random_image), "a was read twice and differs"),
+    "two shapes": (changed(Pairs, read_input=image_by_name), r"b is uint8 \(4, 5, 3\), the first"),
+    "no image": (changed(Pairs, read_input=lambda self, image: [1]), "returned list; expected an"),
+    "error": (changed(Pairs, read_input=lambda self, image: 1 / 0), r"ZeroDivisionError: .*py:\d+"),
     "one sided": (changed(Rise, start=OneSided()), "a start symmetrical"),
     "of the batch": (changed(Rise, rule=OfTheBatch()), "rows of a batch independent"),
     "numpy alone": (changed(Rise, rule=OfNumpy()), "states made by torch differ by 0.1"),
@@ -287,7 +287,7 @@ BROKEN = {
     ),
     "no digest": (changed(Shelf, entries=lambda self: [Entry("e", "1", "", "p")]), "has no digest"),
     "an id": (
-        changed(Shelf, offer=lambda self, entry, folder: Offer({"id": "x"})),
+        changed(Shelf, fetch=lambda self, entry, folder: Fetched({"id": "x"})),
         "the card has an 'id'",
     ),
     "weights": (
@@ -329,7 +329,7 @@ class Listed(Registry):
     def entries(self):
         {text}
         return [Entry("one", "1", "digest", "place")]
-    def offer(self, entry, workspace): pass
+    def fetch(self, entry, workspace): pass
 """
 
 

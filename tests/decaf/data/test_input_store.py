@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from decaf.data.input_store import channels_first, open_inputs, store_inputs
-from decaf.data.pairs import Image, ImageSet
+from decaf.data.pairs import Input, InputSet
 from decaf.errors import DataError
 from decaf.foundation.arrays import as_taken
 from decaf.scoring.states import on_device
@@ -14,9 +14,9 @@ CPU = torch.device("cpu")
 
 
 def stored(tmp_path, arrays):
-    images = tuple(Image(f"input-{n}", "any", f"content {n}", str(n)) for n in range(len(arrays)))
+    images = tuple(Input(f"input-{n}", "any", f"content {n}", str(n)) for n in range(len(arrays)))
     path = store_inputs(
-        tmp_path, ImageSet(images, "a test"), lambda image: arrays[int(image.location)]
+        tmp_path, InputSet(images, "a test"), lambda image: arrays[int(image.location)]
     )
     return open_inputs(path)
 

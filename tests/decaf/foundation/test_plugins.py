@@ -17,7 +17,7 @@ from decaf.foundation.plugins import find, members, name_of
 from decaf.models.recipes.base import NetworkRecipe
 from decaf.plan.resolution import _card
 from decaf.plan.study import Study, load_study
-from decaf.registry.entries import Entry, Offer
+from decaf.registry.entries import Entry, Fetched
 from decaf.scoring.scores.base import ScoreDefinition
 from tasks.plan import plan_units
 from tasks.units.scope import of_kind
@@ -189,7 +189,7 @@ def test_code_of_an_adapter_is_part_of_its_inputs(load, folder):
     data = find(Adapter, "our_pairs:Ours")(adapter="ours", sources=4)
     ours = study.model_copy(update={"data": data})
     assert ours.pair_set().pairs == study.pair_set().pairs
-    assert ours.pair_set().image_set.digest != study.pair_set().image_set.digest
+    assert ours.pair_set().input_set.digest != study.pair_set().input_set.digest
     assert ours.pair_set().digest != study.pair_set().digest
 
 
@@ -241,11 +241,11 @@ def test_a_card_of_a_registry_cannot_name_a_class_of_its_own(load, tmp_path, ins
     entry = Entry("e", "1", "", "somewhere")
     for name in ("our_scores:Half", "half"):
         with pytest.raises(Exception, match=r"card of e \(somewhere\).*unknown source"):
-            _card(entry, Offer({"source": name}, tmp_path))
+            _card(entry, Fetched({"source": name}, tmp_path))
     recipe = {"recipe": "our_scores:Half", "seed": 1}
     network = {"architecture": "a", "input_size": 8, "mean": [0], "std": [1], "training": recipe}
     with pytest.raises(Exception, match="unknown recipe 'our_scores:Half'"):
-        _card(entry, Offer(network, tmp_path))
+        _card(entry, Fetched(network, tmp_path))
 
 
 def test_a_section_may_be_the_object_itself():

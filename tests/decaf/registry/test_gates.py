@@ -10,12 +10,12 @@ from decaf.registry.gates import (
     NOTHING,
     VERDICTS,
     Gate,
-    Moved,
+    DriftRow,
     check_places,
     judge,
 )
 
-ROW = Moved(
+ROW = DriftRow(
     entry="net",
     pair_type="wall",
     path="blend",

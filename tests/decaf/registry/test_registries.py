@@ -276,7 +276,7 @@ def test_settings_that_cannot_be(study, registry, more, message):
 def test_every_kind_of_registry_lists_entries():
     kinds = members(Registry)
     assert len(kinds) == 4
-    assert all(kind.entries.__doc__ and kind.offer.__doc__ for kind in kinds)
+    assert all(kind.entries.__doc__ and kind.fetch.__doc__ for kind in kinds)
 
 
 def test_versions_count_as_people_count():

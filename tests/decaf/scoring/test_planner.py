@@ -119,8 +119,8 @@ def test_real_photos_are_planned_without_a_row_too_many(photo_root):
     data = ImageNet9(adapter="imagenet9", root=photo_root, pair_types=["same_rand", "same_next"])
     pair_set = data.pair_set()
     block = pair_set.block(pair_set.blocks(4)[0])
-    used = [pair_set.images[position] for position in block.image_positions]
-    inputs = np.stack([data.read_image(image) for image in used]).transpose(0, 3, 1, 2)
+    used = [pair_set.inputs[position] for position in block.input_positions]
+    inputs = np.stack([data.read_input(image) for image in used]).transpose(0, 3, 1, 2)
     paths = {
         "blend": Blend(),
         "patch_a": Patches(order="A"),

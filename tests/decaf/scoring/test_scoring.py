@@ -3,7 +3,7 @@ import pytest
 import torch
 from blocks import CONTROL, brute_force, foregrounds, pixels, whole, with_contexts
 
-from decaf.data.pairs import Image, Pair, PairSet
+from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import ModelError, ScoringFailed
 from decaf.models.networks import small_cnn
 from decaf.reveal.paths.blend import Blend
@@ -18,7 +18,7 @@ CPU = torch.device("cpu")
 
 @pytest.fixture
 def pairs():
-    images = tuple(Image(str(i), "any", str(i), "") for i in range(6))
+    images = tuple(Input(str(i), "any", str(i), "") for i in range(6))
     rows = tuple(Pair(f"p{i}", f"s{i}", "any", i % 2, "all", 2 * i, 2 * i + 1) for i in range(3))
     return PairSet(images, rows, "test").block((0, 1, 2))
 

@@ -320,15 +320,15 @@ def test_context_and_factor_are_the_last_two_columns():
 def test_every_test_row_is_asked_under_both_contexts_with_both_factors(table):
     data = Covertype(adapter="covertype", table=table)
     pairs, part = data.pair_set(), table.part("test")
-    assert (len(pairs.pairs), len(pairs.images)) == (16, 64)
+    assert (len(pairs.pairs), len(pairs.inputs)) == (16, 64)
     for place, pair in enumerate(pairs.pairs):
         assert pair.pair_id == f"row-{part.row[place]:06d}__factor"
         assert (pair.class_id, pair.split) == (part.label[place], "test")
-        rows = [data.read_image(pairs.images[position]) for position in pair.positions]
+        rows = [data.read_input(pairs.inputs[position]) for position in pair.positions]
         assert [row[54:].tolist() for row in rows] == [[1, 1], [1, -1], [-1, 1], [-1, -1]]
         for row in rows:
             np.testing.assert_array_equal(row[:54], part.features[place])
-    assert len({image.digest for image in pairs.images}) == 64
+    assert len({image.digest for image in pairs.inputs}) == 64
 
 
 def test_pairs_are_known_by_the_numbers_and_not_by_the_place_of_the_file(table, tmp_path):
@@ -347,7 +347,7 @@ def test_few_rows_are_the_first_of_each_class_in_the_file(table):
     wanted = [sorted(part.row[part.label == label])[:2] for label in (0, 1)]
     expected = sorted(f"row-{row:06d}" for row in np.concatenate(wanted))
     assert sorted(pair.source_id for pair in pairs.pairs) == expected
-    assert [dataclasses.astuple(image)[1] for image in pairs.images[:4]] == [
+    assert [dataclasses.astuple(image)[1] for image in pairs.inputs[:4]] == [
         "endpoint_plus",
         "endpoint_minus",
         "alternate_plus",
@@ -378,9 +378,9 @@ def test_factual_rows_are_the_audited_ones_with_the_channels_of_the_model(table)
 
 def test_inputs_do_not_travel_with_the_settings(table):
     data = Covertype(adapter="covertype", table=table)
-    image = data.pair_set().images[5]
+    image = data.pair_set().inputs[5]
     sent = pickle.dumps(data)
-    assert len(sent) < 1000 < data.read_image(image).nbytes * 16
+    assert len(sent) < 1000 < data.read_input(image).nbytes * 16
     arrived = pickle.loads(sent)
     assert arrived == data.model_copy()
-    np.testing.assert_array_equal(arrived.read_image(image), data.read_image(image))
+    np.testing.assert_array_equal(arrived.read_input(image), data.read_input(image))

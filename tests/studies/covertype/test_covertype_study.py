@@ -54,7 +54,7 @@ def config(study, tmp_path):
         "labels": {"kind": "treatments"},
         "stages": 11,
         "epsilon": EPSILON,
-        "sources_per_shard": 60,
+        "sources_per_block": 60,
     }
 
 

@@ -22,16 +22,16 @@ def first_file(root, variant):
 def test_pairs_join_the_variants_by_foreground(photo_root):
     pairs = adapter(photo_root).pair_set()
     assert len(pairs.pairs) == 18
-    assert len(pairs.images) == 27
+    assert len(pairs.inputs) == 27
     first, second = pairs.pairs[:2]
     assert first.pair_id == "00/n00000000_00001__same_rand"
     assert (first.source_id, first.class_id) == ("00/n00000000_00001", 0)
-    assert pairs.images[first.plus].variant == "mixed_same"
-    assert pairs.images[second.minus].variant == "mixed_next"
+    assert pairs.inputs[first.plus].variant == "mixed_same"
+    assert pairs.inputs[second.minus].variant == "mixed_next"
     assert first.plus == second.plus
     file = "mixed_same/val/00_dog/fg_n00000000_00001_bg_n00000009_00002.JPEG"
-    assert pairs.images[first.plus].file == file
-    assert (photo_root / "bg_challenge" / file).samefile(pairs.images[first.plus].location)
+    assert pairs.inputs[first.plus].file == file
+    assert (photo_root / "bg_challenge" / file).samefile(pairs.inputs[first.plus].location)
     assert [pair.class_id for pair in pairs.pairs[::2]] == list(range(9))
 
 
@@ -126,28 +126,28 @@ def test_content_is_part_of_the_digest_and_place_is_not(photo_root, tmp_path):
 
 def test_images_are_resized_and_cropped(photo_root):
     pairs = adapter(photo_root).pair_set()
-    path = pairs.images[0].location
+    path = pairs.inputs[0].location
     image = Image.open(path).convert("RGB")
     resized = image.resize((307, 256), Image.Resampling.BILINEAR)
     expected = np.asarray(resized)[16:240, 41:265]
-    np.testing.assert_array_equal(adapter(photo_root).read_image(pairs.images[0]), expected)
+    np.testing.assert_array_equal(adapter(photo_root).read_input(pairs.inputs[0]), expected)
 
 
 def test_images_are_stored_once(photo_root, tmp_path):
     data = adapter(photo_root)
     pairs = data.pair_set()
-    path = store_inputs(tmp_path, pairs.image_set, data.read_image)
+    path = store_inputs(tmp_path, pairs.input_set, data.read_input)
     stored = open_inputs(path)
     assert stored.shape == (27, 224, 224, 3)
-    np.testing.assert_array_equal(stored[5], data.read_image(pairs.images[5]))
-    assert store_inputs(tmp_path, pairs.image_set, lambda image: pytest.fail("decoded")) == path
+    np.testing.assert_array_equal(stored[5], data.read_input(pairs.inputs[5]))
+    assert store_inputs(tmp_path, pairs.input_set, lambda image: pytest.fail("decoded")) == path
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 def test_a_full_disk_is_an_error_and_not_a_crash(photo_root, small_disk):
     data = adapter(photo_root)
     with pytest.raises(WriteFailed, match="No space left on device"):
-        store_inputs(small_disk, data.pair_set().image_set, data.read_image)
+        store_inputs(small_disk, data.pair_set().input_set, data.read_input)
     assert list((small_disk / "inputs").iterdir()) == []
 
 
@@ -189,9 +189,9 @@ def test_further_variants_can_be_required(photo_root):
         usual.foregrounds(usual.pair_set())
     pairs = strict.pair_set()
     assert len(pairs.pairs) == 16
-    assert {image.variant for image in pairs.images} == {"mixed_same", "mixed_rand", "mixed_next"}
+    assert {image.variant for image in pairs.inputs} == {"mixed_same", "mixed_rand", "mixed_next"}
     assert "00/n00000000_00001, for example, is not in only_fg" in pairs.remarks[0]
-    assert len(strict.foregrounds(pairs).images) == 8
+    assert len(strict.foregrounds(pairs).inputs) == 8
     # What else is required does not change the pairs of those that have it.
     kept = adapter(photo_root, required_variants=["mixed_next"]).pair_set()
     assert kept.digest == usual.pair_set().digest
@@ -231,10 +231,10 @@ def test_a_foreground_alone_has_the_size_of_its_photo(photo_root):
 
 def test_an_image_far_too_large_is_named(photo_root, monkeypatch):
     data = adapter(photo_root)
-    image = data.pair_set().images[0]
+    image = data.pair_set().inputs[0]
     monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 10)
     with pytest.raises(DataError, match=r"mixed_same.*cannot be decoded \(Image size"):
-        data.read_image(image)
+        data.read_input(image)
 
 
 def test_a_class_folder_of_another_name_is_an_error(photo_root):
@@ -265,7 +265,7 @@ def test_damaged_images_are_named_and_nothing_is_left(photo_root, tmp_path):
     path.write_bytes(path.read_bytes()[:400])
     data = adapter(photo_root)
     with pytest.raises(DataError, match=rf"1 of 27 inputs.*\n.*{path.name}"):
-        store_inputs(tmp_path, data.pair_set().image_set, data.read_image)
+        store_inputs(tmp_path, data.pair_set().input_set, data.read_input)
     assert list((tmp_path / "inputs").iterdir()) == []
 
 

@@ -19,17 +19,17 @@ def test_every_pair_differs_in_the_changed_factor_alone(changes):
     pairs = Scenes(adapter="scenes", sources=60, seed=3, changes=changes).pair_set()
     assert len(pairs.pairs) == 60 * len(changes)
     for pair in pairs.pairs:
-        plus, minus = levels(pairs.images[pair.plus]), levels(pairs.images[pair.minus])
+        plus, minus = levels(pairs.inputs[pair.plus]), levels(pairs.inputs[pair.minus])
         assert [NAMES[k] for k in np.flatnonzero(plus != minus)] == [pair.pair_type]
         assert pair.class_id == plus[NAMES.index("shape")] < 2
 
 
 def test_a_scene_of_two_kinds_is_an_input_of_either():
     pairs = Scenes(adapter="scenes", sources=256, seed=1).pair_set()
-    assert len({levels(image).tobytes() for image in pairs.images}) < len(pairs.images)
-    assert len({image.image_id for image in pairs.images}) == len(pairs.images)
+    assert len({levels(image).tobytes() for image in pairs.inputs}) < len(pairs.inputs)
+    assert len({image.image_id for image in pairs.inputs}) == len(pairs.inputs)
     for pair in pairs.pairs:
-        kinds = pairs.images[pair.plus].variant, pairs.images[pair.minus].variant
+        kinds = pairs.inputs[pair.plus].variant, pairs.inputs[pair.minus].variant
         assert kinds == ("factual", f"{pair.pair_type}_changed")
 
 

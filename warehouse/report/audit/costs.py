@@ -11,7 +11,7 @@ def cost_table(facts: Facts, shown: Facts) -> Table:
     """What scoring took, for every model that is shown and for all models together."""
     columns = (
         MODEL,
-        Column("Shards", "count", "Units of work that were committed"),
+        Column("Blocks", "count", "Units of work that were committed"),
         PAIRS,
         Column("Rows", "forward", "Distinct inputs that went through the model"),
         Column("Rows", "naive", "Inputs if every stage and branch were scored on its own"),
@@ -34,7 +34,7 @@ def _in_model_order(facts: Facts) -> list[Cost]:
 def _cost_cells(row: Cost) -> tuple[Cell, ...]:
     return (
         Cell(row.model_id, row.device),
-        Cell(count(row.shard_count)),
+        Cell(count(row.block_count)),
         Cell(count(row.pair_count)),
         Cell(count(row.forward_rows)),
         Cell(count(row.naive_rows)),
@@ -54,7 +54,7 @@ def _total(facts: Facts) -> tuple[Cell, ...]:
     sums = {
         name: sum(getattr(row, name) for row in facts.costs)
         for name in (
-            "shard_count",
+            "block_count",
             "pair_count",
             "forward_rows",
             "naive_rows",

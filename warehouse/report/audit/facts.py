@@ -35,11 +35,11 @@ WHERE study = ? AND is_current"""
 class Progress(NamedTuple):
     """Planned blocks of the run, model by model, and those that are scored."""
 
-    shard_count: int
+    block_count: int
     scored_count: int
 
-    query = """SELECT count(*) AS shard_count, count(*) FILTER (WHERE is_scored) AS scored_count
-FROM core_shards
+    query = """SELECT count(*) AS block_count, count(*) FILTER (WHERE is_scored) AS scored_count
+FROM core_blocks
 WHERE study = ?"""
 
 
@@ -206,7 +206,7 @@ class Cost(NamedTuple):
     """What scoring a model took; seconds are added up over its blocks."""
 
     model_id: str
-    shard_count: int
+    block_count: int
     pair_count: int
     forward_rows: int
     naive_rows: int
@@ -218,7 +218,7 @@ class Cost(NamedTuple):
     peak_memory_bytes: int
     device: str
 
-    query = """SELECT model_id, shard_count, pair_count, forward_rows, naive_rows, rows_saved_frac,
+    query = """SELECT model_id, block_count, pair_count, forward_rows, naive_rows, rows_saved_frac,
        forward_seconds, wall_seconds, rows_per_second, batch_size, peak_memory_bytes, device
 FROM out_costs
 WHERE study = ?

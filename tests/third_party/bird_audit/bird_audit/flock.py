@@ -3,7 +3,7 @@
 from typing import Literal
 
 from decaf.foundation.digests import json_sha256
-from decaf.registry.entries import Entry, Offer, Registry
+from decaf.registry.entries import Entry, Fetched, Registry
 
 NAMES = ("brightness", "blueness")
 
@@ -27,6 +27,6 @@ class Flock(Registry):
         """One entry a function."""
         return [Entry(name, "1", json_sha256(name), f"bird_audit.flock:{name}") for name in NAMES]
 
-    def offer(self, entry: Entry, workspace) -> Offer:
+    def fetch(self, entry: Entry, workspace) -> Fetched:
         """The card of a function."""
-        return Offer({"source": "function", "function": entry.place, "output": "value"})
+        return Fetched({"source": "function", "function": entry.place, "output": "value"})

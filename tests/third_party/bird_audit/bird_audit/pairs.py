@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.pairs import Image, Pair, PairSet
+from decaf.data.pairs import Input, Pair, PairSet
 
 SIDE = 8
 SKIES = {"light": 200, "dark": 40}
@@ -23,7 +23,7 @@ class BirdPairs(Adapter):
     def pair_set(self) -> PairSet:
         """Pair every bird before the light sky with itself before the dark one."""
         images = tuple(
-            Image(f"{bird}/{sky}", sky, f"{bird} {sky}", "")
+            Input(f"{bird}/{sky}", sky, f"{bird} {sky}", "")
             for bird in range(self.birds)
             for sky in SKIES
         )
@@ -36,7 +36,7 @@ class BirdPairs(Adapter):
     def verify(self, pairs: PairSet) -> None:
         """Painted birds always fit."""
 
-    def read_image(self, image: Image) -> np.ndarray:
+    def read_input(self, image: Input) -> np.ndarray:
         """Paint the sky, and the bird in its middle."""
         bird = int(image.image_id.partition("/")[0])
         painted = np.full((SIDE, SIDE, 3), SKIES[image.variant], np.uint8)

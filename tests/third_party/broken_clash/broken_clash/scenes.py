@@ -16,5 +16,5 @@ class Scenes(Adapter):
     def verify(self, pairs):
         """Nothing."""
 
-    def read_image(self, image):
+    def read_input(self, image):
         """Nothing."""

@@ -2,7 +2,7 @@
 -- grain: one row per study and commit of scored units
 -- inputs: stg_costs, core_run_units
 -- paper: appendix C.2 (query complexity)
-CREATE OR REPLACE VIEW out_shard_costs AS
+CREATE OR REPLACE VIEW out_block_costs AS
 WITH scans AS (
     SELECT
         study, model_id, commit_key,

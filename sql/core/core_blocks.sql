@@ -2,7 +2,7 @@
 -- grain: one row per study, model and block of its current run
 -- inputs: core_run_units
 -- paper: none
-CREATE OR REPLACE VIEW core_shards AS
+CREATE OR REPLACE VIEW core_blocks AS
 SELECT
     study,
     run_id,
