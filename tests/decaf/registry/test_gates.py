@@ -9,8 +9,8 @@ from decaf.registry.gates import (
     METRICS,
     NOTHING,
     VERDICTS,
-    Gate,
     DriftRow,
+    Gate,
     check_places,
     judge,
 )
