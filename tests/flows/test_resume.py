@@ -107,11 +107,9 @@ def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(
 
 
 def test_sigterm_ends_workers_and_server_and_says_how_to_go_on(
-    slow_study, write, prefect_server, tmp_path
+    slow_study, write, prefect_home, tmp_path
 ):
-    environment = {**os.environ, **prefect_server}
-    del environment["PREFECT_API_URL"]  # a server of its own
-    environment["SLOW_SECONDS"] = "0.6"
+    environment = {**os.environ, "PREFECT_HOME": str(prefect_home), "SLOW_SECONDS": "0.6"}
     config = write({**slow_study, "cluster": {"kind": "local", "workers": 1}})
     command = [DECAF, "run", str(config)]
     options = {"cwd": tmp_path, "env": environment, "stderr": subprocess.PIPE, "text": True}

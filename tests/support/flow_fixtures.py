@@ -3,10 +3,12 @@
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -50,10 +52,25 @@ def prefect_server(tmp_path_factory):
         )
     try:
         _wait(f"http://127.0.0.1:{port}/api/health", server)
+        copy_database(home / "prefect.db", home / "unused.db")
         yield {**environment, "PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
     finally:
         server.terminate()
         server.wait(timeout=30)
+
+
+@pytest.fixture
+def prefect_home(prefect_server, tmp_path):
+    """A folder for another server, whose database has its tables: to make them takes seconds."""
+    home = tmp_path / "prefect"
+    home.mkdir()
+    copy_database(Path(prefect_server["PREFECT_HOME"]) / "unused.db", home / "prefect.db")
+    return home
+
+
+def copy_database(source, target):
+    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
+        old.backup(new)
 
 
 def _wait(url, server):
