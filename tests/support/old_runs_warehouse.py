@@ -2,8 +2,7 @@
 
 from datetime import UTC, datetime
 
-import pyarrow as pa
-from planned_units import Planned
+from planned_units import Planned, commit_rows
 from small_warehouse import (
     commit_outcome,
     commit_pairs,
@@ -14,7 +13,6 @@ from small_warehouse import (
 
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, open_root
-from warehouse.tables.declarations import TABLES
 
 RUNS = {
     "r1": {"models": ("a", "b"), "epsilon": 0.02, "day": 1},
@@ -93,16 +91,11 @@ def add_reaudit(root, study, reaudit_id, run_id, day, entries):
     ]
     verdict = {"reaudit_id": reaudit_id, "position": 0, "entry": "net", "metric": "evidence"}
     verdict |= {"rule": "increase", "gate_limit": 0.1, "level": 0.95, "verdict": "pass"}
-    _commit(root, "reaudits", study, reaudit_id, "registry_entries", *rows)
-    _commit(root, "verdicts", study, reaudit_id, "gate_verdicts", verdict)
+    commit_rows(root, "reaudits", study, reaudit_id, {"registry_entries": rows})
+    commit_rows(root, "verdicts", study, reaudit_id, {"gate_verdicts": [verdict]})
     commit(root, "alerts", study, reaudit_id, {})
-
-
-def _commit(root, kind, study, key, table, *rows, model=None, units=()):
-    made = pa.Table.from_pylist(list(rows), schema=TABLES[table].schema)
-    commit(root, kind, study, key, {table: made}, model_id=model, units=units)
 
 
 def _commit_unit(root, study, key, table, row, model=None):
     """Commit a unit of one row, alone."""
-    _commit(root, "units", study, key, table, row, model=model, units=(key,))
+    commit_rows(root, "units", study, key, {table: [row]}, model, units=(key,))

@@ -1,7 +1,15 @@
-"""Units of work in warehouses written by hand: what a manifest says of them, and what they took."""
+"""Warehouses written by hand, through the real writer: manifests, scores and profiles of units."""
 
 from datetime import UTC, datetime
 from typing import NamedTuple
+
+import pyarrow as pa
+
+from decaf.routing.profiles import profile
+from warehouse.commits.writer import commit
+from warehouse.tables.declarations import TABLES
+
+STARTED = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 class Planned(NamedTuple):
@@ -47,4 +55,68 @@ def cost_row(commit_key, item_count, forward_rows, naive_rows, **more):
     cost |= {"naive_rows": naive_rows, "batch_size": 8, "requested_batch_size": 8}
     cost |= {f"{step}_seconds": 1.0 for step in ("load", "prepare", "forward", "wall", "cpu")}
     cost |= {"peak_memory_bytes": 1, "device": "cpu", "worker": "w"}
-    return cost | {"started_at": datetime(2026, 3, 1, tzinfo=UTC)} | more
+    return cost | {"started_at": STARTED} | more
+
+
+def commit_rows(root, kind, study, key, tables, model=None, units=()):
+    """Commit tables that are given as lists of rows."""
+    tables = {
+        name: pa.Table.from_pylist(rows, TABLES[name].schema) for name, rows in tables.items()
+    }
+    commit(root, kind, study, key, tables, model_id=model, units=units)
+
+
+def commit_run(root, study, run, units, models, paths):
+    """Commit a run, its units, its models and its paths; what is not said of one is made up."""
+    run = {"started_at": STARTED, "pairs_digest": "pairs", "unit_count": len(units)} | run
+    run = {"score": "{}", "config": "{}", "software": "{}"} | run
+    models = [
+        {"run_id": run["run_id"], "position": position, "family": "net", "architecture": "net"}
+        | {"weights_sha256": "0", "card": "{}", "training": None}
+        | model
+        for position, model in enumerate(models)
+    ]
+    paths = [
+        {"run_id": run["run_id"], "position": position, "kind": path["path"], "identity": "{}"}
+        | {"repetition_count": 1, "has_common_start": True}
+        | path
+        for position, path in enumerate(paths)
+    ]
+    tables = {"runs": [run], "models": models, "paths": paths} | manifest(run["run_id"], units)
+    commit_rows(root, "runs", study, run["run_id"], tables)
+
+
+def commit_outcome(root, study, run_id, finished=STARTED, forward_rows=30):
+    """Commit that a run is finished."""
+    outcome = {"run_id": run_id, "finished_at": finished, "quarantined_count": 0}
+    outcome |= {"forward_rows": forward_rows}
+    commit_rows(root, "outcomes", study, run_id, {"run_outcomes": [outcome]})
+
+
+def commit_scores(root, study, key, model, keys, grid, q, more, units=()):
+    """Commit trajectories of a model, with the tables ``more`` and their ``units``.
+
+    Parameters
+    ----------
+    keys
+        Unit, pair, path and repetition of each trajectory.
+    q
+        (2, n_trajectories, n_stages) scores of both branches.
+    """
+    trajectories = [
+        of | {"t": grid, "q_plus": list(plus), "q_minus": list(minus)}
+        for of, plus, minus in zip(keys, *q, strict=True)
+    ]
+    units = tuple(dict.fromkeys([*units, *(of["unit_key"] for of in keys)]))
+    commit_rows(root, "units", study, key, {"trajectories": trajectories} | more, model, units)
+
+
+def commit_profiles(root, study, key, model, keys, grid, q, epsilon):
+    """Commit the profiles of the same trajectories at ``epsilon``, as units ``…-at-<epsilon>``."""
+    columns = profile(q[0] - q[1], grid, epsilon).columns()
+    columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
+    columns |= {name: [of[name] for of in keys] for name in keys[0]}
+    columns["unit_key"] = [f"{of['unit_key']}-at-{epsilon}" for of in keys]
+    columns["epsilon"] = [epsilon] * len(keys)
+    units = tuple(dict.fromkeys(columns["unit_key"]))
+    commit(root, "units", study, key, {"profiles": pa.table(columns)}, model_id=model, units=units)

@@ -3,19 +3,23 @@
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
-from planned_units import block_units, cost_row, manifest
+from planned_units import (
+    block_units,
+    commit_profiles,
+    commit_rows,
+    commit_run,
+    commit_scores,
+    cost_row,
+)
 from report_reader import SECTIONS, Reader
 from stub_audit import Audit, open_stub
 
 from decaf.errors import UnknownName
-from decaf.routing.profiles import profile
-from warehouse.commits.writer import commit, open_root
+from warehouse.commits.writer import open_root
 from warehouse.query import catalog
 from warehouse.report.audit import facts
 from warehouse.report.page import write_report
-from warehouse.tables.declarations import TABLES
 
 PATHS = {"blend": 4, "patch_a": 4}
 """Trajectories of a block by path."""
@@ -74,72 +78,38 @@ def test_report_of_a_small_warehouse(tmp_path):
 def _commit_audit(root: Path) -> None:
     """Two models on four pairs and two paths; each model has a second block that is not done."""
     random = np.random.default_rng(3)
-    start = np.datetime64("2026-11-20T08:00", "us")
-    pairs = [f"p{place}" for place in range(4)]
-    names = ("pairs_digest", "pair_id", "source_id", "pair_type", "class_id", "split")
-    names += ("plus_image", "minus_image", "plus_variant", "minus_variant")
-    rows = [
-        ("digest", pair, f"s{place // 2}", "floor", 0, "test", f"{pair}+", f"{pair}-", "a", "b")
-        for place, pair in enumerate(pairs)
+    pairs = [
+        {"pairs_digest": "digest", "pair_id": f"p{place}", "source_id": f"s{place // 2}"}
+        | {"pair_type": "floor", "class_id": 0, "split": "test"}
+        | {"plus_image": f"p{place}+", "plus_variant": "a"}
+        | {"minus_image": f"p{place}-", "minus_variant": "b"}
+        for place in range(4)
     ]
-    commit(root, "pairs", "tiny", "digest", {"pairs": _rows(names, rows)})
+    commit_rows(root, "pairs", "tiny", "digest", {"pairs": pairs})
+    models = ("m0", "m1")
     units = [
         unit
-        for k in range(2)
+        for model in models
         for block in range(2)
-        for unit in block_units(f"m{k}", f"k{k}{block}", 0.02, PATHS, block)
+        for unit in block_units(model, f"{model}-{block}", 0.02, PATHS, block)
     ]
-    run = ("run", start, 0.02, "digest", len(units), '{"kind": "class_probability"}', "{}", "{}")
-    names = ("run_id", "started_at", "epsilon", "pairs_digest", "unit_count", "score", "config")
-    models = [("run", f"m{k}", k, "net", "net-4", "ab" * 32, "{}", None) for k in range(2)]
-    model_names = ("run_id", "model_id", "position", "family", "architecture", "weights_sha256")
-    tables = {
-        "runs": _rows((*names, "software"), [run]),
-        "models": _rows((*model_names, "card", "training"), models),
-    }
-    for name, rows in manifest("run", units).items():
-        tables[name] = pa.Table.from_pylist(rows, TABLES[name].schema)
-    commit(root, "runs", "tiny", "run", tables)
-    for k in range(2):
-        _commit_block(root, f"m{k}", f"k{k}0", pairs, random)
+    run = {"run_id": "run", "epsilon": 0.02, "pairs_digest": "digest"}
+    run |= {"score": '{"kind": "class_probability"}'}
+    commit_run(root, "tiny", run, units, [{"model_id": model} for model in models], [])
+    for model in models:
+        _commit_block(root, model, random)
 
 
-def _commit_block(root: Path, model: str, key: str, pairs: list[str], random) -> None:
-    where = [(pair, path) for pair in pairs for path in PATHS]
+def _commit_block(root: Path, model: str, random: np.random.Generator) -> None:
+    keys = [
+        {"unit_key": f"{model}-0-{path}", "pair_id": f"p{place}", "path": path, "repetition": 0}
+        for place in range(4)
+        for path in PATHS
+    ]
     grid = np.linspace(0, 1, 5)
-    plus, minus = random.uniform(0, 1, (2, len(where), 5))
-    minus[:, 0] = plus[:, 0]
-    ids = {
-        "unit_key": [f"{key}-{path}" for _, path in where],
-        "pair_id": [pair for pair, _ in where],
-        "path": [path for _, path in where],
-        "repetition": [0] * len(where),
-    }
-    scores = {"t": [list(grid)] * len(where), "q_plus": list(plus), "q_minus": list(minus)}
-    cost = cost_row(key, 4, 60, 80, batch_size=16, wall_seconds=1.5, peak_memory_bytes=2**30)
-    costs = pa.Table.from_pylist([cost], TABLES["costs"].schema)
-    tables = {"trajectories": pa.table(ids | scores), "costs": costs}
-    own = (f"{key}-clean", *(f"{key}-{path}" for path in PATHS))
-    commit(root, "units", "tiny", key, tables, model_id=model, units=own)
-    profiles = profile(plus - minus, grid, 0.02).columns()
-    profiles["sign_flip_frac"] = pa.array(profiles["sign_flip_frac"], from_pandas=True)
-    routed = [f"{unit}-at-0.02" for unit in ids["unit_key"]]
-    keys = {"unit_key": routed, "epsilon": [0.02] * len(where)}
-    table = {"profiles": pa.table(ids | keys | profiles)}
-    own = tuple(dict.fromkeys(routed))
-    commit(root, "units", "tiny", f"{key}e", table, model_id=model, units=own)
-
-
-def _rows(names: tuple[str, ...], rows: list[tuple]) -> pa.Table:
-    return _table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
-
-
-def _table(columns: dict[str, list]) -> pa.Table:
-    return pa.table(
-        {
-            name: pa.array(np.array(values), pa.timestamp("us")).cast(pa.timestamp("us", "UTC"))
-            if name == "started_at"
-            else values
-            for name, values in columns.items()
-        }
-    )
+    q = random.uniform(0, 1, (2, len(keys), 5))
+    q[1, :, 0] = q[0, :, 0]
+    cost = cost_row(model, 4, 60, 80, batch_size=16, wall_seconds=1.5, peak_memory_bytes=2**30)
+    clean = f"{model}-0-clean"
+    commit_scores(root, "tiny", model, model, keys, list(grid), q, {"costs": [cost]}, [clean])
+    commit_profiles(root, "tiny", f"{model}-at-0.02", model, keys, grid, q, 0.02)
