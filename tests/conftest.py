@@ -20,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 PREFECT_HOME = tempfile.TemporaryDirectory(prefix="prefect-")
 os.environ["PREFECT_HOME"] = PREFECT_HOME.name
 
-pytest_plugins = ["flow_fixtures", "numeric_fixtures", "sql_fixtures"]
+pytest_plugins = ["flow_fixtures", "numeric_fixtures", "sql_fixtures", "warehouse_fixtures"]
 
 CLASSES = [
     "00_dog",
@@ -34,7 +34,7 @@ CLASSES = [
     "08_fish",
 ]
 
-LONG_FIRST = ("flows", "warehouse", "tasks", "covertype", "imagenet9")
+LONG_FIRST = ("flows", "third_party", "warehouse", "tasks", "covertype", "imagenet9")
 
 
 def pytest_collection_modifyitems(items):

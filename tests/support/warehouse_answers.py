@@ -37,6 +37,12 @@ def _asked(root, names):
         return rows, [result for result in run_checks(connection) if result.offending_count]
 
 
+def rows_of(root, names):
+    """Rows of some views, by view."""
+    with connect(root, threads=1) as connection:
+        return {name: rows_as_text(connection, name) for name in names}
+
+
 def rows_as_text(connection, view):
     """Rows of a view, sorted; results to 12 digits, since the order of files orders their sums."""
     rows = run_query(connection, f"FROM {view}").to_pylist()
@@ -49,12 +55,28 @@ def _rounded(value):
     return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
+def failed_checks(root):
+    """Names of the checks that find something."""
+    with connect(root, threads=1) as connection:
+        return [result.name for result in run_checks(connection) if result.offending_count]
+
+
+def queried_counts(root, *tables):
+    """Rows of the staging views of some tables."""
+    with connect(root, threads=1) as connection:
+        return tuple(run_query(connection, f"FROM stg_{name}").num_rows for name in tables)
+
+
 def row_counts(root, *tables):
-    """Rows of the files that a reader opens, by table: every one whole, or it raises."""
-    found = dict.fromkeys(tables, 0)
+    """The same of the files that a reader opens."""
+    found = rows_by_table(root)
+    return tuple(found.get(table, 0) for table in tables)
+
+
+def rows_by_table(root):
+    """Rows of every table, of the files that a reader opens: every one whole, or it raises."""
+    found = {}
     for receipt in resolve(list(receipts.read(root))).read:
         for file in receipt.files:
-            rows = read_file(root, file).num_rows
-            if file.table in found:
-                found[file.table] += rows
-    return tuple(found.values())
+            found[file.table] = found.get(file.table, 0) + read_file(root, file).num_rows
+    return found

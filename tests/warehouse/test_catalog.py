@@ -27,18 +27,8 @@ SQL_TYPES = {
 
 
 @pytest.fixture(scope="module")
-def untouched(tmp_path_factory):
-    return small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
-
-
-@pytest.fixture
-def root(untouched, tmp_path):
-    return shutil.copytree(untouched, tmp_path / "warehouse")
-
-
-@pytest.fixture(scope="module")
-def opened(untouched):
-    with connect(untouched) as connection:
+def opened(small):
+    with connect(small) as connection:
         yield connection
 
 
@@ -266,7 +256,7 @@ def test_headers_are_complete():
     assert order.index("routing") < order.index("core_masses") < order.index("epsilon_sweep")
 
 
-def test_connect_is_public_and_the_package_cheap(untouched):
+def test_connect_is_public_and_the_package_cheap(small):
     code = (
         "import sys, warehouse\n"
         "print({'duckdb', 'pyarrow'} & set(sys.modules))\n"
@@ -274,7 +264,7 @@ def test_connect_is_public_and_the_package_cheap(untouched):
         "    print(connection.sql('SELECT count(*) FROM core_profiles').fetchall())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, untouched], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, small], capture_output=True, text=True, check=True
     )
     assert done.stdout == "set()\n[(6,)]\n"
     with pytest.raises(ImportError, match="conect"):

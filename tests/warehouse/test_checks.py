@@ -1,9 +1,7 @@
-import shutil
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from small_warehouse import PAIRS, small_warehouse
+from small_warehouse import PAIRS
 
 from decaf.errors import WarehouseError
 from warehouse.commits import layout
@@ -14,16 +12,6 @@ from warehouse.query.views import SQL_FOLDER
 
 EXPECTED = "3 rows (to compute them anew: delete receipts/units/s/m-scores.json, run again)"
 NAMES = sorted(path.stem for path in (SQL_FOLDER / "checks").glob("*.sql"))
-
-
-@pytest.fixture(scope="module")
-def untouched(tmp_path_factory):
-    return small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
-
-
-@pytest.fixture
-def root(untouched, tmp_path):
-    return shutil.copytree(untouched, tmp_path / "warehouse")
 
 
 def table_file(root, table, model="m"):

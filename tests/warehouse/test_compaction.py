@@ -4,7 +4,7 @@ import shutil
 import pyarrow.parquet as pq
 import pytest
 import warehouse_answers
-from small_warehouse import MODELS, PAIRS, commit_block, commit_profiles, small_warehouse
+from small_warehouse import MODELS, PAIRS, commit_block, commit_profiles
 
 from decaf.errors import AlreadyRunning, UnknownName, WarehouseError
 from warehouse.commits import layout, receipts
@@ -19,9 +19,9 @@ EPSILONS = (0.02, 0.1, 0.3)
 
 
 @pytest.fixture(scope="module")
-def untouched(tmp_path_factory):
+def untouched(small, tmp_path_factory):
     """Two models; beside trajectories, predictions and costs, profiles at three thresholds."""
-    root = small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
+    root = shutil.copytree(small, tmp_path_factory.mktemp("untouched") / "warehouse")
     for epsilon in EPSILONS[1:]:
         for number, model in enumerate(MODELS):
             commit_block(root, "s", model, epsilon, seed=number)

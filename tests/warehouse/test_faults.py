@@ -8,15 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from faults import every_step
-from small_warehouse import PAIRS, commit_block, small_warehouse
-from warehouse_answers import row_counts
+from small_warehouse import PAIRS, commit_block
+from warehouse_answers import failed_checks, queried_counts, row_counts
 
 from decaf.errors import WarehouseError, WriteFailed
 from warehouse.commits import layout, receipts
 from warehouse.commits.stored import read_file, read_unit
 from warehouse.commits.writer import commit, open_root, remove_temporary_files
-from warehouse.query.catalog import connect, run_query
-from warehouse.query.checks import run_checks
 from warehouse.tables.declarations import TABLES
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
@@ -25,14 +23,9 @@ TABLES_OF_A_SCAN = ("trajectories", "predictions", "costs")
 KEYS = {"study": "s", "model_id": "m"}
 
 
-@pytest.fixture(scope="module")
-def untouched(tmp_path_factory):
-    return small_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
-
-
 @pytest.fixture
-def copies(untouched, tmp_path):
-    return lambda number: shutil.copytree(untouched, tmp_path / str(number))
+def copies(small, tmp_path):
+    return lambda number: shutil.copytree(small, tmp_path / str(number))
 
 
 def counts(root):
@@ -41,16 +34,7 @@ def counts(root):
 
 def queried(root):
     """The same count in SQL."""
-    with connect(root, threads=1) as connection:
-        return tuple(
-            run_query(connection, f"FROM stg_{table}").num_rows
-            for table in (*TABLES_OF_A_SCAN, "profiles")
-        )
-
-
-def offending(root):
-    with connect(root, threads=1) as connection:
-        return [result.name for result in run_checks(connection) if result.offending_count]
+    return queried_counts(root, *TABLES_OF_A_SCAN, "profiles")
 
 
 def one_more(root):
@@ -65,8 +49,8 @@ def one_more(root):
     return rows
 
 
-def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, untouched, monkeypatch):
-    tables, old = one_more(untouched), (6, 12, 2, 6)
+def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, small, monkeypatch):
+    tables, old = one_more(small), (6, 12, 2, 6)
     new = (9, 18, 3, 6)
 
     def act(root):
@@ -83,7 +67,7 @@ def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, untouc
         assert counts(root) == new, step
         assert not list(root.rglob("*.tmp")), step
         if (step, is_committed) not in names:
-            assert offending(root) == [], step
+            assert failed_checks(root) == [], step
         names.add((step, is_committed))
         shutil.rmtree(root)
     assert {step for step, _ in names} >= {"within write_table", "before replace", "after fsync"}
@@ -104,7 +88,7 @@ def test_a_compaction_killed_at_any_step_changes_no_row(copies, monkeypatch):
         state = len(receipts.keys(root, "compactions", "s"))
         if state not in states:
             assert queried(root) == (6, 12, 2, 9), step
-            assert offending(root) == [], step
+            assert failed_checks(root) == [], step
         states.add(state)
         compact(root, "s")
         assert counts(root) == (6, 12, 2, 9), step
@@ -135,7 +119,7 @@ def test_garbage_collection_killed_at_any_step_loses_no_row(copies, monkeypatch)
     assert steps > 10
     root = prepare("last")
     delete_garbage(root, 0 * GRACE)
-    assert offending(root) == []
+    assert failed_checks(root) == []
     assert find_garbage(root, 0 * GRACE) == []
 
 
@@ -164,7 +148,7 @@ def test_two_processes_commit_at_once(copies, studies):
     for study in studies:
         assert receipts.keys(root, "units", study) >= {f"key-{key}" for key in range(10)}
     assert counts(root)[0] == 6 + 3 * 10 * len(set(studies))
-    assert "check_rows_match_receipts" not in offending(root)
+    assert "check_rows_match_receipts" not in failed_checks(root)
 
 
 def _read_until(root, stop, reads, found):
@@ -203,7 +187,7 @@ def test_data_without_a_receipt_and_foreign_files_are_passed_over(copies):
     (root / "receipts" / "units" / "s" / "notes.txt").write_text("mine")
     (root / "tables" / "foreign").mkdir()
     assert queried(root) == (6, 12, 2, 6)
-    assert offending(root) == []
+    assert failed_checks(root) == []
     compact(root, "s")
     delete_garbage(root, 0 * GRACE)
     assert (folder / "notes.txt").exists()
@@ -216,11 +200,11 @@ def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(copies, damag
     content = path.read_bytes()
     path.unlink() if damage == "missing" else path.write_bytes(content[:-9])
     assert queried(root) == (3, 12, 2, 6)
-    assert "check_rows_match_receipts" in offending(root)
+    assert "check_rows_match_receipts" in failed_checks(root)
     with pytest.raises(WarehouseError, match=r"m-scores.parquet is missing or damaged"):
         read_unit(root, "s", "m-scores", "m-blend", "trajectories")
     path.write_bytes(content)
-    assert offending(root) == []
+    assert failed_checks(root) == []
 
 
 @pytest.mark.parametrize("writer", ["commit", "compact", "open"])
@@ -245,4 +229,4 @@ def test_a_folder_that_turned_read_only_is_said_and_read_on(copies, monkeypatch,
             with pytest.raises(WriteFailed, match="compactions/s/.*Read-only file system"):
                 compact(root, "s")
         assert counts(root) == (len(PAIRS) * 2, 12, 2, 9)
-    assert offending(root) == []
+    assert failed_checks(root) == []

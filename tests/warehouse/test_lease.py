@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
-from s3_server import CREDENTIALS, running
 
 from decaf.errors import AlreadyRunning
 from warehouse import storage
@@ -30,19 +29,9 @@ with study_lock(sys.argv[1], "s"):
 """
 
 
-@pytest.fixture(scope="module")
-def server():
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in CREDENTIALS.items():
-            patch.setenv(name, value)
-        with running() as server:
-            server.make_bucket()
-            yield server
-
-
 @pytest.fixture
-def root(server):
-    return server.url(uuid4().hex)
+def root(s3):
+    return s3.url(uuid4().hex)
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import duckdb
 import pyarrow.fs as arrow
 import pytest
 import warehouse_answers
-from s3_server import BUCKET, CREDENTIALS, Gate, free_port, running
+from s3_server import BUCKET, Gate, free_port, running
 from small_warehouse import PAIRS, commit_block, small_warehouse
-from warehouse_answers import row_counts
+from warehouse_answers import queried_counts, row_counts
 
 from decaf.errors import OutOfReach, QueryError, WarehouseError, WriteFailed
 from warehouse import storage
@@ -35,15 +35,6 @@ COUNTED = ("trajectories", "predictions", "profiles")
 @pytest.fixture(autouse=True)
 def environment(tmp_path, monkeypatch):
     monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-
-
-@pytest.fixture(scope="module")
-def server():
-    with running() as server:
-        server.make_bucket()
-        yield server
 
 
 @pytest.fixture(params=["memory", "s3"])
@@ -52,7 +43,7 @@ def url(request):
     name = uuid4().hex
     if request.param == "memory":
         return f"memory://{name}/warehouse"
-    return request.getfixturevalue("server").url(f"{name}/warehouse")
+    return request.getfixturevalue("s3").url(f"{name}/warehouse")
 
 
 @pytest.fixture
@@ -65,15 +56,13 @@ def answers(root):
 
 
 def counts(root):
-    with connect(root, threads=1) as connection:
-        return tuple(run_query(connection, f"FROM stg_{name}").num_rows for name in COUNTED)
+    return queried_counts(root, *COUNTED)
 
 
 def counts_and_offences(root):
     with connect(root, threads=1) as connection:
-        rows = tuple(run_query(connection, f"FROM stg_{name}").num_rows for name in COUNTED)
         found = {r.name: r.examples for r in run_checks(connection) if r.offending_count}
-        return rows, found
+    return counts(root), found
 
 
 def one_more(root):
@@ -84,26 +73,16 @@ def one_more(root):
 
 
 @pytest.fixture(scope="module")
-def local(tmp_path_factory):
-    return small_warehouse(tmp_path_factory.mktemp("local") / "warehouse")
-
-
-@pytest.fixture(scope="module")
-def before(local):
+def before(small):
     """What the small warehouse answers, wherever it is."""
-    return answers(local)
+    return answers(small)
 
 
-@pytest.fixture(scope="module")
-def all_before(local):
-    return warehouse_answers.all_answers(local, but=STAMPED)
-
-
-def test_a_warehouse_says_the_same_wherever_it_is(url, all_before):
+def test_a_warehouse_says_the_same_wherever_it_is(url, small):
     root = small_warehouse(url)
     assert root == url
     found = warehouse_answers.all_answers(root, but=STAMPED)
-    assert found == all_before
+    assert found == warehouse_answers.all_answers(small, but=STAMPED)
     assert found[1] == []
     # Opening it again writes nothing.
     before = storage.open(root).entries("", ("",))
@@ -111,8 +90,8 @@ def test_a_warehouse_says_the_same_wherever_it_is(url, all_before):
     assert storage.open(root).entries("", ("",)) == before
 
 
-def test_keys_and_content_are_those_of_a_folder(url, local):
-    remote, local = storage.open(small_warehouse(url)), storage.open(local)
+def test_keys_and_content_are_those_of_a_folder(url, small):
+    remote, local = storage.open(small_warehouse(url)), storage.open(small)
     keys = [entry.key for entry in remote.entries("", ("",))]
     assert keys == [e.key for e in local.entries("", ("",)) if not e.key.startswith("locks")]
     data = [key for key in keys if key.endswith(".parquet")]
@@ -165,8 +144,8 @@ def test_data_without_a_receipt_is_not_there(url, before):
     assert [garbage.path for garbage in find_garbage(root, -GRACE)] == [stray]
 
 
-def test_objects_that_stand_for_folders_are_passed_over(server, before):
-    root = small_warehouse(server.url(uuid4().hex))
+def test_objects_that_stand_for_folders_are_passed_over(s3, before):
+    root = small_warehouse(s3.url(uuid4().hex))
     files, path = storage.open(root)._files, storage.open(root)._root
     for folder in ("receipts/units/s", "receipts/units/empty", "tables", "locks"):
         files.create_dir(f"{path}/{folder}")
@@ -238,9 +217,9 @@ def test_a_compaction_killed_at_any_request_changes_no_row(monkeypatch, memory):
     assert not storage.open(memory).exists(TRAJECTORIES)
 
 
-def test_a_server_that_goes_away_in_a_commit(server, before, monkeypatch):
-    with Gate(server.port) as gate:
-        root = small_warehouse(server.url(uuid4().hex, port=gate.port))
+def test_a_server_that_goes_away_in_a_commit(s3, before, monkeypatch):
+    with Gate(s3.port) as gate:
+        root = small_warehouse(s3.url(uuid4().hex, port=gate.port))
         tables = one_more(root)
         put = ObjectStore.put
 
@@ -260,14 +239,14 @@ def test_a_server_that_goes_away_in_a_commit(server, before, monkeypatch):
         assert counts(root) == (9, 12, 6)
 
 
-def test_an_absent_server_a_missing_bucket_and_wrong_credentials_are_told(server):
+def test_an_absent_server_a_missing_bucket_and_wrong_credentials_are_told(s3):
     with pytest.raises(OutOfReach, match="check the address and whether its server runs"):
-        open_root(server.url("x", port=free_port()))
+        open_root(s3.url("x", port=free_port()))
     for use in (open_root, connect):
         with pytest.raises(OutOfReach, match="no such bucket; make the bucket first"):
-            use(server.url("x", bucket="another-bucket"))
+            use(s3.url("x", bucket="another-bucket"))
     with pytest.raises(WarehouseError, match="is not a warehouse: it has no warehouse.json"):
-        connect(server.url("nothing"))
+        connect(s3.url("nothing"))
     # This one checks signatures from the first request on.
     with running(INITIAL_NO_AUTH_ACTION_COUNT="0") as strict:
         for use in (open_root, connect):
@@ -315,17 +294,22 @@ def test_queries_reach_no_file_but_copies_of_the_warehouse(memory, tmp_path):
             connection.execute("SET enable_external_access = true")
 
 
-def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(
-    memory, before, monkeypatch
-):
-    asked = []
-    read = ObjectStore.read
+@pytest.fixture
+def asked(monkeypatch):
+    """Keys that are read of any store."""
+    keys, read = [], ObjectStore.read
 
     def noted(store, key):
-        asked.append(key)
+        keys.append(key)
         return read(store, key)
 
     monkeypatch.setattr(ObjectStore, "read", noted)
+    return keys
+
+
+def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(
+    memory, before, asked, monkeypatch
+):
     assert answers(memory) == before
     assert TRAJECTORIES in asked
     asked.clear()
@@ -340,18 +324,9 @@ def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(
     storage.open(memory)._is_pruned = False
     storage.open(memory).bring({})
     assert not list(cache_folder().rglob("*.parquet"))
-    monkeypatch.undo()
 
 
-def test_receipts_are_read_again_only_when_they_have_changed(memory, monkeypatch):
-    asked = []
-    read = ObjectStore.read
-
-    def noted(store, key):
-        asked.append(key)
-        return read(store, key)
-
-    monkeypatch.setattr(ObjectStore, "read", noted)
+def test_receipts_are_read_again_only_when_they_have_changed(memory, asked, monkeypatch):
     all_receipts = list(receipts.read(memory))
     assert list(receipts.read(memory)) == all_receipts
     # They are new: a change of this very second could look the same.
@@ -368,7 +343,6 @@ def test_receipts_are_read_again_only_when_they_have_changed(memory, monkeypatch
         layout.receipt("units", "s", "m-at-0.02"),
         layout.receipt("units", "s", "m-scores"),
     ]
-    monkeypatch.undo()
 
 
 def test_copies_that_cannot_be_kept(memory, tmp_path, monkeypatch):
@@ -391,6 +365,6 @@ def test_there_is_nothing_to_sweep(memory):
     assert counts(memory) == (6, 12, 6)
 
 
-def test_the_bucket_is_named_in_no_key(server):
-    root = small_warehouse(server.url(f"{uuid4().hex}/{BUCKET}"))
+def test_the_bucket_is_named_in_no_key(s3):
+    root = small_warehouse(s3.url(f"{uuid4().hex}/{BUCKET}"))
     assert all(not e.key.startswith(BUCKET) for e in storage.open(root).entries("", ("",)))

@@ -5,17 +5,12 @@ import shutil
 
 import duckdb
 import pytest
-from small_warehouse import MODELS, small_warehouse
+from small_warehouse import MODELS
 
 from warehouse.query import prepared, views
 from warehouse.query.catalog import connect
 
 OUT = "out_model_profiles"
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    return small_warehouse(tmp_path_factory.mktemp("prepared") / "warehouse")
 
 
 @pytest.fixture

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from old_runs_warehouse import add_model, add_reaudit, add_run, three_runs
 from small_warehouse import PAIRS
+from warehouse_answers import failed_checks, rows_by_table, rows_of
 
 from decaf.errors import UnknownName, WarehouseError
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import resolve
 from warehouse.commits.lock import study_lock
-from warehouse.commits.stored import read_file, read_unit
+from warehouse.commits.stored import read_unit
 from warehouse.query.catalog import connect, run_query
-from warehouse.query.checks import run_checks
 from warehouse.query.views import in_order
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
@@ -65,30 +65,11 @@ def names(root):
     return {r.name for r in receipts.read(root) if r.kind not in ("compactions", "withdrawals")}
 
 
-def offending(root):
-    with connect(root, threads=1) as connection:
-        return [result.name for result in run_checks(connection) if result.offending_count]
-
-
 def answers(root):
     """Rows of all tables and of the views that others build on, but for where they are."""
-    with connect(root, threads=1) as connection:
-        return {
-            view.name: sorted(map(str, run_query(connection, f"FROM {view.name}").to_pylist()))
-            for view in in_order()
-            if (view.kind == "stg" and view.name != "stg_files")
-            or view.name in ("core_run_profiles", "core_entry_versions", "out_runs", "out_progress")
-        }
-
-
-def row_counts(root):
-    """Rows of every table of a file that a reader opens: every one whole, or it raises."""
-    found = {}
-    for receipt in resolve(list(receipts.read(root))).read:
-        for file in receipt.files:
-            rows = read_file(root, file).num_rows
-            found[file.table] = found.get(file.table, 0) + rows
-    return found
+    names = [view.name for view in in_order() if view.kind == "stg" and view.name != "stg_files"]
+    names += ["core_run_profiles", "core_entry_versions", "out_runs", "out_progress"]
+    return rows_of(root, names)
 
 
 def test_what_only_old_runs_name_goes_and_nothing_else(root, tmp_path):
@@ -106,18 +87,18 @@ def test_what_only_old_runs_name_goes_and_nothing_else(root, tmp_path):
     assert found.byte_count == sum(file.byte_count for r in own for file in r.files)
     assert withdraw(root, Keep(1)) == [found]
     assert names(root) == before - ONLY_OLD
-    assert offending(root) == []
+    assert failed_checks(root) == []
     # As if there had never been another run.
     assert answers(root) == answers(three_runs(tmp_path / "alone", run_ids=["r3"]))
     assert find_withdrawals(root, Keep(1)) == withdraw(root, Keep(1)) == []
     assert find_garbage(root) == []
     delete_garbage(root, NOW)
     assert find_garbage(root, NOW) == []
-    assert row_counts(root)["trajectories"] == 2 * len(PAIRS)
+    assert rows_by_table(root)["trajectories"] == 2 * len(PAIRS)
     left = {entry.key for entry in storage.open(root).entries("tables", ("",))}
     assert left == {f.path for r in resolve(list(receipts.read(root))).read for f in r.files}
     assert receipts.keys(root, "withdrawals", "s") == set()
-    assert offending(root) == []
+    assert failed_checks(root) == []
 
 
 def test_as_many_runs_stay_as_there_are(root):
@@ -216,7 +197,7 @@ def test_what_re_audits_compare_stays(three, tmp_path):
             {"reaudit_id": "second", "run_before": None},
             {"reaudit_id": "third", "run_before": "r2"},
         ]
-    assert offending(root) == []
+    assert failed_checks(root) == []
     assert withdraw(root, Keep(1)) == []
 
 
@@ -233,11 +214,11 @@ def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, tmp_path, monkeypat
     def prepare(number):
         return shutil.copytree(two, tmp_path / str(number))
 
-    whole, seen, steps = row_counts(two), set(), 0
+    whole, seen, steps = rows_by_table(two), set(), 0
     left = {"trajectories": 2 * len(PAIRS), "profiles": 2 * len(PAIRS), "runs": 1, "run_units": 11}
     for root, step in every_change(monkeypatch, prepare, lambda root: withdraw(root, Keep(1))):
         is_gone = bool(receipts.keys(root, "withdrawals", "s"))
-        found = row_counts(root)
+        found = rows_by_table(root)
         assert found == whole or is_gone, step
         assert found | left == found or not is_gone, step
         assert (names(root) & ONLY_OLD == set()) == is_gone, step
@@ -245,12 +226,12 @@ def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, tmp_path, monkeypat
         assert ("b-scores" in receipts.keys(root, "units", "s")) != is_gone, step
         assert len(list(receipts.read_kind(root, "runs", "s"))) == (1 if is_gone else 2), step
         if (step, is_gone) not in seen:
-            assert offending(root) == [], step
+            assert failed_checks(root) == [], step
             withdraw(root, Keep(1))
             delete_garbage(root)
             assert receipts.withdrawn(root, "s") == [], step
-            assert row_counts(root) | left == row_counts(root), step
-            assert offending(root) == [], step
+            assert rows_by_table(root) | left == rows_by_table(root), step
+            assert failed_checks(root) == [], step
         seen.add((step, is_gone))
         steps += 1
         shutil.rmtree(root)
@@ -261,18 +242,18 @@ def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, tmp_path, monkeypat
 def test_collection_after_a_withdrawal_killed_at_any_step_loses_no_row(two, tmp_path, monkeypatch):
     before = shutil.copytree(two, tmp_path / "before")
     withdraw(before, Keep(1))
-    kept = row_counts(before)
+    kept = rows_by_table(before)
 
     def prepare(number):
         return shutil.copytree(before, tmp_path / str(number))
 
     for root, step in every_change(monkeypatch, prepare, lambda root: delete_garbage(root, NOW)):
-        assert row_counts(root) == kept, step
+        assert rows_by_table(root) == kept, step
         assert names(root) & ONLY_OLD == set(), step
         shutil.rmtree(root)
     delete_garbage(before, NOW)
     assert find_garbage(before, NOW) == []
-    assert row_counts(before) == kept
+    assert rows_by_table(before) == kept
 
 
 def test_on_an_object_store(tmp_path, monkeypatch):
@@ -282,10 +263,10 @@ def test_on_an_object_store(tmp_path, monkeypatch):
     delete_garbage(root, -GRACE)
     withdraw(root, Keep(1))
     assert names(root) & ONLY_OLD == set()
-    assert offending(root) == []
+    assert failed_checks(root) == []
     delete_garbage(root, -GRACE)
     assert find_garbage(root, -GRACE) == []
-    assert row_counts(root)["trajectories"] == 2 * len(PAIRS)
+    assert rows_by_table(root)["trajectories"] == 2 * len(PAIRS)
     assert answers(root) == answers(three_runs(tmp_path / "alone", run_ids=["r3"]))
 
 
@@ -387,7 +368,7 @@ def test_kept_runs_answer_as_before(tmp_path_factory, plan, keep, compacted_afte
         add_run(three_runs(alone, run_ids=()), "s", run_id, **run)
     withdraw(root, Keep(keep))
     assert answers(root) == answers(alone)
-    assert offending(root) == []
+    assert failed_checks(root) == []
     assert find_withdrawals(root, Keep(keep)) == []
     delete_garbage(root, NOW)
     assert answers(root) == answers(alone)
