@@ -15,7 +15,7 @@ from decaf.data.input_store import channels_first, input_file, open_inputs
 from decaf.data.pairs import InputSet, PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.readiness import carry_out
-from decaf.plan.preparation import fitted_paths
+from decaf.plan.preparation import fitted_paths, start_files
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.scoring.planner import plan_states
@@ -240,6 +240,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
         pairs=plan.pairs if is_local else None,
         inputs=inputs,
         foregrounds=images,
+        starts={} if is_local else start_files(study, plan.pairs),
         known=known,
         stored={} if is_local else {one.key: plan.commits[one.key] for one in (*needed, *known)},
         software=software(),

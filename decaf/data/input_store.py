@@ -1,6 +1,5 @@
 """Clean inputs, read once per data set into a memory-mapped file that all workers share."""
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from decaf.data.pairs import Input, InputSet
 from decaf.errors import DataError, WriteFailed
 from decaf.foundation.digests import short
-from decaf.foundation.files import replace_file
+from decaf.foundation.files import mapped_array, replace_file
 
 INPUTS_AT_ONCE = 256
 REPORTED_FAILURES = 5
@@ -70,10 +69,7 @@ def _read_all(path: Path, images: tuple[Input, ...], read: Callable[[Input], NDA
     first = read(images[0])
     check_kind(images[0], first)
     shape = (len(images), *first.shape)
-    store = np.lib.format.open_memmap(path, mode="w+", dtype=first.dtype, shape=shape)
-    with path.open("r+b") as file:
-        # A full disk is an error here; found while writing to the map, it would be a SIGBUS.
-        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    store = mapped_array(path, first.dtype, shape)
     failures: list[str] = []
 
     def copy(position: int) -> None:

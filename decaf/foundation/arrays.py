@@ -37,11 +37,6 @@ def like(array: "Array", values: ArrayLike) -> "Array":
     return values.astype(array.dtype, copy=False)
 
 
-def as_type_of(array: "Array", values: "Array") -> "Array":
-    """``values``, of the same library and device as ``array``, in its type."""
-    return values.to(array.dtype) if is_tensor(values) else values.astype(array.dtype, copy=False)
-
-
 def as_taken(inputs: "Array") -> "Array":
     """Inputs as models take them: 8-bit levels become float32 in [0, 1], other types stay."""
     if is_tensor(inputs):

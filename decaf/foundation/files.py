@@ -4,6 +4,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
 
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     """Write under a temporary name, flush to disk, rename, flush the folder.
@@ -35,6 +38,20 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     finally:
         temporary.unlink(missing_ok=True)
     flush(target.parent)
+
+
+def mapped_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[np.generic]:
+    """Make an ``.npy`` file of zeros that is mapped into memory, with all its blocks on the disk.
+
+    Raises
+    ------
+    OSError
+        When the disk is full: found while writing to the map, it would be a SIGBUS.
+    """
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+    with path.open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    return array
 
 
 def flush(path: Path) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start
+from decaf.scoring.starts import is_drawn
 
 CLEAN, START, NONE = -1, -2, -1
 """Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no image."""
@@ -54,6 +55,8 @@ class StatePlan:
     """By path: (n_stages, n_anchors) weights of the scored states, None where they are stages."""
     grids: Mapping[str, NDArray[np.float64]]
     """By path: (n_stages,) its stages."""
+    drawn: Mapping[str, int]
+    """By path that starts from draws which no input has part in: the number of its start."""
     clean_index: NDArray[np.int64]
     """(n_inputs,) state of every clean input of the block."""
 
@@ -61,6 +64,12 @@ class StatePlan:
     def state_count(self) -> int:
         """Forward rows that the plan needs."""
         return self.rule.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays in memory."""
+        held = [*vars(self).values(), *self.index.values(), *self.grids.values()]
+        return sum(array.nbytes for array in held if isinstance(array, np.ndarray))
 
     def naive_count(self, paths: Iterable[str] | None = None) -> int:
         """Forward rows of scoring paths, or all, by themselves, one pair after another.
@@ -187,6 +196,11 @@ def plan_states(
         },
         mixing={name: path.mixing(grids[name]) for name, path in paths.items()},
         grids=grids,
+        drawn={
+            name: starts.index(path.start)
+            for name, path in paths.items()
+            if is_drawn(path, revealed[name])
+        },
         clean_index=parts[-1],
     )
 

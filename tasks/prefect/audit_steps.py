@@ -21,7 +21,7 @@ from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.compute import compute as compute_units
 from tasks.compute import compute_locally, smoke_test_models
-from tasks.fit import fit_paths
+from tasks.fit import fit_paths, make_starts
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.manifest import commit_run
 from tasks.plan import AuditPlan, by_model, missing_inputs, plan_audit
@@ -55,8 +55,9 @@ def store(study: Study, pairs: PairSet) -> Path:
 
 @task(cache_policy=NO_CACHE)
 def fit(study: Study, pairs: PairSet, pixels: Path) -> None:
-    """Read pixels; write what paths are fitted to, unless it is there."""
+    """Read inputs; write what paths are fitted to and their random starts, unless it is there."""
     fit_paths(study, pairs, pixels)
+    make_starts(study, pairs, pixels)
 
 
 @task(cache_policy=NO_CACHE)

@@ -64,6 +64,8 @@ class Order:
     """File of the clean inputs."""
     foregrounds: Path | None
     """File of the images that labels need."""
+    starts: Mapping[str, Path]
+    """File of the random starts of each path, if it has any."""
     known: tuple[Unit, ...]
     """Units of the same model and block whose scores are stored."""
     stored: Mapping[str, str]
