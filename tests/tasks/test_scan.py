@@ -1,5 +1,6 @@
 """What models of one study share: the plan of a block and the random starts."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -7,17 +8,29 @@ from decaf.models.checkpoint import save
 from decaf.models.networks import small_cnn
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Study
+from decaf.reveal.gaussian.reference import GaussianReference
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.gaussian import GaussianReveal, GaussianStart
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
 from tasks.fit import fit_paths, make_starts
 from tasks.inputs import store_pairs
+from tasks.manifest import commit_run
 from tasks.plan import order_of, plan_audit
 from tasks.units import state_plans
 from tasks.units.orders import run_order
 from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect
+
+SIZE = 3 * 32 * 32
+WHITE = GaussianReference(
+    mean=np.full(SIZE, 0.5),
+    eigenvalues=np.full(SIZE, 0.01),
+    eigenvectors=np.eye(SIZE),
+    variances=np.full(SIZE, 0.01),
+    shape=(3, 32, 32),
+)
+"""Written down, since factorising a covariance of this size takes seconds."""
 
 
 def card(folder, seed):
@@ -44,8 +57,8 @@ def study(tmp_path):
         score=ClassProbability(kind="class_probability", classes=2),
         paths={
             "blend": Blend(),
-            "noise": GaussianReveal(seeds=(7,)),
-            "chain": GaussianReveal(seeds=(7,), chain="reverse_markov", stages=3),
+            "noise": GaussianReveal(reference=WHITE, seeds=(7,)),
+            "chain": GaussianReveal(reference=WHITE, seeds=(7,), chain="reverse_markov", stages=3),
         },
         sources_per_block=2,
         workspace=tmp_path / "workspace",
@@ -61,6 +74,7 @@ def compute(study):
     make_starts(study, pairs, inputs)
     open_root(study.warehouse)
     plan = plan_audit(study, pairs)
+    commit_run(plan)
     for units in plan.pending_orders():
         run_order(order_of(plan, units, inputs, None))
     return sorted((study.workspace / "fitted").glob("starts-*.npy"))
