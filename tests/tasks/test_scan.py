@@ -9,6 +9,7 @@ from decaf.models.networks import small_cnn
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Study
 from decaf.reveal.gaussian.reference import GaussianReference
+from decaf.reveal.gaussian.storage import save_reference
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.gaussian import GaussianReveal, GaussianStart
 from decaf.scoring.scores.class_probability import ClassProbability
@@ -50,6 +51,8 @@ def card(folder, seed):
 
 @pytest.fixture
 def study(tmp_path):
+    reference = tmp_path / "white.safetensors"
+    save_reference(WHITE, reference)
     return Study(
         study="try",
         data=Scenes(adapter="scenes", sources=4, seed=0),
@@ -57,8 +60,10 @@ def study(tmp_path):
         score=ClassProbability(kind="class_probability", classes=2),
         paths={
             "blend": Blend(),
-            "noise": GaussianReveal(reference=WHITE, seeds=(7,)),
-            "chain": GaussianReveal(reference=WHITE, seeds=(7,), chain="reverse_markov", stages=3),
+            "noise": GaussianReveal(reference=reference, seeds=(7,)),
+            "chain": GaussianReveal(
+                reference=reference, seeds=(7,), chain="reverse_markov", stages=3
+            ),
         },
         sources_per_block=2,
         workspace=tmp_path / "workspace",
