@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from decaf.contracts.base import Broken, Contract, Trial, require
+from decaf.contracts.base import Broken, Trial, require
 from decaf.errors import BadInput
 from decaf.scoring.image_scores import CountedScore
 
@@ -105,11 +105,3 @@ def _score() -> CountedScore:
 
 def _maps(trial: Trial, images: "torch.Tensor", batch_size: int = 64) -> "torch.Tensor":
     return trial.member.maps(_score(), images, COLUMNS, NAMES, batch_size)
-
-
-CONTRACTS: tuple[Contract, ...] = (
-    maps_are_finite_and_of_the_images_size,
-    makes_the_same_maps_twice,
-    maps_an_image_by_itself,
-    counts_its_calls,
-)

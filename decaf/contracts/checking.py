@@ -27,24 +27,24 @@ from decaf.contracts import (
     scores,
     sources,
 )
-from decaf.contracts.base import COMMON, Broken, Contract, Trial, title
+from decaf.contracts.base import COMMON, Broken, Contract, Trial, contracts_in, title
 from decaf.errors import BadInput
 from decaf.foundation.plugins import providers, taken
 from decaf.foundation.strangers import loaded, reference_of, referenced, tag_of
 from decaf.plan.places import base_of
 
-OF_A_PLACE: dict[str, tuple[Contract, ...]] = {
-    "adapter": adapters.CONTRACTS,
-    "attribution": attributions.CONTRACTS,
-    "baseline": baselines.CONTRACTS,
-    "labels": labels.CONTRACTS,
-    "path": paths.CONTRACTS,
-    "recipe": recipes.CONTRACTS,
-    "registry": registries.CONTRACTS,
-    "score": scores.CONTRACTS,
-    "source": sources.CONTRACTS,
+OF_A_PLACE = {
+    "adapter": adapters,
+    "attribution": attributions,
+    "baseline": baselines,
+    "labels": labels,
+    "path": paths,
+    "recipe": recipes,
+    "registry": registries,
+    "score": scores,
+    "source": sources,
 }
-"""Contracts by the name of the place, beside those that all members keep."""
+"""Modules of contracts by the name of the place, beside those that all members keep."""
 MADE = "Its examples make objects, as a section of a configuration does"
 FREE = "Nobody else has its name"
 LIGHT = "Planning with it imports no torch"
@@ -78,7 +78,7 @@ def check(member: type, examples: Sequence[dict[str, Any]] | None = None) -> lis
         made = [_made(member, example) for example in examples or _examples(member)]
     except Broken as error:
         return [Outcome(MADE, str(error))]
-    contracts = COMMON + OF_A_PLACE[member.place.name]
+    contracts = COMMON + contracts_in(OF_A_PLACE[member.place.name])
     return [Outcome(MADE), *(_outcome(contract, made, base) for contract in contracts)]
 
 

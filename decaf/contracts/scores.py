@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 
-from decaf.contracts.base import Broken, Contract, Trial, require
+from decaf.contracts.base import Broken, Trial, require
 from decaf.errors import BadInput
 from decaf.models.card import Output
 
@@ -106,11 +106,3 @@ def _taken(trial: Trial) -> Iterator[Scored]:
             yield Scored(outputs, output, values)
     if not is_taken:
         raise Broken(f"values() refuses all outputs that were tried, the last with: {refused[-1]}")
-
-
-CONTRACTS: tuple[Contract, ...] = (
-    gives_one_row_of_float64_each,
-    scores_a_row_by_itself,
-    finds_the_column_of_a_pair,
-    has_an_identity,
-)

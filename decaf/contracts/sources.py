@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, get_args
 
-from decaf.contracts.base import Broken, Contract, Trial, require
+from decaf.contracts.base import Broken, Trial, require, same_twice
 from decaf.errors import BadInput
 from decaf.models.card import Model, Output
 
@@ -21,12 +21,11 @@ def is_known_by_digests(trial: Trial) -> None:
         ("weights_digest()", lambda: card.weights_digest(trial.folder)),
         ("preprocessing_digest", lambda: card.preprocessing_digest),
     ):
-        first, second = digest(), digest()
+        text = same_twice(digest, f"{name} differs when it is asked again")
         require(
-            isinstance(first, str) and first,
-            f"{name} is {first!r}; expected a text, as json_sha256(…) makes it",
+            isinstance(text, str) and text,
+            f"{name} is {text!r}; expected a text, as json_sha256(…) makes it",
         )
-        require(first == second, f"{name} differs when it is asked again")
     require(isinstance(card.origin, str), f"origin is {card.origin!r}; expected a text for people")
 
 
@@ -75,6 +74,3 @@ def _inputs(trial: Trial, model: Model) -> "torch.Tensor":
         f"the model takes no input that was tried: {refused}; write example_shape: "
         "ClassVar[tuple[int, ...]] = (channels, height, width) or (features,) in the class"
     )
-
-
-CONTRACTS: tuple[Contract, ...] = (is_known_by_digests, answers_a_batch)
