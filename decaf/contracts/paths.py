@@ -137,9 +137,7 @@ def has_an_identity(trial: Trial) -> None:
     )
 
 
-def _require_near(
-    tiny: Tiny, states: NDArray[Any], expected: NDArray[Any], complaint: str
-) -> None:
+def _require_near(tiny: Tiny, states: NDArray[Any], expected: NDArray[Any], complaint: str) -> None:
     """Refuse a difference above the tolerance; the complaint has a place for it."""
     difference = np.abs(states - expected).max()
     require(difference <= TOLERANCE, f"on {tiny.kind}, {complaint.format(difference)}")

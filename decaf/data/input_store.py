@@ -45,13 +45,9 @@ def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
 def store_inputs(workspace: Path, inputs: InputSet, read: Callable[[Input], NDArray[Any]]) -> Path:
     """Read every input of the set into one file, unless it has been done before.
 
-    Raises
-    ------
-    DataError
-        When inputs cannot be read (the first few are named), differ in shape or type, or are
-        neither images nor rows.
-    WriteFailed
-        When the workspace takes no more data. Nothing is left behind in either case.
+    Raises DataError when inputs cannot be read (the first few are named), differ in shape or type,
+    or are neither images nor rows, and WriteFailed when the workspace takes no more data. Nothing
+    is left behind in either case.
     """
     target = input_file(workspace, inputs)
     if target.exists():
@@ -104,10 +100,7 @@ def _read_all(path: Path, images: tuple[Input, ...], read: Callable[[Input], NDA
 def check_kind(image: Input, found: NDArray[Any]) -> None:
     """Check that an input is an image or a row of features.
 
-    Raises
-    ------
-    DataError
-        When it is neither; says what it is.
+    Raises DataError when it is neither; says what it is.
     """
     is_image = found.dtype == np.uint8 and found.ndim == 3 and found.shape[2] == 3
     is_row = found.dtype in (np.float32, np.float64) and found.ndim == 1

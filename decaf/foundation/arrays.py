@@ -58,10 +58,7 @@ def to_numpy(array: "Array") -> NDArray[Any]:
 def one_each(values: ArrayLike, count: int, name: str) -> NDArray[Any]:
     """(n_inputs,) values that were given one for each input.
 
-    Raises
-    ------
-    DataError
-        For any other shape.
+    Raises DataError for any other shape.
     """
     array = to_numpy(values)
     if array.shape != (count,):

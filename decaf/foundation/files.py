@@ -8,19 +8,15 @@ from pathlib import Path
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     """Write under a temporary name, flush to disk, rename, flush the folder.
 
-    The temporary name ends in ``.tmp``, so that no pattern for the target's kind matches it, and
-    is removed whatever happens. Who may read the file is as for any other of this process, also
-    where a library would leave that to its owner (safetensors).
+    The temporary name ends in ``.tmp``, so that no pattern for the target's kind matches it, and is
+    removed whatever happens. Who may read the file is as for any other of this process, also where
+    a library would leave that to its owner (safetensors). Raises OSError when the disk refuses; the
+    target is then as it was.
 
     Parameters
     ----------
     write
         Writes the content to the path that it is given.
-
-    Raises
-    ------
-    OSError
-        When the disk refuses; the target is then as it was.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")

@@ -50,10 +50,7 @@ def name_of(member: type) -> str:
 def find(base: type, name: str) -> type:
     """The member of a place that a configuration names, by its name or as ``module:Class``.
 
-    Raises
-    ------
-    ConfigError
-        When nobody gives such a member, several do, or it cannot be loaded.
+    Raises ConfigError when nobody gives such a member, several do, or it cannot be loaded.
     """
     if strangers.is_reference(name):
         return strangers.load(strangers.referenced(name), base)

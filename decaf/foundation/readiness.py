@@ -14,10 +14,7 @@ class Check(Hashable, Protocol):
     def __call__(self) -> tuple[str, ...]:
         """Remarks on what will not be used.
 
-        Raises
-        ------
-        BadInput
-            When it is not there, or cannot be used.
+        Raises BadInput when it is not there, or cannot be used.
         """
         ...
 
@@ -25,15 +22,12 @@ class Check(Hashable, Protocol):
 def carry_out(checks: Iterable[tuple[str, Check]]) -> list[str]:
     """Carry out checks; remarks on what will not be used.
 
+    Raises BadInput with all that is wrong, and what needs it.
+
     Parameters
     ----------
     checks
         Each with the name of what needs it, a model for example.
-
-    Raises
-    ------
-    BadInput
-        With all that is wrong, and what needs it.
     """
     askers: dict[Check, list[str]] = {}
     for asker, check in checks:

@@ -29,6 +29,8 @@ def last_answer(
 ) -> "httpx.Response":
     """Answer to a request that is sent again after no connection, a time-out or a transient answer.
 
+    Raises httpx.RequestError when the last attempt got no answer.
+
     Parameters
     ----------
     retries
@@ -38,11 +40,6 @@ def last_answer(
         ``Retry-After`` asks for more.
     longest_backoff_seconds
         No pause is longer.
-
-    Raises
-    ------
-    httpx.RequestError
-        When the last attempt got no answer.
     """
     import httpx
 

@@ -33,13 +33,9 @@ def as_inputs(values: "ArrayLike | Array", name: str) -> "Array":
     """Real and finite inputs, (n, features), (n, channels, height, width) or any (n, …).
 
     float32, float64 and 8-bit images stay as they are; whole numbers in rows become float64.
-    Tensors stay tensors on their device, detached; everything else becomes a numpy array.
-
-    Raises
-    ------
-    DataError
-        For other types, inputs of different shapes, values that are not finite, nothing at all,
-        and 8-bit images with the channels last.
+    Tensors stay tensors on their device, detached; everything else becomes a numpy array. Raises
+    DataError for other types, inputs of different shapes, values that are not finite, nothing at
+    all, and 8-bit images with the channels last.
     """
     array = _as_array(values, name)
     if array.ndim < 2:
@@ -101,17 +97,14 @@ def type_name(array: "Array") -> str:
 def pair_inputs(inputs: "dict[str, Array]", ids: Sequence[str]) -> PairedInputs:
     """Pair the first two arrays row by row; two more are the same under the swapped context.
 
+    Raises DataError when the arrays differ in library, device, type or shape.
+
     Parameters
     ----------
     inputs
         Two or four arrays of :func:`as_inputs`, by the name that errors call them.
     ids
         (n_pairs,) names of the pairs.
-
-    Raises
-    ------
-    DataError
-        When the arrays differ in library, device, type or shape.
     """
     (first_name, first), *others = inputs.items()
     for name, other in others:
@@ -130,6 +123,8 @@ def pair_features(
 ) -> PairedInputs:
     """Pair every input with itself without each of its features (paper, section 7).
 
+    Raises DataError when features and inputs do not fit, or an input has none.
+
     Parameters
     ----------
     inputs
@@ -142,11 +137,6 @@ def pair_features(
         column of a row is a feature.
     side
         Features are the cells of a grid of this many a side.
-
-    Raises
-    ------
-    DataError
-        When features and inputs do not fit, or an input has none.
     """
     numbers = None
     if side is None:

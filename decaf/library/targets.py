@@ -20,10 +20,7 @@ Score = Callable[["Array"], "Array | ArrayLike"]
 def check_score(score: Any) -> None:
     """Refuse what cannot be called, and networks in training mode.
 
-    Raises
-    ------
-    ModelError
-        With what to do instead.
+    Raises ModelError with what to do instead.
     """
     if not callable(score):
         raise ModelError(
@@ -40,12 +37,8 @@ def check_score(score: Any) -> None:
 def target_columns(target: int | ArrayLike | None, count: int) -> NDArray[np.int64] | None:
     """(n_inputs,) column of each input, from one for all or one for each; None stays.
 
-    Raises
-    ------
-    DataError
-        For another number of targets than inputs.
-    ResponseError
-        For anything but whole numbers from 0.
+    Raises DataError for another number of targets than inputs, and ResponseError for anything but
+    whole numbers from 0.
     """
     if target is None:
         return None
@@ -74,11 +67,8 @@ class TargetScorer:
     def __call__(self, inputs: "Array") -> "Array":
         """(n, …) inputs → (n, columns) scores.
 
-        Raises
-        ------
-        ModelError
-            For anything but real numbers, one row for each input, with the columns that are asked
-            for.
+        Raises ModelError for anything but real numbers, one row for each input, with the columns
+        that are asked for.
         """
         scored = self._score(inputs)
         scored = scored if is_tensor(scored) else np.asarray(scored)

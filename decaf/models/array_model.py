@@ -47,11 +47,8 @@ class ArrayModel:
     def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
         """(n, …) float32 → (n, outputs) float64.
 
-        Raises
-        ------
-        ModelError
-            When the callable refuses the inputs (``ValueError``), or what comes back is not an
-            array of numbers with one or two axes.
+        Raises ModelError when the callable refuses the inputs (``ValueError``), or what comes back
+        is not an array of numbers with one or two axes.
         """
         import torch
 

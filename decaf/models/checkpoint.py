@@ -34,10 +34,7 @@ UNPICKLING = (
 def check_header(path: Path) -> None:
     """Check what can be checked of a weight file without torch: that it is there, and its kind.
 
-    Raises
-    ------
-    ModelError
-        When the file is missing, or is not what its suffix says.
+    Raises ModelError when the file is missing, or is not what its suffix says.
     """
     if path.suffix == SAFETENSORS:
         read_metadata(path)
@@ -57,10 +54,7 @@ def check_header(path: Path) -> None:
 def read_metadata(path: Path) -> dict[str, str]:
     """Metadata of a safetensors file, from its header alone (no torch).
 
-    Raises
-    ------
-    ModelError
-        When the file is missing, is a pickle, or is not safetensors.
+    Raises ModelError when the file is missing, is a pickle, or is not safetensors.
     """
 
     def header_of(file: Any) -> tuple[bytes, bytes]:
@@ -88,10 +82,7 @@ def read_metadata(path: Path) -> dict[str, str]:
 def read_tensors(path: Path) -> dict[str, "torch.Tensor"]:
     """Tensors of a safetensors file by name, on the CPU.
 
-    Raises
-    ------
-    ModelError
-        When the file is missing, is a pickle, is damaged or is not safetensors.
+    Raises ModelError when the file is missing, is a pickle, is damaged or is not safetensors.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -112,6 +103,8 @@ def load_into(
 ) -> None:
     """Load a state dict strictly: every tensor is there, and none is left over.
 
+    Raises ModelError, naming the tensors that are missing, left over, or of another shape.
+
     Parameters
     ----------
     entry
@@ -120,11 +113,6 @@ def load_into(
         Only tensors whose names start with it are meant; it is taken off.
     adapt
         Makes the network's tensors of what the file holds; ``prefix`` has no meaning then.
-
-    Raises
-    ------
-    ModelError
-        Naming the tensors that are missing, left over, or of another shape.
     """
     loaded = _tensors_for(network, path, entry, prefix, adapt)
     _check_fit(network, loaded, path)
@@ -143,13 +131,9 @@ def load_below_head(
     Parameters are those of :func:`load_into`.
 
     The output layer is what differs in its first dimension alone, the number of outputs: nothing
-    else may be missing, left over or of another shape. For a network of as many outputs as the
-    file has, everything is loaded and the list is empty.
-
-    Raises
-    ------
-    ModelError
-        Naming the tensors that do not fit, or when tensors of several sizes would be left out.
+    else may be missing, left over or of another shape. For a network of as many outputs as the file
+    has, everything is loaded and the list is empty. Raises ModelError, naming the tensors that do
+    not fit, or when tensors of several sizes would be left out.
     """
     loaded = _tensors_for(network, path, entry, prefix, adapt)
     expected = network.state_dict()
@@ -243,10 +227,7 @@ def save_tensors(
 ) -> None:
     """Write named tensors, a state dict for example, whole or not at all.
 
-    Raises
-    ------
-    WriteFailed
-        When the disk refuses.
+    Raises WriteFailed when the disk refuses.
     """
     from safetensors import SafetensorError
     from safetensors.torch import save_file

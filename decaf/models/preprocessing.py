@@ -50,10 +50,7 @@ class Preprocessing:
     def __call__(self, inputs: "torch.Tensor") -> "torch.Tensor":
         """(n, channels, height, width) or (n, features) floats → the same in float32, normalised.
 
-        Raises
-        ------
-        ModelError
-            When ``mean`` is of another number of channels or features.
+        Raises ModelError when ``mean`` is of another number of channels or features.
         """
         from torch.nn import functional
 

@@ -38,10 +38,7 @@ class Webhook(Settings):
     def secret(self) -> str:
         """What bodies are signed with.
 
-        Raises
-        ------
-        ConfigError
-            When the variable is not set.
+        Raises ConfigError when the variable is not set.
         """
         found = os.environ.get(self.secret_variable)
         if not found:
@@ -77,15 +74,12 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
     """Send the alerts of one re-audit; the receiver may get them more than once.
 
+    Raises AlertFailed when no attempt was answered with 2xx.
+
     Parameters
     ----------
     delivery
         Name of what is delivered: equal for every attempt.
-
-    Raises
-    ------
-    AlertFailed
-        When no attempt was answered with 2xx.
     """
     import httpx
 
@@ -122,10 +116,7 @@ def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
 def append(alerts: Alerts, content: Mapping[str, Any]) -> None:
     """Append one line to the file of alerts and flush it to the disk.
 
-    Raises
-    ------
-    AlertFailed
-        When the file cannot be written.
+    Raises AlertFailed when the file cannot be written.
     """
     try:
         alerts.file.parent.mkdir(parents=True, exist_ok=True)

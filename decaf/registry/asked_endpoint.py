@@ -23,10 +23,7 @@ class AskedEndpoint(EndpointCard):
     def ask(self) -> str:
         """The version that the endpoint states now, in the header ``X-Model-Version``.
 
-        Raises
-        ------
-        RegistryError
-            When there is no answer, it refuses, or it states none.
+        Raises RegistryError when there is no answer, it refuses, or it states none.
         """
         address = self.version_url or self.url
         headers = {name: value.get_secret_value() for name, value in self.headers.items()}

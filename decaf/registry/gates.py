@@ -143,10 +143,7 @@ def judge(gates: Mapping[str, Gate], rows: Iterable[DriftRow]) -> list[Judged]:
 def check_places(gates: Mapping[str, Gate], **known: Collection[str]) -> None:
     """Check that pair types, paths and variants of gates are there: ``pair_type=…, path=…``.
 
-    Raises
-    ------
-    ConfigError
-        Naming the gate, and the nearest name that there is.
+    Raises ConfigError, naming the gate, and the nearest name that there is.
     """
     for metric, gate in gates.items():
         for key, names in known.items():

@@ -59,10 +59,8 @@ class MlflowServer:
     def listed(self, artefacts: str, folder: str = "") -> dict[str, int | None]:
         """Names in a folder of artefacts with their sizes in bytes; None is a folder.
 
-        Raises
-        ------
-        RegistryError
-            When the server does not hand out these artefacts, or names one that is no name.
+        Raises RegistryError when the server does not hand out these artefacts, or names one that is
+        no name.
         """
         if (local := _local(artefacts)) is not None:
             place = local / folder
@@ -86,10 +84,7 @@ class MlflowServer:
     def download(self, artefacts: str, name: str, target: Path) -> None:
         """Write one artefact to a file.
 
-        Raises
-        ------
-        RegistryError
-            When it is not there, or the connection breaks.
+        Raises RegistryError when it is not there, or the connection breaks.
         """
         target.parent.mkdir(parents=True, exist_ok=True)
         if (local := _local(artefacts)) is not None:

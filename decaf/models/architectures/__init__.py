@@ -36,12 +36,8 @@ class Pretrained(NamedTuple):
 def build(architecture: str, arguments: dict[str, Any]) -> "torch.nn.Module":
     """Untrained network of an architecture ``source:name``, built with keyword arguments.
 
-    Raises
-    ------
-    UnknownName
-        When there is no such source or name.
-    ModelError
-        When the constructor refuses its arguments or does not return a module.
+    Raises UnknownName when there is no such source or name, and ModelError when the constructor
+    refuses its arguments or does not return a module.
     """
     import torch
 
@@ -70,18 +66,14 @@ def identity(architecture: str) -> str:
 def pretrained(architecture: str, tag: str, folder: Path | None) -> Pretrained:
     """Find published weights on this machine; nothing is downloaded. Imports the library.
 
+    Raises UnknownName when the library knows no such architecture or tag, and ModelError when the
+    file is not there (it says which file belongs where), or the source of the architecture
+    publishes no weights.
+
     Parameters
     ----------
     folder
         Where to look; the library's own cache when absent.
-
-    Raises
-    ------
-    UnknownName
-        When the library knows no such architecture or tag.
-    ModelError
-        When the file is not there (it says which file belongs where), or the source of the
-        architecture publishes no weights.
     """
     source, name = _split(architecture)
     if not hasattr(source, "pretrained"):
@@ -95,15 +87,12 @@ def pretrained(architecture: str, tag: str, folder: Path | None) -> Pretrained:
 def first_file(candidates: list[Path], what: str, called: str) -> Path:
     """First of the files that is there.
 
+    Raises ModelError, naming the place where it belongs.
+
     Parameters
     ----------
     called
         What the file is called in a folder of the user's.
-
-    Raises
-    ------
-    ModelError
-        Naming the place where it belongs.
     """
     for path in candidates:
         if path.is_file():

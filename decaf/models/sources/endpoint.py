@@ -115,13 +115,9 @@ class EndpointModel:
     def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
         """(n, …) float32 → (n, outputs) float64; ``null`` and ``NaN`` become NaN.
 
-        Raises
-        ------
-        ModelError
-            When the endpoint refuses the request (4xx), answers with another version, or with
-            something else than one list of numbers for each input.
-        ScoringFailed
-            When it gives no answer, however often it is asked.
+        Raises ModelError when the endpoint refuses the request (4xx), answers with another version,
+        or with something else than one list of numbers for each input, and ScoringFailed when it
+        gives no answer, however often it is asked.
         """
         import torch
 

@@ -138,10 +138,8 @@ class Opened(NamedTuple):
     def in_order(self, answer: Any) -> NDArray:
         """Columns of an answer in the order of the study's classes.
 
-        Raises
-        ------
-        ValueError
-            When there is not one column for each class (an SVC of one against one, for example).
+        Raises ValueError when there is not one column for each class (an SVC of one against one,
+        for example).
         """
         columns = np.asarray(answer)
         if self.order is None:

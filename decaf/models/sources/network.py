@@ -145,10 +145,7 @@ class NetworkCard(TrainableCard):
     def weights_file(self, workspace: Path) -> Path:
         """Where the weights are, or where training will put them.
 
-        Raises
-        ------
-        BadInput
-            When published weights are not on this machine.
+        Raises BadInput when published weights are not on this machine.
         """
         if self.weights is not None:
             return self.weights
@@ -242,11 +239,8 @@ class NetworkModel:
     def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
         """(n, channels, height, width) or (n, features) float32 → (n, outputs) float32.
 
-        Raises
-        ------
-        ModelError
-            When the card normalises another number of channels or features, or the network
-            returns no tensor.
+        Raises ModelError when the card normalises another number of channels or features, or the
+        network returns no tensor.
         """
         import torch
 

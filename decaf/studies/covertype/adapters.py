@@ -61,13 +61,7 @@ class Covertype(Adapter):
     )
 
     def pair_set(self) -> PairSet:
-        """One pair for each test row, for a context path: the positions of all four inputs.
-
-        Raises
-        ------
-        DataError
-            When the table cannot be used, or has too few rows.
-        """
+        """One pair for each test row, for a context path: the positions of all four inputs."""
         part = self.table.part(SPLIT)
         places = part.lowest(self.audited_per_class)
         images, pairs = [], []

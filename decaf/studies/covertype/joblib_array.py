@@ -73,15 +73,12 @@ class _Reader(pickle._Unpickler):
 def read_array(path: Path) -> NDArray[np.number]:
     """Read an array of numbers from a file of ``joblib.dump(array, path, compress=9)``.
 
+    Raises DataError when the file cannot be read, is cut short, or holds anything but one array of
+    whole or floating-point numbers; nothing of it has been called then.
+
     Returns
     -------
     The array in its own shape and type, read-only.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, is cut short, or holds anything but one array of whole or
-        floating-point numbers; nothing of it has been called then.
     """
     try:
         return _array(path.read_bytes())

@@ -90,10 +90,7 @@ class Treatments(LabelSource):
 def context_streams(judged: Judged) -> dict[tuple[str, int], CovertypeClassifier]:
     """A recipe for every module and seed: what decides which contexts are drawn; sorted.
 
-    Raises
-    ------
-    DataError
-        When the study trains no classifier of cover types.
+    Raises DataError when the study trains no classifier of cover types.
     """
     recipes = [getattr(card, "training", None) for card in judged.models]
     own = [recipe for recipe in recipes if isinstance(recipe, CovertypeClassifier)]
@@ -113,11 +110,8 @@ def check_names(baselines: Mapping[str, Baseline]) -> None:
 
     They know a baseline by its name, which must be its kind. A second one of a kind may be called
     otherwise: it stands in the tables without a published value, and is no feature of a reference.
-
-    Raises
-    ------
-    DataError
-        When a name is that of another method, or no baseline of a kind is called as it.
+    Raises DataError when a name is that of another method, or no baseline of a kind is called as
+    it.
     """
     for name, baseline in baselines.items():
         if name in OTHER_METHODS or (name in BASELINES and name != baseline.kind):

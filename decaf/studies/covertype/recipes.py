@@ -106,10 +106,7 @@ class CovertypeClassifier(EstimatorRecipe):
     def fit(self) -> tuple[Any, CovertypeOutcome]:
         """Draw the channels, fit, and measure accuracy.
 
-        Raises
-        ------
-        DataError
-            When the table cannot be used, or has too few rows.
+        Raises DataError when the table cannot be used, or has too few rows.
         """
         started = time.perf_counter()
         inputs, label = self.rows("train", self.fitted_per_class)
@@ -126,13 +123,7 @@ class CovertypeClassifier(EstimatorRecipe):
         return estimator, outcome
 
     def fit_without_factor(self) -> Any:
-        """Fit on the same rows without the column of the factor; nothing is kept.
-
-        Raises
-        ------
-        DataError
-            When the table cannot be used, or has too few rows.
-        """
+        """Fit on the same rows without the column of the factor; nothing is kept."""
         inputs, label = self.rows("train", self.fitted_per_class)
         return self._fitted(np.delete(inputs, FACTOR, axis=1), label)[0]
 

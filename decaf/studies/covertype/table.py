@@ -55,12 +55,8 @@ class Table(NamedTuple):
 def find_table(place: Path) -> Path:
     """The file that a path means: itself, or what a folder has.
 
-    In a folder that is the official file, else the only CSV file, else scikit-learn's cache.
-
-    Raises
-    ------
-    DataError
-        When there is none.
+    In a folder that is the official file, else the only CSV file, else scikit-learn's cache. Raises
+    DataError when there is none.
     """
     for name in OFFICIAL:
         if (place / name).is_file():
@@ -80,10 +76,7 @@ def find_table(place: Path) -> Path:
 def state_of(path: Path) -> tuple[int, ...]:
     """Sizes and times of change of the files of a table: equal while it stays the same.
 
-    Raises
-    ------
-    DataError
-        When a file is missing.
+    Raises DataError when a file is missing.
     """
     found = []
     for file in _files(path):
@@ -98,16 +91,13 @@ def state_of(path: Path) -> tuple[int, ...]:
 def read_table(path: Path) -> Table:
     """Read a file once per process while it stays the same.
 
+    Raises DataError when the file cannot be read, or is not such a table.
+
     Parameters
     ----------
     path
         ``covtype.data`` as it was published, or the same columns under a header, gzip or not; or
         ``samples_py3`` of scikit-learn's cache, which has ``targets_py3`` beside it.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, or is not such a table.
     """
     return _read_table(path, state_of(path))
 

@@ -54,13 +54,9 @@ class ImageNet9(Adapter):
         """Join the variants by foreground; digest every file, decode none.
 
         What is left out, because a variant lacks the foreground or has it twice, is told in the
-        remarks, and so is every class of which nothing is left.
-
-        Raises
-        ------
-        DataError
-            When a variant's folder is missing or holds no usable file, no foreground is in every
-            variant, or the split has fewer foregrounds than are asked for.
+        remarks, and so is every class of which nothing is left. Raises DataError when a variant's
+        folder is missing or holds no usable file, no foreground is in every variant, or the split
+        has fewer foregrounds than are asked for.
         """
         variants = [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
         joined = dict.fromkeys([*variants, *self.required_variants])
@@ -96,11 +92,8 @@ class ImageNet9(Adapter):
     def foregrounds(self, pairs: PairSet) -> InputSet:
         """Only-FG images of all sources, in the order of their names.
 
-        Raises
-        ------
-        DataError
-            When the folder is missing, lacks a foreground, or has one of another size than its
-            Mixed-Same photo.
+        Raises DataError when the folder is missing, lacks a foreground, or has one of another size
+        than its Mixed-Same photo.
         """
         found = variant_files(self.root, FOREGROUND)
         files = found.by_source
@@ -121,23 +114,14 @@ class ImageNet9(Adapter):
     def verify(self, pairs: PairSet) -> None:
         """Check that both files of every pair have one size when upright, from their headers.
 
-        Raises
-        ------
-        DataError
-            Naming the first pair that differs, with both sizes.
+        Raises DataError, naming the first pair that differs, with both sizes.
         """
         for pair in pairs.pairs:
             plus, minus = pairs.inputs[pair.plus], pairs.inputs[pair.minus]
             _check_sizes(f"pair {pair.pair_id}", plus, minus)
 
     def read_input(self, image: Input) -> NDArray[np.uint8]:
-        """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224.
-
-        Raises
-        ------
-        DataError
-            When the file is missing, damaged or not an image.
-        """
+        """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224."""
         try:
             with PillowImage.open(image.location) as file:
                 return central_crop(ImageOps.exif_transpose(file).convert("RGB"))

@@ -40,10 +40,8 @@ class StartingWeights(NamedTuple):
     def found(self) -> tuple[Path, architectures.Adapt | None]:
         """The file, and what its library does to the content of published weights.
 
-        Raises
-        ------
-        BadInput
-            When published weights are not there, or the library knows none of that name.
+        Raises BadInput when published weights are not there, or the library knows none of that
+        name.
         """
         if self.file is not None:
             return self.file, None
@@ -177,22 +175,15 @@ class ImageNet9FineTune(NetworkRecipe):
     def train(self, network: "torch.nn.Module", site: "TrainingSite") -> FineTuningOutcome:
         """Train a network in place and leave it with the weights of the best epoch.
 
-        Every whole epoch is kept: a training that was stopped goes on from there.
+        Every whole epoch is kept: a training that was stopped goes on from there. Raises DataError
+        when a folder is missing, a photo is damaged, or training or validation has no photo,
+        ModelError when the initial weights are not there or do not fit, the network has not nine
+        outputs, or its loss is not finite, and WriteFailed when the disk refuses an epoch.
 
         Parameters
         ----------
         network
             Maps preprocessed photos (n, 3, 224, 224) to (n, 9) logits, or as the card's size says.
-
-        Raises
-        ------
-        DataError
-            When a folder is missing, a photo is damaged, or training or validation has no photo.
-        ModelError
-            When the initial weights are not there or do not fit, the network has not nine
-            outputs, or its loss is not finite.
-        WriteFailed
-            When the disk refuses an epoch.
         """
         from decaf.models.training.epochs import FineTuning, Schedule
         from decaf.models.training.photos import Augmentation
