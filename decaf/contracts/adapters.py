@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from decaf.contracts.base import Trial, listed, require, require_type, same_twice
+from decaf.contracts.base import Trial, require, require_type, same_twice
 from decaf.data.input_store import check_kind
 from decaf.data.pairs import Input, PairSet
+from decaf.errors import listed
 
 MOST_IMAGES = 200
 """Inputs that are read at most, evenly spread over the data set."""

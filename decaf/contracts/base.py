@@ -122,9 +122,3 @@ COMMON: tuple[Contract, ...] = (is_documented, is_frozen, survives_json, survive
 def title(contract: Contract) -> str:
     """What has to hold, in one line."""
     return contract.__doc__.partition("\n")[0].rstrip(".")
-
-
-def listed(words: list[str]) -> str:
-    """A few words, the first three and the number of the others."""
-    more = f" and {len(words) - 3} more" if len(words) > 3 else ""
-    return ", ".join(words[:3]) + more

@@ -3,9 +3,7 @@
 from collections.abc import Hashable, Iterable
 from typing import Protocol
 
-from decaf.errors import BadInput
-
-SHOWN = 3
+from decaf.errors import BadInput, listed
 
 
 class Check(Hashable, Protocol):
@@ -38,13 +36,8 @@ def carry_out(checks: Iterable[tuple[str, Check]]) -> list[str]:
         try:
             remarks += check()
         except BadInput as error:
-            problems.append(f"{_listed(names)}: {error}")
+            problems.append(f"{listed(names)}: {error}")
     if problems:
         several = f"{len(problems)} things that the study needs are not there, or not as expected:"
         raise BadInput("\n".join([several, *problems] if len(problems) > 1 else problems))
     return list(dict.fromkeys(remarks))
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more

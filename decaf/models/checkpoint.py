@@ -100,10 +100,10 @@ def load_into(
     entry: str | None = None,
     prefix: str = "",
     adapt: "Adapt | None" = None,
-) -> None:
+    *,
+    may_keep_head: bool = False,
+) -> list[str]:
     """Load a state dict strictly: every tensor is there, and none is left over.
-
-    Raises ModelError, naming the tensors that are missing, left over, or of another shape.
 
     Parameters
     ----------
@@ -112,92 +112,73 @@ def load_into(
     prefix
         Only tensors whose names start with it are meant; it is taken off.
     adapt
-        Makes the network's tensors of what the file holds; ``prefix`` has no meaning then.
+        Makes the network's tensors of what the file holds.
+    may_keep_head
+        An output layer of another size keeps its initial values. It is what differs in its first
+        dimension alone, the number of outputs.
+
+    Returns
+    -------
+    Names of the tensors that keep their initial values, sorted.
+
+    Raises
+    ------
+    ModelError
+        Naming the tensors that are missing, left over, or of another shape, or when tensors of
+        several sizes would keep their values.
     """
     loaded = _tensors_for(network, path, entry, prefix, adapt)
-    _check_fit(network, loaded, path)
-    network.load_state_dict(loaded)
+    kept = _other_head(network, loaded, path) if may_keep_head else {}
+    _check_fit(network, loaded | kept, path)
+    network.load_state_dict(loaded | kept)
+    return sorted(kept)
 
 
-def load_below_head(
-    network: "torch.nn.Module",
-    path: Path,
-    entry: str | None = None,
-    prefix: str = "",
-    adapt: "Adapt | None" = None,
-) -> list[str]:
-    """Load all but the output layer, which keeps its initial values; returns its tensors' names.
-
-    Parameters are those of :func:`load_into`.
-
-    The output layer is what differs in its first dimension alone, the number of outputs: nothing
-    else may be missing, left over or of another shape. For a network of as many outputs as the file
-    has, everything is loaded and the list is empty. Raises ModelError, naming the tensors that do
-    not fit, or when tensors of several sizes would be left out.
-    """
-    loaded = _tensors_for(network, path, entry, prefix, adapt)
-    expected = network.state_dict()
+def _other_head(
+    network: "torch.nn.Module", loaded: dict[str, "torch.Tensor"], path: Path
+) -> dict[str, "torch.Tensor"]:
+    """Tensors of the network whose number of outputs is not that of the loaded ones."""
     head = {
-        name: (len(loaded[name]), len(tensor))
-        for name, tensor in expected.items()
+        name: tensor
+        for name, tensor in network.state_dict().items()
         if name in loaded
         and loaded[name].shape != tensor.shape
         and tensor.ndim
         and loaded[name].shape[1:] == tensor.shape[1:]
     }
-    if len(set(head.values())) > 1:
+    if len({(len(loaded[name]), len(tensor)) for name, tensor in head.items()}) > 1:
         raise ModelError(
             f"{path} does not fit {type(network).__name__} with another output layer: "
             f"{', '.join(sorted(head)[:SHOWN])} differ in size, but not all from one number of "
             "outputs to another; check 'architecture:' and 'arguments:' of the model"
         )
-    fitting = loaded | {name: expected[name] for name in head}
-    _check_fit(network, fitting, path)
-    network.load_state_dict(fitting)
-    return sorted(head)
+    return head
 
 
 def _tensors_for(
-    network: "torch.nn.Module",
-    path: Path,
-    entry: str | None,
-    prefix: str,
-    adapt: "Adapt | None",
+    network: "torch.nn.Module", path: Path, entry: str | None, prefix: str, adapt: "Adapt | None"
 ) -> dict[str, "torch.Tensor"]:
-    if adapt is not None:
-        return _adapted(network, path, adapt)
-    return _below_prefix(_read_state(path, entry), prefix, path)
-
-
-def _adapted(network: "torch.nn.Module", path: Path, adapt: "Adapt") -> dict[str, "torch.Tensor"]:
-    """Tensors of a published file as its library would load them."""
     content = read_tensors(path) if path.suffix == SAFETENSORS else _read_torch(path)
-    try:
-        loaded = adapt(content, network)
-    # Of another file, a library's own code stumbles over whatever it expected there.
-    except STUMBLES as error:
-        raise ModelError(
-            f"{path} does not hold the published weights of {type(network).__name__}: "
-            f"{type(error).__name__}: {error}; download it again, or correct 'architecture:'"
-        ) from error
-    if not _is_state_dict(loaded):
-        raise ModelError(f"{path}: {_described(loaded, None)}")
-    return loaded
-
-
-def _below_prefix(
-    state: dict[str, "torch.Tensor"], prefix: str, path: Path
-) -> dict[str, "torch.Tensor"]:
-    if prefix and not any(name.startswith(prefix) for name in state):
+    if entry is not None:
+        content = _entry(content, entry, path)
+    if adapt is not None:
+        try:
+            content = adapt(content, network)
+        # Of another file, a library's own code stumbles over whatever it expected there.
+        except STUMBLES as error:
+            raise ModelError(
+                f"{path} does not hold the published weights of {type(network).__name__}: "
+                f"{type(error).__name__}: {error}; download it again, or correct 'architecture:'"
+            ) from error
+    if not _is_state_dict(content):
+        raise ModelError(f"{path}: {_described(content, entry)}")
+    below = {name: tensor for name, tensor in content.items() if name.startswith(prefix)}
+    if prefix and not below:
         raise ModelError(
             f"{path} has no tensor whose name starts with {prefix!r} (it has "
-            f"{', '.join(list(state)[:SHOWN])} …); correct 'prefix:'"
+            f"{', '.join(list(content)[:SHOWN])} …); correct 'prefix:'"
         )
-    return {
-        name.removeprefix(prefix): tensor
-        for name, tensor in state.items()
-        if name.startswith(prefix)
-    }
+    return {name.removeprefix(prefix): tensor for name, tensor in below.items()}
 
 
 def _check_fit(network: "torch.nn.Module", loaded: dict[str, "torch.Tensor"], path: Path) -> None:
@@ -251,17 +232,6 @@ def _read(path: Path, read: Callable[[Any], Any]) -> Any:
             f"weight file {path} cannot be read: {error.strerror}; put the checkpoint there, or "
             "correct its path"
         ) from error
-
-
-def _read_state(path: Path, entry: str | None) -> dict[str, "torch.Tensor"]:
-    if path.suffix == SAFETENSORS:
-        return read_tensors(path)
-    content = _read_torch(path)
-    if entry is not None:
-        content = _entry(content, entry, path)
-    if not _is_state_dict(content):
-        raise ModelError(f"{path}: {_described(content, entry)}")
-    return content
 
 
 def _read_torch(path: Path) -> Any:

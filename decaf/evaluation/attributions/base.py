@@ -5,7 +5,6 @@ new module in this package is a new method. Methods see a score and images in [0
 models; they are what DECAF is compared with (paper, appendix F), and know nothing of pairs.
 """
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -16,6 +15,7 @@ from pydantic import Field
 
 from decaf.errors import ResponseError
 from decaf.foundation.arrays import one_each
+from decaf.foundation.digests import hashed_word
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
 
@@ -131,11 +131,8 @@ class RandomMethod(AttributionMethod):
         ``decaf|attribution|<kind>|<seed>|<source id>``.
         """
         names = (f"decaf|attribution|{self.kind}|{self.seed}|{source}" for source in source_ids)
-        keys = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") for name in names]
-        return [
-            np.random.Generator(np.random.Philox(key=np.array([key, stream], np.uint64)))
-            for key in keys
-        ]
+        keys = [np.array([hashed_word(name), stream], np.uint64) for name in names]
+        return [np.random.Generator(np.random.Philox(key=key)) for key in keys]
 
 
 def passes(count: int, batch: Batch) -> Iterator[range]:

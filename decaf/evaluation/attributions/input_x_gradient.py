@@ -1,6 +1,6 @@
 """Input times gradient."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from decaf.evaluation.attributions.base import AttributionMethod, Batch
 
@@ -13,12 +13,8 @@ if TYPE_CHECKING:
 class InputXGradient(AttributionMethod):
     """The gradient at the image, times the image; captum's."""
 
+    forward_calls: ClassVar[int] = 1
     kind: Literal["input_x_gradient"] = "input_x_gradient"
-
-    @property
-    def forward_calls(self) -> int:
-        """One."""
-        return 1
 
     def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
         from captum import attr

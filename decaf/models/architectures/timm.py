@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from decaf.errors import UnknownName
-from decaf.models.architectures import Pretrained, first_file
+from decaf.models.architectures import Weights, first_file
 
 if TYPE_CHECKING:
     from timm.models import PretrainedCfg
@@ -31,7 +31,7 @@ def identity(name: str) -> str:
     return name
 
 
-def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
+def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     """Weights by timm's tag, such as ``a1_in1k`` of ``resnet50.a1_in1k``.
 
     In a ``folder`` the file is called as the model: ``resnet50.a1_in1k.safetensors`` (or
@@ -58,7 +58,7 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
         return filtered(content, network) if takes_network else filtered(content)
 
     file = first_file(places, f"timm:{full}", called[0])
-    return Pretrained(file, {"pretrained_cfg": tag}, adapt)
+    return Weights(file, {"pretrained_cfg": tag}, adapt)
 
 
 @cache

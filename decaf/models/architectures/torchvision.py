@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from decaf.errors import UnknownName
-from decaf.models.architectures import Pretrained, first_file
+from decaf.models.architectures import Weights, first_file
 
 if TYPE_CHECKING:
     from torch import nn
@@ -28,7 +28,7 @@ def identity(name: str) -> str:
     return name
 
 
-def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
+def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     """Weights by the name of their entry in torchvision's enum, such as ``IMAGENET1K_V2``."""
     import torch
     from torchvision import models
@@ -38,7 +38,7 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
         raise UnknownName.among(f"weights of torchvision:{name}", tag, tags)
     home = folder or Path(torch.hub.get_dir()) / "checkpoints"
     file_name = tags[tag].url.rpartition("/")[2]
-    return Pretrained(
+    return Weights(
         file=first_file([home / file_name], f"torchvision:{name} {tag}", file_name),
         arguments={"transform_input": True} if name in INPUT_TRANSFORMED else {},
         adapt=_renamed,

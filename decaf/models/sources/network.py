@@ -1,7 +1,7 @@
 """A torch network: an architecture, weights and preprocessing."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -24,19 +24,10 @@ if TYPE_CHECKING:
     import torch
 
 Training = one_of(NetworkRecipe)
-OUTPUT_FIELDS = {
-    "input_size",
-    "mean",
-    "std",
-    "memory_format",
-    "precision",
-    "output",
-    "entry",
-    "prefix",
-}
-"""Fields that change outputs, beside the architecture and the file."""
 INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 """Fields that decide what a network is given, in training as in an audit."""
+OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
+"""Fields that change outputs, beside the architecture and the file."""
 
 
 class NetworkCard(TrainableCard):
@@ -67,6 +58,7 @@ class NetworkCard(TrainableCard):
         None, description="folder of published weights; the library's own cache when absent"
     )
     sha256: str | None = Field(None, description="expected digest of the weight file")
+    trained_suffix: ClassVar = SAFETENSORS
     training: Training | None = Field(
         None, description="recipe that makes the weights when there is no file"
     )
@@ -147,11 +139,7 @@ class NetworkCard(TrainableCard):
 
         Raises BadInput when published weights are not on this machine.
         """
-        if self.weights is not None:
-            return self.weights
-        if self.training is not None:
-            return self.trained_file(workspace)
-        return self._published().file
+        return self._weights(workspace).file
 
     def weights_digest(self, workspace: Path) -> str:
         """Digest of the weight file; torch is imported for ``pretrained`` alone."""
@@ -163,18 +151,10 @@ class NetworkCard(TrainableCard):
         """Build the network, load its weights and put it on a device."""
         import torch
 
-        path, arguments, adapt = self.weights_file(workspace), self.arguments, None
-        if self.pretrained is not None:
-            published = self._published()
-            arguments, adapt = published.arguments | arguments, published.adapt
-        network = architectures.build(self.architecture, arguments)
-        load_into(network, path, self.entry, self.prefix or "", adapt)
+        weights = self._weights(workspace)
+        network = architectures.build(self.architecture, weights.arguments | self.arguments)
+        load_into(network, weights.file, self.entry, self.prefix or "", weights.adapt)
         return NetworkModel(network, self, torch.device(device))
-
-    @property
-    def trained_suffix(self) -> str:
-        """Checkpoints are safetensors."""
-        return SAFETENSORS
 
     def training_checks(self) -> tuple[Check, ...]:
         """Those of the recipe, for this architecture."""
@@ -202,8 +182,9 @@ class NetworkCard(TrainableCard):
 
         return read_outcome(path)
 
-    def _published(self) -> architectures.Pretrained:
-        return architectures.pretrained(self.architecture, self.pretrained, self.checkpoints)
+    def _weights(self, workspace: Path) -> architectures.Weights:
+        file = self.weights if self.training is None else self.trained_file(workspace)
+        return architectures.weights(self.architecture, file, self.pretrained, self.checkpoints)
 
     def _architecture(self) -> list[Any]:
         return [self.architecture, architectures.identity(self.architecture), self.arguments]

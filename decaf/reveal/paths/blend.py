@@ -1,7 +1,7 @@
 """Blend: the whole input fades in from the blurred midpoint."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,7 @@ class Blend(RevealPath):
     """Every pixel moves together from the blurred midpoint to its own input (paper, section 6)."""
 
     kind: Literal["blend"] = "blend"
+    rule: ClassVar[Fade] = Fade()
     sigma: float = described(
         8.0, "blur of the midpoint, standard deviation in px; 0 for inputs other than images"
     )
@@ -72,11 +73,6 @@ class Blend(RevealPath):
     def start(self) -> BlurredMidpoint:
         """The state of no information."""
         return BlurredMidpoint(self.sigma)
-
-    @property
-    def rule(self) -> Fade:
-        """How a state is made."""
-        return Fade()
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """The stage itself, the same for all pairs and branches."""

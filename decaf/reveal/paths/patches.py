@@ -1,6 +1,5 @@
 """Nested patches: square regions appear one after another, the most different ones first."""
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from decaf.data.pairs import PairBlock
 from decaf.errors import ResponseError
 from decaf.foundation.arrays import is_tensor, namespace
+from decaf.foundation.digests import hashed_word
 from decaf.reveal.cells import cell_of_pixel, pack, unpack
 from decaf.reveal.path import (
     Regions,
@@ -147,8 +147,7 @@ class Patches(RevealPath):
 
     def _tie_keys(self, pair_id: str) -> NDArray[np.uint64]:
         prefix = f"decaf-imagenet9|patch|{self.seed}|{self.order}|{pair_id}|"
-        digests = (hashlib.sha256(f"{prefix}{i}".encode()).digest() for i in range(self.side**2))
-        return np.array([int.from_bytes(digest[:8], "big") for digest in digests], np.uint64)
+        return np.array([hashed_word(f"{prefix}{i}") for i in range(self.side**2)], np.uint64)
 
 
 def patch_energy(

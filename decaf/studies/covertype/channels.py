@@ -4,12 +4,12 @@ Every model is trained with channels of its own. What is drawn depends on module
 alone, so models of other mechanisms and strengths share their random numbers.
 """
 
-import hashlib
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.foundation.digests import hashed_word
 from decaf.studies.covertype.splits import Split
 from decaf.studies.covertype.table import FEATURE_COUNT
 
@@ -60,8 +60,7 @@ def uniform(
     ``namespace|seed|split|stream``.
     """
     name = f"{NAMESPACES[treatment.module]}|{seed}|{split}|{stream}"
-    digest = hashlib.sha256(name.encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:8], "little")).random(count)
+    return np.random.default_rng(hashed_word(name, "little")).random(count)
 
 
 def aligned(

@@ -1,6 +1,5 @@
 """ImageNet-9 Backgrounds Challenge: one foreground before different backgrounds."""
 
-import hashlib
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +13,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input, InputSet, Pair, PairSet
 from decaf.data.photo_files import CROP, RESIZE_SHORTER, UNREADABLE, central_crop
 from decaf.errors import DataError
-from decaf.foundation.digests import file_sha256, hashed_share
+from decaf.foundation.digests import file_sha256, hashed_share, hashed_word
 from decaf.studies.imagenet9.challenge_files import (
     Variant,
     VariantFiles,
@@ -138,8 +137,8 @@ class ImageNet9(Adapter):
                 "'sources:'"
             )
         if self.sources is not None:
-            purpose = self.split or "sources"
-            kept = sorted(kept, key=lambda s: _hash(f"{SPLIT_SEED}|{purpose}|{s}"))[: self.sources]
+            drawn = f"{SPLIT_SEED}|{self.split or 'sources'}"
+            kept = sorted(kept, key=lambda s: hashed_word(f"{drawn}|{s}"))[: self.sources]
         return sorted(kept)
 
 
@@ -191,7 +190,3 @@ def split_of(source: str) -> str:
     """Split of a foreground by the hash of its id: 40 % score, 20 % deep, 40 % outcome."""
     u = hashed_share(f"{SPLIT_SEED}|split|{source}")
     return next(name for name, limit in SPLIT_LIMITS if u < limit)
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -4,13 +4,13 @@ Five kinds at two severities each. None of them is part of a reveal path; the fo
 it is. Draws belong to a pair, a kind and a severity, so that all models see the same corruption.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from decaf.errors import ResponseError
+from decaf.foundation.digests import hashed_word
 from decaf.reveal.start import gaussian_blur
 
 if TYPE_CHECKING:
@@ -97,8 +97,7 @@ def corrupt_background(
 def _generator(corruption: Corruption, pair_id: str) -> np.random.Generator:
     """Seeded by the first eight bytes of the sha256 of ``91701|corrupt|kind|severity|pair``."""
     name = f"{SEED}|corrupt|{corruption.kind}|{corruption.severity:g}|{pair_id}"
-    digest = hashlib.sha256(name.encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:8], "big"))
+    return np.random.default_rng(hashed_word(name))
 
 
 Draws = Sequence[np.random.Generator]

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.settings import PlacedPath
 from decaf.models import architectures
-from decaf.models.checkpoint import SAFETENSORS, check_header, load_below_head, save
+from decaf.models.checkpoint import SAFETENSORS, check_header, load_into, save
 from decaf.models.precision import Precision
 from decaf.models.recipes.base import NetworkRecipe
 from decaf.studies.imagenet9.challenge_files import CLASSES
@@ -37,26 +37,21 @@ class StartingWeights(NamedTuple):
     pretrained: str | None
     checkpoints: Path | None
 
-    def found(self) -> tuple[Path, architectures.Adapt | None]:
-        """The file, and what its library does to the content of published weights.
-
-        Raises BadInput when published weights are not there, or the library knows none of that
-        name.
-        """
-        if self.file is not None:
-            return self.file, None
-        published = architectures.pretrained(self.architecture, self.pretrained, self.checkpoints)
-        return published.file, published.adapt
+    def found(self) -> architectures.Weights:
+        """The weights; raises BadInput when they are published and not here, or unknown."""
+        return architectures.weights(
+            self.architecture, self.file, self.pretrained, self.checkpoints
+        )
 
     def __call__(self) -> tuple[str, ...]:
         """Look for the file, and at its beginning."""
-        check_header(self.found()[0])
+        check_header(self.found().file)
         return ()
 
     def load(self, network: "torch.nn.Module") -> None:
         """Load them; an output layer of another size keeps its values."""
-        file, adapt = self.found()
-        load_below_head(network, file, self.entry, self.prefix or "", adapt)
+        file, _, adapt = self.found()
+        load_into(network, file, self.entry, self.prefix or "", adapt, may_keep_head=True)
 
 
 class FineTuningOutcome(NamedTuple):
