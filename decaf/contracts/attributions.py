@@ -1,13 +1,9 @@
 """What an attribution method has to keep, on a score whose gradient is known."""
 
-from typing import TYPE_CHECKING
-
 from decaf.contracts.base import Broken, Trial, require
 from decaf.errors import BadInput
+from decaf.foundation.arrays import Tensor
 from decaf.scoring.image_scores import CountedScore
-
-if TYPE_CHECKING:
-    import torch
 
 SIZES = ((4, 4), (8, 8), (16, 12), (32, 32))
 """Heights and widths in px."""
@@ -82,7 +78,7 @@ def counts_its_calls(trial: Trial) -> None:
     )
 
 
-def _images(height: int, width: int) -> "torch.Tensor":
+def _images(height: int, width: int) -> Tensor:
     import torch
 
     random = torch.Generator().manual_seed(0)
@@ -92,7 +88,7 @@ def _images(height: int, width: int) -> "torch.Tensor":
 def _score() -> CountedScore:
     """A curved score of two columns."""
 
-    def answer(images: "torch.Tensor") -> "torch.Tensor":
+    def answer(images: Tensor) -> Tensor:
         import torch
 
         random = torch.Generator().manual_seed(1)
@@ -103,5 +99,5 @@ def _score() -> CountedScore:
     return CountedScore(answer)
 
 
-def _maps(trial: Trial, images: "torch.Tensor", batch_size: int = 64) -> "torch.Tensor":
+def _maps(trial: Trial, images: Tensor, batch_size: int = 64) -> Tensor:
     return trial.member.maps(_score(), images, COLUMNS, NAMES, batch_size)

@@ -2,16 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from decaf.contracts.base import Broken, Trial, require
 from decaf.errors import BadInput
+from decaf.foundation.arrays import Tensor
 from decaf.models.card import Output
-
-if TYPE_CHECKING:
-    import torch
 
 ROWS = 5
 WIDTHS = (1, 2, 10, 1000)
@@ -21,9 +19,9 @@ WIDTHS = (1, 2, 10, 1000)
 class Scored(NamedTuple):
     """Outputs that the score takes."""
 
-    outputs: "torch.Tensor"
+    outputs: Tensor
     output: Output
-    values: "torch.Tensor"
+    values: Tensor
 
 
 def gives_one_row_of_float64_each(trial: Trial) -> None:

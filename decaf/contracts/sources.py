@@ -1,13 +1,11 @@
 """What a source of models has to keep; its example has to be a card that can be loaded here."""
 
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from decaf.contracts.base import Broken, Trial, require, same_twice
 from decaf.errors import BadInput
+from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model, Output
-
-if TYPE_CHECKING:
-    import torch
 
 SHAPES = ((3, 32, 32), (3, 224, 224), (4,), (54,))
 """Of one input, where the class does not say with `example_shape` which it takes."""
@@ -56,7 +54,7 @@ def answers_a_batch(trial: Trial) -> None:
     require(not outputs.requires_grad, "outputs() keeps gradients; use torch.inference_mode()")
 
 
-def _inputs(trial: Trial, model: Model) -> "torch.Tensor":
+def _inputs(trial: Trial, model: Model) -> Tensor:
     import torch
 
     own = getattr(trial.member, "example_shape", None)

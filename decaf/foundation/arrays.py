@@ -11,8 +11,12 @@ from decaf.errors import DataError
 
 if TYPE_CHECKING:
     import torch
+    from torch.nn import Module
 
-    Array = NDArray[Any] | torch.Tensor
+    Tensor, Device = torch.Tensor, torch.device
+    Array = NDArray[Any] | Tensor
+else:
+    Array = Tensor = Device = Module = Any  # what they are is said without importing torch
 
 LEVELS = 255
 """Highest level of an 8-bit pixel."""

@@ -1,19 +1,16 @@
 """Inputs as a notebook has them, checked and paired: what :func:`decaf.audit` plans over."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.errors import DataError
-from decaf.foundation.arrays import as_taken, is_tensor, namespace, to_numpy
+from decaf.foundation.arrays import Array, as_taken, is_tensor, namespace, to_numpy
 from decaf.reveal.cells import WORD_BITS
 from decaf.reveal.paths.removal import feature_numbers
-
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array, as_taken
 
 MOST_CHANNELS = 4
 """Channels of an 8-bit image at most: more on the second axis means that they come last."""
@@ -25,11 +22,11 @@ class PairedInputs(NamedTuple):
     block: PairBlock
     given: NDArray[Any]
     """(n_inputs, …) as they came, on the host: 8-bit images have exact ties."""
-    clean: "Array"
+    clean: Array
     """(n_inputs, …) as the score takes them, where they came from."""
 
 
-def as_inputs(values: "ArrayLike | Array", name: str) -> "Array":
+def as_inputs(values: ArrayLike | Array, name: str) -> Array:
     """Real and finite inputs, (n, features), (n, channels, height, width) or any (n, …).
 
     float32, float64 and 8-bit images stay as they are; whole numbers in rows become float64.
@@ -56,7 +53,7 @@ def as_inputs(values: "ArrayLike | Array", name: str) -> "Array":
     return array
 
 
-def _as_array(values: "ArrayLike | Array", name: str) -> "Array":
+def _as_array(values: ArrayLike | Array, name: str) -> Array:
     if is_tensor(values):
         return values.detach()
     if isinstance(values, list | tuple) and any(map(is_tensor, values)):
@@ -70,7 +67,7 @@ def _as_array(values: "ArrayLike | Array", name: str) -> "Array":
         ) from error
 
 
-def _as_real(array: "Array", name: str) -> "Array":
+def _as_real(array: Array, name: str) -> Array:
     kind, is_image = type_name(array), array.ndim == 4
     if kind in ("float32", "float64"):
         return array
@@ -89,12 +86,12 @@ def _as_real(array: "Array", name: str) -> "Array":
     )
 
 
-def type_name(array: "Array") -> str:
+def type_name(array: Array) -> str:
     """``float32``, ``bool`` …, the same for arrays and tensors."""
     return str(array.dtype).removeprefix("torch.") if is_tensor(array) else array.dtype.name
 
 
-def pair_inputs(inputs: "dict[str, Array]", ids: Sequence[str]) -> PairedInputs:
+def pair_inputs(inputs: dict[str, Array], ids: Sequence[str]) -> PairedInputs:
     """Pair the first two arrays row by row; two more are the same under the swapped context.
 
     Raises DataError when the arrays differ in library, device, type or shape.
@@ -119,7 +116,7 @@ def pair_inputs(inputs: "dict[str, Array]", ids: Sequence[str]) -> PairedInputs:
 
 
 def pair_features(
-    inputs: "Array", ids: Sequence[str], regions: ArrayLike | None, side: int | None
+    inputs: Array, ids: Sequence[str], regions: ArrayLike | None, side: int | None
 ) -> PairedInputs:
     """Pair every input with itself without each of its features (paper, section 7).
 
@@ -159,7 +156,7 @@ def pair_features(
     return PairedInputs(block, to_numpy(inputs), as_taken(inputs))
 
 
-def _checked_regions(inputs: "Array", regions: ArrayLike | None) -> NDArray[np.integer]:
+def _checked_regions(inputs: Array, regions: ArrayLike | None) -> NDArray[np.integer]:
     shape = tuple(inputs.shape)
     if regions is None:
         if len(shape) != 2:
@@ -183,7 +180,7 @@ def _checked_regions(inputs: "Array", regions: ArrayLike | None) -> NDArray[np.i
     return np.broadcast_to(numbers, each)
 
 
-def _check_alike(first_name: str, first: "Array", name: str, other: "Array") -> None:
+def _check_alike(first_name: str, first: Array, name: str, other: Array) -> None:
     for what, found, expected in (
         ("library", namespace(other).__name__, namespace(first).__name__),
         ("device", str(getattr(other, "device", "")), str(getattr(first, "device", ""))),

@@ -1,19 +1,16 @@
 """Which column of what a callable returns is the score ``q`` of each pair."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import ModelError, ResponseError
-from decaf.foundation.arrays import is_tensor, one_each, to_numpy
+from decaf.foundation.arrays import Array, is_tensor, one_each, to_numpy
 from decaf.library.inputs import type_name
 
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
-
-Score = Callable[["Array"], "Array | ArrayLike"]
+Score = Callable[[Array], Array | ArrayLike]
 """A batch of inputs → (n,) or (n, 1) scores, or (n, classes) of which a target is the score."""
 
 
@@ -64,7 +61,7 @@ class TargetScorer:
         """(n_pairs,) where the score of each pair is among the columns that are kept."""
         return np.zeros(pair_count, np.int64) if self._wanted is None else self._columns
 
-    def __call__(self, inputs: "Array") -> "Array":
+    def __call__(self, inputs: Array) -> Array:
         """(n, …) inputs → (n, columns) scores.
 
         Raises ModelError for anything but real numbers, one row for each input, with the columns

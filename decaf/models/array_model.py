@@ -1,16 +1,14 @@
 """A callable on numpy arrays as a model."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError
+from decaf.foundation.arrays import Tensor
 from decaf.models.card import Output
-
-if TYPE_CHECKING:
-    import torch
 
 NUMBERS = "biuf"
 """Kinds of numpy types that are numbers."""
@@ -44,7 +42,7 @@ class ArrayModel:
         self._answer = answer
         self._name = name
 
-    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+    def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64.
 
         Raises ModelError when the callable refuses the inputs (``ValueError``), or what comes back

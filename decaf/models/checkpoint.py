@@ -7,15 +7,12 @@ import json
 import pickle
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from decaf.errors import ModelError, UnknownName, WriteFailed
+from decaf.foundation.arrays import Module, Tensor
 from decaf.foundation.files import replace_file
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.models.architectures import Adapt
+from decaf.models.architectures import Adapt
 
 SAFETENSORS = ".safetensors"
 TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".tar", ".ckpt")
@@ -79,7 +76,7 @@ def read_metadata(path: Path) -> dict[str, str]:
         ) from error
 
 
-def read_tensors(path: Path) -> dict[str, "torch.Tensor"]:
+def read_tensors(path: Path) -> dict[str, Tensor]:
     """Tensors of a safetensors file by name, on the CPU.
 
     Raises ModelError when the file is missing, is a pickle, is damaged or is not safetensors.
@@ -95,11 +92,11 @@ def read_tensors(path: Path) -> dict[str, "torch.Tensor"]:
 
 
 def load_into(
-    network: "torch.nn.Module",
+    network: Module,
     path: Path,
     entry: str | None = None,
     prefix: str = "",
-    adapt: "Adapt | None" = None,
+    adapt: Adapt | None = None,
     *,
     may_keep_head: bool = False,
 ) -> list[str]:
@@ -134,9 +131,7 @@ def load_into(
     return sorted(kept)
 
 
-def _other_head(
-    network: "torch.nn.Module", loaded: dict[str, "torch.Tensor"], path: Path
-) -> dict[str, "torch.Tensor"]:
+def _other_head(network: Module, loaded: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
     """Tensors of the network whose number of outputs is not that of the loaded ones."""
     head = {
         name: tensor
@@ -156,8 +151,8 @@ def _other_head(
 
 
 def _tensors_for(
-    network: "torch.nn.Module", path: Path, entry: str | None, prefix: str, adapt: "Adapt | None"
-) -> dict[str, "torch.Tensor"]:
+    network: Module, path: Path, entry: str | None, prefix: str, adapt: Adapt | None
+) -> dict[str, Tensor]:
     content = read_tensors(path) if path.suffix == SAFETENSORS else _read_torch(path)
     if entry is not None:
         content = _entry(content, entry, path)
@@ -181,7 +176,7 @@ def _tensors_for(
     return {name.removeprefix(prefix): tensor for name, tensor in below.items()}
 
 
-def _check_fit(network: "torch.nn.Module", loaded: dict[str, "torch.Tensor"], path: Path) -> None:
+def _check_fit(network: Module, loaded: dict[str, Tensor], path: Path) -> None:
     expected = network.state_dict()
     problems = [
         f"{name} is {list(loaded[name].shape)}, the architecture has {list(expected[name].shape)}"
@@ -198,14 +193,12 @@ def _check_fit(network: "torch.nn.Module", loaded: dict[str, "torch.Tensor"], pa
         )
 
 
-def save(network: "torch.nn.Module", path: Path, metadata: dict[str, str]) -> None:
+def save(network: Module, path: Path, metadata: dict[str, str]) -> None:
     """Write a network's state dict whole or not at all, as :func:`save_tensors` does."""
     save_tensors(network.state_dict(), path, metadata)
 
 
-def save_tensors(
-    tensors: Mapping[str, "torch.Tensor"], path: Path, metadata: dict[str, str]
-) -> None:
+def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
     """Write named tensors, a state dict for example, whole or not at all.
 
     Raises WriteFailed when the disk refuses.

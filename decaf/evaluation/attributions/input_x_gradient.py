@@ -1,13 +1,10 @@
 """Input times gradient."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from decaf.evaluation.attributions.base import AttributionMethod, Batch
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.scoring.image_scores import CountedScore
+from decaf.foundation.arrays import Tensor
+from decaf.scoring.image_scores import CountedScore
 
 
 class InputXGradient(AttributionMethod):
@@ -16,7 +13,7 @@ class InputXGradient(AttributionMethod):
     forward_calls: ClassVar[int] = 1
     kind: Literal["input_x_gradient"] = "input_x_gradient"
 
-    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         from captum import attr
 
         return attr.InputXGradient(score).attribute(

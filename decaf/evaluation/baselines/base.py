@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +20,7 @@ from pydantic import Field
 from decaf.data.factual import FactualRows
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
-
-if TYPE_CHECKING:
-    from decaf.models.card import ModelCard
+from decaf.models.card import ModelCard
 
 HALF = 0.5
 """Probability from which a row is called 1."""
@@ -111,7 +109,7 @@ class Baseline(Settings, ABC):
     )
     seed: int = Field(7601, ge=0, description="of every draw")
 
-    def applies_to(self, card: "ModelCard") -> bool:
+    def applies_to(self, card: ModelCard) -> bool:
         """Whether a model is among those that are explained."""
         is_named = self.models is None or any(fnmatchcase(card.id, one) for one in self.models)
         return is_named and (self.families is None or card.family in self.families)

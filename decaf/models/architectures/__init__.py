@@ -11,15 +11,12 @@ import pkgutil
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from decaf.errors import ModelError, UnknownName
+from decaf.foundation.arrays import Module
 
-if TYPE_CHECKING:
-    import torch
-
-
-Adapt = Callable[[dict[str, Any], "torch.nn.Module"], dict[str, Any]]
+Adapt = Callable[[dict[str, Any], Module], dict[str, Any]]
 """From what a file of published weights holds, and the network, to the network's tensors."""
 
 
@@ -33,7 +30,7 @@ class Weights(NamedTuple):
     """What the library does to the file's content before it loads it."""
 
 
-def build(architecture: str, arguments: dict[str, Any]) -> "torch.nn.Module":
+def build(architecture: str, arguments: dict[str, Any]) -> Module:
     """Untrained network of an architecture ``source:name``, built with keyword arguments.
 
     Raises UnknownName when there is no such source or name, and ModelError when the constructor

@@ -8,11 +8,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from decaf.errors import UnknownName
+from decaf.foundation.arrays import Module
 from decaf.models.architectures import Weights, first_file
 
 if TYPE_CHECKING:
     from timm.models import PretrainedCfg
-    from torch import nn
 
 HUB_FILES = ("model.safetensors", "pytorch_model.bin")
 ASKING = Lock()
@@ -50,7 +50,7 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     else:
         places = _cached(timm.get_pretrained_cfg(full))
 
-    def adapt(content: dict[str, Any], network: "nn.Module") -> dict[str, Any]:
+    def adapt(content: dict[str, Any], network: Module) -> dict[str, Any]:
         filtered = _filter_of(name, tag)
         if filtered is None:
             return content
@@ -75,7 +75,7 @@ def _filter_of(name: str, tag: str) -> Callable[..., dict[str, Any]] | None:
 
     asked: dict[str, Any] = {}
 
-    def load_nothing(_: "nn.Module", **given: Any) -> None:
+    def load_nothing(_: Module, **given: Any) -> None:
         asked.update(given)
 
     with ASKING, torch.random.fork_rng(devices=[]):

@@ -2,13 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from decaf.errors import UnknownName
+from decaf.foundation.arrays import Module
 from decaf.models.architectures import Weights, first_file
-
-if TYPE_CHECKING:
-    from torch import nn
 
 INPUT_TRANSFORMED = ("googlenet", "inception_v3")
 """Built with ``transform_input`` when torchvision loads its own weights into them."""
@@ -45,7 +43,7 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     )
 
 
-def _renamed(tensors: dict[str, Any], network: "nn.Module") -> dict[str, Any]:
+def _renamed(tensors: dict[str, Any], network: Module) -> dict[str, Any]:
     return {OLD_DENSENET_NAME.sub(r"\1\2", name): tensor for name, tensor in tensors.items()}
 
 

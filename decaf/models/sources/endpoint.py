@@ -14,13 +14,13 @@ from pydantic_core import PydanticCustomError
 
 from decaf.errors import ModelError, ScoringFailed
 from decaf.foundation.addresses import Address
+from decaf.foundation.arrays import Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.retries import is_transient, last_answer
 from decaf.models.card import Model, ModelCard, Output
 
 if TYPE_CHECKING:
     import httpx
-    import torch
 
 VERSION_HEADER = "X-Model-Version"
 """Header in which an endpoint states the version of its model."""
@@ -112,7 +112,7 @@ class EndpointModel:
         self._client = httpx.Client(timeout=card.timeout_seconds, headers=headers)
         weakref.finalize(self, self._client.close)
 
-    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+    def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64; ``null`` and ``NaN`` become NaN.
 
         Raises ModelError when the endpoint refuses the request (4xx), answers with another version,

@@ -1,12 +1,13 @@
 """A torch network: an architecture, weights and preprocessing."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from decaf.errors import ModelError
+from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.plugins import one_of
 from decaf.foundation.readiness import Check
@@ -19,9 +20,6 @@ from decaf.models.precision import Precision, forward_precision
 from decaf.models.preprocessing import MemoryFormat, Preprocessing
 from decaf.models.recipes.base import NetworkRecipe
 from decaf.models.trainable import TrainableCard
-
-if TYPE_CHECKING:
-    import torch
 
 Training = one_of(NetworkRecipe)
 INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
@@ -128,7 +126,7 @@ class NetworkCard(TrainableCard):
         fields = self.model_dump(mode="json", include=OUTPUT_FIELDS)
         return json_sha256([self._architecture(), self.pretrained, fields])
 
-    def preprocessing(self, device: "torch.device") -> Preprocessing:
+    def preprocessing(self, device: Device) -> Preprocessing:
         """What inputs on a device go through before the network, in training as in an audit."""
         return Preprocessing(
             self.input_size, self.mean, self.std, self.memory_format, self.id, device
@@ -203,9 +201,7 @@ class NetworkModel:
         Where the network and its inputs live.
     """
 
-    def __init__(
-        self, network: "torch.nn.Module", card: NetworkCard, device: "torch.device"
-    ) -> None:
+    def __init__(self, network: Module, card: NetworkCard, device: Device) -> None:
         import torch
 
         self.output = card.output
@@ -217,7 +213,7 @@ class NetworkModel:
         )
         self._network.eval()
 
-    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+    def outputs(self, inputs: Tensor) -> Tensor:
         """(n, channels, height, width) or (n, features) float32 → (n, outputs) float32.
 
         Raises ModelError when the card normalises another number of channels or features, or the
@@ -228,7 +224,7 @@ class NetworkModel:
         with torch.inference_mode():
             return self.differentiable_outputs(inputs)
 
-    def differentiable_outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+    def differentiable_outputs(self, inputs: Tensor) -> Tensor:
         """The same as :meth:`outputs`; gradients with respect to the inputs flow through it."""
         import torch
 

@@ -6,25 +6,21 @@ They make models that depend on the background in different degrees and directio
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from decaf.foundation.arrays import Module
 from decaf.foundation.digests import file_sha256
+from decaf.foundation.readiness import Check
 from decaf.foundation.settings import PlacedPath
 from decaf.models import architectures
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into, save
 from decaf.models.precision import Precision
-from decaf.models.recipes.base import NetworkRecipe
+from decaf.models.recipes.base import NetworkRecipe, TrainingSite
 from decaf.studies.imagenet9.challenge_files import CLASSES
 from decaf.studies.imagenet9.training_photos import Regime, Split, TrainingPhotos
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.foundation.readiness import Check
-    from decaf.models.recipes.base import TrainingSite
 
 
 class StartingWeights(NamedTuple):
@@ -48,7 +44,7 @@ class StartingWeights(NamedTuple):
         check_header(self.found().file)
         return ()
 
-    def load(self, network: "torch.nn.Module") -> None:
+    def load(self, network: Module) -> None:
         """Load them; an output layer of another size keeps its values."""
         file, _, adapt = self.found()
         load_into(network, file, self.entry, self.prefix or "", adapt, may_keep_head=True)
@@ -163,11 +159,11 @@ class ImageNet9FineTune(NetworkRecipe):
         file = self.initial_weights
         return file_sha256(file) if file is not None and file.is_file() else None
 
-    def checks(self, architecture: str) -> tuple["Check", ...]:
+    def checks(self, architecture: str) -> tuple[Check, ...]:
         """Photos to train on and to validate with, and what to start from."""
         return self.photos, self._start(architecture)
 
-    def train(self, network: "torch.nn.Module", site: "TrainingSite") -> FineTuningOutcome:
+    def train(self, network: Module, site: TrainingSite) -> FineTuningOutcome:
         """Train a network in place and leave it with the weights of the best epoch.
 
         Every whole epoch is kept: a training that was stopped goes on from there. Raises DataError
