@@ -12,11 +12,6 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     removed whatever happens. Who may read the file is as for any other of this process, also where
     a library would leave that to its owner (safetensors). Raises OSError when the disk refuses; the
     target is then as it was.
-
-    Parameters
-    ----------
-    write
-        Writes the content to the path that it is given.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")

@@ -89,13 +89,7 @@ def providers(base: type, name: str) -> list[tuple[str, str]]:
 
 
 def one_of(base: type, default: str | None = None) -> Any:
-    """Type of a configuration section that is any member of a place, told by its tag.
-
-    Parameters
-    ----------
-    default
-        Value of the tag where a section does not have it.
-    """
+    """Type of a section that is any member of a place, told by its tag, or else by a default."""
     return Annotated[base, _Section(base, default)]
 
 

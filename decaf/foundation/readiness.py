@@ -18,14 +18,9 @@ class Check(Hashable, Protocol):
 
 
 def carry_out(checks: Iterable[tuple[str, Check]]) -> list[str]:
-    """Carry out checks; remarks on what will not be used.
+    """Carry out checks, each with the name of what needs it; remarks on what will not be used.
 
     Raises BadInput with all that is wrong, and what needs it.
-
-    Parameters
-    ----------
-    checks
-        Each with the name of what needs it, a model for example.
     """
     askers: dict[Check, list[str]] = {}
     for asker, check in checks:

@@ -146,15 +146,8 @@ def code_version(member: type) -> str:
 def code_of(*members: Any) -> dict[str, str]:
     """The part of a key that says by which code of strangers a result was made.
 
-    Parameters
-    ----------
-    members
-        Sections of a study; None stands for one that is absent.
-
-    Returns
-    -------
-    ``{"plugins": digest}``, and nothing where all are decaf's own: versions of its numbers stand
-    for these.
+    Members are sections of a study; None stands for one that is absent. The part is ``{"plugins":
+    digest}``, and nothing where all are decaf's own: versions of its numbers stand for these.
     """
     kinds = {type(member) for member in members if member is not None}
     versions = sorted({code_version(kind) for kind in kinds if is_stranger(kind)})

@@ -34,14 +34,8 @@ def trajectory_chart(
     lines, as the trapezoid rule does: its size is E, C or F. With repetitions both are means, and
     so is the line. The band is the gate, the point at the last stage the final contrast ``d``.
 
-    Parameters
-    ----------
-    name
-        What the title calls the pair.
-    grid
-        (n_stages,) from 0 to 1.
-    response
-        (n_repetitions, n_stages) finite, score units; the last stage is the same in all.
+    The grid is (n_stages,) from 0 to 1, the response (n_repetitions, n_stages), finite, in score
+    units; the last stage is the same in all. The title calls the pair by the name.
     """
     import altair as alt
 
@@ -83,14 +77,8 @@ def mean_chart(
 ) -> "alt.Chart":
     """Routed response at every stage, mean over pairs and repetitions: E, C and F stacked.
 
-    The areas of the three are the means of E, C and F.
-
-    Parameters
-    ----------
-    grid
-        (n_stages,) from 0 to 1.
-    response
-        (n_pairs, n_repetitions, n_stages) finite, score units.
+    The areas of the three are the means of E, C and F. The grid is (n_stages,) from 0 to 1, the
+    response (n_pairs, n_repetitions, n_stages), finite, in score units.
     """
     import altair as alt
 

@@ -17,14 +17,8 @@ NUMBERS = "biuf"
 class ArrayModel:
     """Inputs as a numpy array → outputs of a callable, on the CPU.
 
-    Parameters
-    ----------
-    answer
-        Takes float32 inputs, returns (n,) or (n, outputs) numbers.
-    name
-        What messages call it.
-    estimator
-        What answers, for explanations that look inside.
+    ``answer`` takes float32 inputs and returns (n,) or (n, outputs) numbers, ``name`` is what
+    messages call it, ``estimator`` is what answers, for explanations that look inside.
     """
 
     def __init__(

@@ -72,14 +72,9 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 
 
 def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
-    """Send the alerts of one re-audit; the receiver may get them more than once.
+    """Send the alerts of one re-audit; the receiver may get a delivery of one name several times.
 
     Raises AlertFailed when no attempt was answered with 2xx.
-
-    Parameters
-    ----------
-    delivery
-        Name of what is delivered: equal for every attempt.
     """
     import httpx
 

@@ -189,16 +189,10 @@ class NetworkCard(TrainableCard):
 
 
 class NetworkModel:
-    """Raw inputs → float32 outputs, in inference mode.
+    """Raw inputs → float32 outputs, in inference mode, of a network for normalised inputs.
 
-    Parameters
-    ----------
-    network
-        Module that maps normalised float32 inputs to (n, outputs).
-    card
-        Says how inputs are preprocessed, at which precision the network runs, and what it returns.
-    device
-        Where the network and its inputs live.
+    The card says how inputs are preprocessed, at which precision the network runs, and what it
+    returns.
     """
 
     def __init__(self, network: Module, card: NetworkCard, device: Device) -> None:

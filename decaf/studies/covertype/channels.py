@@ -74,13 +74,7 @@ def aligned(
 def draw_channels(
     treatment: Treatment, seed: int, split: Split, label: NDArray[np.int64]
 ) -> Channels:
-    """Channels of all rows of a split.
-
-    Parameters
-    ----------
-    label
-        (n,) labels 0 and 1 of the split's rows, in its order.
-    """
+    """Channels of all rows of a split, from their (n,) labels 0 and 1 in its order."""
     u_context, u_endpoint, u_alternate = (
         uniform(treatment, seed, split, stream, label.size) for stream in get_args(Stream)
     )

@@ -91,13 +91,9 @@ def state_of(path: Path) -> tuple[int, ...]:
 def read_table(path: Path) -> Table:
     """Read a file once per process while it stays the same.
 
-    Raises DataError when the file cannot be read, or is not such a table.
-
-    Parameters
-    ----------
-    path
-        ``covtype.data`` as it was published, or the same columns under a header, gzip or not; or
-        ``samples_py3`` of scikit-learn's cache, which has ``targets_py3`` beside it.
+    It is ``covtype.data`` as it was published, or the same columns under a header, gzip or not; or
+    ``samples_py3`` of scikit-learn's cache, which has ``targets_py3`` beside it. Raises DataError
+    when the file cannot be read, or is not such a table.
     """
     return _read_table(path, state_of(path))
 

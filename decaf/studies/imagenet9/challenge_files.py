@@ -50,12 +50,7 @@ def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
     Raises DataError when the folder is missing, is empty, has two folders of one class or one
     foreground in folders of two, or holds a folder or file that is not named as in the archive.
 
-    Parameters
-    ----------
-    root
-        Folder that holds ``bg_challenge/``, or that folder itself.
-    part
-        ``val`` or ``train``.
+    The root holds ``bg_challenge/``, or is that folder itself; the part is ``val`` or ``train``.
     """
     below = root / "bg_challenge"
     folder = (below if below.is_dir() else root) / variant / part

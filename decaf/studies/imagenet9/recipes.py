@@ -171,10 +171,8 @@ class ImageNet9FineTune(NetworkRecipe):
         ModelError when the initial weights are not there or do not fit, the network has not nine
         outputs, or its loss is not finite, and WriteFailed when the disk refuses an epoch.
 
-        Parameters
-        ----------
-        network
-            Maps preprocessed photos (n, 3, 224, 224) to (n, 9) logits, or as the card's size says.
+        The network maps preprocessed photos (n, 3, 224, 224), or of the card's size, to (n, 9)
+        logits.
         """
         from decaf.models.training.epochs import FineTuning, Schedule
         from decaf.models.training.photos import Augmentation
