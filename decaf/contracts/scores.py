@@ -1,7 +1,6 @@
 """What a score has to keep."""
 
 import json
-from collections.abc import Iterator
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -83,24 +82,20 @@ def has_an_identity(trial: Trial) -> None:
     require(one != two, "identity() is the same for both directions; include 'direction'")
 
 
-def _taken(trial: Trial) -> Iterator[Scored]:
+def _taken(trial: Trial) -> list[Scored]:
+    """Outputs of one width that the score takes, of each kind."""
     import torch
 
     random = torch.Generator().manual_seed(0)
-    refused = []
-    is_taken = False
     for width in dict.fromkeys((getattr(trial.member, "classes", 1), *WIDTHS)):
-        if is_taken:
-            return
+        taken = []
         for output in get_args(Output):
             outputs = torch.randn(ROWS, width, generator=random)
             outputs = outputs.softmax(dim=1) if output == "probabilities" else outputs
             try:
-                values = trial.member.values(outputs, output)
+                taken.append(Scored(outputs, output, trial.member.values(outputs, output)))
             except BadInput as error:
-                refused.append(str(error))
-                continue
-            is_taken = True
-            yield Scored(outputs, output, values)
-    if not is_taken:
-        raise Broken(f"values() refuses all outputs that were tried, the last with: {refused[-1]}")
+                refusal = str(error)
+        if taken:
+            return taken
+    raise Broken(f"values() refuses all outputs that were tried, the last with: {refusal}")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from decaf.data.pairs import Input, InputSet
 from decaf.errors import DataError, WriteFailed
 from decaf.foundation.digests import short
-from decaf.foundation.files import replace_file
+from decaf.foundation.files import refusals_as, replace_file
 
 INPUTS_AT_ONCE = 256
 REPORTED_FAILURES = 5
@@ -52,13 +52,9 @@ def store_inputs(workspace: Path, inputs: InputSet, read: Callable[[Input], NDAr
     target = input_file(workspace, inputs)
     if target.exists():
         return target
-    try:
+    remedy = "free some space there, or set 'workspace:' to another folder"
+    with refusals_as(WriteFailed, f"inputs cannot be stored in {target.parent}", remedy):
         replace_file(target, lambda temporary: _read_all(temporary, inputs.inputs, read))
-    except OSError as error:
-        raise WriteFailed(
-            f"inputs cannot be stored in {target.parent}: {error.strerror}; free some space "
-            "there, or set 'workspace:' to another folder"
-        ) from error
     return target
 
 

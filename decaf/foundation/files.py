@@ -1,8 +1,23 @@
 """Write a file whole or not at all."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from decaf.errors import DecafError
+
+
+@contextmanager
+def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None]:
+    """Turn what the disk refuses in the block into an error for people.
+
+    It says what cannot be done, why, and what to do next.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror}; {remedy}") from error
 
 
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:

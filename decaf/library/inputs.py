@@ -138,10 +138,8 @@ def pair_features(
     numbers = None
     if side is None:
         numbers = _checked_regions(inputs, regions)
-        has = np.stack(
-            [(numbers == k).reshape(len(inputs), -1).any(axis=1) for k in _range(numbers.max())],
-            axis=1,
-        )
+        every = np.arange(1, numbers.max() + 1)
+        has = np.stack([(numbers == k).reshape(len(inputs), -1).any(axis=1) for k in every], axis=1)
     else:
         if regions is not None:
             raise DataError("a path with 'side' makes its own features; give it no regions")
@@ -216,7 +214,3 @@ def _block(
         context=context,
         regions=regions,
     )
-
-
-def _range(last: int) -> range:
-    return range(1, int(last) + 1)

@@ -3,15 +3,14 @@
 Nothing is unpickled that others wrote: a torch file that would need it is refused.
 """
 
-import json
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from decaf.errors import ModelError, UnknownName, WriteFailed
 from decaf.foundation.arrays import Module, Tensor
-from decaf.foundation.files import replace_file
+from decaf.foundation.files import refusals_as, replace_file
 from decaf.models.architectures import Adapt
 
 SAFETENSORS = ".safetensors"
@@ -19,7 +18,6 @@ TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".tar", ".ckpt")
 ZIP_START, PICKLE_START = b"PK\x03\x04", b"\x80"
 STUMBLES = (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What code that expects a certain content raises for another one."""
-LONGEST_HEADER = 100_000_000
 SHOWN = 4
 
 UNPICKLING = (
@@ -41,7 +39,7 @@ def check_header(path: Path) -> None:
             f"weight file {path} is called {path.suffix or 'without a suffix'}; expected "
             f"{SAFETENSORS}, or a torch state dict called {', '.join(TORCH_SUFFIXES)}"
         )
-    start = _read(path, lambda file: file.read(4))
+    start = _start(path)
     if start != ZIP_START and not start.startswith(PICKLE_START):
         raise ModelError(
             f"{path} is not a torch checkpoint (it starts with {start!r}); download it again"
@@ -53,26 +51,22 @@ def read_metadata(path: Path) -> dict[str, str]:
 
     Raises ModelError when the file is missing, is a pickle, or is not safetensors.
     """
+    from safetensors import SafetensorError, safe_open
 
-    def header_of(file: Any) -> tuple[bytes, bytes]:
-        start = file.read(8)
-        length = int.from_bytes(start, "little")
-        return start, file.read(length) if length < LONGEST_HEADER else b""
-
-    start, text = _read(path, header_of)
+    start = _start(path)
     try:
-        header = json.loads(text)
-        return header.get("__metadata__", {})
-    except (ValueError, AttributeError) as error:
+        with safe_open(path, "np") as file:
+            return file.metadata() or {}
+    except SafetensorError as error:
         # Asked only now: the length that a header starts with may have the byte of a pickle.
-        if start[:4] == ZIP_START or start[:1] == PICKLE_START:
+        if start == ZIP_START or start.startswith(PICKLE_START):
             raise ModelError(
                 f"{path} is a pickle (a torch.save file); expected safetensors. {UNPICKLING}; a "
                 "torch file that holds tensors alone can be given as .pt or .pth"
             ) from error
         raise ModelError(
-            f"{path} is not a safetensors file (its header cannot be read); download or convert "
-            "the checkpoint again"
+            f"{path} is damaged, or not a safetensors file ({error}); download or convert the "
+            "checkpoint again"
         ) from error
 
 
@@ -81,14 +75,10 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
     Raises ModelError when the file is missing, is a pickle, is damaged or is not safetensors.
     """
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     read_metadata(path)
-    try:
-        return load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise ModelError(f"{path} is damaged: {error}; download the checkpoint again") from error
+    return load_file(path)
 
 
 def load_into(
@@ -216,15 +206,11 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, 
         ) from error
 
 
-def _read(path: Path, read: Callable[[Any], Any]) -> Any:
-    try:
-        with path.open("rb") as file:
-            return read(file)
-    except OSError as error:
-        raise ModelError(
-            f"weight file {path} cannot be read: {error.strerror}; put the checkpoint there, or "
-            "correct its path"
-        ) from error
+def _start(path: Path) -> bytes:
+    what = f"weight file {path} cannot be read"
+    remedy = "put the checkpoint there, or correct its path"
+    with refusals_as(ModelError, what, remedy), path.open("rb") as file:
+        return file.read(4)
 
 
 def _read_torch(path: Path) -> Any:

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from decaf.errors import AlertFailed, ConfigError
 from decaf.foundation.addresses import Address
+from decaf.foundation.files import refusals_as
 from decaf.foundation.retries import last_answer
 from decaf.foundation.settings import PlacedPath, Settings
 
@@ -113,14 +114,10 @@ def append(alerts: Alerts, content: Mapping[str, Any]) -> None:
 
     Raises AlertFailed when the file cannot be written.
     """
-    try:
+    remedy = "the audit is kept, and the next decaf reaudit writes them again"
+    with refusals_as(AlertFailed, f"file of alerts {alerts.file} cannot be written", remedy):
         alerts.file.parent.mkdir(parents=True, exist_ok=True)
         with alerts.file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(content, allow_nan=False) + "\n")
             file.flush()
             os.fsync(file.fileno())
-    except OSError as error:
-        raise AlertFailed(
-            f"file of alerts {alerts.file} cannot be written: {error.strerror}; the audit is kept, "
-            "and the next decaf reaudit writes them again"
-        ) from error

@@ -156,30 +156,17 @@ def check_places(gates: Mapping[str, Gate], **known: Collection[str]) -> None:
 
 def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow]) -> list[DriftRow]:
     """Rows that a gate is about; an empty one where nothing of it was measured."""
-    found = [
+    place = (gate.pair_type, gate.path, gate.variant)
+    concerned = [
         row
         for row in rows
         if (row.metric, row.level) == (metric, gate.confidence)
         and all(
-            wanted is None or wanted == of
-            for wanted, of in (
-                (gate.pair_type, row.pair_type),
-                (gate.path, row.path),
-                (gate.variant, row.variant),
-            )
+            wanted in (None, of)
+            for wanted, of in zip(place, (row.pair_type, row.path, row.variant), strict=True)
         )
     ]
-    nothing = DriftRow(
-        entry,
-        gate.pair_type,
-        gate.path,
-        gate.variant,
-        metric,
-        gate.confidence,
-        *[None] * 9,
-        NOTHING,
-    )
-    return found or [nothing]
+    return concerned or [DriftRow(entry, *place, metric, gate.confidence, *[None] * 9, NOTHING)]
 
 
 def _judged(row: DriftRow, gate: Gate, name: str) -> Judged:

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.files import refusals_as
 from decaf.foundation.plugins import one_of
 from decaf.foundation.settings import PlacedPath
 from decaf.foundation.strangers import code_of
@@ -247,16 +248,11 @@ def _check_objective(card: EstimatorCard, path: Path, objective: str) -> None:
 
 def _check_header(path: Path) -> None:
     """Check that a file is there and of the kind that its suffix says; opens nothing else."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(1)
-            file.seek(max(0, path.stat().st_size - LONGEST_END))
-            end = file.read().rstrip()[-1:]
-    except OSError as error:
-        raise ModelError(
-            f"estimator {path} cannot be read: {error.strerror}; put the file there, or correct "
-            "'file:'"
-        ) from error
+    what, remedy = f"estimator {path} cannot be read", "put the file there, or correct 'file:'"
+    with refusals_as(ModelError, what, remedy), path.open("rb") as file:
+        start = file.read(1)
+        file.seek(max(0, path.stat().st_size - LONGEST_END))
+        end = file.read().rstrip()[-1:]
     if path.suffix == SKOPS:
         is_whole = zipfile.is_zipfile(path) and SKOPS_SCHEMA in zipfile.ZipFile(path).namelist()
     else:

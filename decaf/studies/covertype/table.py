@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError
+from decaf.foundation.files import refusals_as
 from decaf.studies.covertype.joblib_array import read_array
 
 QUANTITIES = (
@@ -80,10 +81,8 @@ def state_of(path: Path) -> tuple[int, ...]:
     """
     found = []
     for file in _files(path):
-        try:
+        with refusals_as(DataError, f"{file} cannot be read", EXPECTED):
             status = file.stat()
-        except OSError as error:
-            raise DataError(f"{file} cannot be read: {error.strerror}; {EXPECTED}") from error
         found += [status.st_size, status.st_mtime_ns]
     return tuple(found)
 
