@@ -10,14 +10,19 @@ registration. Others come from :mod:`decaf.foundation.strangers`.
 import importlib
 import pkgutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import GetCoreSchemaHandler, TypeAdapter
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic import (
+    PlainSerializer,
+    PlainValidator,
+    SerializationInfo,
+    TypeAdapter,
+    ValidationInfo,
+)
+from pydantic_core import PydanticCustomError
 
 from decaf.errors import ConfigError, suggestion
 from decaf.foundation import strangers
@@ -90,11 +95,11 @@ def providers(base: type, name: str) -> list[tuple[str, str]]:
 
 def one_of(base: type, default: str | None = None) -> Any:
     """Type of a section that is any member of a place, told by its tag, or else by a default."""
-    return Annotated[base, _Section(base, default)]
+    section = _Section(base, default)
+    return Annotated[base, PlainValidator(section.validate), PlainSerializer(section.serialize)]
 
 
-@dataclass(frozen=True)
-class _Section:
+class _Section(NamedTuple):
     """Validates a section with the class that its tag names, which is imported by then at latest.
 
     Members are looked for when the first section is validated, so that a base class does not have
@@ -104,17 +109,7 @@ class _Section:
     base: type
     default: str | None
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.with_info_plain_validator_function(
-            self._validate,
-            serialization=core_schema.plain_serializer_function_ser_schema(
-                self._serialize, info_arg=True
-            ),
-        )
-
-    def _validate(self, section: Any, info: core_schema.ValidationInfo) -> Any:
+    def validate(self, section: Any, info: ValidationInfo) -> Any:
         if isinstance(section, self.base):
             return section
         if not isinstance(section, dict):
@@ -144,7 +139,7 @@ class _Section:
             raise ConfigError(f"unknown {self.base.place.tag} {name!r}{suggestion(str(name), own)}")
         return own[name]
 
-    def _serialize(self, section: Any, info: core_schema.SerializationInfo) -> Any:
+    def serialize(self, section: Any, info: SerializationInfo) -> Any:
         member = type(section)
         dumped = _adapter(member).dump_python(section, mode=info.mode)
         return {**dumped, self.base.place.tag: strangers.configured_name(member)}
