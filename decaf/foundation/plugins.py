@@ -22,12 +22,11 @@ from pydantic import (
     TypeAdapter,
     ValidationInfo,
 )
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import ConfigError, suggestion
 from decaf.foundation import strangers
 from decaf.foundation.place import Place
-from decaf.foundation.settings import FOLDER
+from decaf.foundation.settings import FOLDER, fault
 
 STUDIES = "decaf.studies"
 
@@ -113,16 +112,14 @@ class _Section(NamedTuple):
         if isinstance(section, self.base):
             return section
         if not isinstance(section, dict):
-            raise PydanticCustomError("section", "expected a section of keys and values")
+            raise fault("expected a section of keys and values")
         tag = self.base.place.tag
         name = section.get(tag, self.default)
         is_from_elsewhere = FOLDER in (info.context or {})
         try:
             member = self._own(name) if is_from_elsewhere else self._find(name)
         except ConfigError as error:
-            raise PydanticCustomError(
-                "unknown_tag", "{problem}", {"key": tag, "problem": str(error)}
-            ) from error
+            raise fault(str(error), tag) from error
         own_name = strangers.tag_of(member)
         return _adapter(member).validate_python({**section, tag: own_name}, context=info.context)
 

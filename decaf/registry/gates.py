@@ -4,10 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import ConfigError, suggestion
-from decaf.foundation.settings import Settings
+from decaf.foundation.settings import Settings, fault
 
 METRICS = (
     "endpoint_magnitude",
@@ -49,9 +48,7 @@ class Gate(Settings):
     @model_validator(mode="after")
     def _has_a_limit(self) -> "Gate":
         if all(getattr(self, rule) is None for rule in RULES):
-            raise PydanticCustomError(
-                "limit", "give at least one of 'increase', 'decrease', 'at_most' and 'at_least'"
-            )
+            raise fault("give at least one of 'increase', 'decrease', 'at_most' and 'at_least'")
         return self
 
 

@@ -1,4 +1,4 @@
-"""Baselines of a table's audit: what other methods say of a factor. One method per module.
+"""Baselines of a table's audit: what other methods say of a factor.
 
 A method is a settings class derived from :class:`Baseline`; its budget of rows is its fields. It
 is given one classifier and the rows that are audited, with the context and the factor that each of
@@ -7,10 +7,14 @@ and appendix I). A new module in this package is a new method. Libraries are imp
 are used: planning imports none.
 """
 
+import importlib
+import logging
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -155,3 +159,12 @@ def _finite(found: Component) -> Component:
 def mean_magnitude(values: NDArray[np.floating]) -> dict[str, Component]:
     """Mean of the absolute values of (n,) attributions, one for each explained row."""
     return {"score": Component(float(np.mean(np.abs(values))), len(values))}
+
+
+def quiet_import(name: str) -> ModuleType:
+    """Import a module of a library; what it warns of is its own to mend."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = importlib.import_module(name)
+    logging.getLogger("shap").setLevel(logging.ERROR)  # it advises on budgets, which are settings
+    return module

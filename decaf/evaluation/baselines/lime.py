@@ -5,8 +5,13 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from decaf.evaluation.baselines.base import Baseline, Component, Subject, mean_magnitude
-from decaf.foundation.quiet_imports import quiet_import
+from decaf.evaluation.baselines.base import (
+    Baseline,
+    Component,
+    Subject,
+    mean_magnitude,
+    quiet_import,
+)
 
 ONLY = 1
 """Under this name LIME keeps the weights of a model with one output."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, SecretStr, field_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import ModelError, ScoringFailed
 from decaf.foundation.addresses import Address
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.retries import is_transient, last_answer
+from decaf.foundation.settings import fault
 from decaf.models.card import Model, ModelCard, Output
 
 if TYPE_CHECKING:
@@ -70,9 +70,7 @@ class EndpointCard(ModelCard):
         for name, value in headers.items():
             text = value.get_secret_value()
             if not (text.isascii() and text.isprintable() and text.strip()):
-                raise PydanticCustomError(
-                    "header", "header '{name}' is empty or cannot be sent", {"name": name}
-                )
+                raise fault(f"header '{name}' is empty or cannot be sent")
         return headers
 
     @property

@@ -9,13 +9,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.files import refusals_as
 from decaf.foundation.plugins import one_of
-from decaf.foundation.settings import PlacedPath
+from decaf.foundation.settings import PlacedPath, fault
 from decaf.foundation.strangers import code_of
 from decaf.models.array_model import ArrayModel
 from decaf.models.card import Model, Output
@@ -66,9 +65,7 @@ class EstimatorCard(TrainableCard):
     @model_validator(mode="after")
     def _one_source(self) -> "EstimatorCard":
         if (self.file is None) == (self.training is None):
-            raise PydanticCustomError(
-                "file", "give exactly one of 'file' and 'training' (a recipe)"
-            )
+            raise fault("give exactly one of 'file' and 'training' (a recipe)")
         return self
 
     @property

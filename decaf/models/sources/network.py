@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.plugins import one_of
 from decaf.foundation.readiness import Check
-from decaf.foundation.settings import PlacedPath
+from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.foundation.strangers import code_of
 from decaf.models import architectures
 from decaf.models.card import Model, Output
@@ -84,28 +83,24 @@ class NetworkCard(TrainableCard):
     @model_validator(mode="after")
     def _one_source_of_weights(self) -> "NetworkCard":
         if sum(given is not None for given in (self.weights, self.pretrained, self.training)) != 1:
-            raise PydanticCustomError(
-                "weights_source",
+            raise fault(
                 "give exactly one of 'weights' (a file), 'pretrained' (a tag) and 'training' (a "
-                "recipe)",
+                "recipe)"
             )
         return self
 
     @model_validator(mode="after")
     def _keys_that_belong_together(self) -> "NetworkCard":
         is_torch_file = self.weights is not None and self.weights.suffix != SAFETENSORS
-        wrong = [
-            ("entry", self.entry is not None and not is_torch_file, "a torch file in 'weights'"),
-            ("prefix", self.prefix is not None and self.weights is None, "'weights'"),
-            ("checkpoints", self.checkpoints is not None and not self.pretrained, "'pretrained'"),
-            ("std", len(self.std) != len(self.mean), "as many numbers as 'mean'"),
-            ("std", min(self.std) <= 0, "numbers above 0"),
-        ]
-        for key, is_wrong, needed in wrong:
-            if is_wrong:
-                raise PydanticCustomError(
-                    "belongs_together", "'{key}' needs {needed}", {"key": key, "needed": needed}
-                )
+        require_keys(
+            [
+                ("entry", self.entry is None or is_torch_file, "a torch file in 'weights'"),
+                ("prefix", self.prefix is None or self.weights is not None, "'weights'"),
+                ("checkpoints", self.checkpoints is None or bool(self.pretrained), "'pretrained'"),
+                ("std", len(self.std) == len(self.mean), "as many numbers as 'mean'"),
+                ("std", min(self.std) > 0, "numbers above 0"),
+            ]
+        )
         return self
 
     @property

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.foundation.arrays import Module
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.readiness import Check
-from decaf.foundation.settings import PlacedPath
+from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models import architectures
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into, save
 from decaf.models.precision import Precision
@@ -114,39 +113,29 @@ class ImageNet9FineTune(NetworkRecipe):
     @model_validator(mode="after")
     def _usable(self) -> "ImageNet9FineTune":
         if (self.initial_weights is None) == (self.pretrained is None):
-            raise PydanticCustomError(
-                "initial_weights",
-                "give exactly one of 'initial_weights' (a file) and 'pretrained' (a tag)",
-            )
+            raise fault("give exactly one of 'initial_weights' (a file) and 'pretrained' (a tag)")
         low, high = self.crop_scale
         if not 0 < low <= high <= 1:
-            raise PydanticCustomError(
-                "crop_scale", "'crop_scale' is two shares, 0 < smallest <= largest <= 1"
-            )
+            raise fault("'crop_scale' is two shares, 0 < smallest <= largest <= 1")
         start = self.initial_weights
         is_torch_file = start is not None and start.suffix != SAFETENSORS
-        for key, given, fits, needed in (
-            ("checkpoints", self.checkpoints, self.pretrained is not None, "'pretrained'"),
-            ("entry", self.entry, is_torch_file, "a torch file in 'initial_weights'"),
-            ("prefix", self.prefix, start is not None, "'initial_weights'"),
-        ):
-            if given is not None and not fits:
-                raise PydanticCustomError(
-                    "belongs_together", "'{key}' needs {needed}", {"key": key, "needed": needed}
-                )
+        require_keys(
+            [
+                ("checkpoints", self.checkpoints is None or start is None, "'pretrained'"),
+                ("entry", self.entry is None or is_torch_file, "a torch file in 'initial_weights'"),
+                ("prefix", self.prefix is None or start is not None, "'initial_weights'"),
+            ]
+        )
         if self.warm_up_epochs >= self.epochs:
-            raise PydanticCustomError(
-                "warm_up_epochs",
-                "'warm_up_epochs' is {given} and 'epochs' {epochs}; the rate has to fall again, so "
-                "warm up for fewer",
-                {"given": self.warm_up_epochs, "epochs": self.epochs},
+            raise fault(
+                f"'warm_up_epochs' is {self.warm_up_epochs} and 'epochs' {self.epochs}; the rate "
+                "has to fall again, so warm up for fewer"
             )
         strays = [epoch for epoch in self.keep_epochs if not 1 <= epoch <= self.epochs]
         if strays or len(set(self.keep_epochs)) < len(self.keep_epochs):
-            raise PydanticCustomError(
-                "keep_epochs",
-                "'keep_epochs' is {given}; expected numbers from 1 to {epochs}, each once",
-                {"given": str(list(self.keep_epochs)), "epochs": self.epochs},
+            raise fault(
+                f"'keep_epochs' is {list(self.keep_epochs)}; expected numbers from 1 to "
+                f"{self.epochs}, each once"
             )
         return self
 

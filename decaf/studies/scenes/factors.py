@@ -29,8 +29,6 @@ FACTORS = (
 """The shapes are, by level: cube, cylinder, sphere, capsule."""
 
 _CARDINALITIES = np.array([factor.cardinality for factor in FACTORS])
-_STRIDES = np.append(np.cumprod(_CARDINALITIES[:0:-1])[::-1], 1)
-
 SCENE_COUNT = int(_CARDINALITIES.prod())
 
 _UNDEFINED = -1
@@ -78,7 +76,7 @@ def scene_index(levels: np.ndarray) -> np.ndarray:
             f"scene levels: row {row} has {factor.name} {levels[row, column]}, "
             f"expected 0 to {factor.cardinality - 1}"
         )
-    return levels.astype(np.int64) @ _STRIDES
+    return np.ravel_multi_index(tuple(levels.T.astype(np.int64)), _CARDINALITIES)
 
 
 def scene_levels(index: np.ndarray) -> np.ndarray:
@@ -108,7 +106,7 @@ def scene_levels(index: np.ndarray) -> np.ndarray:
     outside = (index < 0) | (index >= SCENE_COUNT)
     if outside.any():
         raise DataError(f"scene index: found {index[outside][0]}, expected 0 to {SCENE_COUNT - 1}")
-    return (index.astype(np.int64)[:, None] // _STRIDES % _CARDINALITIES).astype(np.uint8)
+    return np.stack(np.unravel_index(index.astype(np.int64), _CARDINALITIES), axis=1).astype(np.uint8)
 
 
 def has_counterfactual(index: np.ndarray, factor: str, map: int = 1) -> np.ndarray:
