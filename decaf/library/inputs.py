@@ -94,14 +94,9 @@ def type_name(array: Array) -> str:
 def pair_inputs(inputs: dict[str, Array], ids: Sequence[str]) -> PairedInputs:
     """Pair the first two arrays row by row; two more are the same under the swapped context.
 
-    Raises DataError when the arrays differ in library, device, type or shape.
-
-    Parameters
-    ----------
-    inputs
-        Two or four arrays of :func:`as_inputs`, by the name that errors call them.
-    ids
-        (n_pairs,) names of the pairs.
+    Inputs are two or four arrays of :func:`as_inputs`, by the name that errors call them, ids the
+    (n_pairs,) names of the pairs. Raises DataError when the arrays differ in library, device, type
+    or shape.
     """
     (first_name, first), *others = inputs.items()
     for name, other in others:

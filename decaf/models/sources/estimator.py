@@ -85,14 +85,11 @@ class EstimatorCard(TrainableCard):
 
     def weights_digest(self, workspace: Path) -> str:
         """Digest of the file, whose kind is checked."""
-        path = self._path(workspace)
-        _check_header(path)
-        return self._file_digest(path, self.sha256)
+        return self._file_digest(self._checked_file(workspace), self.sha256)
 
     def load(self, workspace: Path, device: str) -> Model:
         """Open the file; estimators run on the CPU, whatever the device."""
-        path = self._path(workspace)
-        _check_header(path)
+        path = self._checked_file(workspace)
         opened = (_open_skops if path.suffix == SKOPS else _open_xgboost)(self, path)
 
         def answer(inputs: NDArray[np.float32]) -> NDArray:
@@ -119,8 +116,10 @@ class EstimatorCard(TrainableCard):
         """From the file beside the estimator's."""
         return read_outcome(path)
 
-    def _path(self, workspace: Path) -> Path:
-        return self.trained_file(workspace) if self.file is None else self.file
+    def _checked_file(self, workspace: Path) -> Path:
+        path = self.trained_file(workspace) if self.file is None else self.file
+        _check_header(path)
+        return path
 
 
 class Opened(NamedTuple):

@@ -45,22 +45,11 @@ _MAPS = {
 
 
 def scene_index(levels: np.ndarray) -> np.ndarray:
-    """Number the scenes that have these levels.
+    """Number the scenes that have these levels: (n, 6) integers → (n,) int64.
 
-    Parameters
-    ----------
-    levels
-        (n, 6) integers, one column per factor in the order of ``FACTORS``. n may be 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n,) int64 in [0, ``SCENE_COUNT``).
-
-    Raises
-    ------
-    DataError
-        Another shape or type, or a level that its factor does not have.
+    Levels have one column per factor in the order of ``FACTORS``, numbers lie in
+    [0, ``SCENE_COUNT``), n may be 0. Raises DataError for another shape or type, or a level that
+    its factor does not have.
     """
     levels = np.asarray(levels)
     if levels.ndim != 2 or levels.shape[1] != len(FACTORS) or levels.dtype.kind not in "iu":
@@ -80,22 +69,9 @@ def scene_index(levels: np.ndarray) -> np.ndarray:
 
 
 def scene_levels(index: np.ndarray) -> np.ndarray:
-    """Look up the levels of scenes: the inverse of ``scene_index``.
+    """Look up the levels of scenes, the inverse of ``scene_index``: (n,) integers → (n, 6) uint8.
 
-    Parameters
-    ----------
-    index
-        (n,) integers in [0, ``SCENE_COUNT``). n may be 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n, 6) uint8, one column per factor in the order of ``FACTORS``.
-
-    Raises
-    ------
-    DataError
-        Another shape or type, or an index that no scene has.
+    Raises DataError for another shape or type, or an index that no scene has.
     """
     index = np.asarray(index)
     if index.ndim != 1 or index.dtype.kind not in "iu":
@@ -106,7 +82,9 @@ def scene_levels(index: np.ndarray) -> np.ndarray:
     outside = (index < 0) | (index >= SCENE_COUNT)
     if outside.any():
         raise DataError(f"scene index: found {index[outside][0]}, expected 0 to {SCENE_COUNT - 1}")
-    return np.stack(np.unravel_index(index.astype(np.int64), _CARDINALITIES), axis=1).astype(np.uint8)
+    return np.stack(np.unravel_index(index.astype(np.int64), _CARDINALITIES), axis=1).astype(
+        np.uint8
+    )
 
 
 def has_counterfactual(index: np.ndarray, factor: str, map: int = 1) -> np.ndarray:
