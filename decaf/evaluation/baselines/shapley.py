@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from decaf.evaluation.baselines.base import (
     quiet_import,
 )
 
+FOREST_VALUES = "decaf.evaluation.tree_shapley"
+"""Compiles when it is imported."""
+
 
 class NativeShap(Baseline):
     """Mean absolute Shapley value of the factor on rows of all contexts and labels.
@@ -26,15 +29,11 @@ class NativeShap(Baseline):
     sampled against a background, in P(y = 1); these alone predict rows.
     """
 
+    libraries: ClassVar = ("shap", FOREST_VALUES)
     kind: Literal["native_shap"] = Field(description="this method")
     rows: int = Field(128, gt=0, description="rows that are explained, at most")
     background: int = Field(32, gt=0, description="rows that stand for unknown features, at most")
     permutations: int = Field(1, gt=0, description="of the features, each there and back")
-
-    def prepare(self) -> None:
-        """Import shap and the forests' values, which compiles."""
-        quiet_import("shap")
-        import decaf.evaluation.tree_shapley  # noqa: F401
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rng = np.random.default_rng(self.seed)
@@ -68,14 +67,11 @@ class KernelShap(Baseline):
     explained row with every row of the background: background + rows (1 + samples background).
     """
 
+    libraries: ClassVar = ("shap",)
     kind: Literal["kernel_shap"] = Field(description="this method")
     rows: int = Field(64, gt=0, description="rows that are explained, at most")
     background: int = Field(256, gt=0, description="rows that stand for unknown features, at most")
     samples: int = Field(512, gt=0, description="coalitions of each explained row")
-
-    def prepare(self) -> None:
-        """Import shap."""
-        quiet_import("shap")
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rng = np.random.default_rng(self.seed)
@@ -94,12 +90,9 @@ class ShapInteraction(Baseline):
     Path-dependent and exact: XGBoost's own in log-odds, forests' in P(y = 1). Predicts no row.
     """
 
+    libraries: ClassVar = (FOREST_VALUES,)
     kind: Literal["shap_interaction"] = Field(description="this method")
     rows: int = Field(128, gt=0, description="rows that are explained, at most")
-
-    def prepare(self) -> None:
-        """Import the forests' values, which compiles."""
-        import decaf.evaluation.tree_shapley  # noqa: F401
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rows, estimator = subject.rows, subject.estimator

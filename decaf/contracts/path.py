@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from decaf.contracts.base import Broken, Trial, require, same_twice
@@ -115,8 +116,6 @@ def knows_a_pair_whatever_the_block(trial: Trial) -> None:
 
 def is_the_same_in_torch(trial: Trial) -> None:
     """States made of tensors equal those made of arrays."""
-    import torch
-
     for tiny in _taken(trial):
         builder = StateBuilder(tiny.plan, torch.from_numpy(as_taken(tiny.inputs)))
         built = builder.build(np.arange(tiny.plan.state_count)).numpy()

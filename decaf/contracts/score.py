@@ -4,10 +4,10 @@ import json
 from typing import NamedTuple, get_args
 
 import numpy as np
+import torch
 
 from decaf.contracts.base import Broken, Trial, require
 from decaf.errors import BadInput
-from decaf.foundation.arrays import Tensor
 from decaf.models.card import Output
 
 ROWS = 5
@@ -18,15 +18,13 @@ WIDTHS = (1, 2, 10, 1000)
 class Scored(NamedTuple):
     """Outputs that the score takes."""
 
-    outputs: Tensor
+    outputs: torch.Tensor
     output: Output
-    values: Tensor
+    values: torch.Tensor
 
 
 def gives_one_row_of_float64_each(trial: Trial) -> None:
     """values() turns (n, outputs) into (n, columns), finite, float64."""
-    import torch
-
     for scored in _taken(trial):
         values = scored.values
         require(
@@ -45,8 +43,6 @@ def gives_one_row_of_float64_each(trial: Trial) -> None:
 
 def scores_a_row_by_itself(trial: Trial) -> None:
     """The score of a row does not depend on the other rows of the batch."""
-    import torch
-
     for scored in _taken(trial):
         alone = torch.cat(
             [trial.member.values(scored.outputs[[n]], scored.output) for n in range(ROWS)]
@@ -84,8 +80,6 @@ def has_an_identity(trial: Trial) -> None:
 
 def _taken(trial: Trial) -> list[Scored]:
     """Outputs of one width that the score takes, of each kind."""
-    import torch
-
     random = torch.Generator().manual_seed(0)
     for width in dict.fromkeys((getattr(trial.member, "classes", 1), *WIDTHS)):
         taken = []

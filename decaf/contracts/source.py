@@ -2,9 +2,10 @@
 
 from typing import get_args
 
+import torch
+
 from decaf.contracts.base import Broken, Trial, require, same_twice
 from decaf.errors import BadInput
-from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model, Output
 
 SHAPES = ((3, 32, 32), (3, 224, 224), (4,), (54,))
@@ -29,8 +30,6 @@ def is_known_by_digests(trial: Trial) -> None:
 
 def answers_a_batch(trial: Trial) -> None:
     """outputs() turns a batch into one row of numbers each, whatever the batch."""
-    import torch
-
     model = trial.member.load(trial.folder, "cpu")
     require(
         getattr(model, "output", None) in get_args(Output),
@@ -54,9 +53,7 @@ def answers_a_batch(trial: Trial) -> None:
     require(not outputs.requires_grad, "outputs() keeps gradients; use torch.inference_mode()")
 
 
-def _inputs(trial: Trial, model: Model) -> Tensor:
-    import torch
-
+def _inputs(trial: Trial, model: Model) -> torch.Tensor:
     own = getattr(trial.member, "example_shape", None)
     random = torch.Generator().manual_seed(0)
     refused = {}
