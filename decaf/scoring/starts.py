@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError, WriteFailed
-from decaf.foundation.files import mapped_array, replace_file
+from decaf.foundation.files import mapped_array, refusals_as, replace_file
 from decaf.reveal.path import Revealed, RevealPath, Start, Words
 
 STARTS_AT_ONCE = 256
@@ -74,13 +74,9 @@ def store_starts(path: Path, start: Start, draws: Iterable[Words], pattern: NDAr
     if path.exists():
         return
     words = np.unique(np.concatenate(list(draws)), axis=0)
-    try:
+    remedy = "free some space there, or set 'workspace:' to another folder"
+    with refusals_as(WriteFailed, f"random starts cannot be stored in {path.parent}", remedy):
         replace_file(path, lambda temporary: _make_all(temporary, start, words, pattern))
-    except OSError as error:
-        raise WriteFailed(
-            f"random starts cannot be stored in {path.parent}: {error.strerror}; free some space "
-            "there, or set 'workspace:' to another folder"
-        ) from error
 
 
 def open_starts(path: Path) -> StoredStarts:

@@ -1,7 +1,7 @@
 """Context channel: the same change under another context, mixed in analytically."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,21 +46,11 @@ class ContextChannel(RevealPath):
     """
 
     kind: Literal["context"] = "context"
-
-    @property
-    def has_common_start(self) -> bool:
-        """Not so: stage 0 is the response under the swapped context."""
-        return False
-
-    @property
-    def start(self) -> BlurredMidpoint:
-        """Never made: both ends are clean inputs."""
-        return BlurredMidpoint(0)
-
-    @property
-    def rule(self) -> Fade:
-        """Both ends are fully revealed."""
-        return Fade()
+    has_common_start: ClassVar[bool] = False
+    """Stage 0 is the response under the swapped context."""
+    start: ClassVar[BlurredMidpoint] = BlurredMidpoint(0)
+    """Never made: both ends are clean inputs."""
+    rule: ClassVar[Fade] = Fade()
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """The four clean inputs of every pair: swapped context first, then the endpoint's.

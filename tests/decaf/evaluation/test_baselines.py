@@ -16,14 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from decaf.data.factual import FactualRows
 from decaf.evaluation.baselines import base
 from decaf.evaluation.baselines.base import CountedProbability, Subject, Undefined
-from decaf.evaluation.baselines.context_permutation import ContextPermutation
-from decaf.evaluation.baselines.global_permutation import GlobalPermutation
-from decaf.evaluation.baselines.kernel_shap import KernelShap
 from decaf.evaluation.baselines.lime import Lime
-from decaf.evaluation.baselines.native_shap import NativeShap
 from decaf.evaluation.baselines.pdp_ale import PdpAle
+from decaf.evaluation.baselines.permutation import ContextPermutation, GlobalPermutation
 from decaf.evaluation.baselines.retraining import Retraining
-from decaf.evaluation.baselines.shap_interaction import ShapInteraction
+from decaf.evaluation.baselines.shapley import KernelShap, NativeShap, ShapInteraction
 from decaf.foundation.plugins import members
 from decaf.plan.study import Baseline
 

@@ -246,13 +246,13 @@ def test_a_factory_has_no_published_weights(caches):
 
 def test_torchvision_transforms_the_inputs_of_two_networks_itself(caches):
     (caches / "googlenet-1378be20.pth").touch()
-    found = architectures.pretrained("torchvision:googlenet", "IMAGENET1K_V1", caches)
+    found = architectures.weights("torchvision:googlenet", None, "IMAGENET1K_V1", caches)
     assert found.arguments == {"transform_input": True}
 
 
 def test_old_names_of_densenets_are_understood(caches):
     (caches / "densenet121-a639ec97.pth").touch()
-    found = architectures.pretrained("torchvision:densenet121", "IMAGENET1K_V1", caches)
+    found = architectures.weights("torchvision:densenet121", None, "IMAGENET1K_V1", caches)
     old = "features.denseblock1.denselayer2.norm.1.weight"
     new = "features.denseblock1.denselayer2.norm1.weight"
     assert new in architectures.build("torchvision:densenet121", {}).state_dict()
@@ -327,7 +327,7 @@ def test_asking_timm_for_its_filter_changes_nothing_of_it(caches):
 
     loader, drawn = _builder.load_pretrained, torch.random.get_rng_state()
     save_file(timm.create_model(UNASKED).state_dict(), caches / f"{UNASKED}.r160_in1k.safetensors")
-    found = architectures.pretrained(f"timm:{UNASKED}", "r160_in1k", caches)
+    found = architectures.weights(f"timm:{UNASKED}", None, "r160_in1k", caches)
     torch.random.set_rng_state(drawn)
     found.adapt({}, None)
     assert _builder.load_pretrained is loader

@@ -8,13 +8,15 @@ as bad input, and has to take one.
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from decaf.contracts.base import Broken, Contract, Trial, require
-from decaf.data.pairs import Input, Pair, PairBlock, PairSet
+from decaf.contracts.base import Broken, Trial, require, same_twice
+from decaf.data.pairs import PairBlock
 from decaf.errors import BadInput
 from decaf.foundation.arrays import as_taken
 from decaf.reveal.path import RevealPath
@@ -88,53 +90,56 @@ def is_planned_as_it_is_made_one_by_one(trial: Trial) -> None:
     """States that are shared between pairs and stages equal those made one by one."""
     for tiny in _taken(trial):
         built, index = tiny.built, tiny.plan.index[NAME]
-        for row in range(tiny.block.pair_count):
-            expected = _one_by_one(tiny, row)
-            planned = built[index[row, :REPETITIONS]]
-            difference = np.abs(planned - expected).max()
-            require(
-                difference <= TOLERANCE,
-                f"on {tiny.kind}, states of pair {tiny.block.pair_ids[row]} differ by "
-                f"{difference:.2g} from those that start.states and rule.states make of them "
-                "alone; equal contents have to be equal states, a start symmetrical in its two "
-                "inputs, and rows of a batch independent of each other",
+        for row, pair in enumerate(tiny.block.pair_ids):
+            _require_near(
+                tiny,
+                built[index[row, :REPETITIONS]],
+                _one_by_one(tiny, row),
+                f"states of pair {pair} differ by {{:.2g}} from those that start.states and "
+                "rule.states make of them alone; equal contents have to be equal states, a start "
+                "symmetrical in its two inputs, and rows of a batch independent of each other",
             )
 
 
 def knows_a_pair_whatever_the_block(trial: Trial) -> None:
     """What is revealed of a pair does not depend on the other pairs of its block."""
     for tiny in _taken(trial):
-        states = _one_by_one(tiny, 1)
         alone, inputs = _only(tiny, 1)
-        difference = np.abs(
-            states - _one_by_one(tiny._replace(block=alone, inputs=inputs), 0)
-        ).max()
-        require(
-            difference <= TOLERANCE,
-            f"on {tiny.kind}, states of a pair differ by {difference:.2g} when it is alone in its "
-            "block; draw by names of pairs or sources, not by their positions",
+        _require_near(
+            tiny,
+            _one_by_one(tiny, 1),
+            _one_by_one(tiny._replace(block=alone, inputs=inputs), 0),
+            "states of a pair differ by {:.2g} when it is alone in its block; draw by names of "
+            "pairs or sources, not by their positions",
         )
 
 
 def is_the_same_in_torch(trial: Trial) -> None:
     """States made of tensors equal those made of arrays."""
-    import torch
-
     for tiny in _taken(trial):
         builder = StateBuilder(tiny.plan, torch.from_numpy(as_taken(tiny.inputs)))
         built = builder.build(np.arange(tiny.plan.state_count)).numpy()
-        difference = np.abs(built - tiny.built).max()
-        require(
-            difference <= TOLERANCE,
-            f"on {tiny.kind}, states made by torch differ by {difference:.2g} from numpy's; "
-            "use operations that both have (decaf.foundation.arrays)",
+        _require_near(
+            tiny,
+            built,
+            tiny.built,
+            "states made by torch differ by {:.2g} from numpy's; use operations that both have "
+            "(decaf.foundation.arrays)",
         )
 
 
 def has_an_identity(trial: Trial) -> None:
     """identity() says in JSON what the states depend on, the same each time."""
-    first, second = (json.dumps(trial.member.identity("digest"), sort_keys=True) for _ in range(2))
-    require(first == second, "identity() differs when it is asked again")
+    same_twice(
+        lambda: json.dumps(trial.member.identity("digest"), sort_keys=True),
+        "identity() differs when it is asked again",
+    )
+
+
+def _require_near(tiny: Tiny, states: NDArray[Any], expected: NDArray[Any], complaint: str) -> None:
+    """Refuse a difference above the tolerance; the complaint has a place for it."""
+    difference = np.abs(states - expected).max()
+    require(difference <= TOLERANCE, f"on {tiny.kind}, {complaint.format(difference)}")
 
 
 def _blocks() -> Iterator[tuple[str, PairBlock, NDArray[Any]]]:
@@ -151,24 +156,22 @@ def _blocks() -> Iterator[tuple[str, PairBlock, NDArray[Any]]]:
 
 
 def _block(minus: int, context: tuple[int, int] | None = None) -> PairBlock:
-    images = tuple(Input(str(i), "clean", str(i), "") for i in range(4 * SOURCES))
+    """Four inputs of each source: the factual one, then by position what differs from it."""
     features = range(1, FEATURES + 1) if minus == 0 else (0,)
-    pairs = tuple(
-        Pair(
-            *(f"{source}/{feature}", str(source), "tiny", 0, "all"),
-            *(4 * source, 4 * source + minus, feature),
-            None if context is None else (4 * source + context[0], 4 * source + context[1]),
-        )
-        for source in range(SOURCES)
-        for feature in features
+    source, feature = np.array(list(product(range(SOURCES), features))).T
+    plus = 4 * source
+    return PairBlock(
+        pair_ids=tuple(f"{name}/{number}" for name, number in zip(source, feature, strict=True)),
+        source_ids=tuple(map(str, range(SOURCES))),
+        image_ids=tuple(map(str, range(4 * SOURCES))),
+        input_positions=np.arange(4 * SOURCES),
+        plus=plus,
+        minus=plus + minus,
+        source=source,
+        class_id=np.zeros_like(source),
+        feature=feature,
+        context=None if context is None else plus[:, None] + context,
     )
-    block = PairSet(images, pairs, "tiny").block(tuple(range(len(pairs))))
-    # All inputs, so that positions stay what they are.
-    place = block.input_positions
-    moved = {name: place[getattr(block, name)] for name in ("plus", "minus")}
-    if context is not None:
-        moved["context"] = place[block.context]
-    return replace(block, image_ids=tuple(str(i) for i in range(len(images))), **moved)
 
 
 def _plan(trial: Trial, kind: str, block: PairBlock, inputs: NDArray[Any]) -> Tiny:
@@ -228,14 +231,3 @@ def _only(tiny: Tiny, row: int) -> tuple[PairBlock, NDArray[Any]]:
         regions=None if block.regions is None else block.regions[::-1],
     )
     return alone, tiny.inputs[::-1]
-
-
-CONTRACTS: tuple[Contract, ...] = (
-    takes_some_kind_of_pairs,
-    starts_without_information,
-    ends_at_the_clean_inputs,
-    is_planned_as_it_is_made_one_by_one,
-    knows_a_pair_whatever_the_block,
-    is_the_same_in_torch,
-    has_an_identity,
-)

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from decaf.contracts.base import Contract, Trial, listed, require
+from decaf.contracts.base import Trial, require, require_type, same_twice
 from decaf.data.input_store import check_kind
 from decaf.data.pairs import Input, PairSet
+from decaf.errors import listed
 
 MOST_IMAGES = 200
 """Inputs that are read at most, evenly spread over the data set."""
@@ -12,13 +13,10 @@ MOST_IMAGES = 200
 
 def names_the_same_pairs_twice(trial: Trial) -> None:
     """pair_set() gives the same pairs and digests each time."""
-    first, second = trial.member.pair_set(), trial.member.pair_set()
-    require(
-        isinstance(first, PairSet),
-        f"pair_set() returned {type(first).__name__}; expected a decaf.data.pairs.PairSet",
-    )
-    require(
-        first == second and first.digest == second.digest,
+    pair_set = trial.member.pair_set
+    require_type(pair_set(), PairSet, "pair_set()", "a decaf.data.pairs.PairSet")
+    same_twice(
+        pair_set,
         "pair_set() gave other pairs, or other digests, when it was called again; draw from a seed "
         "that is a setting, and sort what a folder lists",
     )
@@ -75,10 +73,7 @@ def reads_every_input(trial: Trial) -> None:
     first = None
     for image in _some(trial.member.pair_set()):
         read = trial.member.read_input(image)
-        require(
-            isinstance(read, np.ndarray),
-            f"read_input({image.image_id}) returned {type(read).__name__}; expected an array",
-        )
+        require_type(read, np.ndarray, f"read_input({image.image_id})", "an array")
         check_kind(image, read)
         first = read if first is None else first
         require(
@@ -93,15 +88,5 @@ def reads_every_input(trial: Trial) -> None:
 
 
 def _some(pairs: PairSet) -> list[Input]:
-    count = len(pairs.inputs)
-    places = np.unique(np.linspace(0, count - 1, min(count, MOST_IMAGES)).astype(int))
-    return [pairs.inputs[place] for place in places]
-
-
-CONTRACTS: tuple[Contract, ...] = (
-    names_the_same_pairs_twice,
-    points_at_its_images,
-    has_digests,
-    passes_its_own_check,
-    reads_every_input,
-)
+    last = len(pairs.inputs) - 1
+    return [pairs.inputs[n] for n in np.unique(np.linspace(0, last, MOST_IMAGES).astype(int))]

@@ -1,17 +1,14 @@
 """What a score has to keep."""
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
+import torch
 
-from decaf.contracts.base import Broken, Contract, Trial, require
+from decaf.contracts.base import Broken, Trial, require
 from decaf.errors import BadInput
 from decaf.models.card import Output
-
-if TYPE_CHECKING:
-    import torch
 
 ROWS = 5
 WIDTHS = (1, 2, 10, 1000)
@@ -21,15 +18,13 @@ WIDTHS = (1, 2, 10, 1000)
 class Scored(NamedTuple):
     """Outputs that the score takes."""
 
-    outputs: "torch.Tensor"
+    outputs: torch.Tensor
     output: Output
-    values: "torch.Tensor"
+    values: torch.Tensor
 
 
 def gives_one_row_of_float64_each(trial: Trial) -> None:
     """values() turns (n, outputs) into (n, columns), finite, float64."""
-    import torch
-
     for scored in _taken(trial):
         values = scored.values
         require(
@@ -48,8 +43,6 @@ def gives_one_row_of_float64_each(trial: Trial) -> None:
 
 def scores_a_row_by_itself(trial: Trial) -> None:
     """The score of a row does not depend on the other rows of the batch."""
-    import torch
-
     for scored in _taken(trial):
         alone = torch.cat(
             [trial.member.values(scored.outputs[[n]], scored.output) for n in range(ROWS)]
@@ -85,32 +78,18 @@ def has_an_identity(trial: Trial) -> None:
     require(one != two, "identity() is the same for both directions; include 'direction'")
 
 
-def _taken(trial: Trial) -> Iterator[Scored]:
-    import torch
-
+def _taken(trial: Trial) -> list[Scored]:
+    """Outputs of one width that the score takes, of each kind."""
     random = torch.Generator().manual_seed(0)
-    refused = []
-    is_taken = False
     for width in dict.fromkeys((getattr(trial.member, "classes", 1), *WIDTHS)):
-        if is_taken:
-            return
+        taken = []
         for output in get_args(Output):
             outputs = torch.randn(ROWS, width, generator=random)
             outputs = outputs.softmax(dim=1) if output == "probabilities" else outputs
             try:
-                values = trial.member.values(outputs, output)
+                taken.append(Scored(outputs, output, trial.member.values(outputs, output)))
             except BadInput as error:
-                refused.append(str(error))
-                continue
-            is_taken = True
-            yield Scored(outputs, output, values)
-    if not is_taken:
-        raise Broken(f"values() refuses all outputs that were tried, the last with: {refused[-1]}")
-
-
-CONTRACTS: tuple[Contract, ...] = (
-    gives_one_row_of_float64_each,
-    scores_a_row_by_itself,
-    finds_the_column_of_a_pair,
-    has_an_identity,
-)
+                refusal = str(error)
+        if taken:
+            return taken
+    raise Broken(f"values() refuses all outputs that were tried, the last with: {refusal}")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from decaf.contracts.base import Contract, Trial, require
+from decaf.contracts.base import Trial, require, same_twice
 from decaf.data.factual import FactualRows
 from decaf.evaluation.baselines.base import Component, CountedProbability, Subject
 
@@ -32,17 +32,18 @@ def gives_every_component(trial: Trial) -> None:
 
 def gives_the_same_twice(trial: Trial) -> None:
     """Scores are the same each time; draws have a seed that is a setting."""
-    first, second = (trial.member.measure(_subject()) for _ in range(2))
-    require(first == second, "scores differ when they are made again; draw from self.seed")
+    same_twice(
+        lambda: trial.member.measure(_subject()),
+        "scores differ when they are made again; draw from self.seed",
+    )
 
 
 def leaves_the_rows_as_they_are(trial: Trial) -> None:
     """The audited rows are not changed."""
     subject = _subject()
-    before = subject.rows.inputs.copy()
     trial.member.measure(subject)
     require(
-        np.array_equal(before, subject.rows.inputs),
+        np.array_equal(_subject().rows.inputs, subject.rows.inputs),
         "the rows were changed in place; change a copy, as rows.at(context, factor) gives it",
     )
 
@@ -71,11 +72,3 @@ def _subject() -> Subject:
         model,
         lambda: LogisticRegression().fit(without, label),
     )
-
-
-CONTRACTS: tuple[Contract, ...] = (
-    gives_every_component,
-    gives_the_same_twice,
-    leaves_the_rows_as_they_are,
-    is_known_by_its_settings,
-)

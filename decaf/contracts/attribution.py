@@ -1,13 +1,10 @@
 """What an attribution method has to keep, on a score whose gradient is known."""
 
-from typing import TYPE_CHECKING
+import torch
 
-from decaf.contracts.base import Broken, Contract, Trial, require
+from decaf.contracts.base import Broken, Trial, require
 from decaf.errors import BadInput
 from decaf.scoring.image_scores import CountedScore
-
-if TYPE_CHECKING:
-    import torch
 
 SIZES = ((4, 4), (8, 8), (16, 12), (32, 32))
 """Heights and widths in px."""
@@ -18,8 +15,6 @@ COLUMNS = (0, 1, 0)
 
 def maps_are_finite_and_of_the_images_size(trial: Trial) -> None:
     """Maps are finite numbers, (n, channels or 1, height, width), for images of some size."""
-    import torch
-
     refused = {}
     for height, width in SIZES:
         try:
@@ -43,8 +38,6 @@ def maps_are_finite_and_of_the_images_size(trial: Trial) -> None:
 
 def makes_the_same_maps_twice(trial: Trial) -> None:
     """Maps are the same each time; draws have a seed that is a setting."""
-    import torch
-
     images = _images(*SIZES[-1])
     require(
         torch.equal(_maps(trial, images), _maps(trial, images)),
@@ -82,9 +75,7 @@ def counts_its_calls(trial: Trial) -> None:
     )
 
 
-def _images(height: int, width: int) -> "torch.Tensor":
-    import torch
-
+def _images(height: int, width: int) -> torch.Tensor:
     random = torch.Generator().manual_seed(0)
     return torch.rand(COUNT, CHANNELS, height, width, generator=random)
 
@@ -92,9 +83,7 @@ def _images(height: int, width: int) -> "torch.Tensor":
 def _score() -> CountedScore:
     """A curved score of two columns."""
 
-    def answer(images: "torch.Tensor") -> "torch.Tensor":
-        import torch
-
+    def answer(images: torch.Tensor) -> torch.Tensor:
         random = torch.Generator().manual_seed(1)
         weights = torch.randn(*images.shape[1:], 2, generator=random)
         linear = torch.einsum("nchw,chwk->nk", images, weights) / images[0].numel() ** 0.5
@@ -103,13 +92,5 @@ def _score() -> CountedScore:
     return CountedScore(answer)
 
 
-def _maps(trial: Trial, images: "torch.Tensor", batch_size: int = 64) -> "torch.Tensor":
+def _maps(trial: Trial, images: torch.Tensor, batch_size: int = 64) -> torch.Tensor:
     return trial.member.maps(_score(), images, COLUMNS, NAMES, batch_size)
-
-
-CONTRACTS: tuple[Contract, ...] = (
-    maps_are_finite_and_of_the_images_size,
-    makes_the_same_maps_twice,
-    maps_an_image_by_itself,
-    counts_its_calls,
-)

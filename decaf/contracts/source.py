@@ -1,13 +1,12 @@
 """What a source of models has to keep; its example has to be a card that can be loaded here."""
 
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from decaf.contracts.base import Broken, Contract, Trial, require
+import torch
+
+from decaf.contracts.base import Broken, Trial, require, same_twice
 from decaf.errors import BadInput
 from decaf.models.card import Model, Output
-
-if TYPE_CHECKING:
-    import torch
 
 SHAPES = ((3, 32, 32), (3, 224, 224), (4,), (54,))
 """Of one input, where the class does not say with `example_shape` which it takes."""
@@ -21,19 +20,16 @@ def is_known_by_digests(trial: Trial) -> None:
         ("weights_digest()", lambda: card.weights_digest(trial.folder)),
         ("preprocessing_digest", lambda: card.preprocessing_digest),
     ):
-        first, second = digest(), digest()
+        text = same_twice(digest, f"{name} differs when it is asked again")
         require(
-            isinstance(first, str) and first,
-            f"{name} is {first!r}; expected a text, as json_sha256(…) makes it",
+            isinstance(text, str) and text,
+            f"{name} is {text!r}; expected a text, as json_sha256(…) makes it",
         )
-        require(first == second, f"{name} differs when it is asked again")
     require(isinstance(card.origin, str), f"origin is {card.origin!r}; expected a text for people")
 
 
 def answers_a_batch(trial: Trial) -> None:
     """outputs() turns a batch into one row of numbers each, whatever the batch."""
-    import torch
-
     model = trial.member.load(trial.folder, "cpu")
     require(
         getattr(model, "output", None) in get_args(Output),
@@ -57,9 +53,7 @@ def answers_a_batch(trial: Trial) -> None:
     require(not outputs.requires_grad, "outputs() keeps gradients; use torch.inference_mode()")
 
 
-def _inputs(trial: Trial, model: Model) -> "torch.Tensor":
-    import torch
-
+def _inputs(trial: Trial, model: Model) -> torch.Tensor:
     own = getattr(trial.member, "example_shape", None)
     random = torch.Generator().manual_seed(0)
     refused = {}
@@ -75,6 +69,3 @@ def _inputs(trial: Trial, model: Model) -> "torch.Tensor":
         f"the model takes no input that was tried: {refused}; write example_shape: "
         "ClassVar[tuple[int, ...]] = (channels, height, width) or (features,) in the class"
     )
-
-
-CONTRACTS: tuple[Contract, ...] = (is_known_by_digests, answers_a_batch)

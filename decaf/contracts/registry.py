@@ -1,6 +1,6 @@
 """What a registry has to keep; its example has to be one that can be listed here."""
 
-from decaf.contracts.base import Contract, Trial, require
+from decaf.contracts.base import Trial, require, same_twice
 from decaf.models.card import ModelCard
 from decaf.plan.resolution import listed
 from decaf.registry.entries import Entry, Fetched
@@ -8,14 +8,13 @@ from decaf.registry.entries import Entry, Fetched
 
 def lists_the_same_twice(trial: Trial) -> None:
     """entries() gives the same entries in the same order each time, every name once."""
-    first, second = listed(trial.member), listed(trial.member)
-    strange = [entry for entry in first if not isinstance(entry, Entry)]
-    require(not strange, f"entries() gave {strange[:1]}; expected decaf.registry.entries.Entry")
-    require(
-        first == second,
+    entries = same_twice(
+        lambda: listed(trial.member),
         "entries() gave others, or another order, when it was called again; sort them, and make "
         "digests from content alone",
     )
+    strange = [entry for entry in entries if not isinstance(entry, Entry)]
+    require(not strange, f"entries() gave {strange[:1]}; expected decaf.registry.entries.Entry")
 
 
 def knows_entries_by_digest(trial: Trial) -> None:
@@ -42,10 +41,3 @@ def fetches_what_it_lists(trial: Trial) -> None:
             isinstance(fetched.model, ModelCard) or "id" not in fetched.model,
             "the card has an 'id'; leave it out, re-audits name their models",
         )
-
-
-CONTRACTS: tuple[Contract, ...] = (
-    lists_the_same_twice,
-    knows_entries_by_digest,
-    fetches_what_it_lists,
-)

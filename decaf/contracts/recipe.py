@@ -1,6 +1,6 @@
 """What a recipe has to keep. The training itself is not tried here: it takes data and time."""
 
-from decaf.contracts.base import Contract, Trial, require
+from decaf.contracts.base import Trial, require
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
 
 SUFFIXES = (".skops", ".json", ".ubj")
@@ -37,6 +37,3 @@ def says_what_its_file_is(trial: Trial) -> None:
             all(isinstance(name, str) for name in recipe.trusted),
             f"trusted is {recipe.trusted!r}; expected names of types, as 'package.module.Type'",
         )
-
-
-CONTRACTS: tuple[Contract, ...] = (says_what_it_starts_from, says_what_its_file_is)
