@@ -150,7 +150,7 @@ def _withdraw(root: Root, withdrawal: Withdrawal) -> None:
     study = withdrawal.study
     repair_compactions(root, study)
     going = {receipt.name: receipt.committed_at for receipt in withdrawal.commits}
-    for source, members in parts([r for r in receipts.read(root) if r.study == study]):
+    for source, members in parts(list(receipts.read(root, study))):
         staying = [receipt for receipt in members if receipt.name not in going]
         if 0 < len(staying) < len(members):
             fold(root, [Part(source, staying)])
@@ -161,7 +161,7 @@ def _withdraw(root: Root, withdrawal: Withdrawal) -> None:
 
 
 def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
-    own = {receipt.name: receipt for receipt in receipts.read(root) if receipt.study == study}
+    own = {receipt.name: receipt for receipt in receipts.read(root, study)}
     for receipt in own.values():
         if receipt.kind in NAMING and not is_whole(storage.open(root), receipt):
             raise WarehouseError(
@@ -175,9 +175,7 @@ def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
             for name in ("runs", "reaudits", "commits_of_runs")
         )
     kept = kept_runs(runs, reaudits, keep, datetime.now(UTC))
-    names: dict[str, set[str]] = {}
-    for row in named:
-        names.setdefault(row["run_id"], set()).add(row["name"])
+    names = {row["run_id"]: set(row["names"]) for row in named}
     needed = {name for run_id in kept for name in names.get(run_id, ())}
     old, going = [], set()
     for row in reversed(runs):
