@@ -61,16 +61,18 @@ def field(
     meaning: str = "",
     write: Callable[[Any], str] = text,
     *,
-    metric: str = "",
+    is_number: bool | None = None,
     note: str = "",
     hover: str = "",
 ) -> Field:
-    """Column of one field of a row, left aligned if it is text.
+    """Column of one field of a row.
 
     Parameters
     ----------
     write
         Writes its value.
+    is_number
+        Whether it is aligned as numbers are; if it is not given, all but plain text is.
     note, hover
         Fields with the second line and the explanation of each cell, where it has them; both may
         be NULL.
@@ -80,7 +82,8 @@ def field(
         more = (getattr(row, other) or "" if other else "" for other in (note, hover))
         return Cell(write(getattr(row, name)), *more)
 
-    return Field(Column(label, unit, meaning, write is not text, metric), cell)
+    is_right = write is not text if is_number is None else is_number
+    return Field(Column(label, unit, meaning, is_right), cell)
 
 
 def table(

@@ -38,7 +38,7 @@ ENTRIES = (
         Column("Verdict", meaning="Of all its gates: the worst", is_number=False),
         lambda row: Cell(row.verdict or (MISSING if row.state == "audited" else row.state)),
     ),
-    Field(Column("Note", is_number=False), lambda row: Cell(row.problem or "")),
+    field("problem", "Note", write=lambda problem: problem or "", is_number=False),
 )
 ROLES = (
     ENTRY,
@@ -48,10 +48,7 @@ ROLES = (
     field("role_now", "To"),
     field("trajectory_count", "Trajectories", "count", write=count),
     field("frac", "Share", write=percent),
-    Field(
-        Column("Pairs", "the first five", is_number=False),
-        lambda row: Cell(", ".join(row.pair_ids)),
-    ),
+    field("pair_ids", "Pairs", "the first five", write=", ".join, is_number=False),
 )
 
 
@@ -61,10 +58,10 @@ def registry_tables(facts: Facts) -> list[Table]:
         value for row in facts.history for value in (row.value, row.upper_limit)
     )
     tables = [
-        table("The newest re-audit", ENTRIES, facts.entries, facts.runnable("entries")),
+        facts.table("entries", "The newest re-audit", ENTRIES),
         _verdicts(facts, decimals),
         _drift(facts, decimals),
-        table("Pairs whose role changed", ROLES, facts.roles, facts.runnable("roles")),
+        facts.table("roles", "Pairs whose role changed", ROLES),
         _history(facts, decimals),
     ]
     return [table for table in tables if table.rows]
@@ -94,15 +91,14 @@ def _verdicts(facts: Facts, decimals: int) -> Table:
         field("verdict", "Verdict", note="reason"),
         METRIC,
         OF,
-        Field(Column("Rule", is_number=False), lambda row: Cell(row.rule.replace("_", " "))),
+        field("rule", "Rule", write=lambda rule: rule.replace("_", " "), is_number=False),
         field("gate_limit", "Limit", write="{:g}".format),
         Field(
             Column("Found", meaning="With its interval at the level of the gate"),
             lambda row: with_interval(row.found, row.lower_limit, row.upper_limit, decimals),
         ),
     )
-    title = "Gates that failed, or had not enough evidence"
-    return table(title, fields, facts.verdicts, facts.runnable("verdicts"))
+    return facts.table("verdicts", "Gates that failed, or had not enough evidence", fields)
 
 
 def _drift(facts: Facts, decimals: int) -> Table:
@@ -131,17 +127,21 @@ def _drift(facts: Facts, decimals: int) -> Table:
         "and for all models. Rows are those whose adjusted p is 0.05 at most (Benjamini and "
         "Hochberg): of all of them, 5% are expected to be no change."
     )
-    return table("What moved", fields, facts.drift, facts.runnable("drift"), note)
+    return facts.table("drift", "What moved", fields, note)
 
 
 def _history(facts: Facts, decimals: int) -> Table:
     def cell(row: Row) -> Cell:
         return with_interval(row.value, row.lower_limit, row.upper_limit, decimals)
 
-    date = Field(
-        Column("Date", is_number=False), lambda row: Cell(f"{row.resolved_at:%Y-%m-%d %H:%M}")
+    of_line = (
+        ENTRY,
+        PAIR_TYPE,
+        PATH,
+        field("resolved_at", "Date", write="{:%Y-%m-%d %H:%M}".format, is_number=False),
+        field("version", "Version"),
+        field("change", "Change"),
     )
-    of_line = (ENTRY, PAIR_TYPE, PATH, date, field("version", "Version"), field("change", "Change"))
     fields = (
         *map(line_field, of_line),
         *(line_metric(metric, "95% interval", cell) for metric in COMPONENTS),

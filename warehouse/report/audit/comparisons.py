@@ -61,7 +61,7 @@ def sweep_table(facts: Facts) -> Table:
         ACTIVE,
         *(metric_field(metric, decimals) for metric in COMPONENTS),
     )
-    return table("Mean over models", fields, facts.sweep, facts.runnable("sweep"))
+    return facts.table("sweep", "Mean over models", fields)
 
 
 def _path_table(

@@ -5,13 +5,14 @@ prints the same text beside its table, so that a reader can run it.
 """
 
 from collections import namedtuple
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import duckdb
 
 from decaf.errors import UnknownName
 from warehouse.query.views import query
-from warehouse.report.cells import runnable
+from warehouse.report.cells import Field, Table, runnable, table
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 """Integrated responses with an interval, in the order of the report's columns."""
@@ -69,6 +70,10 @@ class Facts(NamedTuple):
             for part in parts
         }
         return self._replace(**cut)
+
+    def table(self, part: str, title: str, fields: Iterable[Field], note: str = "") -> Table:
+        """Table of what the fields say of each row of a part."""
+        return table(title, fields, getattr(self, part), self.runnable(part), note)
 
     def runnable(self, part: str) -> str:
         """The query of a part as a reader can run it."""

@@ -43,6 +43,7 @@ SPREADS = {
         metric="fragility",
     ),
 }
+"""Shares of which the first table says how far they spread."""
 PAIR_TYPES = (
     PAIR_TYPE,
     field("plus_variant", "Factual", meaning="Kind of the factual input"),
@@ -60,7 +61,7 @@ WEIGHTS = Column(
     "Weights", "SHA-256", "Digest of the files, or of address and version", is_number=False
 )
 WARNINGS = (
-    Field(MODEL.column, lambda row: Cell(row.model_id or "all")),
+    field("model_id", "Model", write=lambda model: model or "all", is_number=False),
     field("warning", "Warning"),
     field(
         "affected_count",
@@ -128,11 +129,6 @@ def glance_table(facts: Facts) -> Table:
     return table("At a glance", fields, facts.profiled_types, facts.runnable("profiles"), note)
 
 
-def pair_type_table(facts: Facts) -> Table:
-    """What was changed, and how often."""
-    return table("Pairs", PAIR_TYPES, facts.pair_types, facts.runnable("pair_types"))
-
-
 def model_table(facts: Facts) -> Table:
     """The models, with their accuracy on every kind of clean image that has predictions."""
     variants = sorted({row.variant for row in facts.accuracies})
@@ -156,11 +152,6 @@ def profile_tables(facts: Facts) -> tuple[Table, ...]:
         for pair_type, path in places
         if (rows := at(facts.profiles, pair_type, path))
     )
-
-
-def warning_table(facts: Facts) -> Table:
-    """What a reader must know before trusting the numbers."""
-    return table("Warnings", WARNINGS, facts.warnings, facts.runnable("warnings"))
 
 
 def cost_table(facts: Facts, shown: Facts) -> Table:
