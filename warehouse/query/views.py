@@ -5,6 +5,7 @@ The views of the tables themselves are made from the declarations of these (``wa
 """
 
 import re
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -19,11 +20,14 @@ from warehouse.tables.declarations import TABLES
 SQL_FOLDER = Path(__file__).parents[2] / "sql"
 CHECKS = "checks"
 """Folder of ``sql/`` whose files are queries to run, not views to create."""
+QUERIES = "queries"
+"""Folder of ``sql/`` whose files are queries that reports and upkeep ask."""
 STAGING = "staging"
 """Folder, as it were, of the views of tables."""
 MACRO = "macro"
 HEADER = re.compile(r"^-- (purpose|grain|inputs|paper): (.+(?:\n--   .+)*)", re.MULTILINE)
 """One field of a header; lines that go on are indented by two more spaces."""
+COMMENTS = re.compile(r"\A(--.*\n)+")
 
 
 class View(NamedTuple):
@@ -50,11 +54,20 @@ class View(NamedTuple):
 
 
 def views() -> list[View]:
-    """Views of all tables and all files of ``sql/``, sorted by folder and name."""
+    """Views of all tables and all files of ``sql/`` but queries, sorted by folder and name."""
+    queries = SQL_FOLDER / QUERIES
+    files = (path for path in SQL_FOLDER.rglob("*.sql") if queries not in path.parents)
     return sorted(
-        [*map(_staging, TABLES.values()), *map(_parse, SQL_FOLDER.rglob("*.sql"))],
+        [*map(_staging, TABLES.values()), *map(_parse, files)],
         key=lambda view: (view.folder, view.name),
     )
+
+
+@cache
+def query(name: str) -> str:
+    """Text of a query such as ``report/models``, a file of ``sql/queries``, without its header."""
+    text = (SQL_FOLDER / QUERIES / f"{name}.sql").read_text(encoding="utf-8")
+    return COMMENTS.sub("", text).rstrip()
 
 
 def in_order() -> list[View]:

@@ -43,8 +43,8 @@ class Table(NamedTuple):
     purpose: str
     grain: str
     key: tuple[str, ...]
-    partition: tuple[str, ...]
     columns: tuple[Column, ...]
+    partition: tuple[str, ...] = ("study",)
     paper: str = "none"
 
     @property
@@ -61,9 +61,3 @@ PAIR_ID = Column("pair_id", TEXT, "the pair, unique in its study")
 RUN_ID = Column("run_id", TEXT, "the run: digest of the plan that it carries out")
 PATH = Column("path", TEXT, "name of the reveal path in the study")
 REPETITION = Column("repetition", COUNT, "repetition of a random path, from 0")
-LOAD_SECONDS = Column("load_seconds", REAL, "loading the model, 0 when the worker held it, s")
-PEAK_MEMORY = Column(
-    "peak_memory_bytes", COUNT, "CUDA peak allocation, or the worker's peak RSS, bytes"
-)
-DEVICE = Column("device", TEXT, "device name")
-WORKER = Column("worker", TEXT, "host and process")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from warehouse.report.audit.facts import PathRatio, Profile, StageMean
+from warehouse.report.audit.facts import COMPONENTS, Row
 from warehouse.report.svg import INK, MUTED, PAPER, colour, colour_scale, header, svg_element
 
 NAMES = {
@@ -13,8 +13,6 @@ NAMES = {
     "fragility": "Fragility",
     "abs_response": "Abs",
 }
-COMPONENTS = ("evidence", "contradiction", "fragility")
-
 PAGE_WIDTH = 1000
 """Width of a full picture, CSS pixels."""
 
@@ -30,9 +28,7 @@ PANELS_PER_ROW = 3
 RESPONSE = "mean response, score units"
 
 
-def profile_bars(
-    rows: Sequence[Profile], paths: Sequence[str], largest: float, decimals: int
-) -> str:
+def profile_bars(rows: Sequence[Row], paths: Sequence[str], largest: float, decimals: int) -> str:
     """Stacked bars E, C, F per model, one panel per path; the bar's length is Abs.
 
     Parameters
@@ -94,8 +90,8 @@ def profile_bars(
 
 
 def path_slopes(
-    rows: Sequence[Profile],
-    means: Sequence[PathRatio],
+    rows: Sequence[Row],
+    means: Sequence[Row],
     paths: Sequence[str],
     largest: float,
     decimals: int,
@@ -157,9 +153,7 @@ def path_slopes(
     return svg_element(chart, "Evidence, contradiction, fragility and Abs on every path")
 
 
-def stage_panels(
-    rows: Sequence[StageMean], models: Sequence[str], limits: tuple[float, float]
-) -> str:
+def stage_panels(rows: Sequence[Row], models: Sequence[str], limits: tuple[float, float]) -> str:
     """Mean routed response along the reveal, one panel per model.
 
     Evidence is drawn above zero, contradiction below it, fragility as a dashed line.
@@ -237,7 +231,7 @@ def _model_axis(step: float, room: float) -> alt.Axis:
     )
 
 
-def _slope_values(rows: Sequence[Profile], means: Sequence[PathRatio]) -> list[dict]:
+def _slope_values(rows: Sequence[Row], means: Sequence[Row]) -> list[dict]:
     """Data of the slopes: ``value`` for a model, ``mean`` for all models."""
     averages = {}
     for row in means:

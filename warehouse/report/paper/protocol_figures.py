@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import altair as alt
 
-from warehouse.report.audit.facts import Profile
-from warehouse.report.audit.figures import COMPONENTS, NAMES, PAGE_WIDTH
+from warehouse.report.audit.facts import COMPONENTS, Row
+from warehouse.report.audit.figures import NAMES, PAGE_WIDTH
 from warehouse.report.paper.marks import (
     END,
     captioned,
@@ -52,7 +52,7 @@ def protocol_pictures(paper: Paper) -> list[Picture]:
     return pictures
 
 
-def order_pictures(paper: Paper, profiles: Sequence[Profile]) -> list[Picture]:
+def order_pictures(paper: Paper, profiles: Sequence[Row]) -> list[Picture]:
     """Model means on order A against another order, a panel per component."""
     compared = _distinct(
         (row.of["pair_type"], row.of["path_a"], row.of["path_b"])
