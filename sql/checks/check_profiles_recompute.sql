@@ -1,6 +1,5 @@
 -- purpose: stored profiles equal those that SQL routes from the stored trajectories
 -- grain: one row per profile that differs by more than 1e-12 (relative above 1)
--- inputs: core_profiles, core_masses, routing
 -- paper: section 3; appendix C.1
 WITH routed AS (
     SELECT

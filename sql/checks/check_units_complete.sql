@@ -1,7 +1,5 @@
 -- purpose: every planned unit of the current runs is committed, with all its rows
 -- grain: one row per unit and breach
--- inputs: core_run_units, stg_trajectories, stg_quarantine, stg_profiles, stg_baseline_scores
--- paper: none
 -- Trajectories and quarantined ones together are those that were planned; profiles are as many as
 -- the trajectories of the same model, block and path.
 WITH trajectories AS (

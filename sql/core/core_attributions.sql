@@ -1,6 +1,5 @@
 -- purpose: spatial attributions of the current runs
 -- grain: one row per study, model, pair and method
--- inputs: stg_attributions, core_measurements
 -- paper: appendix F
 CREATE OR REPLACE VIEW core_attributions AS
 SELECT

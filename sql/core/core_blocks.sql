@@ -1,7 +1,5 @@
 -- purpose: blocks of pairs of every model of the current runs, and how far each has come
 -- grain: one row per study, model and block of its current run
--- inputs: core_run_units
--- paper: none
 CREATE OR REPLACE VIEW core_blocks AS
 SELECT
     study,

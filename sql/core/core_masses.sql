@@ -1,6 +1,5 @@
 -- purpose: what routing needs of a trajectory at any epsilon: its contrast and its signed masses
 -- grain: one row per study, model, pair, path and repetition
--- inputs: core_trajectories, routing
 -- paper: section 3; appendix B.1
 CREATE OR REPLACE VIEW core_masses AS
 WITH responses AS (

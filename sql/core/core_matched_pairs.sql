@@ -1,6 +1,5 @@
 -- purpose: units of the current runs of about equal Abs and other behaviours, matched one to one
 -- grain: one row per study and pair
--- inputs: stg_matched_pairs, core_analyses
 -- paper: section 6.2; appendix F (magnitude-matched pairs)
 CREATE OR REPLACE VIEW core_matched_pairs AS
 SELECT

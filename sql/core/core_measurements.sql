@@ -1,7 +1,5 @@
 -- purpose: what is measured beside the trajectories in the current runs, and what has been made
 -- grain: one row per study and measurement of its current run
--- inputs: core_run_units
--- paper: none
 CREATE OR REPLACE VIEW core_measurements AS
 SELECT
     study,

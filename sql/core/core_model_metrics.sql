@@ -1,6 +1,5 @@
 -- purpose: mean of every metric, in the long form that comparisons of models and paths need
 -- grain: one row per study, model, pair type, path and metric
--- inputs: core_profiles, by_metric
 -- paper: section 6.3; appendix C.1
 CREATE OR REPLACE VIEW core_model_metrics AS
 WITH means AS (

@@ -1,6 +1,5 @@
 -- purpose: pairs that the current runs audit
 -- grain: one row per study and pair
--- inputs: core_current_runs, stg_pairs
 -- paper: section 2; appendix F.3
 CREATE OR REPLACE VIEW core_pairs AS
 SELECT

@@ -1,6 +1,5 @@
 -- purpose: model means on two paths side by side
 -- grain: one row per study, pair type, metric, two paths and model that was scored on both
--- inputs: core_model_metrics
 -- paper: section 6.3
 CREATE OR REPLACE VIEW core_path_pairs AS
 -- Both sides are read once.

@@ -1,6 +1,5 @@
 -- purpose: reveal paths of the current runs, with their stages
 -- grain: one row per study and path
--- inputs: stg_paths, core_current_runs
 -- paper: section 2; section 5
 CREATE OR REPLACE VIEW core_paths AS
 SELECT

@@ -1,6 +1,5 @@
 -- purpose: probes of the current runs, each judged on a held-out family of models
 -- grain: one row per study, representation, probe, family and label
--- inputs: stg_probe_scores, core_analyses
 -- paper: section 6.2; appendix F (cross-architecture comparison)
 CREATE OR REPLACE VIEW core_probe_scores AS
 SELECT

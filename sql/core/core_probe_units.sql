@@ -1,6 +1,5 @@
 -- purpose: what probes of the current runs said of every unit of the family that was held out
 -- grain: one row per study, representation, probe, model, source and label
--- inputs: stg_probe_units, core_analyses
 -- paper: section 6.2; appendix F (cross-architecture comparison)
 CREATE OR REPLACE VIEW core_probe_units AS
 SELECT

@@ -1,7 +1,5 @@
 -- purpose: units of work of the current runs, and which of them are committed
 -- grain: one row per study and unit of its current run
--- inputs: core_current_runs, stg_run_units, committed_units
--- paper: none
 CREATE OR REPLACE VIEW core_run_units AS
 SELECT
     planned.study,

@@ -1,6 +1,5 @@
 -- purpose: score trajectories of the current runs, with what their pair is
 -- grain: one row per study, model, pair, path and repetition
--- inputs: stg_trajectories, core_run_units, core_pairs
 -- paper: section 2
 CREATE OR REPLACE VIEW core_trajectories AS
 SELECT

@@ -1,6 +1,5 @@
 -- purpose: mean profile of every model
 -- grain: one row per study, model, pair type and path
--- inputs: core_profiles, stg_models
 -- paper: section 6; appendix C.1
 CREATE OR REPLACE VIEW out_model_profiles AS
 WITH means AS (

@@ -1,6 +1,5 @@
 -- purpose: models of the current runs, in the order of the configuration
 -- grain: one row per study and model
--- inputs: stg_models, core_current_runs
 -- paper: appendix F.2
 CREATE OR REPLACE VIEW out_models AS
 SELECT

@@ -1,6 +1,5 @@
 -- purpose: how much larger a metric is on one path than on another
 -- grain: one row per study, pair type, two paths and metric
--- inputs: core_path_pairs
 -- paper: section 6.3 (response composition)
 CREATE OR REPLACE VIEW out_path_ratios AS
 SELECT

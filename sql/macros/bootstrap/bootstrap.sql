@@ -1,6 +1,5 @@
 -- purpose: percentile bootstrap of means, paired differences and ratios, by group of any relation
 -- grain: one row per group g, statistic (mean, difference, ratio) and level
--- inputs: bootstrap_replicates, percentile_limits
 -- paper: appendix D.8 (statistical summaries); section 6.3 (ratios of means)
 -- rel names a relation with columns g, cluster and x, and may have y (paired with x) and stratum.
 -- Whole clusters are drawn; a cluster per row is the plain bootstrap. NULL and NaN are missing:

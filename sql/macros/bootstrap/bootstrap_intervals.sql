@@ -1,6 +1,5 @@
 -- purpose: bootstrap_by_group at the two levels of the paper, side by side
 -- grain: one row per group g and statistic (mean, difference, ratio)
--- inputs: bootstrap
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for bootstrap_by_group.
 -- FROM bootstrap_intervals('my_rows', 500, 91702)

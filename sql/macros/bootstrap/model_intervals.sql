@@ -1,6 +1,5 @@
 -- purpose: percentile bootstrap intervals of the model means, resampling sources
 -- grain: one row per study, model, pair type, path and metric
--- inputs: core_profiles, bootstrap_means_of
 -- paper: appendix D.8 (statistical summaries)
 -- A single source says nothing about other sources: its interval is NULL, not of width 0.
 -- FROM model_intervals(2000, 7)

@@ -1,6 +1,5 @@
 -- purpose: percentile limits of replicates at the two levels of the paper, side by side
 -- grain: one row per group g
--- inputs: percentile_limits
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with columns g (group, any type), replicate (NULL for the sample itself) and
 -- value; NULL is an undefined replicate. The sample's value is the estimate.

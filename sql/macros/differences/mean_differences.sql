@@ -1,6 +1,5 @@
 -- purpose: paired difference of the means of two models, or of every model on two paths
 -- grain: one row per study, pair type, model and path that both sides share, metric and level
--- inputs: core_profiles, bootstrap_means_of, by_metric, percentile_limits
 -- paper: appendix D.8 (statistical summaries)
 -- The sides are two model ids or two paths, as side says: 'model_id' or 'path'. Sources are drawn,
 -- and both means of a replicate come from the same drawn sources; all are in score units.

@@ -1,6 +1,5 @@
 -- purpose: ratio of the means over models between two paths in every replicate
 -- grain: one row per study, pair type, two paths, metric, what is resampled and replicate
--- inputs: core_profiles, bootstrap_means_of, bootstrap_replicates, by_metric
 -- paper: section 6.3 (response composition); appendix D.8
 -- Replicate NULL is the sample itself, and clusters are models or sources. When sources are
 -- resampled, all models and both paths share the drawn ones; a model without any of them is in

@@ -1,6 +1,5 @@
 -- purpose: estimates of every method and what DECAF has more, with intervals of shared replicates
 -- grain: one row per study, method, part and statistic
--- inputs: two_level_limits
 -- paper: section 6.1; appendix F (statistical reporting)
 -- rel names a relation with columns study, method, part (such as a label), statistic, replicate
 -- (NULL for the sample itself), value, unit_count, cluster_count and undefined (why the sample's

@@ -1,6 +1,5 @@
 -- purpose: AUROC and AUPRC by group, ties counted half and taken together
 -- grain: one row per group g
--- inputs: none
 -- paper: section 6.2; appendix F
 -- rel names a relation with columns g (group, any type), label (0 or 1, or BOOLEAN) and score. Rows
 -- where label or score is NULL, or score NaN, are left out. One class alone is undefined, not 0.5.

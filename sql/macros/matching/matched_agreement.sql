@@ -1,6 +1,5 @@
 -- purpose: how well the role of a score agrees with the behaviours of matched pairs
 -- grain: one row per group g
--- inputs: matched_pair_values
 -- paper: appendix F (magnitude-matched pairs)
 -- units and pairs are as for matched_pair_values. A pair with a missing score is left out.
 -- FROM matched_agreement('my_units', 'my_pairs')

@@ -1,6 +1,5 @@
 -- purpose: role credit and ranking of the two units of every matched pair
 -- grain: one row per group g and matched pair
--- inputs: role_credit
 -- paper: appendix F (magnitude-matched pairs)
 -- units names a relation with columns g (group, such as a method), unit, labels (list of 0 or 1, one
 -- per behaviour) and scores (list as long, or of one score that stands for all). pairs names one

@@ -1,6 +1,5 @@
 -- purpose: how well scores name the behaviours that a unit shows, or that two units differ in
 -- grain: scalar macros
--- inputs: none
 -- paper: appendix F (magnitude-matched pairs)
 -- labels is a list of 0 or 1, one per behaviour.
 

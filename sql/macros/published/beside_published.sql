@@ -1,7 +1,5 @@
 -- purpose: numbers of a study with the paper's beside them
 -- grain: one row per row of rel
--- inputs: core_published
--- paper: none
 -- rel names a relation with columns statistic and estimate, which may have unit, method, part and
 -- reason; its other columns are kept. paper is the folder of decaf/studies whose published values
 -- count.

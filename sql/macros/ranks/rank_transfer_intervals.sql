@@ -1,7 +1,5 @@
 -- purpose: intervals of the rank transfer, resampling models and resampling sources
 -- grain: one row per study, pair type, metric, two paths, what is resampled and level
--- inputs: core_profiles, bootstrap_means_of, by_metric, rank_transfer_replicates, spearman,
---   spearman_replicates, percentile_limits
 -- paper: section 6.3 (rank transfer); appendix D.8
 -- FROM rank_transfer_intervals(2000, 7, [0.95])
 CREATE OR REPLACE MACRO rank_transfer_intervals(replicates, seed, levels) AS TABLE

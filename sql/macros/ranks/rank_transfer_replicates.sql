@@ -1,6 +1,5 @@
 -- purpose: rank correlation of models between two paths in replicates that resample sources
 -- grain: one row per study, pair type, two paths, replicate and metric
--- inputs: none
 -- paper: section 6.3 (rank transfer); appendix D.8
 -- rel names a relation with the columns of bootstrap_means_of.
 CREATE OR REPLACE MACRO rank_transfer_replicates(rel) AS TABLE

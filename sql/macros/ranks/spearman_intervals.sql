@@ -1,6 +1,5 @@
 -- purpose: Spearman correlation by group, with bootstrap intervals at two levels
 -- grain: one row per group g
--- inputs: spearman_replicates, two_level_limits
 -- paper: section 5; section 6.3; appendix I (joint family and seed bootstrap)
 -- rel is as for spearman_replicates; a group without any complete row has a row all the same.
 -- FROM spearman_intervals('my_rows', 500, 7601)

@@ -1,6 +1,5 @@
 -- purpose: mean components at any thresholds, routed anew from the stored trajectories
 -- grain: one row per study, model, pair type, path and epsilon
--- inputs: core_masses, routing
 -- paper: appendix B.8 (threshold stability); appendix G
 -- FROM epsilon_sweep([0.001, 0.1])
 CREATE OR REPLACE MACRO epsilon_sweep(epsilons) AS TABLE

@@ -1,6 +1,5 @@
 -- purpose: profiles of some runs, with what their pair is
 -- grain: one row per study, run, model, pair, path and repetition
--- inputs: stg_profiles, stg_run_units, stg_pairs, role_of
 -- paper: section 3, equation 1
 -- runs names a relation with columns study, run_id and pairs_digest. Runs share units: one stored
 -- profile is a row of every run that planned it.

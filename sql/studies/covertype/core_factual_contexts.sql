@@ -1,6 +1,5 @@
 -- purpose: own context of every audited row of Covertype in the current runs, by module and seed
 -- grain: one row per study, module, training seed and row of the table
--- inputs: stg_factual_contexts, core_analyses
 -- paper: appendix I (setup)
 -- Models of one module and seed share their random numbers, whatever their mechanism and strength.
 CREATE OR REPLACE VIEW core_factual_contexts AS

@@ -1,6 +1,5 @@
 -- purpose: role credits and rankings of every method, summed over the matched pairs of two models
 -- grain: one row per study, method and models of matched pairs; without a pair one, of no model
--- inputs: core_unit_methods, core_analyses, core_pair_roles
 -- paper: section 6.2; appendix F (magnitude-matched pairs)
 CREATE OR REPLACE VIEW core_model_pair_roles AS
 WITH methods AS (

@@ -1,6 +1,5 @@
 -- purpose: model means on the blend beside those on every patch order, and on order A beside others
 -- grain: one row per study, pair type, metric, two paths and model that was scored on both
--- inputs: core_protocol_paths, core_model_metrics
 -- paper: section 6.3; appendix G
 CREATE OR REPLACE VIEW core_protocol_pairs AS
 -- Both sides are read once.

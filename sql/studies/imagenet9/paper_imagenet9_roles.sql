@@ -1,7 +1,5 @@
 -- purpose: how well the largest score of a method names what matched pairs of units show
 -- grain: one row per study, method and statistic
--- inputs: core_model_pair_roles, bootstrap_replicates, dyadic_ratio_replicates,
---   comparisons_with_decaf, beside_published
 -- paper: section 6.2 (figure 3b); appendix F (magnitude-matched pairs)
 -- Intervals resample models. The credit of every unit is drawn with its own model; a ranking, which
 -- is of both units, as often as the draws of both models multiply to.
