@@ -6,9 +6,6 @@ SELECT
     run_id,
     model_id,
     block,
-    count(*) FILTER (kind = 'score') AS path_count,
-    coalesce(sum(row_count) FILTER (kind = 'score'), 0)::BIGINT
-        AS trajectory_count, -- quarantined ones included
     bool_and(is_made) FILTER (kind IN ('predict', 'score')) AS is_scored,
     bool_and(is_made) FILTER (kind = 'route') AS is_routed
 FROM core_run_units

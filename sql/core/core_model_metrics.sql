@@ -9,11 +9,9 @@ WITH means AS (
         pair_type,
         path,
         count(DISTINCT source_id) AS source_count,
-        avg(endpoint_magnitude) AS endpoint_magnitude,
-        avg(evidence) AS evidence,
-        avg(contradiction) AS contradiction,
-        avg(fragility) AS fragility,
-        avg(abs_response) AS abs_response
+        avg(COLUMNS([
+            'endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response'
+        ]))
     FROM core_profiles
     GROUP BY study, model_id, pair_type, path
 )

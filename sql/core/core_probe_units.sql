@@ -2,16 +2,6 @@
 -- grain: one row per study, representation, probe, model, source and label
 -- paper: section 6.2; appendix F (cross-architecture comparison)
 CREATE OR REPLACE VIEW core_probe_units AS
-SELECT
-    study,
-    run_id,
-    representation,
-    probe,
-    model_id,
-    source_id,
-    family, -- held out
-    label,
-    is_shown, -- whether the unit shows the behaviour
-    probability -- 0 to 1; NULL where the fold is undefined: core_probe_scores says why
-FROM stg_probe_units
+SELECT study, run_id, unit.* EXCLUDE (study, unit_key)
+FROM stg_probe_units AS unit
 JOIN core_analyses USING (study, unit_key);

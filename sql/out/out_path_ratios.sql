@@ -13,5 +13,6 @@ SELECT
     avg(mean_b) / nullif(avg(mean_a), 0) AS ratio,
     count(*) AS model_count
 FROM core_path_pairs
+WHERE path_a < path_b
 GROUP BY study, pair_type, path_a, path_b, metric
 ORDER BY study, pair_type, path_a, path_b, metric;

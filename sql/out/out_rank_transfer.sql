@@ -11,6 +11,7 @@ WITH paired AS (
         round(mean_a, 12) AS x,
         round(mean_b, 12) AS y
     FROM core_path_pairs
+    WHERE path_a < path_b
 )
 SELECT
     g.study,

@@ -18,11 +18,9 @@ WITH profiles AS (FROM core_profiles),
 summarised AS (
     SELECT
         study, model_id, pair_type, path, source_count,
-        interval_of(endpoint_magnitude, replicate) AS endpoint_magnitude,
-        interval_of(evidence, replicate) AS evidence,
-        interval_of(contradiction, replicate) AS contradiction,
-        interval_of(fragility, replicate) AS fragility,
-        interval_of(abs_response, replicate) AS abs_response
+        interval_of(COLUMNS(* EXCLUDE (
+            study, model_id, pair_type, path, source_count, replicate
+        )), replicate)
     FROM bootstrap_means_of('profiles', replicates, seed)
     GROUP BY study, model_id, pair_type, path, source_count
 )

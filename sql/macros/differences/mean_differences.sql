@@ -33,9 +33,7 @@ SELECT
     mean_a,
     mean_b,
     mean_a - mean_b AS difference,
-    CASE WHEN source_count > 1 THEN standard_error END AS standard_error,
-    CASE WHEN source_count > 1 THEN lower_limit END AS lower_limit,
-    CASE WHEN source_count > 1 THEN upper_limit END AS upper_limit,
+    CASE WHEN source_count > 1 THEN COLUMNS(['standard_error', 'lower_limit', 'upper_limit']) END,
     source_count, -- of the side that has fewer
     replicate_count -- those in which both sides have any source
 FROM (FROM paired WHERE replicate IS NULL)
