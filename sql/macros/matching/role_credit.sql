@@ -3,20 +3,6 @@
 -- paper: appendix F (magnitude-matched pairs)
 -- labels is a list of 0 or 1, one per behaviour.
 
--- One score per label; a single score stands for all.
-CREATE OR REPLACE MACRO scores_per_label(scores, labels) AS
-    CASE
-        WHEN coalesce(len(list_filter(labels, lambda label: label IN (0, 1))), 0)
-            <> coalesce(len(labels), 1)
-            OR len(labels) = 0
-            THEN error('labels are ' || coalesce(labels::VARCHAR, 'NULL')
-                || '; expected 0 or 1 for every behaviour')
-        WHEN len(scores) = len(labels) THEN scores::DOUBLE[]
-        WHEN len(scores) = 1 THEN list_transform(labels, lambda label: scores[1]::DOUBLE)
-        ELSE error(format('found {} scores for {} labels; expected one, or one for each',
-            coalesce(len(scores), 0), len(labels)))
-    END;
-
 -- Share of the largest scores whose label is active: of equal scores, the share of active labels.
 -- NULL where a score is NULL or NaN. Both lists are of one length.
 CREATE OR REPLACE MACRO role_credit(scores, labels) AS
