@@ -1,7 +1,5 @@
 -- purpose: units, models and paths of a run are those that its manifest announces
 -- grain: one row per current run and breach
--- inputs: core_current_runs, core_run_units, core_pairs, core_paths, stg_models
--- paper: none
 WITH runs AS (
     SELECT
         run.*,

@@ -1,7 +1,5 @@
 -- purpose: units of a block are of the same pairs, whatever their model; their inputs have digests
 -- grain: one row per block of pairs that differs between units, and per input without a digest
--- inputs: core_run_units, stg_unit_parts, core_pairs, core_images
--- paper: none
 WITH inputs AS (
     SELECT study, unnest([plus_image, minus_image]) AS image_id FROM core_pairs
 ),

@@ -127,8 +127,8 @@ class Bench:
         stored = open_inputs(file or self.order.inputs)[positions]
         if stored.ndim != 4:
             raise DataError(
-                "'attributions:' and 'labels:' of behaviours are measured on images; the data set "
-                "has rows of features: leave both out"
+                "'attributions:' and labels of changed images are measured on images; the data set "
+                "has rows of features: leave 'attributions:' and 'labels:' out"
             )
         return on_device(channels_first(stored), self.model.device)
 

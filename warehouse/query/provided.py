@@ -34,6 +34,8 @@ RECEIPT_FILES = {
     "file_name": "VARCHAR",
     "is_readable": "BOOLEAN",
 }
+PROVIDED = ("receipts", "committed_units", "receipt_files")
+"""Names of the relations that a connection is given."""
 
 
 def provide(

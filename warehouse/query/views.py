@@ -1,6 +1,6 @@
 """The views, macros and checks: files of ``sql/``, each of which defines what its name says.
 
-A header states what a file is and what it reads, which gives the order in which views are created.
+A header states what a file is; what it reads gives the order in which views are created.
 The views of the tables themselves are made from the declarations of these (``warehouse.tables``).
 """
 
@@ -13,7 +13,8 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import WarehouseError
-from warehouse.query.placeholders import filled, views_of
+from warehouse.query.placeholders import filled
+from warehouse.query.provided import PROVIDED
 from warehouse.tables.columns import SQL_TYPES, Table
 from warehouse.tables.declarations import TABLES
 
@@ -25,16 +26,20 @@ QUERIES = "queries"
 STAGING = "staging"
 """Folder, as it were, of the views of tables."""
 MACRO = "macro"
-HEADER = re.compile(r"^-- (purpose|grain|inputs|paper): (.+(?:\n--   .+)*)", re.MULTILINE)
+HEADER = re.compile(r"^-- (purpose|grain|paper): (.+(?:\n--   .+)*)", re.MULTILINE)
 """One field of a header; lines that go on are indented by two more spaces."""
 COMMENTS = re.compile(r"\A(--.*\n)+")
+DEFINED = re.compile(r"CREATE OR REPLACE (?:MACRO|VIEW) (\w+)")
+TABLE_FILES = re.compile(r"getvariable\('(files)'\)(\.\w+)")
+NOT_CODE = re.compile(r"--.*|'[^']*'")
 
 
 class View(NamedTuple):
     """What the header of a SQL file says, or the declaration of a table.
 
-    ``inputs`` are names of other views and macros, or of what :mod:`warehouse.query.provided`
-    provides; ``folder`` is relative to ``sql/``.
+    ``inputs`` are names of the other files, and of what :mod:`warehouse.query.provided` provides,
+    that its SQL reads; ``folder`` is relative to ``sql/``; ``paper`` is ``none`` where the paper
+    has nothing of the kind.
     """
 
     name: str
@@ -57,8 +62,11 @@ def views() -> list[View]:
     """Views of all tables and all files of ``sql/`` but queries, sorted by folder and name."""
     queries = SQL_FOLDER / QUERIES
     files = (path for path in SQL_FOLDER.rglob("*.sql") if queries not in path.parents)
+    alone = [*map(_staging, TABLES.values()), *map(_parse, files)]
+    defined = {name: view.name for view in alone for name in DEFINED.findall(view.sql)}
+    defined |= {name: name for name in PROVIDED}
     return sorted(
-        [*map(_staging, TABLES.values()), *map(_parse, files)],
+        (view._replace(inputs=_inputs(view, defined)) for view in alone),
         key=lambda view: (view.folder, view.name),
     )
 
@@ -104,27 +112,30 @@ FROM read_parquet(
     hive_types = {{{hive_types}}}
 );
 """
-    inputs = (f"files.{table.name}",)
-    return View(f"stg_{table.name}", STAGING, table.purpose, table.grain, inputs, table.paper, sql)
+    return View(f"stg_{table.name}", STAGING, table.purpose, table.grain, (), table.paper, sql)
+
+
+def _inputs(view: View, files: dict[str, str]) -> tuple[str, ...]:
+    """Files of the views and macros that the words of its SQL name, and files of rows."""
+    words = re.findall(r"\w+", NOT_CODE.sub("", view.sql))
+    read = {files[word] for word in words if word in files} - {view.name}
+    return (*sorted(read), *map("".join, TABLE_FILES.findall(view.sql)))
 
 
 def _parse(path: Path) -> View:
-    text = path.read_text(encoding="utf-8")
-    sql = filled(text, SQL_FOLDER)
+    sql = filled(path.read_text(encoding="utf-8"), SQL_FOLDER)
     header = {
         field: " ".join(text.replace("\n--", " ").split()) for field, text in HEADER.findall(sql)
     }
-    missing = {"purpose", "grain", "inputs", "paper"} - header.keys()
+    missing = {"purpose", "grain"} - header.keys()
     if missing:
         raise WarehouseError(f"{path}: the header lacks {', '.join(sorted(missing))}")
-    inputs = tuple(name.strip() for name in header["inputs"].split(",") if name.strip() != "none")
-    inputs += tuple(views_of(text, SQL_FOLDER))
     return View(
         path.stem,
         path.parent.relative_to(SQL_FOLDER).as_posix(),
         header["purpose"],
         header["grain"],
-        inputs,
-        header["paper"],
+        (),
+        header.get("paper", "none"),
         sql,
     )

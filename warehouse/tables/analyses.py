@@ -81,7 +81,7 @@ PROBE_PREDICTIONS = Table(
 
 FACTUAL_CONTEXTS = Table(
     "factual_contexts",
-    "own context of every audited row of Covertype, as drawn for every training seed",
+    "own context of every audited row, as drawn for every training seed",
     "one row per analysis, module, training seed and audited row of the table",
     ("study", "unit_key", "module", "seed", "source_id"),
     (

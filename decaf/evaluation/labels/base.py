@@ -64,6 +64,8 @@ class LabelSource(Settings, ABC):
 
     place: ClassVar[Place] = Place("labels", room="decaf.evaluation.labels", tag="kind")
     unit_kind: ClassVar[UnitKind]
+    units: ClassVar[str]
+    """View of the units; for models with ``mechanism_label``, else with a column for each label."""
     variants: ClassVar[tuple[str, ...]] = ()
     """Changed images that are scored for the labels; none where nothing has to be measured."""
 

@@ -17,7 +17,7 @@ def context_mixture(t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights of the swapped and of the endpoint's context at stage ``t``.
 
     ``r(t) = (1 - t) r_swapped + t d``: the expectation over a channel that leaves the endpoint's
-    context with probability ``1 - t`` (paper, sections 5 and appendix D; spec of Covertype).
+    context with probability ``1 - t`` (paper, section 5 and appendix D).
 
     Parameters
     ----------

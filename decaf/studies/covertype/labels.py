@@ -55,6 +55,7 @@ class Treatments(LabelSource):
 
     kind: Literal["treatments"] = Field(description="these labels")
     unit_kind: ClassVar = "model"
+    units: ClassVar = "core_covertype_outcomes"
 
     def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
         """Contexts of the audited rows, matched pairs of models, and supervised references."""

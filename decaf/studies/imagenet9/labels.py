@@ -31,6 +31,7 @@ class Behaviours(LabelSource):
 
     kind: Literal["behaviours"] = Field(description="these labels")
     unit_kind: ClassVar = "source"
+    units: ClassVar = "core_units"
     variants: ClassVar = tuple(corruption.name for corruption in CORRUPTIONS)
 
     def foregrounds(self, data: Adapter, pairs: PairSet) -> InputSet:
