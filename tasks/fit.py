@@ -20,7 +20,7 @@ INPUTS_AT_ONCE = 1024
 
 
 def fit_paths(study: Study, pairs: PairSet, inputs: Path) -> None:
-    """Fit the paths that need it, over all clean inputs.
+    """Fit the paths that need it, over all clean inputs; draw their random starts once.
 
     Reads clean inputs; writes one file per need under the workspace. A file that is there is not
     made again.
@@ -29,23 +29,12 @@ def fit_paths(study: Study, pairs: PairSet, inputs: Path) -> None:
     ------
     DataError
         When the inputs are not what a path can be fitted to.
-    """
-    for path in fitted_paths(study, pairs).values():
-        path.fit(_batches(inputs))
-
-
-def make_starts(study: Study, pairs: PairSet, inputs: Path) -> None:
-    """Draw the random starts of all paths, once for the study.
-
-    Reads clean inputs; writes one file for each path that has random starts. A file that is there
-    is not made again.
-
-    Raises
-    ------
     WriteFailed
         When the workspace takes no more data.
     """
     paths, files = fitted_paths(study, pairs), start_files(study, pairs)
+    for path in paths.values():
+        path.fit(_batches(inputs))
     stored = channels_first(open_inputs(inputs))
     for name, path in paths.items():
         if path.start.of_pair or files[name].exists():

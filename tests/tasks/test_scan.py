@@ -14,7 +14,7 @@ from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.gaussian import GaussianReveal, GaussianStart
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
-from tasks.fit import fit_paths, make_starts
+from tasks.fit import fit_paths
 from tasks.inputs import store_pairs
 from tasks.manifest import commit_run
 from tasks.plan import order_of, plan_audit
@@ -76,7 +76,6 @@ def compute(study):
     pairs = study.pair_set()
     inputs = store_pairs(study, pairs)
     fit_paths(study, pairs, inputs)
-    make_starts(study, pairs, inputs)
     open_root(study.warehouse)
     plan = plan_audit(study, pairs)
     commit_run(plan)

@@ -62,7 +62,7 @@ def score(found, name="score"):
 
 class TestWhatAllShare:
     def test_every_method_is_on_the_page_of_covertype_with_its_components(self):
-        page = (Path(__file__).parents[3] / "docs" / "covertype.md").read_text()
+        page = (Path(__file__).parents[3] / "docs" / "studies" / "covertype.md").read_text()
         for method in METHODS:
             row = re.search(rf"\| `{kind_of(method)}` \|.*", page)
             assert row, kind_of(method)
