@@ -5,36 +5,32 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from judging import matched_agreement, role_credit
-from view_tables import define
 
 from decaf.evaluation.matching import match_units
 
+UNITS = pa.schema(
+    {"g": pa.string(), "unit": pa.int32(), "labels": pa.list_(pa.int32())}
+    | {"scores": pa.list_(pa.float64())}
+)
+PAIRS = pa.schema({"unit_a": pa.int32(), "unit_b": pa.int32()})
+
 
 @pytest.fixture
-def ask():
-    """Rows of a query over the tables units and pairs."""
-    opened = []
+def judge(ask):
+    """Rows of a macro over the tables units and pairs."""
 
-    def query(sql, units, pairs):
-        connection = duckdb.connect(config={"threads": 2})
-        opened.append(connection)
-        connection.execute(
-            "CREATE TABLE units (g VARCHAR, unit INT, labels INT[], scores DOUBLE[])"
+    def rows_of(macro, units, pairs):
+        units, pairs = (
+            pa.table([list(row) for row in zip(*rows, strict=True)] or [[]] * len(schema), schema)
+            for rows, schema in ((units, UNITS), (pairs, PAIRS))
         )
-        connection.execute("CREATE TABLE pairs (unit_a INT, unit_b INT)")
-        for name, rows in (("units", units), ("pairs", pairs)):
-            if rows:
-                marks = ", ".join("?" * len(rows[0]))
-                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
-        define(connection, "matched_agreement")
-        return connection.sql(sql).to_arrow_table().to_pylist()
+        sql = f"FROM {macro}('units', 'pairs') ORDER BY ALL"
+        return ask("matched_agreement", sql, units=units, pairs=pairs)
 
-    yield query
-    for connection in opened:
-        connection.close()
+    return rows_of
 
 
-def test_by_hand(ask):
+def test_by_hand(judge):
     units = [
         ("roles", 0, [1, 0, 0], [0.3, 0.1, 0.1]),  # the largest is active: 1
         ("roles", 1, [0, 1, 0], [0.2, 0.2, 0.1]),  # two tie, one is active: 0.5
@@ -45,7 +41,7 @@ def test_by_hand(ask):
         ("size", 2, [1, 1, 0], [0.4]),
         ("size", 3, [0, 0, 1], [0.2]),
     ]
-    values = ask("FROM matched_pair_values('units', 'pairs') ORDER BY ALL", units, [(0, 1), (2, 3)])
+    values = judge("matched_pair_values", units, [(0, 1), (2, 3)])
     found = [(row["credit_a"], row["credit_b"], row["value"]) for row in values]
     assert found[:2] == [(1, 0.5, 0.75), (0, 1, 0.5)]
     assert found[2:] == [pytest.approx(x) for x in ((1 / 3, 1 / 3, 1 / 3), (2 / 3, 1 / 3, 0.5))]
@@ -57,51 +53,37 @@ def test_by_hand(ask):
         (1, 2),
         (2, 3),
     ]
-    whole = ask("FROM matched_agreement('units', 'pairs') ORDER BY g", units, [(0, 1), (2, 3)])
+    whole = judge("matched_agreement", units, [(0, 1), (2, 3)])
     assert [tuple(row.values()) for row in whole] == [
         ("roles", 0.625, 0.9, 2, 5, None),
         ("size", pytest.approx(5 / 12), 0.6, 2, 5, None),
     ]
 
 
-def test_nothing_to_judge(ask):
+def test_nothing_to_judge(judge):
     units = [("gap", 0, [1, 0], [None, 0.1]), ("gap", 1, [0, 1], [0.1, 0.3])]
-    (row,) = ask("FROM matched_agreement('units', 'pairs')", units, [(0, 1)])
+    (row,) = judge("matched_agreement", units, [(0, 1)])
     # The credit needs all scores; the ranking of the second label needs only its own.
     assert tuple(row.values()) == ("gap", None, 1, 0, 1, "no pair without a missing score")
-    (row,) = ask("FROM matched_agreement('units', 'pairs')", units, [])
+    (row,) = judge("matched_agreement", units, [])
     assert tuple(row.values()) == ("gap", None, None, 0, 0, "no matched pair")
 
 
-def test_equal_coordinates_earn_the_share_of_active_labels(ask):
+def test_equal_coordinates_earn_the_share_of_active_labels(judge):
     """17,416 labels over 16,578 units: what any method earns whose three scores are one."""
     count, labels = 16_578, np.zeros((16_578, 3), int)
     labels[np.arange(count), np.arange(count) % 3] = 1
     twice = np.arange(17_416 - count)
     labels[twice, (twice + 1) % 3] = 1
     assert labels.sum() == 17_416
-    table = pa.table(
-        {
-            "g": ["abs"] * count,
-            "unit": range(count),
-            "labels": labels.tolist(),
-            "scores": [[0.1 * unit] for unit in range(count)],
-        }
-    )
-    with duckdb.connect() as connection:
-        connection.from_arrow(table).create("units")
-        connection.execute(
-            "CREATE TABLE pairs AS "
-            "SELECT 2 * i AS unit_a, 2 * i + 1 AS unit_b FROM range(8289) AS numbers (i)"
-        )
-        define(connection, "matched_agreement")
-        rows = connection.sql("FROM matched_agreement('units', 'pairs')").fetchall()
-    assert rows[0][1] == pytest.approx(0.3501829734185867, abs=1e-13)
-    assert rows[0][3] == 8289
+    units = [("abs", unit, shown, [0.1 * unit]) for unit, shown in enumerate(labels.tolist())]
+    (row,) = judge("matched_agreement", units, np.arange(count).reshape(-1, 2).tolist())
+    assert row["accuracy"] == pytest.approx(0.3501829734185867, abs=1e-13)
+    assert row["pair_count"] == 8289
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_random_units(ask, seed):
+def test_random_units(judge, seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, (120, 3))
     magnitude = rng.integers(1, 40, 120) / 40
@@ -125,8 +107,8 @@ def test_random_units(ask, seed):
         (g, unit, y, [None if s != s and unit % 2 else s for s in scores])
         for g, unit, y, scores in units
     ]
-    rows = ask("FROM matched_agreement('units', 'pairs')", units, pairs.tolist())
-    values = ask("FROM matched_pair_values('units', 'pairs')", units, pairs.tolist())
+    rows = judge("matched_agreement", units, pairs.tolist())
+    values = judge("matched_pair_values", units, pairs.tolist())
     assert {row["g"] for row in rows} == methods.keys()
     for row in rows:
         reference = matched_agreement(methods[row["g"]], labels, pairs)
@@ -155,6 +137,6 @@ def test_random_units(ask, seed):
         ([("a", 0, [1, 0], [0.5])], "the pair 0, 1 is not among"),
     ],
 )
-def test_refusals(ask, units, message):
+def test_refusals(judge, units, message):
     with pytest.raises(duckdb.Error, match=message):
-        ask("FROM matched_agreement('units', 'pairs')", units, [(0, 1)])
+        judge("matched_agreement", units, [(0, 1)])

@@ -3,7 +3,15 @@
 import duckdb
 import pyarrow as pa
 import pytest
-from view_tables import VIEWS, above_staging, columns_of, execute, reads_nothing, staged_schemas
+from view_tables import (
+    VIEWS,
+    above_staging,
+    columns_of,
+    define,
+    execute,
+    reads_nothing,
+    staged_schemas,
+)
 
 from warehouse.query import functions
 from warehouse.query.views import CHECKS
@@ -54,6 +62,21 @@ def catalogue(idle):
         for name in given:
             connection.execute(f"DELETE FROM {name}")
         idle.append(connection)
+
+
+@pytest.fixture
+def ask():
+    """Rows of a query with a view or macro over tables of a few rows: ask(name, sql, **tables)."""
+
+    def query(name, sql, **tables):
+        with duckdb.connect(config={"threads": 2}) as connection:
+            functions.register(connection)
+            for table, rows in tables.items():
+                connection.from_arrow(pa.table(rows)).create(table)
+            define(connection, name)
+            return connection.sql(sql).to_arrow_table().to_pylist()
+
+    return query
 
 
 def empty_catalogue():

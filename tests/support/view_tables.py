@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from warehouse.query import functions
 from warehouse.query.provided import COMMITTED_UNITS, RECEIPT_FILES, RECEIPTS
 from warehouse.query.views import CHECKS, MACRO, STAGING, in_order, views
 from warehouse.tables.columns import SQL_TYPES, TEXT
@@ -44,6 +45,14 @@ def define(connection, name):
             define(connection, needed)
     if VIEWS[name].folder != CHECKS:
         execute(connection, VIEWS[name])
+
+
+def define_over(connection, name, columns, given):
+    """Create a view over text rows of what it reads; relations that are not given have none."""
+    functions.register(connection)
+    for relation in relations(name):
+        create(connection, relation, columns[relation], given.get(relation, []))
+    define(connection, name)
 
 
 def execute(connection, view):
