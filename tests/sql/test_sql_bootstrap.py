@@ -98,11 +98,7 @@ def test_random_entries(ask, cluster_count, is_stratified):
 
 def test_groups_of_the_same_clusters_share_draws(ask):
     x = np.random.default_rng(0).normal(size=30)
-    columns = {
-        "g": ["a"] * 30 + ["b"] * 30,
-        "cluster": [*range(30)] * 2,
-        "x": [*x, *(x + 1)],
-    }
+    columns = {"g": ["a"] * 30 + ["b"] * 30, "cluster": [*range(30)] * 2, "x": [*x, *(x + 1)]}
     rows = ask(
         "bootstrap", "FROM bootstrap_by_group('entries', 50, 1, [0.9]) ORDER BY g", entries=columns
     )

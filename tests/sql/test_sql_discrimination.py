@@ -5,13 +5,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from judging import auprc, auroc, quantile_bins
+from random_audit import near
 
 BEHAVIOURS = ("C", "E", "F")
-
-
-def near(value):
-    """A number, or NULL where the reference is undefined."""
-    return None if np.isnan(value) else pytest.approx(value, abs=1e-12, rel=1e-12)
 
 
 def test_discrimination_by_hand(ask):

@@ -6,8 +6,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from random_audit import EPSILON, GRIDS, random_audit
-from test_oracles import by_cell, cell_of, near, rows_of
+from random_audit import EPSILON, GRIDS, by_cell, cell_of, near, rows_of
 from view_tables import define
 
 from decaf.routing.integrals import integrate
@@ -32,11 +31,6 @@ BY_HAND = {
     "q_plus": [[0, 0, 0.2, 0.4, 0.4], [0, 0, 0, 0, 0.01]],
     "q_minus": [[0, 0.4, 0, 0, 0], [0, 0.8, 0, 0, 0.0]],
 }
-
-
-@pytest.fixture(params=[0, 1])
-def audit(request):
-    return random_audit(request.param)
 
 
 @pytest.fixture

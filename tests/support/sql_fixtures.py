@@ -3,6 +3,7 @@
 import duckdb
 import pyarrow as pa
 import pytest
+from random_audit import random_audit
 from view_tables import (
     VIEWS,
     above_staging,
@@ -62,6 +63,11 @@ def catalogue(idle):
         for name in given:
             connection.execute(f"DELETE FROM {name}")
         idle.append(connection)
+
+
+@pytest.fixture(params=[0, 1])
+def audit(request):
+    return random_audit(request.param)
 
 
 @pytest.fixture

@@ -6,13 +6,7 @@ import duckdb
 import pytest
 from view_tables import define, define_over
 
-FAMILIES = (
-    "hist_gradient_boosting",
-    "logistic_regression",
-    "mlp",
-    "random_forest",
-    "xgboost",
-)
+FAMILIES = ("hist_gradient_boosting", "logistic_regression", "mlp", "random_forest", "xgboost")
 KEYS = {
     "budgets": "'', method, '', statistic",
     "costs": "'', method, '', statistic",
