@@ -10,9 +10,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from view_tables import VIEWS, columns_of, create, define, read_rows, relations
+from view_tables import VIEWS, columns_of, create, define_over, read_rows, relations
 
-from warehouse.query import functions
 from warehouse.query.views import CHECKS, MACRO
 from warehouse.tables.declarations import TABLES
 
@@ -29,11 +28,8 @@ def test_view(case, columns):
     given = {path.stem.removeprefix("given_"): path for path in case.glob("given_*.csv")}
     assert given.keys() <= relations(name), "given, but not read"
     with duckdb.connect() as connection:
-        functions.register(connection)
-        for relation in relations(name):
-            rows = read_rows(given[relation]) if relation in given else []
-            create(connection, relation, columns[relation], rows)
-        define(connection, name)
+        rows = {relation: read_rows(path) for relation, path in given.items()}
+        define_over(connection, name, columns, rows)
         found = connection.sql(view.sql) if view.folder == CHECKS else connection.view(name)
         expected = read_rows(case / "expect.csv")
         types = columns_of(found)

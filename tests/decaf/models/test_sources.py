@@ -58,10 +58,7 @@ CHANGED = (
             "output": "logits",
         },
     ),
-    (
-        ENDPOINT,
-        {"url": "http://b", "version": "2", "encoding": "base64", "output": "logits"},
-    ),
+    (ENDPOINT, {"url": "http://b", "version": "2", "encoding": "base64", "output": "logits"}),
 )
 NAMES = {"id", "family", "source", "sha256"}
 BY_CONTENT = {"weights", "training", "checkpoints", "file", "trusted"}

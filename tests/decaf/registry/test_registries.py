@@ -71,9 +71,7 @@ def test_what_is_uploaded_twice_is_one_model(study, folder):
     put(folder / "net" / "2")
     (folder / "net" / "2" / "README.md").write_text("the same again")
     (folder / "net" / "aliases.yaml").write_text("champion: 1\n")
-    opened = study(
-        {"kind": "folder", "root": str(folder), "follow": ["latest", "champion"]},
-    )
+    opened = study({"kind": "folder", "root": str(folder), "follow": ["latest", "champion"]})
     found = resolved(opened)
     assert found["net"].entry.digest != found["net@champion"].entry.digest
     assert found["net"].model_id == found["net@champion"].model_id
@@ -91,10 +89,7 @@ def test_what_is_uploaded_twice_is_one_model(study, folder):
     ("changed", "message"),
     [
         ({"id": "mine"}, "has an 'id'; leave it out"),
-        (
-            {"weights": "../elsewhere.safetensors"},
-            "'weights': .* outside of the folder",
-        ),
+        ({"weights": "../elsewhere.safetensors"}, "'weights': .* outside of the folder"),
         ({"weights": "/etc/hosts"}, "outside of the folder of its card"),
         ({"weights": "gone.safetensors"}, "gone.safetensors"),
         ({"maen": 1}, "unknown key 'maen'; did you mean 'mean'"),

@@ -66,8 +66,7 @@ def test_noise_by_hand():
     np.testing.assert_allclose(cmmr, [6**0.5 * AXES[0], 2 * AXES[1]], rtol=1e-14)
     diagonal = Geometry("diagonal").colouring(REFERENCE)
     np.testing.assert_allclose(
-        coloured(REFERENCE, diagonal, None, pixel, np.empty(0)),
-        [[2 * 5**0.5, 0], [0, -(2**0.5)]],
+        coloured(REFERENCE, diagonal, None, pixel, np.empty(0)), [[2 * 5**0.5, 0], [0, -(2**0.5)]]
     )
     linear = Geometry("linear", share=0.36).colouring(REFERENCE)
     np.testing.assert_allclose(

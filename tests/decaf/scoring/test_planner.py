@@ -121,11 +121,7 @@ def test_real_photos_are_planned_without_a_row_too_many(photo_root):
     block = pair_set.block(pair_set.blocks(4)[0])
     used = [pair_set.inputs[position] for position in block.input_positions]
     inputs = np.stack([data.read_input(image) for image in used]).transpose(0, 3, 1, 2)
-    paths = {
-        "blend": Blend(),
-        "patch_a": Patches(order="A"),
-        "patch_b": Patches(order="B"),
-    }
+    paths = {"blend": Blend(), "patch_a": Patches(order="A"), "patch_b": Patches(order="B")}
     plan = plan_states(block, inputs, paths, GRID)
     assert plan.naive_count() == 4 * 108
     assert 4 * 61 <= plan.state_count < 4 * 75  # ties of JPEG blocks make it a little more than 61
