@@ -26,7 +26,9 @@ def succeeded(done):
     return done.stdout
 
 
-def test_an_audit_from_pairs_to_report(study, write, decaf, fresh_decaf, prefect_server, tmp_path):
+def test_an_audit_from_pairs_to_report(
+    study, write, decaf, fresh_decaf, prefect_server, prefect_home, tmp_path
+):
     # The first run is all a user's: a fresh interpreter, workers and a Prefect server of its own.
     config = write({**study, "cluster": {"kind": "local", "workers": 2}})
     planned = succeeded(fresh_decaf("plan", config))
@@ -35,7 +37,7 @@ def test_an_audit_from_pairs_to_report(study, write, decaf, fresh_decaf, prefect
     assert int(re.search(r"(\d+) planned, 576 if", planned)[1]) == 8 * (3 + 2 + 56)
     assert not (tmp_path / "warehouse").exists()
 
-    printed = succeeded(fresh_decaf("run", config))
+    printed = succeeded(fresh_decaf("run", config, PREFECT_HOME=str(prefect_home)))
     assert "small_vit" in printed
     assert "decaf sql" in printed
     assert (tmp_path / "report.html").stat().st_size > 10_000

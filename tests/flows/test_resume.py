@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def slow_study(study, tmp_path):
-    """Sixteen blocks of a model that is slow where `SLOW_SECONDS` says so."""
+    """Ten blocks of a model that is slow where `SLOW_SECONDS` says so."""
     import_from(tuple(map(Path, study["python_path"])))
     torch.manual_seed(0)
     network = architectures.build("factory:slow:Slow", {})
@@ -32,7 +32,7 @@ def slow_study(study, tmp_path):
         "architecture": "factory:slow:Slow",
         "weights": str(tmp_path / "slow.safetensors"),
     }
-    data = {**study["data"], "sources": 16}
+    data = {**study["data"], "sources": 10}
     return {**study, "models": [model], "data": data, "sources_per_block": 1}
 
 
@@ -45,37 +45,37 @@ def workers_of(process):
 
 
 def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
-    slow_study, write, decaf, prefect_server, tmp_path
+    slow_study, write, decaf, start_decaf, prefect_server, tmp_path
 ):
     undisturbed = {**slow_study, "warehouse": str(tmp_path / "undisturbed")}
     done = decaf("run", write(undisturbed, "undisturbed.yaml"), **prefect_server)
     assert done.returncode == 0, done.stderr
 
-    config = write({**slow_study, "cluster": {"kind": "local", "workers": 2}})
     warehouse = tmp_path / "warehouse"
-    command = [DECAF, "run", str(config)]
-    options = {"cwd": tmp_path, "env": {**os.environ, **prefect_server, "SLOW_SECONDS": "0.6"}}
+    slowly = {**prefect_server, "SLOW_SECONDS": "0.6"}
 
-    with subprocess.Popen(command, **options) as flow:
-        wait_for(lambda: len(receipts(warehouse)) >= 3, flow)
-        orphans = workers_of(flow)
-        flow.send_signal(signal.SIGKILL)
-    assert flow.returncode == -signal.SIGKILL
+    config = write({**slow_study, "cluster": {"kind": "local", "workers": 1}})
+    flow = start_decaf("run", config, **slowly)
+    wait_for(lambda: len(receipts(warehouse)) >= 2, flow)
+    orphans = workers_of(flow)
+    flow.send_signal(signal.SIGKILL)
+    assert flow.wait() == -signal.SIGKILL
     _, alive = psutil.wait_procs(orphans, timeout=PATIENCE_SECONDS)
     assert not alive
     after_flow = receipts(warehouse)
-    assert 3 <= len(after_flow) < 16
+    assert 2 <= len(after_flow) < 10
 
-    with subprocess.Popen(command, **options) as flow:
-        wait_for(lambda: len(receipts(warehouse)) > len(after_flow), flow)
-        workers_of(flow)[0].kill()
-        # Who asks meanwhile sees a whole warehouse; the run goes on for several seconds.
-        assert "running" in decaf("status", "-w", warehouse).stdout
-        asked = decaf("sql", "-w", warehouse, "SELECT count(DISTINCT commit_key) FROM stg_costs")
-        assert asked.returncode == 0, asked.stderr
-        assert flow.wait(PATIENCE_SECONDS) == 0
+    config = write({**slow_study, "cluster": {"kind": "local", "workers": 2}})
+    flow = start_decaf("run", config, **slowly)
+    wait_for(lambda: len(receipts(warehouse)) > len(after_flow), flow)
+    workers_of(flow)[0].kill()
+    # Who asks meanwhile sees a whole warehouse; the run goes on for several seconds.
+    assert "running" in decaf("status", "-w", warehouse).stdout
+    asked = decaf("sql", "-w", warehouse, "SELECT count(DISTINCT commit_key) FROM stg_costs")
+    assert asked.returncode == 0, asked.stderr
+    assert flow.wait() == 0
     finished = receipts(warehouse)
-    assert len(finished) == 16
+    assert len(finished) == 10
     assert after_flow.items() <= finished.items(), "committed units were computed again"
 
     with connect(tmp_path / "undisturbed") as one, connect(warehouse) as other:
@@ -107,11 +107,9 @@ def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(
 
 
 def test_sigterm_ends_workers_and_server_and_says_how_to_go_on(
-    slow_study, write, prefect_server, tmp_path
+    slow_study, write, prefect_home, tmp_path
 ):
-    environment = {**os.environ, **prefect_server}
-    del environment["PREFECT_API_URL"]  # a server of its own
-    environment["SLOW_SECONDS"] = "0.6"
+    environment = {**os.environ, "PREFECT_HOME": str(prefect_home), "SLOW_SECONDS": "0.6"}
     config = write({**slow_study, "cluster": {"kind": "local", "workers": 1}})
     command = [DECAF, "run", str(config)]
     options = {"cwd": tmp_path, "env": environment, "stderr": subprocess.PIPE, "text": True}

@@ -29,22 +29,22 @@ pytestmark = pytest.mark.slow
 DECAF = Path(sys.executable).parent / "decaf"
 PATIENCE_SECONDS = 600
 ENDED = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
-OFTEN = "* * * * * */10"
-"""Every ten seconds: the sixth field is seconds."""
+OFTEN = "* * * * * */5"
+"""Every five seconds: the sixth field is seconds."""
 
 
 USER, PASSWORD = "auditor", "not the default"
 
 
 @pytest.fixture
-def served(tmp_path, monkeypatch):
+def served(prefect_home, tmp_path, monkeypatch):
     """Environment of one service, its address, and a way to start it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environment = {
         **os.environ,
-        "PREFECT_HOME": str(tmp_path / "prefect"),
+        "PREFECT_HOME": str(prefect_home),
         "PREFECT_SERVER_UI_ENABLED": "false",  # a thousand files to copy
         "NO_PROXY": "127.0.0.1",
         "COLUMNS": "200",
@@ -55,7 +55,6 @@ def served(tmp_path, monkeypatch):
     served_to = {SERVER_CREDENTIALS: f"{USER}:{PASSWORD}"}
 
     class Served:
-        home = tmp_path / "prefect"
         server = Schedules(f"http://127.0.0.1:{port}/api")
         address = f"http://127.0.0.1:{port}/api"
         port_number = port
@@ -86,7 +85,7 @@ def served(tmp_path, monkeypatch):
             """Processes of the service that are there."""
             return [p for p in psutil.process_iter() if processes._is_marked(p, self.mark)]
 
-        mark = {processes.SERVE: str(tmp_path / "prefect")}
+        mark = {processes.SERVE: str(prefect_home)}
 
     made = Served()
     yield made
@@ -99,7 +98,7 @@ def until(condition, service):
     while not (found := condition()):
         assert time.monotonic() < stop, "it did not get so far"
         assert service.poll() is None, "decaf serve ended"
-        time.sleep(0.1)
+        time.sleep(0.5)  # every look costs the server, or opens a warehouse
     return found
 
 

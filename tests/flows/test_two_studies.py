@@ -1,9 +1,6 @@
 """Two flows write different studies into one warehouse at once."""
 
-import os
-import subprocess
-
-from running_command import DECAF, TABLES
+from running_command import TABLES
 
 from warehouse.query.catalog import connect
 from warehouse.query.checks import run_checks
@@ -12,21 +9,12 @@ OWN = ("study", "run_id", "unit_key")
 """Columns by which the rows of the two differ."""
 
 
-def test_two_flows_write_one_warehouse_at_once(study, write, prefect_server, tmp_path):
+def test_two_flows_write_one_warehouse_at_once(study, write, start_decaf, prefect_server):
     studies = ["one", "other"]
-    flows = [
-        subprocess.Popen(
-            [DECAF, "run", str(write({**study, "study": name}, f"{name}.yaml"))],
-            cwd=tmp_path,
-            env={**os.environ, **prefect_server},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for name in studies
-    ]
-    said = [flow.communicate()[0] for flow in flows]
-    assert [flow.returncode for flow in flows] == [0, 0], said
+    configs = [write({**study, "study": name}, f"{name}.yaml") for name in studies]
+    flows = [start_decaf("run", config, **prefect_server) for config in configs]
+    done = [flow.completed() for flow in flows]
+    assert [flow.returncode for flow in done] == [0, 0], done
     with connect(study["warehouse"]) as connection:
         assert [check.name for check in run_checks(connection) if check.offending_count] == []
         for table, order in TABLES.items():

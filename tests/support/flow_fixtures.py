@@ -1,17 +1,20 @@
 """A small study with untrained networks, the real command line, and one Prefect server."""
 
 import os
+import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 import torch
 import yaml
-from warm_command import DECAF, WarmCommand
+from warm_command import COMMAND_SECONDS, DECAF, WIDE, WarmCommand
 
 from decaf.models import architectures
 from decaf.models.checkpoint import save
@@ -20,7 +23,6 @@ from tasks.cluster.workers import connect
 
 NETWORKS = Path(__file__).parent / "networks"
 SERVER_SECONDS = 600
-COMMAND_SECONDS = 1200
 
 
 @pytest.fixture(scope="session")
@@ -50,10 +52,25 @@ def prefect_server(tmp_path_factory):
         )
     try:
         _wait(f"http://127.0.0.1:{port}/api/health", server)
+        copy_database(home / "prefect.db", home / "unused.db")
         yield {**environment, "PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
     finally:
         server.terminate()
         server.wait(timeout=30)
+
+
+@pytest.fixture
+def prefect_home(prefect_server, tmp_path):
+    """A folder for another server, whose database has its tables: to make them takes seconds."""
+    home = tmp_path / "prefect"
+    home.mkdir()
+    copy_database(Path(prefect_server["PREFECT_HOME"]) / "unused.db", home / "prefect.db")
+    return home
+
+
+def copy_database(source, target):
+    with closing(sqlite3.connect(source)) as old, closing(sqlite3.connect(target)) as new:
+        old.backup(new)
 
 
 def _wait(url, server):
@@ -138,14 +155,25 @@ def warm_command():
 
 
 @pytest.fixture
-def decaf(tmp_path, warm_command):
-    """Run the command line in an empty folder: decaf(*arguments, **environment)."""
+def start_decaf(tmp_path, warm_command):
+    """Begin a command in an empty folder: start_decaf(*arguments, **environment)."""
+    started = []
 
     def command(*arguments, **environment):
-        given = {**os.environ, "COLUMNS": "200", **environment}
-        return warm_command.run([*map(str, arguments)], tmp_path, given, COMMAND_SECONDS)
+        started.append(warm_command.start(arguments, tmp_path, environment))
+        return started[-1]
 
-    return command
+    yield command
+    for each in started:
+        if each.poll() is None:
+            each.send_signal(signal.SIGKILL)
+            each.wait()
+
+
+@pytest.fixture
+def decaf(start_decaf):
+    """Run the command line in an empty folder: decaf(*arguments, **environment)."""
+    return lambda *arguments, **environment: start_decaf(*arguments, **environment).completed()
 
 
 @pytest.fixture
@@ -156,7 +184,7 @@ def fresh_decaf(tmp_path):
         return subprocess.run(
             [DECAF, *map(str, arguments)],
             cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "200", **environment},
+            env=os.environ | WIDE | environment,
             capture_output=True,
             text=True,
             timeout=COMMAND_SECONDS,

@@ -25,4 +25,4 @@ def wait_for(condition, process):
     while not condition():
         assert time.monotonic() < stop, "the run did not get so far"
         assert process.poll() is None, "the run ended too soon"
-        time.sleep(0.02)
+        time.sleep(0.1)

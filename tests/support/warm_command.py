@@ -18,45 +18,52 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from uuid import uuid4
+
+from psutil import STATUS_ZOMBIE, Process
 
 ROOMS = ("warehouse", "tasks", "flows")
 ROOT = Path(__file__).parent.parent.parent
 DECAF = Path(sys.executable).parent / "decaf"
+COMMAND_SECONDS = 1200
+WIDE = {"COLUMNS": "300"}
 
 
 class WarmCommand:
-    """The process that forks; one command at a time."""
+    """The process that forks."""
 
-    def __init__(self):
+    def __init__(self, python=sys.executable):
         self._process = subprocess.Popen(
-            [sys.executable, "-P", __file__],
+            [python, "-P", __file__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             cwd=ROOT,
-            env={**os.environ, "COLUMNS": "200"},
+            env=os.environ | WIDE,
             start_new_session=True,  # so that a command that hangs is ended with all it started
         )
         self._answer(timeout=300)
 
-    def run(self, arguments, folder, environment, timeout):
-        """Run ``decaf`` with the arguments; what it printed goes through two files in ``folder``.
+    def start(self, arguments, folder, environment):
+        """Begin ``decaf`` with the arguments, in a folder, with these variables beside ours."""
+        files = {name: folder / f".{uuid4().hex}" for name in ("stdout", "stderr")}
+        variables = os.environ | WIDE | environment
+        arguments = [*map(str, arguments)]
+        order = {"arguments": arguments, "folder": str(folder), "environment": variables}
+        order |= {name: str(path) for name, path in files.items()}
+        return Command(self, arguments, self.ask(order, timeout=60), files)
+
+    def ask(self, order, timeout):
+        """Have the process do something; returns the number that it answers with.
 
         Raises
         ------
         subprocess.TimeoutExpired
-            When it does not end in ``timeout`` seconds; nothing can be run any more then.
+            When it does not answer in ``timeout`` seconds; nothing can be run any more then.
         """
-        shown = {name: folder / f".{name}" for name in ("stdout", "stderr")}
-        asked = {"arguments": arguments, "folder": str(folder), "environment": environment}
-        asked |= {name: str(path) for name, path in shown.items()}
-        self._process.stdin.write(f"{json.dumps(asked)}\n")
+        self._process.stdin.write(f"{json.dumps(order)}\n")
         self._process.stdin.flush()
-        code = int(self._answer(timeout))
-        texts = [path.read_text() for path in shown.values()]
-        for path in shown.values():
-            path.unlink()
-        return subprocess.CompletedProcess(["decaf", *arguments], code, *texts)
+        return int(self._answer(timeout))
 
     def close(self):
         """End the process, and any command that is left."""
@@ -78,23 +85,58 @@ class WarmCommand:
         self._process.wait()
 
 
+class Command:
+    """A command under way, with what tests use of :class:`subprocess.Popen`."""
+
+    def __init__(self, warm, arguments, pid, files):
+        self.pid, self.returncode = pid, None
+        self._warm, self._arguments, self._files = warm, arguments, files
+
+    def poll(self):
+        """Exit code, or None while it runs."""
+        if self.returncode is None and Process(self.pid).status() == STATUS_ZOMBIE:
+            self.wait()
+        return self.returncode
+
+    def wait(self, timeout=COMMAND_SECONDS):
+        """Wait for its end; returns the exit code."""
+        if self.returncode is None:
+            self.returncode = self._warm.ask({"wait_for": self.pid}, timeout)
+        return self.returncode
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+    def completed(self, timeout=COMMAND_SECONDS):
+        """Wait for its end; returns what it came to."""
+        code = self.wait(timeout)
+        texts = {name: path.read_text() for name, path in self._files.items()}
+        for path in self._files.values():
+            path.unlink()
+        return subprocess.CompletedProcess(["decaf", *self._arguments], code, **texts)
+
+
 def serve():
-    """Fork for every line of the input; answer with the exit code."""
+    """Fork for every command of the input and answer with its process, or wait for one."""
     for room in map(importlib.import_module, ROOMS):
         for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
             importlib.import_module(module.name)
     gc.freeze()
     tell("ready")
     for line in sys.stdin:
+        order = json.loads(line)
+        if "wait_for" in order:
+            _, status = os.waitpid(order["wait_for"], 0)
+            tell(os.waitstatus_to_exitcode(status))
+            continue
         child = os.fork()
         if child == 0:
-            become(**json.loads(line))
+            become(**order)
             try:
                 sys.modules["flows.commands.cli"].main()
             except SystemExit as stop:
                 end(stop.code)
-        _, status = os.waitpid(child, 0)
-        tell(os.waitstatus_to_exitcode(status))
+        tell(child)
 
 
 def tell(answer):

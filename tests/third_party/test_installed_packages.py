@@ -1,6 +1,5 @@
 """A stranger's package, installed beside three broken ones, and audited with."""
 
-import os
 import shutil
 import site
 import subprocess
@@ -9,7 +8,9 @@ import venv
 from pathlib import Path
 
 import pytest
-import yaml
+from warm_command import WarmCommand
+
+from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -33,7 +34,6 @@ BIRDS = {
     "stages": 3,
     "cluster": {"kind": "local", "workers": 1},
 }
-SCENES = {**BIRDS, "data": {"adapter": "scenes", "sources": 2}}
 
 
 @pytest.fixture(scope="module")
@@ -52,48 +52,29 @@ def python(tmp_path_factory):
     return python
 
 
-@pytest.fixture
-def decaf(python, tmp_path):
-    def command(*arguments, **environment):
-        return subprocess.run(
-            [python, "-P", "-m", "flows.commands.cli", *map(str, arguments)],
-            cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "300", **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
-    return command
-
-
-@pytest.fixture
-def write(tmp_path):
-    def written(**settings):
-        path = tmp_path / "study.yaml"
-        path.write_text(yaml.safe_dump(settings))
-        return path
-
-    return written
+@pytest.fixture(scope="module")
+def warm_command(python):
+    """The command line in that environment."""
+    started = WarmCommand(python)
+    yield started
+    started.close()
 
 
 def test_a_study_of_strangers_members_is_audited(decaf, write, prefect_server, tmp_path):
-    done = decaf("run", write(**BIRDS), **prefect_server)
+    done = decaf("run", write(BIRDS), **prefect_server)
     assert done.returncode == 0, done.stdout + done.stderr
-    query = "SELECT DISTINCT path FROM core_profiles ORDER BY path"
-    paths = decaf("sql", query, "--warehouse", tmp_path / "runs" / "warehouse", "--format", "csv")
-    assert paths.stdout.split() == ['"path"', '"blend"', '"dawn"']
-    query = "SELECT count(*) FROM core_attributions"
-    maps = decaf("sql", query, "--warehouse", tmp_path / "runs" / "warehouse", "--format", "csv")
-    assert int(maps.stdout.split()[1]) > 0
-    again = decaf("run", write(**BIRDS))
+    with connect(tmp_path / "runs" / "warehouse") as connection:
+        paths = connection.sql("SELECT DISTINCT path FROM core_profiles ORDER BY path").fetchall()
+        assert paths == [("blend",), ("dawn",)]
+        assert connection.sql("FROM core_attributions").fetchall() != []
+    again = decaf("run", write(BIRDS))
     assert "nothing to do: all" in again.stdout
     assert "units of study birds are committed" in again.stdout
 
 
 def test_a_registry_of_strangers_is_asked(decaf, write):
     settings = {key: value for key, value in BIRDS.items() if key not in ("models", "attributions")}
-    done = decaf("reaudit", write(**settings, registry={"kind": "flock"}), "--plan")
+    done = decaf("reaudit", write(settings | {"registry": {"kind": "flock"}}), "--plan")
     assert done.returncode == 0, done.stderr
     assert all(name in done.stdout for name in ("brightness", "blueness", "new"))
 
@@ -124,7 +105,7 @@ def test_a_registry_of_strangers_is_asked(decaf, write):
     ],
 )
 def test_a_broken_package_is_told_when_it_is_named(decaf, write, python, changed, message):
-    path = write(**BIRDS | changed)
+    path = write(BIRDS | changed)
     lines = path.read_text().splitlines()
     (member,) = changed.values()
     name = member.get("adapter") or member["dusk"]["kind"]
