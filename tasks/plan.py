@@ -4,7 +4,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -122,7 +122,7 @@ def by_model(plan: AuditPlan) -> dict[str, list[tuple[Unit, ...]]]:
     return {model_id: groups for model_id, groups in work.items() if groups}
 
 
-def missing_inputs(study: Study, pairs: PairSet) -> list[str]:
+def missing_inputs(scope: Scope) -> list[str]:
     """Look for all that a run needs beside its pairs; remarks on what it will not use.
 
     A model that is to be trained needs what its recipe needs, any other one its weights.
@@ -134,15 +134,15 @@ def missing_inputs(study: Study, pairs: PairSet) -> list[str]:
     """
 
     def foregrounds_are_there() -> tuple[str, ...]:
-        images = study.foregrounds(pairs)
-        return () if images is None else images.remarks
+        return () if scope.foregrounds is None else scope.foregrounds.remarks
 
+    study = scope.study
     checks = [("score", check) for check in study.score.checks()]
     checks += [(card.id, check) for card in study.models for check in card.checks(study.workspace)]
     return carry_out([*checks, ("labels", foregrounds_are_there)])
 
 
-def plan_units(study: Study, pairs: PairSet) -> tuple[Unit, ...]:
+def plan_units(scope: Scope) -> tuple[Unit, ...]:
     """All units of a study, whether or not they have been computed; needs no torch.
 
     Raises
@@ -150,7 +150,6 @@ def plan_units(study: Study, pairs: PairSet) -> tuple[Unit, ...]:
     BadInput
         When the study, its data or a model's files cannot be used.
     """
-    scope = Scope(study, pairs, study.foregrounds(pairs))
     units: list[Unit] = []
     for kind in KINDS.values():
         units += list(kind.plan(scope, tuple(units)))
@@ -165,20 +164,22 @@ def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
     BadInput
         When weight files (all of them are named) or the warehouse cannot be used.
     """
-    remarks = dict.fromkeys([*pairs.remarks, *missing_inputs(study, pairs)])
+    scope = Scope(study, pairs)
+    remarks = dict.fromkeys([*pairs.remarks, *missing_inputs(scope)])
     root = storage.resolved(study.warehouse)
     if storage.open(root).exists(layout.FORMAT):
         check_version(root)
-    units = plan_units(study, pairs)
+    units = plan_units(scope)
     committed = committed_units(root, study.study, units)
-    is_whole = all(unit.key in committed for unit in units)
-    before = {} if is_whole else history(root, study.study)
+    missing = [unit for unit in units if unit.key not in committed]
+    slots = {one.slot for unit in missing for one in (unit, *unit.needs)}
+    before = history(root, study.study, slots)
     run_id = run_id_of(study.study, units)
     return AuditPlan(
         study=study,
         root=root,
         pairs=pairs,
-        foregrounds=study.foregrounds(pairs),
+        foregrounds=scope.foregrounds,
         units=units,
         committed=committed,
         reasons=reasons_of(units, committed, before),
@@ -306,6 +307,7 @@ def _newest_run(root: Root, study: str) -> str | None:
     return max(runs, key=lambda receipt: receipt.committed_at).key if runs else None
 
 
+@cache
 def software() -> dict[str, str]:
     """Versions of what computes the numbers."""
     found = {name: version(name) for name in LIBRARIES}

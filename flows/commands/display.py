@@ -18,6 +18,7 @@ from decaf.plan.units import Unit
 from tasks.plan import AuditPlan, count_rows, missing_inputs, plan_audit
 from tasks.progress import clock
 from tasks.reasons import misses
+from tasks.units.scope import Scope
 from warehouse.commits.lock import is_held
 from warehouse.query.catalog import connect
 from warehouse.storage import Root
@@ -84,8 +85,10 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
         highlight=False,
     )
     # What is not there should be known before anything is trained, not after.
-    for remark in missing_inputs(study, pairs):
-        console.print(remark, highlight=False, markup=False)
+    remarks = missing_inputs(Scope(study, pairs)) if missing else planned.remarks
+    for remark in remarks:
+        if remark not in pairs.remarks:
+            console.print(remark, highlight=False, markup=False)
 
 
 def _print_units(console: Console, planned: AuditPlan) -> None:

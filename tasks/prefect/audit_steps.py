@@ -28,6 +28,7 @@ from tasks.plan import AuditPlan, by_model, missing_inputs, plan_audit
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
 from tasks.train import train_models
+from tasks.units.scope import Scope
 from tasks.verify import verify
 
 
@@ -43,7 +44,7 @@ def pair(study: Study) -> PairSet:
 @task(cache_policy=NO_CACHE)
 def check_inputs(study: Study, pairs: PairSet) -> None:
     """Look for all that models and their training need. Says what of it is not used."""
-    for remark in missing_inputs(study, pairs):
+    for remark in missing_inputs(Scope(study, pairs)):
         announce(remark)
 
 

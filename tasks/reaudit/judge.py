@@ -14,7 +14,7 @@ from warehouse.storage import Root
 from warehouse.tables.declarations import TABLES
 
 VERDICTS = "verdicts"
-REPLICATES, SEED, LEVEL = 2000, 91702, 0.95
+REPLICATES, SEED = 2000, 91702
 FALSE_DISCOVERY_RATE = 0.05
 """Of the rows that are reported as drift, the share that is expected to be none."""
 SHOWN_PAIRS = 20

@@ -8,18 +8,20 @@ import pytest
 import torch
 from torch import nn
 
+from decaf.errors import WarehouseError
 from decaf.models.checkpoint import save
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Study
+from decaf.plan.units import Unit
 from decaf.reveal.paths.blend import Blend
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
 from tasks.manifest import commit_run
 from tasks.plan import plan_audit
-from tasks.reasons import changed_parts, misses
+from tasks.reasons import Before, Reason, changed_parts, misses, reasons_of
 from tasks.units.kinds import KINDS
 from tasks.units.orders import UNITS, commit_key, together
-from warehouse.commits import layout
+from warehouse.commits import layout, receipts
 from warehouse.commits.writer import commit, open_root
 
 ROOT = Path(__file__).parents[2]
@@ -190,6 +192,40 @@ def test_the_newest_run_is_what_was_before(study):
     commit_all(other(study, stages=5))
     commit_all(other(study, paths={"blend": Blend(sigma=2.0)}))
     assert {key[1:] for key in roots(study)} == {("score", "part changed", "reveal")}
+
+
+def test_no_older_manifest_is_read_than_it_takes(study):
+    commit_all(other(study, stages=5))
+    commit_all(other(study, paths={"blend": Blend(sigma=2.0)}))
+    runs = sorted(receipts.read_kind(study.warehouse, "runs", "try"), key=lambda r: r.committed_at)
+    for file in runs[0].files:
+        (Path(study.warehouse) / file.path).unlink()
+    assert {key[1:] for key in roots(study)} == {("score", "part changed", "reveal")}
+    with pytest.raises(WarehouseError, match="cannot be read"):
+        found(other(study, paths={"another": Blend()}))
+
+
+def test_what_follows_says_of_which_kind(study):
+    score = Unit("score", "blend", "one", 0, {"weights": "a"})
+    known = {score.slot: Before("older", {"weights": "b"})}
+    route = Unit("route", "blend", "one", 0, {"epsilon": "1"}, needs=(score,))
+    analyse = Unit("analyse", "table", None, None, {}, needs=(route, score))
+    followers = {
+        route.slot: Before("older route", {"epsilon": "1"}),
+        analyse.slot: Before("older table", {}),
+    }
+    both = reasons_of([score, route], {}, known | followers)
+    assert both[score.key] == Reason("part changed", "weights")
+    assert both[route.key] == Reason("cascade", "score")
+    stored = {score.key: "commit"}
+    assert reasons_of([score, route], stored, known | followers) == {
+        route.key: Reason("cascade", "score")
+    }
+    stored[route.key] = "commit"
+    unchanged = {unit.slot: Before(unit.key, dict(unit.parts)) for unit in (score, route)}
+    assert reasons_of([score, route, analyse], stored, followers | unchanged) == {
+        analyse.key: Reason("cascade", "route")
+    }, "one of its models is gone"
 
 
 def test_another_study_is_not_looked_at(study):
