@@ -11,12 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from decaf.plan.units import Unit
+from tasks.editions import EDITION
 from warehouse.commits import receipts
 from warehouse.commits.stored import read_file
 from warehouse.storage import Root
 
-Cause = Literal["first run", "part changed", "result missing", "cascade"]
+Cause = Literal["first run", "part changed", "result missing", "other schema", "forced", "cascade"]
 Slot = tuple[str, str, str | None, int | None]
+NONE: Mapping[str, int] = {}
 SLOT = ("kind", "name", "model_id", "block")
 """Columns of ``run_units`` that make a slot."""
 
@@ -26,7 +28,7 @@ class Reason(NamedTuple):
 
     cause: Cause
     what: str
-    """Parts that changed, or the kind of the unit that it follows."""
+    """Parts that changed, the kind of the unit that it follows, or the schema version."""
 
 
 class Before(NamedTuple):
@@ -46,7 +48,10 @@ class Miss(NamedTuple):
 
 
 def reasons_of(
-    units: Sequence[Unit], committed: Mapping[str, str], before: Mapping[Slot, Before]
+    units: Sequence[Unit],
+    committed: Mapping[str, str],
+    before: Mapping[Slot, Before],
+    set_aside: Mapping[str, int] = NONE,
 ) -> dict[str, Reason]:
     """The reason of every unit that has to be computed, by its key.
 
@@ -58,12 +63,18 @@ def reasons_of(
         Commits by the keys of the units that they hold.
     before
         What the slots held, of :func:`history`.
+    set_aside
+        Schema versions in which results were written that no upgrade carried over, by the keys of
+        their units.
     """
     reasons: dict[str, Reason] = {}
     for unit in units:
-        reason = _reason(unit, unit.key in committed, before, reasons)
-        if reason is not None:
-            reasons[unit.key] = reason
+        if unit.key in committed:
+            continue
+        if schema := set_aside.get(unit.key):
+            reasons[unit.key] = Reason("other schema", f"version {schema}")
+        else:
+            reasons[unit.key] = _reason(unit, before, reasons)
     return reasons
 
 
@@ -137,18 +148,13 @@ def misses(units: Iterable[Unit], reasons: Mapping[str, Reason]) -> list[Miss]:
     return sorted(found, key=lambda miss: miss.reason.cause == "cascade")
 
 
-def _reason(
-    unit: Unit,
-    is_committed: bool,
-    before: Mapping[Slot, Before],
-    reasons: Mapping[str, Reason],
-) -> Reason | None:
-    if is_committed:
-        return None
+def _reason(unit: Unit, before: Mapping[Slot, Before], reasons: Mapping[str, Reason]) -> Reason:
     own = before.get(unit.slot)
     if own is not None and own.key == unit.key:
         return Reason("result missing", "")
     if own is not None and (changed := changed_parts(own.parts, unit.parts)):
+        if changed == [EDITION]:
+            return Reason("forced", "")
         return Reason("part changed", ", ".join(changed))
     running = [need for need in unit.needs if need.key in reasons]
     if own is None and not running:

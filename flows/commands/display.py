@@ -56,7 +56,9 @@ def results(console: Console, study: Study) -> None:
     console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
 
 
-def plan(console: Console, study: Study, *, explained: bool = False) -> None:
+def plan(
+    console: Console, study: Study, *, explained: bool = False, force: Sequence[str] = ()
+) -> None:
     """What a run would do, and why its units have to be computed."""
     pairs = study.pair_set()
     sources = {pair.source_id for pair in pairs.pairs}
@@ -73,7 +75,7 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
     if missing:
         _print_untrained(console, study, pairs, missing)
     else:
-        planned = plan_audit(study, pairs)
+        planned = plan_audit(study, pairs, force)
         _print_units(console, planned)
         if explained:
             _print_misses(console, planned)

@@ -92,6 +92,7 @@ def provide(
     held = [
         {"study": receipt.study, "unit_key": key, "commit_key": receipt.key}
         for receipt in committed
+        if receipt.kind == "units"  # upgrades name units that they left behind
         for key in receipt.units
     ]
     _create_table(connection, "committed_units", COMMITTED_UNITS, held)
