@@ -21,6 +21,14 @@ app = typer.Typer(
 )
 
 Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
+Force = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--force",
+        metavar="KIND[:NAME][@MODEL]",
+        help="compute units again although their results are there, as in score:blend@resnet*",
+    ),
+]
 Warehouse = Annotated[
     str,
     typer.Option(
@@ -45,19 +53,22 @@ def options(
 
 
 @app.command()
-def run(config: Config) -> None:
+def run(config: Config, force: Force = None) -> None:
     """Run a study to its end, or what is left of it; the same command again resumes."""
     from decaf.plan.preparation import untrained
     from decaf.plan.study import load_study
     from flows.commands import display
     from flows.commands.reaudits import refuse_registry
-    from tasks.plan import plan_audit
+    from tasks.plan import force_units, plan_audit
+    from tasks.progress import announce
     from tasks.publish import show_again
     from warehouse.commits.writer import open_root
 
     study = load_study(config)
     refuse_registry(study, "run")
     open_root(study.warehouse)
+    if force:
+        announce(force_units(study, force))
     if not untrained(study):
         plan = plan_audit(study, study.pair_set())
         if plan.is_finished and not plan.pending:
@@ -70,7 +81,6 @@ def run(config: Config) -> None:
             display.results(console, study)
             return
     from flows.launch import launch
-    from tasks.progress import announce
 
     announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
     launch("audit", config)
@@ -83,6 +93,7 @@ def plan(
     explain: Annotated[
         bool, typer.Option("--explain", help="say why each unit of work has to be computed")
     ] = False,
+    force: Force = None,
 ) -> None:
     """Say what a run would do: models, pairs, units of work, forward rows, what is cached."""
     from decaf.plan.study import load_study
@@ -91,7 +102,7 @@ def plan(
 
     study = load_study(config)
     refuse_registry(study, "plan")
-    display.plan(console, study, explained=explain)
+    display.plan(console, study, explained=explain, force=force or ())
 
 
 @app.command()

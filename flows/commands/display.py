@@ -18,6 +18,7 @@ from decaf.plan.units import Unit
 from tasks.plan import AuditPlan, count_rows, missing_inputs, plan_audit
 from tasks.progress import clock
 from tasks.reasons import misses
+from tasks.units.scope import Scope
 from warehouse.commits.lock import is_held
 from warehouse.query.catalog import connect
 from warehouse.storage import Root
@@ -55,7 +56,9 @@ def results(console: Console, study: Study) -> None:
     console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
 
 
-def plan(console: Console, study: Study, *, explained: bool = False) -> None:
+def plan(
+    console: Console, study: Study, *, explained: bool = False, force: Sequence[str] = ()
+) -> None:
     """What a run would do, and why its units have to be computed."""
     pairs = study.pair_set()
     sources = {pair.source_id for pair in pairs.pairs}
@@ -72,7 +75,7 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
     if missing:
         _print_untrained(console, study, pairs, missing)
     else:
-        planned = plan_audit(study, pairs)
+        planned = plan_audit(study, pairs, force)
         _print_units(console, planned)
         if explained:
             _print_misses(console, planned)
@@ -84,8 +87,10 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
         highlight=False,
     )
     # What is not there should be known before anything is trained, not after.
-    for remark in missing_inputs(study, pairs):
-        console.print(remark, highlight=False, markup=False)
+    remarks = missing_inputs(Scope(study, pairs)) if missing else planned.remarks
+    for remark in remarks:
+        if remark not in pairs.remarks:
+            console.print(remark, highlight=False, markup=False)
 
 
 def _print_units(console: Console, planned: AuditPlan) -> None:

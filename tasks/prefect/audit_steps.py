@@ -23,6 +23,7 @@ from tasks.prefect.step import step
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
 from tasks.train import train_models
+from tasks.units.scope import Scope
 from tasks.verify import verify
 
 fit = step(fit_paths, name="fit")
@@ -44,7 +45,7 @@ def pair(study: Study) -> PairSet:
 @step
 def check_inputs(study: Study, pairs: PairSet) -> None:
     """Look for all that models and their training need. Says what of it is not used."""
-    for remark in missing_inputs(study, pairs):
+    for remark in missing_inputs(Scope(study, pairs)):
         announce(remark)
 
 

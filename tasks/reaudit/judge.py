@@ -19,7 +19,7 @@ COLUMNS = (
     *("lower_limit", "upper_limit", "verdict", "reason"),
 )
 """Where the fields of :class:`Judged` are stored."""
-REPLICATES, SEED, LEVEL = 2000, 91702, 0.95
+REPLICATES, SEED = 2000, 91702
 FALSE_DISCOVERY_RATE = 0.05
 """Of the rows that are reported as drift, the share that is expected to be none."""
 SHOWN_PAIRS = 20

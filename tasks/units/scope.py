@@ -28,8 +28,17 @@ class Scope:
 
     study: Study
     pairs: PairSet
-    foregrounds: InputSet | None
-    """Further images that the study's labels need."""
+
+    @cached_property
+    def foregrounds(self) -> InputSet | None:
+        """Further images that the study's labels need.
+
+        Raises
+        ------
+        DataError
+            When the data set cannot give them.
+        """
+        return self.study.foregrounds(self.pairs)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -52,8 +61,11 @@ class Scope:
 
     def scored(self, model_id: str, block: Block) -> dict[str, str]:
         """Parts of everything that is scored of one model on one block."""
-        score = json_sha256([self.study.score.identity(), code_of(self.study.score)])
-        return {"pairs": block.digest, **self.models[model_id], "score": score}
+        return {"pairs": block.digest, **self.models[model_id], "score": self._score_digest}
+
+    @cached_property
+    def _score_digest(self) -> str:
+        return json_sha256([self.study.score.identity(), code_of(self.study.score)])
 
     def _model_parts(self, card: ModelCard) -> dict[str, str]:
         return {

@@ -13,7 +13,7 @@ from decaf.reveal.paths.patches import Patches
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
 from tasks.plan import plan_units
-from tasks.units.scope import of_kind
+from tasks.units.scope import Scope, of_kind
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def study(tmp_path):
 
 
 def units(study, kind):
-    return of_kind(plan_units(study, study.pair_set()), kind)
+    return of_kind(plan_units(Scope(study, study.pair_set())), kind)
 
 
 def keys(study, kind="score"):
@@ -87,7 +87,7 @@ def test_every_model_block_and_path_is_a_unit(study):
     assert [unit.row_count for unit in scored] == [4, 4, 4, 4]
     assert [unit.block for unit in units(study, "predict")] == [0, 1]
     assert [unit.needs for unit in units(study, "route")] == [(unit,) for unit in scored]
-    planned = plan_units(study, study.pair_set())
+    planned = plan_units(Scope(study, study.pair_set()))
     assert len({unit.key for unit in planned}) == len(planned) == 10
 
 
@@ -144,8 +144,8 @@ def test_more_sources_keep_the_blocks_that_are_whole(study):
     pairs = study.pair_set()
     rows = pairs.blocks(study.sources_per_block)[0]
     fewer = type(pairs)(pairs.inputs, tuple(pairs.pairs[row] for row in rows), pairs.geometry)
-    first = {unit.key for unit in plan_units(study, fewer)}
-    assert first == {unit.key for unit in plan_units(study, pairs) if unit.block == 0}
+    first = {unit.key for unit in plan_units(Scope(study, fewer))}
+    assert first == {unit.key for unit in plan_units(Scope(study, pairs)) if unit.block == 0}
 
 
 def test_a_digest_that_was_promised_is_checked(study):

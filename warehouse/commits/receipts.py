@@ -22,6 +22,7 @@ KINDS = (
     "pairs",
     "runs",
     "outcomes",
+    "forcings",
     "reaudits",
     "verdicts",
     "alerts",
@@ -56,9 +57,9 @@ class Receipt:
     committed_at: str
     files: tuple[CommittedFile, ...]
     units: tuple[str, ...]
-    """Keys of the units of work whose rows the commit holds."""
+    """Keys of the units of work whose rows the commit holds, or that an upgrade left behind."""
     inputs: dict[str, str]
-    """What was recorded, folded or withdrawn, by name; empty for units."""
+    """What was recorded, forced, folded or withdrawn, by name; empty for units."""
     software: dict[str, str]
 
     @property

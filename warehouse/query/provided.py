@@ -66,7 +66,12 @@ def provide(
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
     _create_table(connection, "receipts", RECEIPTS, map(attrgetter(*RECEIPTS), committed))
-    units = ((r.study, unit, r.key) for r in committed for unit in r.units)
+    units = (
+        (receipt.study, unit, receipt.key)
+        for receipt in committed
+        if receipt.kind == "units"  # upgrades name units that they left behind
+        for unit in receipt.units
+    )
     _create_table(connection, "committed_units", COMMITTED_UNITS, units)
     of_receipt = attrgetter("kind", "study", "key")
     of_file = attrgetter("table", "path", "row_count", "byte_count", "sha256")

@@ -10,7 +10,7 @@ runs is folded anew before, and counts from that moment on. Files stay for reade
 ``warehouse.upkeep.garbage`` deletes them after its grace period.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ from decaf.errors import WarehouseError
 from decaf.foundation.digests import json_sha256, short
 from warehouse import storage
 from warehouse.commits import layout, receipts
+from warehouse.commits.migrations import SET_ASIDE
 from warehouse.commits.receipts import WITHDRAWALS, Receipt
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect, run_query
@@ -115,7 +116,7 @@ def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawa
     def withdraw_of(name: str) -> Withdrawal:
         withdrawal = _of_study(root, name, keep)
         if withdrawal.runs:
-            _withdraw(root, withdrawal)
+            _withdraw(root, name, withdrawal.commits)
         return withdrawal
 
     withdrawals = at_rest(root, study, withdraw_of, hold=True)
@@ -146,17 +147,40 @@ def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -
     return (kept | compared) - {None}
 
 
-def _withdraw(root: Root, withdrawal: Withdrawal) -> None:
-    study = withdrawal.study
+def set_aside(root: Root, study: str, commits: Sequence[Receipt], version: int) -> None:
+    """Leave results behind that an upgrade cannot carry over from a version.
+
+    A step of ``warehouse.commits.migrations`` calls it, as often as it likes. Readers see the
+    commits no more; their units are computed again, and planning gives the version as the reason.
+
+    Raises
+    ------
+    WarehouseError, WriteFailed
+        As :func:`withdraw`.
+    """
+    if commits:
+        key = f"{SET_ASIDE}{version}-{short(json_sha256([receipt.name for receipt in commits]))}"
+        units = tuple(unit for receipt in commits for unit in receipt.units)
+        _withdraw(root, study, commits, key, units)
+
+
+def _withdraw(
+    root: Root,
+    study: str,
+    commits: Sequence[Receipt],
+    key: str | None = None,
+    units: tuple[str, ...] = (),
+) -> None:
     repair_compactions(root, study)
-    going = {receipt.name: receipt.committed_at for receipt in withdrawal.commits}
+    going = {receipt.name: receipt.committed_at for receipt in commits}
     for source, members in parts(list(receipts.read(root, study))):
         staying = [receipt for receipt in members if receipt.name not in going]
         if 0 < len(staying) < len(members):
             fold(root, [Part(source, staying)])
-    commit(root, WITHDRAWALS, study, short(json_sha256(going)), {}, inputs=going)
+    key = key or short(json_sha256(going))
+    commit(root, WITHDRAWALS, study, key, {}, inputs=going, units=units)
     store = storage.open(root)
-    for receipt in withdrawal.commits:
+    for receipt in commits:
         store.delete(layout.receipt(receipt.kind, study, receipt.key))
 
 

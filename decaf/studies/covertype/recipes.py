@@ -29,8 +29,6 @@ from decaf.studies.covertype.splits import CovertypeTable, Split
 
 CONVERGING: tuple[Family, ...] = ("logistic_regression", "mlp")
 """Families whose optimiser ends by itself or is stopped; the others grow trees."""
-ITERATING: tuple[Family, ...] = (*CONVERGING, "hist_gradient_boosting")
-"""Families that decide by themselves after how many iterations they end."""
 
 
 class CovertypeOutcome(NamedTuple):
