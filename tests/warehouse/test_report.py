@@ -1,8 +1,8 @@
 """The report: its content, its limits, and that nothing in it can reach out or break out."""
 
 import re
+from collections import namedtuple
 from pathlib import Path
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -291,8 +291,8 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 
 
 def test_bar_lengths_are_the_components():
-    where = {"model_id": "m", "pair_type": "floor", "path": "blend"}
-    row = SimpleNamespace(**where, evidence=0.2, contradiction=0.1, fragility=0.05)
+    row_type = namedtuple("Row", ["model_id", "path", *figures.COMPONENTS])
+    row = row_type("m", "blend", evidence=0.2, contradiction=0.1, fragility=0.05)
     svg = figures.profile_bars([row], ["blend"], largest=0.35, decimals=3)
     lengths = {}
     for metric in figures.COMPONENTS:

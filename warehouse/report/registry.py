@@ -4,6 +4,7 @@ import altair as alt
 
 from warehouse.report.audit.columns import PAIR_TYPE, PATH, line_field, line_metric, lines_by_metric
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row, Rows
+from warehouse.report.audit.figures import RESPONSE
 from warehouse.report.cells import (
     MISSING,
     Cell,
@@ -153,22 +154,14 @@ def _history(facts: Facts, decimals: int) -> Table:
 
 def _history_panels(rows: Rows, label: str) -> str:
     values = [
-        {
-            "entry": row.entry,
-            "at": f"{row.resolved_at:%Y-%m-%dT%H:%M:%S}",
-            "metric": row.metric,
-            "value": row.value,
-            "lower": row.lower_limit,
-            "upper": row.upper_limit,
-        }
-        for row in rows
+        row._asdict() | {"resolved_at": f"{row.resolved_at:%Y-%m-%dT%H:%M:%S}"} for row in rows
     ]
     colours = colour_scale("metric:N", {metric: metric for metric in COMPONENTS})
-    x = alt.X("at:T", title=None, axis=alt.Axis(tickCount=4))
+    x = alt.X("resolved_at:T", title=None, axis=alt.Axis(tickCount=4))
     base = alt.Chart().encode(x=x, color=colours)
-    value = alt.Y("value:Q", title="mean response, score units")
+    value = alt.Y("value:Q", title=RESPONSE)
     panel = alt.layer(
-        base.mark_rule(strokeWidth=1.5).encode(y="lower:Q", y2="upper:Q"),
+        base.mark_rule(strokeWidth=1.5).encode(y="lower_limit:Q", y2="upper_limit:Q"),
         base.mark_line(strokeWidth=1.5).encode(y=value),
         base.mark_point(filled=True, size=40, opacity=1).encode(y=value),
     ).properties(width=270, height=150)
