@@ -357,9 +357,9 @@ class TestRetraining:
         assert found["score"] == (None, 0, "the model has no recipe to fit it again")
 
 
-def test_planning_imports_no_library_of_explanations():
+def test_planning_imports_no_library_of_explanations_or_training():
     code = (
-        "import sys, decaf.plan.study, tasks.plan\n"
+        "import sys, decaf.plan.study, decaf.studies.scenes.recipes, tasks.plan\n"
         "print({'lime', 'numba', 'shap', 'sklearn', 'torch', 'xgboost'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

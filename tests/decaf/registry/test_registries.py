@@ -9,10 +9,9 @@ from model_server import serving
 from registry_folder import put_small_cnn as put
 
 from decaf.errors import ConfigError, RegistryError
-from decaf.foundation.plugins import members
 from decaf.plan.resolution import listed, models_of, resolve
 from decaf.plan.study import load_study
-from decaf.registry.entries import CARD_FILE, Entry, Registry, version_order
+from decaf.registry.entries import CARD_FILE, Entry, version_order
 
 RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1}
 TOKEN = "t0p-s3cret"
@@ -266,12 +265,6 @@ def test_credentials_of_mlflow_come_from_its_variables(study, monkeypatch):
 def test_settings_that_cannot_be(study, registry, more, message):
     with pytest.raises(ConfigError, match=message):
         study(registry, **more)
-
-
-def test_every_kind_of_registry_lists_entries():
-    kinds = members(Registry)
-    assert len(kinds) == 4
-    assert all(kind.entries.__doc__ and kind.fetch.__doc__ for kind in kinds)
 
 
 def test_versions_count_as_people_count():

@@ -2,6 +2,7 @@
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from judging import one_vs_rest, quantile_bins, role_credit, valid_bin_macro, within_bins
 from view_tables import VIEWS, define_over
@@ -45,15 +46,11 @@ class Study:
         self.columns = columns
 
     def tables(self):
-        rows = []
-        for number, name in enumerate(self.names):
-            row = {"study": "s", "model_id": name, "family": self.family[number]}
-            row |= {"mechanism": MECHANISMS[self.classes[number]]}
-            row |= {"mechanism_label": LABELS[self.classes[number]]}
-            row |= dict(zip(LABELS, self.scores[number], strict=True))
-            row |= {"abs_response": self.magnitude[number]}
-            row |= {name: values[number] for name, values in self.response.items()}
-            rows.append(row)
+        columns = {"study": "s", "model_id": self.names, "family": self.family}
+        columns |= {"mechanism": np.take(MECHANISMS, self.classes)}
+        columns |= {"mechanism_label": np.take(LABELS, self.classes)}
+        columns |= dict(zip(LABELS, self.scores.T, strict=True)) | self.response
+        rows = pd.DataFrame(columns | {"abs_response": self.magnitude}).to_dict("records")
         rows += [{"study": "s", "model_id": f"gate {n}", "mechanism": "gate"} for n in range(10)]
         components = {"pdp_ale": "mean"}
         baselines = [
