@@ -27,7 +27,7 @@ GRACE_SECONDS = 30
 LOGS_KEPT = 30
 TAIL_BYTES = 4096
 LONGEST_MESSAGE = 1000
-NEEDS_SOMEBODY, BROKEN = 1, 3
+NEEDS_ATTENTION, BROKEN = 1, 3
 """Exit codes of the command line: done with findings, and broken."""
 
 
@@ -69,7 +69,7 @@ def ended(status: int, log: Path) -> Ended:
         return Ended(states.CRASHED, "Crashed", f"{killed}\nlog: {log}")
     if status == 0:
         return Ended(states.COMPLETED, "Completed", said)
-    name = "NeedsSomebody" if status == NEEDS_SOMEBODY else "Failed"
+    name = "NeedsAttention" if status == NEEDS_ATTENTION else "Failed"
     return Ended(states.FAILED, name, f"exit code {status}: {said}")
 
 
