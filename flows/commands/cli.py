@@ -103,7 +103,7 @@ def reaudit(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
 ) -> None:
-    """Audit what changed in a registry, compare it with the version before, judge it, tell."""
+    """Audit what changed in a registry, compare and judge it, send alerts."""
     from flows.commands import reaudits
 
     reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json)
@@ -172,8 +172,8 @@ def sql(
     """Ask the warehouse in SQL, while a run is going on too; nothing can be changed."""
     from flows.commands import questions
 
-    asked = questions.asked(query, file)
-    if asked is None:
+    text = questions.asked(query, file)
+    if text is None:
         from flows.commands.prompt import converse
 
         if param or file_format or output:
@@ -182,7 +182,7 @@ def sql(
         return
     chosen = questions.chosen_format(file_format, output)
     values = questions.parameters(param or [])
-    questions.answer(console, warehouse, asked, values, chosen, output, limit)
+    questions.answer(console, warehouse, text, values, chosen, output, limit)
 
 
 @app.command()
@@ -316,8 +316,7 @@ def gc(
     from flows.commands import upkeep
 
     if keep:
-        asked = upkeep.asked_to_keep(keep)
-        upkeep.withdraw_runs(console, warehouse, asked, study, is_real=delete)
+        upkeep.withdraw_runs(console, warehouse, upkeep.asked_to_keep(keep), study, is_real=delete)
     upkeep.collect_garbage(console, warehouse, older_than, study, is_real=delete)
 
 

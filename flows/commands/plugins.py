@@ -25,11 +25,12 @@ def list_plugins(console: Console) -> None:
     table = Table()
     for name in ("place", "name", "from", "class"):
         table.add_column(name, no_wrap=name != "class")
-    for one in members:
-        style = "red" if one.problem else ""
-        table.add_row(one.place, one.name, Text(one.provider), Text(one.defined_in), style=style)
+    for member in members:
+        style = "red" if member.problem else ""
+        provider, place = Text(member.provider), Text(member.defined_in)
+        table.add_row(member.place, member.name, provider, place, style=style)
     console.print(table)
-    problems = list(dict.fromkeys(one.problem for one in members if one.problem))
+    problems = list(dict.fromkeys(member.problem for member in members if member.problem))
     if problems:
         shown = "\n".join(f"  {problem}" for problem in problems)
         raise ChecksFailed(

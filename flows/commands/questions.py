@@ -48,7 +48,7 @@ def asked(query: str | None, file: Path | None) -> str | None:
     return query
 
 
-def parameters(given: list[str]) -> dict[str, object]:
+def parameters(texts: list[str]) -> dict[str, object]:
     """Values of ``name=value``: what is JSON is a number, truth, list or NULL; the rest is text.
 
     Raises
@@ -62,7 +62,7 @@ def parameters(given: list[str]) -> dict[str, object]:
     {'epsilon': 0.05, 'model': '007', 'other': '7', 'paths': ['blend']}
     """
     values: dict[str, object] = {}
-    for text in given:
+    for text in texts:
         name, separator, value = text.partition("=")
         name = name.removeprefix("$")
         if not separator or not name.isidentifier():

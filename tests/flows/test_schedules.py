@@ -145,7 +145,7 @@ def place(tmp_path):
 
         def look(self, runner, minutes):
             self.server.now = MONDAY + timedelta(minutes=minutes)
-            runner.look(self.server.now)
+            runner.poll(self.server.now)
             return dict(self.server.names)
 
         gone = tmp_path / "gone"
