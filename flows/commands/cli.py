@@ -10,7 +10,7 @@ from typer.exceptions import TyperException
 
 from decaf.errors import DecafError, QueryError
 from flows.commands import schedule as schedule_commands
-from flows.commands.terminal import complaints, console
+from flows.commands.terminal import complaints, console, say
 from flows.stopping import Stopped
 
 app = typer.Typer(
@@ -247,8 +247,8 @@ def export(
             connection, lambda: export_views(connection, folder, names or [], file_format, study)
         )
     for file in exported:
-        console.print(f"{file.row_count:>12,}  {file.file}", highlight=False, soft_wrap=True)
-    console.print(f"{len(exported)} files and manifest.json in {folder}", soft_wrap=True)
+        say(console, f"{file.row_count:>12,}  {file.file}")
+    say(console, f"{len(exported)} files and manifest.json in {folder}")
 
 
 @app.command()

@@ -9,6 +9,7 @@ from decaf.contracts.targets import Candidate, candidates
 from decaf.errors import ChecksFailed, ConfigError
 from decaf.foundation.strangers import provider, tag_of
 from decaf.plan.places import load_anywhere, offered
+from flows.commands.terminal import say
 
 USABLE = "It can be loaded"
 
@@ -54,7 +55,7 @@ def check_plugins(console: Console, target: str) -> None:
         console.print(Text(name, style="bold"), soft_wrap=True)
         for outcome in outcomes:
             state, reason = ("broken", f": {outcome.problem}") if outcome.problem else ("ok", "")
-            console.print(Text(f"  {state:<6}  {outcome.contract}{reason}"), soft_wrap=True)
+            say(console, f"  {state:<6}  {outcome.contract}{reason}")
         broken += sum(outcome.problem is not None for outcome in outcomes)
     if broken:
         raise ChecksFailed(

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from decaf.errors import QueryError
 from flows.commands.answers import ROWS_SHOWN, counted, print_rows
+from flows.commands.terminal import say
 from warehouse.query.catalog import connect, stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows
 from warehouse.storage import Root
@@ -127,7 +128,7 @@ def answer(
                 _to_stdout(lambda: write_rows(rows, file_format, sys.stdout.buffer))
             else:
                 count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
-                console.print(f"{counted(count)}: {output}", highlight=False, soft_wrap=True)
+                say(console, f"{counted(count)}: {output}")
 
         interruptible(connection, work)
 

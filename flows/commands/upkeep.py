@@ -28,7 +28,7 @@ def compact_studies(console: Console, root: Root, study: str | None) -> None:
         done = compact(root, name)
         change = f"{_extent(done.before)} before, {_extent(done.after)} now"
         text = "nothing to fold" if done.before == done.after else change
-        console.print(f"study {name}: {text}", highlight=False)
+        console.print(f"study {name}: {text}")
 
 
 def asked_to_keep(texts: Sequence[str]) -> Keep:
@@ -75,15 +75,14 @@ def withdraw_runs(
         for run in withdrawal.runs:
             console.print(
                 f"  {run.run_id[:12]}  {run.started_at:%Y-%m-%d %H:%M}  {run.unit_count:>6,} "
-                f"units  {run.byte_count:>12,}",
-                highlight=False,
+                f"units  {run.byte_count:>12,}"
             )
     count = sum(len(withdrawal.runs) for withdrawal in withdrawals)
     units = sum(withdrawal.unit_count for withdrawal in withdrawals)
     total = sum(withdrawal.byte_count for withdrawal in withdrawals)
     did = "are withdrawn" if is_real else "can be withdrawn: --delete"
     text = f"{count} runs ({units:,} units, {total / 1e6:.2f} MB) {did}"
-    console.print(text if count else "no run to withdraw", highlight=False)
+    console.print(text if count else "no run to withdraw")
 
 
 def collect_garbage(
@@ -104,13 +103,13 @@ def collect_garbage(
     files = find(root, grace, study)
     for garbage in files:
         size = f"{garbage.byte_count:>12,}"
-        console.print(f"{size}  {garbage.path}: {garbage.reason}", highlight=False, markup=False)
+        console.print(f"{size}  {garbage.path}: {garbage.reason}", markup=False)
     held = held_studies(root)
     left_out = f"; {', '.join(held)} is being audited and left out" if held else ""
     total = sum(garbage.byte_count for garbage in files)
     did = "deleted" if is_real else "can be deleted: decaf gc --delete"
     text = f"{len(files)} files ({total / 1e6:.2f} MB) {did}" if files else "nothing to delete"
-    console.print(f"{text}{left_out}", highlight=False, markup=False)
+    console.print(f"{text}{left_out}", markup=False)
 
 
 def _extent(extent: Extent) -> str:

@@ -5,6 +5,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from flows.commands.terminal import say
 from warehouse.query.catalog import connect_empty
 from warehouse.query.descriptions import described
 from warehouse.query.views import MACRO
@@ -45,7 +46,7 @@ def describe(console: Console, connection: duckdb.DuckDBPyConnection, name: str)
     console.print(Text.assemble((view.name, "bold"), f": {view.purpose}"), soft_wrap=True)
     lines = [view.grain, f"reads: {', '.join(view.inputs) or 'nothing'}", f"paper: {view.paper}"]
     for line in lines + [f"call: {signature}" for signature in description.signatures]:
-        console.print(Text(f"  {line}"), soft_wrap=True)
+        say(console, f"  {line}")
     if description.columns:
         table = Table("column", "type")
         for column, kind in description.columns:
@@ -53,4 +54,4 @@ def describe(console: Console, connection: duckdb.DuckDBPyConnection, name: str)
         console.print(table)
     if description.example:
         console.print(Text("For example:"))
-        console.print(Text(f'  decaf sql "{description.example}"'), soft_wrap=True)
+        say(console, f'  decaf sql "{description.example}"')
