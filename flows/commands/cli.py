@@ -10,7 +10,7 @@ from typer.exceptions import TyperException
 
 from decaf.errors import DecafError, QueryError
 from flows.commands import schedule as schedule_commands
-from flows.commands.terminal import complaints, console
+from flows.commands.terminal import complaints, console, say
 from flows.stopping import Stopped
 
 app = typer.Typer(
@@ -114,7 +114,7 @@ def reaudit(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
 ) -> None:
-    """Audit what changed in a registry, compare it with the version before, judge it, tell."""
+    """Audit what changed in a registry, compare and judge it, send alerts."""
     from flows.commands import reaudits
 
     reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json)
@@ -183,8 +183,8 @@ def sql(
     """Ask the warehouse in SQL, while a run is going on too; nothing can be changed."""
     from flows.commands import questions
 
-    asked = questions.asked(query, file)
-    if asked is None:
+    text = questions.asked(query, file)
+    if text is None:
         from flows.commands.prompt import converse
 
         if param or file_format or output:
@@ -193,7 +193,7 @@ def sql(
         return
     chosen = questions.chosen_format(file_format, output)
     values = questions.parameters(param or [])
-    questions.answer(console, warehouse, asked, values, chosen, output, limit)
+    questions.answer(console, warehouse, text, values, chosen, output, limit)
 
 
 @app.command()
@@ -258,8 +258,8 @@ def export(
             connection, lambda: export_views(connection, folder, names or [], file_format, study)
         )
     for file in exported:
-        console.print(f"{file.row_count:>12,}  {file.file}", highlight=False, soft_wrap=True)
-    console.print(f"{len(exported)} files and manifest.json in {folder}", soft_wrap=True)
+        say(console, f"{file.row_count:>12,}  {file.file}")
+    say(console, f"{len(exported)} files and manifest.json in {folder}")
 
 
 @app.command()
@@ -327,8 +327,7 @@ def gc(
     from flows.commands import upkeep
 
     if keep:
-        asked = upkeep.asked_to_keep(keep)
-        upkeep.withdraw_runs(console, warehouse, asked, study, is_real=delete)
+        upkeep.withdraw_runs(console, warehouse, upkeep.asked_to_keep(keep), study, is_real=delete)
     upkeep.collect_garbage(console, warehouse, older_than, study, is_real=delete)
 
 

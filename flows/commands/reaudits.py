@@ -16,6 +16,7 @@ from decaf.plan.study import Study, load_study
 from decaf.registry.entries import Entry
 from decaf.registry.gates import check_places
 from flows.commands.display import table_of
+from flows.commands.terminal import say
 from tasks.plan import plan_audit
 from tasks.progress import announce
 from tasks.reaudit.plan import FAILED, discover, is_unchanged, newest
@@ -92,12 +93,12 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
     if not is_unchanged(study, root, entries, pairs):
         _audit(console, study, config, is_json=is_json)
     elif is_json:
-        _print_json(console, {"study": study.study, "changed": False})
+        say(console, json.dumps({"study": study.study, "changed": False}, indent=1))
     else:
-        console.print(
+        say(
+            console,
             f"nothing changed: {len(entries)} entries of the registry are those of re-audit "
             f"{newest(root, study.study).reaudit_id[:12]}; no model was opened",
-            soft_wrap=True,
         )
 
 
@@ -107,7 +108,7 @@ def _audit(console: Console, study: Study, config: Path, *, is_json: bool) -> No
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
     summary = launch("reaudit", config)
     if is_json:
-        _print_json(console, summary)
+        say(console, json.dumps(summary, indent=1))
     else:
         _print_summary(console, study, summary)
     _raise_on_failure(summary)
@@ -167,7 +168,7 @@ def _print_plan(console: Console, study: Study, pairs: PairSet) -> None:
     console.print(table)
     for resolved in diff.resolved:
         if resolved.problem:
-            console.print(Text(f"{resolved.entry.label}: {resolved.problem}"), soft_wrap=True)
+            say(console, f"{resolved.entry.label}: {resolved.problem}")
 
 
 def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> None:
@@ -189,7 +190,7 @@ def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> N
             table.add_row(*place, *numbers, f"{row['change']:+.4f}", Text(interval))
         console.print(table)
     if study.report_file.exists():
-        console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
+        say(console, f"Report: {study.report_file}")
 
 
 def _raise_on_failure(summary: dict[str, Any]) -> None:
@@ -229,7 +230,3 @@ def _value(value: float | None, limits: list[float] | None) -> Text:
     if limits is None or None in limits:
         return Text(f"{value:.4f}")
     return Text(f"{value:.4f} [{limits[0]:.4f}, {limits[1]:.4f}]")
-
-
-def _print_json(console: Console, content: dict[str, Any]) -> None:
-    console.print(json.dumps(content, indent=1), highlight=False, markup=False, soft_wrap=True)

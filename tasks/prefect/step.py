@@ -13,12 +13,12 @@ def step(work: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Make a task of a function; ``return_state=True`` gives how it ended and raises nothing.
 
     Clients, plans and inputs are handed from step to step in one process, and receipts decide what
-    is done already, so Prefect caches nothing, and does not search what it is given for futures.
+    is done already, so Prefect caches nothing, and does not search the arguments for futures.
     """
     made = task(work, cache_policy=NO_CACHE, **options)
 
     @wraps(work)
-    def call(*given: Any, return_state: bool = False) -> Any:
-        return made(*map(opaque, given), return_state=return_state)
+    def call(*arguments: Any, return_state: bool = False) -> Any:
+        return made(*map(opaque, arguments), return_state=return_state)
 
     return call

@@ -269,7 +269,7 @@ def _row(resolved: Resolved) -> Row:
 
 
 def _face(row: Row) -> tuple[Any, ...]:
-    """What tells an entry from itself at another time."""
+    """What of an entry differs where something changed."""
     problem = row["problem"] if row["state"] == FAILED else None
     return (row["state"], row["version"], row["digest"], row["model_id"], problem)
 
