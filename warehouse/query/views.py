@@ -26,7 +26,7 @@ QUERIES = "queries"
 STAGING = "staging"
 """Folder, as it were, of the views of tables."""
 MACRO = "macro"
-HEADER = re.compile(r"^-- (purpose|grain|paper): (.+(?:\n--   .+)*)", re.MULTILINE)
+HEADER = re.compile(r"^-- (purpose|grain|paper|published): (.+(?:\n--   .+)*)", re.MULTILINE)
 """One field of a header; lines that go on are indented by two more spaces."""
 COMMENTS = re.compile(r"\A(--.*\n)+")
 DEFINED = re.compile(r"CREATE OR REPLACE (?:MACRO|VIEW) (\w+)")
@@ -39,7 +39,8 @@ class View(NamedTuple):
 
     ``inputs`` are names of the other files, and of what :mod:`warehouse.query.provided` provides,
     that its SQL reads; ``folder`` is relative to ``sql/``; ``paper`` is ``none`` where the paper
-    has nothing of the kind.
+    has nothing of the kind. ``published`` says of which data the paper's values in a table are, if
+    not of all that a study is measured against: ``any data``, or one ``subject`` of its ``…_data``.
     """
 
     name: str
@@ -49,6 +50,7 @@ class View(NamedTuple):
     inputs: tuple[str, ...]
     paper: str
     sql: str
+    published: str = ""
 
     @property
     def kind(self) -> str:
@@ -138,4 +140,5 @@ def _parse(path: Path) -> View:
         (),
         header.get("paper", "none"),
         sql,
+        header.get("published", ""),
     )

@@ -8,8 +8,9 @@ CREATE OR REPLACE MACRO profiles_in_runs(runs) AS TABLE
 SELECT
     study, run_id, profile.model_id, pair_id,
     pair.source_id, pair.pair_type, pair.class_id,
-    profile.* EXCLUDE (study, model_id, pair_id), -- score units, unless they say otherwise
-    role_of(abs_response, is_endpoint_active, evidence, contradiction) AS role
+    profile.* EXCLUDE (study, model_id, pair_id, unit_key), -- score units, where nothing else
+    role_of(abs_response, is_endpoint_active, evidence, contradiction) AS role,
+    unit_key
 FROM stg_profiles AS profile
 JOIN stg_run_units AS unit USING (study, model_id, unit_key)
 JOIN query_table(runs) AS run USING (study, run_id)

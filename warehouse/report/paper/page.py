@@ -19,6 +19,7 @@ from warehouse.report.paper.reading import (
     PaperRow,
     PaperTable,
     read_paper,
+    studies_of_the_paper,
 )
 from warehouse.report.paper.tables import (
     budget_note,
@@ -62,8 +63,8 @@ def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: 
     paper = read_paper(connection, study)
     if not paper.tables:
         raise BadInput(
-            f"study {study} has no table of the paper; expected a study of ImageNet-9 or of "
-            "Covertype whose models have been scored"
+            f"study {study} has no table of the paper; expected a study of "
+            f"{' or of '.join(studies_of_the_paper())} whose models have been scored"
         )
     parts = [NOTICE, *_opening(connection, study, run, paper)]
     for table in paper.tables:
