@@ -56,6 +56,12 @@ class Terminal:
         before, _, self._shown = self._shown.partition(text.encode())
         return before.decode(errors="replace")
 
+    def ask(self, text, *shown):
+        """Type a text, wait for what it shows, one after the other, and for the prompt."""
+        self.type(text)
+        for words in (*shown, "decaf> "):
+            self.shows(words)
+
     def interrupt_until_it_shows(self, text):
         """Press Ctrl-C again until it is heeded: a prompt that is just being drawn does not."""
         stop = time.monotonic() + SECONDS
@@ -93,48 +99,28 @@ def test_a_conversation(terminal, tmp_path):
     at = terminal()
     at.type("FROM out_mean\t")
     at.shows("out_mean_trajectories")
-    at.type(";\n")
-    at.shows("0 rows")
-    at.shows("decaf> ")
+    at.ask(";\n", "0 rows")
     at.type("SELECT rows_sav\t")
     at.shows("rows_saved_frac")
     at.type(" FROM out_costs\n")
     at.shows("... ")
-    at.type("LIMIT 3;\n")
-    at.shows("0 rows")
-    at.shows("decaf> ")
+    at.ask("LIMIT 3;\n", "0 rows")
     at.type("SELECT 'a;'\n")
     at.shows("... ")
-    at.type("|| 'b' AS x;\n")
-    at.shows("a;b")
-    at.shows("decaf> ")
-    at.type("SELEC 1;\n")
-    at.shows("syntax error")
-    at.shows("decaf> ")
-    at.type("COPY (SELECT 1) TO 'x.csv';\n")
-    at.shows("writes nothing")
-    at.shows("decaf> ")
-    at.type(".views\n")
-    at.shows("epsilon_sweep")
-    at.shows("decaf> ")
-    at.type(".desc\t out_costs\n")
-    at.shows("peak_memory_bytes")
-    at.shows("decaf> ")
-    at.type(".describe out_cost\n")
-    at.shows("did you mean 'out_costs'")
-    at.shows("decaf> ")
-    at.type(".quti\n")
-    at.shows("did you mean '.quit'")
-    at.shows("decaf> ")
+    at.ask("|| 'b' AS x;\n", "a;b")
+    at.ask("SELEC 1;\n", "syntax error")
+    at.ask("COPY (SELECT 1) TO 'x.csv';\n", "writes nothing")
+    at.ask(".views\n", "epsilon_sweep")
+    at.ask(".desc\t out_costs\n", "peak_memory_bytes")
+    at.ask(".describe out_cost\n", "did you mean 'out_costs'")
+    at.ask(".quti\n", "did you mean '.quit'")
     at.type(".quit\n")
     assert at.process.wait(SECONDS) == 0
 
     # What was asked is there again the next time: up, and up past .quit.
     again = terminal()
     assert "rows_saved_frac" in (tmp_path / "state" / "decaf" / "sql_history").read_text()
-    again.type("\x10\x10\n")
-    again.shows("unknown command '.quti'")
-    again.shows("decaf> ")
+    again.ask("\x10\x10\n", "unknown command '.quti'")
     again.type("\x04")
     assert again.process.wait(SECONDS) == 0
 
@@ -168,16 +154,12 @@ def test_ctrl_c_ends_the_query_and_not_the_prompt(terminal):
     at.shows("b;")
     at.interrupt_until_it_shows("cancelled")
     at.shows("decaf> ")
-    at.type("SELECT 6 * 7 AS n;\n")
-    at.shows("42")
-    at.shows("decaf> ")
+    at.ask("SELECT 6 * 7 AS n;\n", "42")
     at.type("SELECT (\n")
     at.shows("... ")
     at.interrupt_until_it_shows("cancelled")
     at.shows("decaf> ")
-    at.type("SELECT 5 + 6 AS n;\n")
-    at.shows("11")
-    at.shows("decaf> ")
+    at.ask("SELECT 5 + 6 AS n;\n", "11")
     at.type("\x04")
     assert at.process.wait(SECONDS) == 0
 
@@ -187,37 +169,23 @@ def test_reload_sees_what_was_committed_since(terminal, tmp_path):
     root = tmp_path / "warehouse"
     at = terminal()
     counted = "SELECT 100 + count(*) AS n FROM stg_runs;\n"
-    at.type(counted)
-    at.shows("100")
-    at.shows("decaf> ")
+    at.ask(counted, "100")
     started = datetime(2026, 3, 1, tzinfo=UTC)
     run = {"run_id": "r", "started_at": started, "epsilon": 0.02, "pairs_digest": "p"}
     run |= {"unit_count": 0, "score": "{}", "config": "{}", "software": "{}"}
     commit(root, "runs", "s", "r", {"runs": pa.Table.from_pylist([run], TABLES["runs"].schema)})
-    at.type(counted)
-    at.shows("100")
-    at.shows("decaf> ")
-    at.type(".rel\t\n")
-    at.shows("commits: 1, +1 since")
-    at.shows("decaf> ")
-    at.type(counted)
-    at.shows("101")
-    at.shows("decaf> ")
+    at.ask(counted, "100")
+    at.ask(".rel\t\n", "commits: 1, +1 since")
+    at.ask(counted, "101")
 
     # A warehouse that cannot be opened leaves the prompt with what it has.
     version = root / "warehouse.json"
     kept = version.read_text()
     version.write_text('{"schema_version": 99}')
-    at.type(".reload\n")
-    at.shows("99")
-    at.shows("decaf> ")
-    at.type(counted)
-    at.shows("101")
-    at.shows("decaf> ")
+    at.ask(".reload\n", "99")
+    at.ask(counted, "101")
     version.write_text(kept)
-    at.type(".reload\n")
-    at.shows("+0 since")
-    at.shows("decaf> ")
+    at.ask(".reload\n", "+0 since")
     at.type(".quit\n")
     assert at.process.wait(SECONDS) == 0
 

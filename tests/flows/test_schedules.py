@@ -47,11 +47,8 @@ class Server:
     """What a server would say, and what it was told."""
 
     def __init__(self, folder, runs=()):
-        self.schedules = [
-            Schedule(
-                "nightly", "nightly", "* * * * *", "UTC", folder / "a.yaml", folder, False, True
-            )
-        ]
+        self.schedules = []
+        self.add("nightly", "* * * * *", "UTC", folder / "a.yaml", folder)
         self.runs = {one.id: one for one in runs}
         self.names = {}
         self.is_away = self.loses_answers = False
