@@ -12,6 +12,7 @@ SELECT
     path.identity, -- JSON
     path.t, -- stage grid, from 0 to 1
     path.repetition_count,
-    path.has_common_start -- r(0) = 0: not so for a context channel
+    path.has_common_start, -- r(0) = 0: not so for a context channel
+    path.pair_types -- NULL where it scores pairs of all types
 FROM stg_paths AS path
 JOIN core_current_runs USING (study, run_id);
