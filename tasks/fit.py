@@ -49,6 +49,9 @@ def _draws(path: RevealPath, study: Study, pairs: PairSet, stored: NDArray[Any])
     """(n, words) names of the random starts, block by block; none where nothing is random."""
     for rows in pairs.blocks(study.sources_per_block):
         block = pairs.block(rows)
+        block = block.of_rows(block.rows_of_types(path.pair_types))
+        if not block.pair_count:
+            continue
         revealed = path.reveal(block, stored[block.input_positions], path.grid(study.grid))
         if not is_drawn(path, revealed):
             return

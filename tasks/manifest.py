@@ -161,6 +161,7 @@ def _path_rows(plan: AuditPlan) -> pa.Table:
             "t": path.grid(study.grid).tolist(),
             "repetition_count": path.repetitions,
             "has_common_start": path.has_common_start,
+            "pair_types": path.pair_types,
         }
         for position, (name, path) in enumerate(study.paths.items())
     ]

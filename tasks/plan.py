@@ -140,10 +140,14 @@ def missing_inputs(scope: Scope) -> list[str]:
     def foregrounds_are_there() -> tuple[str, ...]:
         return () if scope.foregrounds is None else scope.foregrounds.remarks
 
+    def pairs_are_there() -> tuple[str, ...]:
+        _ = scope.of_paths
+        return ()
+
     study = scope.study
     checks = [("score", check) for check in study.score.checks()]
     checks += [(card.id, check) for card in study.models for check in card.checks(study.workspace)]
-    return carry_out([*checks, ("labels", foregrounds_are_there)])
+    return carry_out([*checks, ("paths", pairs_are_there), ("labels", foregrounds_are_there)])
 
 
 def plan_units(scope: Scope, editions: Editions = FIRST) -> tuple[Unit, ...]:

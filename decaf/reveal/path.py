@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
+from decaf.errors import ResponseError
 from decaf.foundation.arrays import Array
 from decaf.foundation.place import Place
 from decaf.routing.quadrature import check_grid
@@ -58,6 +59,10 @@ class Rule(Protocol):
         """One state per row."""
 
 
+OF_NO_STATE = ("stages", "pair_types")
+"""Fields that say which states there are and for which pairs, not what a state is."""
+
+
 def described(default: Any, description: str) -> Any:
     """Field of a path that a configuration can set; the reference page shows the description."""
     return field(default=default, metadata={"description": description})
@@ -88,9 +93,19 @@ class RevealPath(ABC):
         metadata={"description": "this path's own stages, in the form of the study's `stages:`"},
     )
 
+    pair_types: tuple[str, ...] | None = field(
+        default=None,
+        kw_only=True,
+        metadata={"description": "types of the pairs that this path scores; all when absent"},
+    )
+
     def __post_init__(self) -> None:
         if self.stages is not None:
             stage_grid(self.stages)
+        if self.pair_types is not None and not self.pair_types:
+            raise ResponseError(
+                "pair_types is empty; name the types of pairs that the path scores, or leave it out"
+            )
 
     @property
     def repetitions(self) -> int:
@@ -149,7 +164,7 @@ class RevealPath(ABC):
 
     def identity(self, inputs_digest: str) -> dict[str, Any]:
         """What the states depend on, besides the grid; the digest is that of all clean inputs."""
-        return {name: value for name, value in asdict(self).items() if name != "stages"}
+        return {name: value for name, value in asdict(self).items() if name not in OF_NO_STATE}
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

@@ -7,7 +7,7 @@ SELECT
     model_id,
     block,
     bool_and(is_made) FILTER (kind IN ('predict', 'score')) AS is_scored,
-    bool_and(is_made) FILTER (kind = 'route') AS is_routed
+    coalesce(bool_and(is_made) FILTER (kind = 'route'), true) AS is_routed -- or nothing to route
 FROM core_run_units
 WHERE kind IN ('predict', 'score', 'route')
 GROUP BY study, run_id, model_id, block;

@@ -171,7 +171,9 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
     images, paths = pairs.input_set.digest, study.paths.items()
     return {
         "score": json_sha256(study.score.identity()),
-        "paths": json_sha256({name: path.identity(images) for name, path in paths}),
+        "paths": json_sha256(
+            {name: [path.identity(images), path.pair_types] for name, path in paths}
+        ),
         "stages": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
         "pairs": pairs.digest,
         "epsilon": repr(study.epsilon),

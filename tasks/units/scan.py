@@ -87,7 +87,7 @@ def _known(
 
 def _branches(bench: Bench, plan: StatePlan, unit: Unit) -> NDArray[np.float64]:
     """(n_pairs, n_repetitions, n_stages, 2) stored values of a path; NaN where there are none."""
-    pair_ids = bench.order.block.pair_ids
+    pair_ids = [bench.order.block.pair_ids[row] for row in plan.rows[unit.name]]
     repetitions = plan.index[unit.name].shape[1]
     scores = np.full((len(pair_ids), repetitions, plan.grids[unit.name].size, 2), np.nan)
     rows = bench.rows_of(unit, "trajectories")

@@ -28,7 +28,9 @@ def state_plan(order: Order, units: Sequence[Unit], inputs: NDArray[np.generic])
     inputs
         (n_inputs, …) clean inputs of the block, channels first.
     """
-    key = order.inputs, tuple(tuple(unit.parts[name] for name in PLANNED_FROM) for unit in units)
+    block = order.block.pair_ids, order.block.input_positions.tobytes()
+    planned = tuple(tuple(unit.parts[name] for name in PLANNED_FROM) for unit in units)
+    key = order.inputs, block, planned
     plan = _kept.get(key)
     if plan is None:
         paths = {unit.name: order.study.paths[unit.name] for unit in units}

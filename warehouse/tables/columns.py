@@ -13,6 +13,7 @@ COUNT = pa.int64()
 FLAG = pa.bool_()
 TIME = pa.timestamp("us", tz="UTC")
 STAGES = pa.list_(pa.field("item", REAL, nullable=False))
+NAMES = pa.list_(pa.field("item", TEXT, nullable=False))
 SQL_TYPES = {
     TEXT: "VARCHAR",
     REAL: "DOUBLE",
@@ -20,6 +21,7 @@ SQL_TYPES = {
     FLAG: "BOOLEAN",
     TIME: "TIMESTAMPTZ",
     STAGES: "DOUBLE[]",
+    NAMES: "VARCHAR[]",
 }
 """How DuckDB calls them."""
 

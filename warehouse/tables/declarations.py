@@ -9,6 +9,7 @@ from warehouse.tables.baselines import BASELINE_SCORES
 from warehouse.tables.columns import (
     COUNT,
     FLAG,
+    NAMES,
     PAIR_ID,
     PATH,
     REAL,
@@ -240,6 +241,7 @@ PATHS = Table(
         Column("t", STAGES, "its stage grid, from 0 to 1"),
         Column("repetition_count", COUNT, "random repetitions of every pair"),
         Column("has_common_start", FLAG, "both branches start from one state, so that r(0) = 0"),
+        Column("pair_types", NAMES, "types of the pairs that it scores; NULL for all", True),
     ),
     paper="section 2; section 5",
 )

@@ -60,7 +60,7 @@ class ContextChannel(RevealPath):
         DataError
             When the pairs have no second context.
         """
-        if block.context is None:
+        if block.context is None or (block.context < 0).any():
             raise DataError(
                 "these pairs have no second context; a context path needs, for every pair, the "
                 "positions of both inputs under the swapped context"

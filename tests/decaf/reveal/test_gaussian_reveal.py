@@ -7,6 +7,7 @@ import pytest
 import torch
 from pydantic import TypeAdapter, ValidationError
 
+from decaf.data.pairs import PairBlock
 from decaf.errors import DataError, ResponseError, UnknownName
 from decaf.reveal.gaussian.draws import PRINCIPAL, draw_keys, normals
 from decaf.reveal.gaussian.reference import reference_of
@@ -31,14 +32,16 @@ def reveal_path(**fields):
 @pytest.fixture
 def block():
     """Three pairs of two sources: the last two share theirs."""
-    return SimpleNamespace(
-        pair_count=3,
+    return PairBlock(
+        pair_ids=("a", "b", "c"),
+        source_ids=("scene-a", "scene-b"),
+        image_ids=tuple("uvwxy"),
+        input_positions=np.arange(5),
         plus=np.array([0, 2, 2]),
         minus=np.array([1, 3, 4]),
         source=np.array([0, 1, 1]),
-        source_ids=("scene-a", "scene-b"),
-        context=None,
-        regions=None,
+        class_id=np.zeros(3, int),
+        feature=np.zeros(3, int),
     )
 
 
