@@ -17,7 +17,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 setup: $(VENV)/.ready
 
 demo: setup
-	$(VENV)/bin/decaf run configs/demo.yaml
+	$(VENV)/bin/decaf run configs/scenes/demo.yaml
 
 test: setup
 	$(VENV)/bin/ruff check .

@@ -2,7 +2,7 @@
 
 Both are exact and path-dependent; times are of the processor. The matrix is of one row and of the
 forest's first trees, the time of which is multiplied up to all of them: trees are independent.
-Run: python benchmarks/shap_interaction.py configs/covertype_sample.yaml \
+Run: python benchmarks/shap_interaction.py configs/covertype/covertype_sample.yaml \
 random_forest_invert_p95_s7701 [TREES]
 """
 

@@ -29,7 +29,7 @@ string, so that they survive the trip from a worker process.
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class DecafError(Exception):
@@ -127,6 +127,12 @@ class WriteFailed(DecafError):
 
 class DiskRefuses(WriteFailed):
     """The disk refused a result, and would refuse the others: it is full, or may not be written."""
+
+
+def listed(words: Sequence[str], shown: int = 3) -> str:
+    """The first of some words, and how many others there are: ``a, b, c and 2 more``."""
+    more = f" and {len(words) - shown} more" if len(words) > shown else ""
+    return ", ".join(words[:shown]) + more
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

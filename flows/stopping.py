@@ -21,8 +21,8 @@ def heed_signals() -> None:
 
 
 def _stop(number: int, _frame: FrameType | None) -> NoReturn:
-    for one in SIGNALS:
-        signal.signal(one, signal.SIG_IGN)  # the end is under way
+    for later in SIGNALS:
+        signal.signal(later, signal.SIG_IGN)  # the end is under way
     if number == signal.SIGHUP:
         _let_go_of_terminal()
     raise Stopped(128 + number)

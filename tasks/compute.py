@@ -5,7 +5,7 @@ from pathlib import Path
 
 from distributed import Client
 
-from decaf.errors import DecafError
+from decaf.errors import DecafError, OrchestrationLost
 from decaf.plan.units import Unit
 from tasks.cluster.drive import drive
 from tasks.plan import AuditPlan, order_of
@@ -38,6 +38,8 @@ def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, 
         order = order_of(plan, (unit,), inputs, None)
         try:
             drive(client, smoke_test_model, [order], [model_id], lambda _: None)
+        except OrchestrationLost:
+            raise
         except DecafError as error:
             problems[model_id] = str(error.__cause__ or error)
     return problems

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from decaf.data.pairs import PairSet
 from decaf.foundation.digests import short
+from tasks.editions import FORCINGS, OUTCOMES
 from tasks.plan import AuditPlan, software
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
@@ -89,7 +90,8 @@ def commit_outcome(plan: AuditPlan, forward_rows: int, quarantined_count: int) -
         "quarantined_count": quarantined_count,
     }
     rows = _table(RUN_OUTCOMES, [outcome])
-    commit(plan.root, "outcomes", plan.study.study, plan.run_id, {"run_outcomes": rows})
+    at = next_moment(plan.root, FORCINGS, plan.study.study)
+    commit(plan.root, OUTCOMES, plan.study.study, plan.run_id, {"run_outcomes": rows}, at=at)
 
 
 def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
@@ -159,6 +161,7 @@ def _path_rows(plan: AuditPlan) -> pa.Table:
             "t": path.grid(study.grid).tolist(),
             "repetition_count": path.repetitions,
             "has_common_start": path.has_common_start,
+            "pair_types": path.pair_types,
         }
         for position, (name, path) in enumerate(study.paths.items())
     ]

@@ -4,7 +4,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -15,11 +15,12 @@ from decaf.data.input_store import channels_first, input_file, open_inputs
 from decaf.data.pairs import InputSet, PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.readiness import carry_out
-from decaf.plan.preparation import fitted_paths
+from decaf.plan.preparation import fitted_paths, start_files, untrained
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.scoring.planner import plan_states
 from tasks.cluster.worker import ModelOrder
+from tasks.editions import FIRST, Editions, commit_forcing, forced, read_editions
 from tasks.reasons import Reason, history, reasons_of
 from tasks.units.bench import Order
 from tasks.units.kinds import KINDS
@@ -27,7 +28,8 @@ from tasks.units.orders import UNITS, commit_key, model_order, together
 from tasks.units.scope import Scope
 from warehouse import storage
 from warehouse.commits import layout, receipts
-from warehouse.commits.migrations import check_version
+from warehouse.commits.lock import study_lock
+from warehouse.commits.migrations import check_version, units_set_aside
 from warehouse.storage import Root
 
 LIBRARIES = (
@@ -71,6 +73,8 @@ class AuditPlan:
     """Whether this very run has been completed and checked."""
     is_current: bool
     """Whether it is the run that the study's views show: the one started last."""
+    forced: Mapping[str, int]
+    """Editions that somebody asks for now and that no commit gives yet (:mod:`tasks.editions`)."""
 
     @property
     def run_id(self) -> str:
@@ -122,7 +126,7 @@ def by_model(plan: AuditPlan) -> dict[str, list[tuple[Unit, ...]]]:
     return {model_id: groups for model_id, groups in work.items() if groups}
 
 
-def missing_inputs(study: Study, pairs: PairSet) -> list[str]:
+def missing_inputs(scope: Scope) -> list[str]:
     """Look for all that a run needs beside its pairs; remarks on what it will not use.
 
     A model that is to be trained needs what its recipe needs, any other one its weights.
@@ -134,58 +138,104 @@ def missing_inputs(study: Study, pairs: PairSet) -> list[str]:
     """
 
     def foregrounds_are_there() -> tuple[str, ...]:
-        images = study.foregrounds(pairs)
-        return () if images is None else images.remarks
+        return () if scope.foregrounds is None else scope.foregrounds.remarks
 
+    def pairs_are_there() -> tuple[str, ...]:
+        _ = scope.of_paths
+        return ()
+
+    study = scope.study
     checks = [("score", check) for check in study.score.checks()]
     checks += [(card.id, check) for card in study.models for check in card.checks(study.workspace)]
-    return carry_out([*checks, ("labels", foregrounds_are_there)])
+    return carry_out([*checks, ("paths", pairs_are_there), ("labels", foregrounds_are_there)])
 
 
-def plan_units(study: Study, pairs: PairSet) -> tuple[Unit, ...]:
+def plan_units(scope: Scope, editions: Editions = FIRST) -> tuple[Unit, ...]:
     """All units of a study, whether or not they have been computed; needs no torch.
+
+    Parameters
+    ----------
+    editions
+        Of the units that were forced.
 
     Raises
     ------
     BadInput
         When the study, its data or a model's files cannot be used.
     """
-    scope = Scope(study, pairs, study.foregrounds(pairs))
     units: list[Unit] = []
     for kind in KINDS.values():
-        units += list(kind.plan(scope, tuple(units)))
+        units += [editions.applied(unit) for unit in kind.plan(scope, tuple(units))]
     return tuple(units)
 
 
-def plan_audit(study: Study, pairs: PairSet) -> AuditPlan:
+def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
     """Compare the study's units with the receipts; reads no input, writes nothing, needs no torch.
+
+    Parameters
+    ----------
+    force
+        Names of units that are computed again, with patterns (:func:`tasks.editions.forced`).
 
     Raises
     ------
     BadInput
-        When weight files (all of them are named) or the warehouse cannot be used.
+        When weight files (all of them are named) or the warehouse cannot be used, or a name is of
+        no unit.
     """
-    remarks = dict.fromkeys([*pairs.remarks, *missing_inputs(study, pairs)])
+    scope = Scope(study, pairs)
+    remarks = dict.fromkeys([*pairs.remarks, *missing_inputs(scope)])
     root = storage.resolved(study.warehouse)
     if storage.open(root).exists(layout.FORMAT):
         check_version(root)
-    units = plan_units(study, pairs)
+    editions = read_editions(root, study.study)
+    units = plan_units(scope, editions)
     committed = committed_units(root, study.study, units)
-    is_whole = all(unit.key in committed for unit in units)
-    before = {} if is_whole else history(root, study.study)
+    again = forced(units, committed, editions, force)
+    if again:
+        editions = editions.with_next(again)
+        units = plan_units(scope, editions)
+        committed = committed_units(root, study.study, units)
+    missing = [unit for unit in units if unit.key not in committed]
+    slots = {one.slot for unit in missing for one in (unit, *unit.needs)}
+    before = history(root, study.study, slots)
+    set_aside = units_set_aside(root, study.study) if missing else {}
     run_id = run_id_of(study.study, units)
     return AuditPlan(
         study=study,
         root=root,
         pairs=pairs,
-        foregrounds=study.foregrounds(pairs),
+        foregrounds=scope.foregrounds,
         units=units,
         committed=committed,
-        reasons=reasons_of(units, committed, before),
+        reasons=reasons_of(units, committed, before, set_aside),
         remarks=tuple(remarks),
         is_finished=run_id in receipts.keys(root, "outcomes", study.study),
         is_current=run_id == _newest_run(root, study.study),
+        forced={key: editions.of_unit[key] for key in again},
     )
+
+
+def force_units(study: Study, names: Sequence[str]) -> str:
+    """Let the next run of a study compute units again; says in words how many.
+
+    A model that waits for its training has none yet.
+
+    Raises
+    ------
+    BadInput
+        When the study cannot be planned, or a name is of no unit.
+    """
+    missing = untrained(study)
+    trained = tuple(card for card in study.models if card not in missing)
+    study = study.model_copy(update={"models": trained})
+    with study_lock(storage.resolved(study.warehouse), study.study):
+        plan = plan_audit(study, study.pair_set(), names)
+        if plan.forced:
+            commit_forcing(plan.root, study.study, plan.forced)
+    if not plan.forced:
+        return "forced already since the last finished run, or not there yet: going on with that"
+    return f"{len(plan.forced)} units of work are computed again"
 
 
 def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, str]:
@@ -240,6 +290,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
         pairs=plan.pairs if is_local else None,
         inputs=inputs,
         foregrounds=images,
+        starts={} if is_local else start_files(study, plan.pairs),
         known=known,
         stored={} if is_local else {one.key: plan.commits[one.key] for one in (*needed, *known)},
         software=software(),
@@ -306,6 +357,7 @@ def _newest_run(root: Root, study: str) -> str | None:
     return max(runs, key=lambda receipt: receipt.committed_at).key if runs else None
 
 
+@cache
 def software() -> dict[str, str]:
     """Versions of what computes the numbers."""
     found = {name: version(name) for name in LIBRARIES}

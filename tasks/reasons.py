@@ -4,16 +4,23 @@ What a unit was before is read from the manifests of earlier runs. Units of one 
 model, block) are compared part by part, so a reason names what changed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Literal, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from decaf.plan.units import Unit
+from tasks.editions import EDITION
 from warehouse.commits import receipts
 from warehouse.commits.stored import read_file
 from warehouse.storage import Root
 
-Cause = Literal["first run", "part changed", "result missing", "cascade"]
+Cause = Literal["first run", "part changed", "result missing", "other schema", "forced", "cascade"]
 Slot = tuple[str, str, str | None, int | None]
+NONE: Mapping[str, int] = {}
+SLOT = ("kind", "name", "model_id", "block")
+"""Columns of ``run_units`` that make a slot."""
 
 
 class Reason(NamedTuple):
@@ -21,7 +28,7 @@ class Reason(NamedTuple):
 
     cause: Cause
     what: str
-    """Parts that changed, or the kind of the unit that it follows."""
+    """Parts that changed, the kind of the unit that it follows, or the schema version."""
 
 
 class Before(NamedTuple):
@@ -41,7 +48,10 @@ class Miss(NamedTuple):
 
 
 def reasons_of(
-    units: Sequence[Unit], committed: Mapping[str, str], before: Mapping[Slot, Before]
+    units: Sequence[Unit],
+    committed: Mapping[str, str],
+    before: Mapping[Slot, Before],
+    set_aside: Mapping[str, int] = NONE,
 ) -> dict[str, Reason]:
     """The reason of every unit that has to be computed, by its key.
 
@@ -53,17 +63,25 @@ def reasons_of(
         Commits by the keys of the units that they hold.
     before
         What the slots held, of :func:`history`.
+    set_aside
+        Schema versions in which results were written that no upgrade carried over, by the keys of
+        their units.
     """
     reasons: dict[str, Reason] = {}
     for unit in units:
-        reason = _reason(unit, unit.key in committed, before.get(unit.slot), reasons)
-        if reason is not None:
-            reasons[unit.key] = reason
+        if unit.key in committed:
+            continue
+        if schema := set_aside.get(unit.key):
+            reasons[unit.key] = Reason("other schema", f"version {schema}")
+        else:
+            reasons[unit.key] = _reason(unit, before, reasons)
     return reasons
 
 
-def history(root: Root, study: str) -> dict[Slot, Before]:
-    """What every slot held in the newest run that planned it; reads manifests, writes nothing.
+def history(root: Root, study: str, slots: Set[Slot]) -> dict[Slot, Before]:
+    """What slots held in the newest run that planned them; those of no run are left out.
+
+    Reads manifests, the newest first and no more than it takes; writes nothing.
 
     Raises
     ------
@@ -71,18 +89,52 @@ def history(root: Root, study: str) -> dict[Slot, Before]:
         When a manifest is missing or damaged.
     """
     before: dict[Slot, Before] = {}
-    runs = sorted(receipts.read_kind(root, "runs", study), key=lambda run: run.committed_at)
-    for run in runs:
+    runs = list(receipts.read_kind(root, "runs", study)) if slots else []
+    for run in sorted(runs, key=lambda run: run.committed_at, reverse=True):
+        if not (wanted := slots - before.keys()):
+            break
         files = {file.table: file for file in run.files}
-        if not {"run_units", "unit_parts"} <= files.keys():
-            continue
-        parts: dict[str, dict[str, str]] = {}
-        for row in read_file(root, files["unit_parts"]).to_pylist():
-            parts.setdefault(row["unit_key"], {})[row["part"]] = row["value"]
-        for row in read_file(root, files["run_units"]).to_pylist():
-            slot = (row["kind"], row["name"], row["model_id"], row["block"])
-            before[slot] = Before(row["unit_key"], parts.get(row["unit_key"], {}))
+        if {"run_units", "unit_parts"} <= files.keys():
+            units = _of_slots(read_file(root, files["run_units"]), wanted)
+            parts = _parts_of(read_file(root, files["unit_parts"]), units)
+            before |= {slot: Before(key, parts.get(key, {})) for slot, key in units.items()}
     return before
+
+
+def _of_slots(planned: pa.Table, slots: Iterable[Slot]) -> dict[Slot, str]:
+    """Keys of the planned units of some slots."""
+    # Arrow finds no NULL equal to another one.
+    number = pa.array(range(planned.num_rows))
+    plain = pa.table(
+        [
+            planned["kind"],
+            planned["name"],
+            pc.fill_null(planned["model_id"], ""),
+            pc.fill_null(planned["block"], -1),
+            number,
+        ],
+        names=[*SLOT, "number"],
+    )
+    wanted = pa.Table.from_pylist(
+        [
+            dict(
+                zip(SLOT, (kind, name, model_id or "", -1 if block is None else block), strict=True)
+            )
+            for kind, name, model_id, block in slots
+        ],
+        plain.schema.remove(len(SLOT)),
+    )
+    rows = planned.take(plain.join(wanted, list(SLOT), join_type="inner")["number"]).to_pylist()
+    return {tuple(row[name] for name in SLOT): row["unit_key"] for row in rows}
+
+
+def _parts_of(stored: pa.Table, units: Mapping[Slot, str]) -> dict[str, dict[str, str]]:
+    """Parts of some units, by their keys."""
+    own = stored.filter(pc.is_in(stored["unit_key"], pa.array(units.values(), pa.string())))
+    parts: dict[str, dict[str, str]] = {}
+    for row in own.to_pylist():
+        parts.setdefault(row["unit_key"], {})[row["part"]] = row["value"]
+    return parts
 
 
 def misses(units: Iterable[Unit], reasons: Mapping[str, Reason]) -> list[Miss]:
@@ -96,19 +148,21 @@ def misses(units: Iterable[Unit], reasons: Mapping[str, Reason]) -> list[Miss]:
     return sorted(found, key=lambda miss: miss.reason.cause == "cascade")
 
 
-def _reason(
-    unit: Unit, is_committed: bool, before: Before | None, reasons: Mapping[str, Reason]
-) -> Reason | None:
-    if is_committed:
-        return None
-    if before is not None and before.key == unit.key:
+def _reason(unit: Unit, before: Mapping[Slot, Before], reasons: Mapping[str, Reason]) -> Reason:
+    own = before.get(unit.slot)
+    if own is not None and own.key == unit.key:
         return Reason("result missing", "")
-    if before is not None and (changed := changed_parts(before.parts, unit.parts)):
+    if own is not None and (changed := changed_parts(own.parts, unit.parts)):
+        if changed == [EDITION]:
+            return Reason("forced", "")
         return Reason("part changed", ", ".join(changed))
-    running = [need.kind for need in unit.needs if need.key in reasons]
-    if running:
-        return Reason("cascade", running[0])
-    return Reason("first run", "") if before is None else Reason("cascade", "what it needs")
+    running = [need for need in unit.needs if need.key in reasons]
+    if own is None and not running:
+        return Reason("first run", "")
+    others = [need for need in unit.needs if need.key != getattr(before.get(need.slot), "key", "")]
+    # Where a unit that it needed is gone, and the others are as they were, any of them says so.
+    followed = running or others or unit.needs
+    return Reason("cascade", followed[0].kind)
 
 
 def changed_parts(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

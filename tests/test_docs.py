@@ -21,10 +21,16 @@ from decaf.scoring.scores.base import ScoreDefinition
 from decaf.studies.covertype.classifiers import Family
 from flows.commands.cli import app
 from tasks.plan import plan_units
+from tasks.units.scope import Scope
 from warehouse.query.views import views
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+CONFIGS = ROOT / "configs"
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "studies").glob("*.md")),
+]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 
 
@@ -75,13 +81,15 @@ def test_every_configuration_of_the_project_can_be_read(monkeypatch, tmp_path):
     (tmp_path / "weights" / "architectures.py").write_text("")
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
-    for path in sorted((ROOT / "configs").glob("*.yaml")):
+    configs = [path for path in CONFIGS.glob("*/*.yaml") if path.parent.name != "clusters"]
+    assert {path.parent.name for path in configs} >= {"covertype", "imagenet9", "scenes"}
+    for path in configs:
         assert load_study(path).study == path.stem
 
 
 def test_the_covertype_zoo_is_the_papers(monkeypatch, tmp_path):
     monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
-    study = load_study(ROOT / "configs" / "covertype.yaml")
+    study = load_study(CONFIGS / "covertype" / "covertype.yaml")
     recipes = [model.training for model in study.models]
     assert len(recipes) == 135
     families = get_args(Family)
@@ -109,7 +117,7 @@ def test_the_covertype_zoo_is_the_papers(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", ["covertype", "covertype_sample"])
 def test_the_baselines_of_covertype_explain_the_models_of_the_paper(name, monkeypatch, tmp_path):
     monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
-    study = load_study(ROOT / "configs" / f"{name}.yaml")
+    study = load_study(CONFIGS / "covertype" / f"{name}.yaml")
     covered = {
         method: [card for card in study.models if baseline.applies_to(card)]
         for method, baseline in study.baselines.items()
@@ -125,7 +133,7 @@ def test_the_baselines_of_covertype_explain_the_models_of_the_paper(name, monkey
 
 def test_the_baselines_of_covertype_predict_as_many_rows_as_the_papers(monkeypatch, tmp_path):
     monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
-    asked = load_study(ROOT / "configs" / "covertype.yaml").baselines
+    asked = load_study(CONFIGS / "covertype" / "covertype.yaml").baselines
     permutations, within = asked["global_permutation"], asked["context_permutation"]
     assert (2 + permutations.repeats + within.repeats) * 48_000 * 135 == 207_360_000
     shap, lime = asked["kernel_shap"], asked["lime"]
@@ -159,7 +167,7 @@ def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):
     (tmp_path / "squares.yaml").write_text(yaml_examples("plugins.md")[0])
     monkeypatch.setattr(sys, "path", list(sys.path))
     study = load_study(tmp_path / "squares.yaml")
-    scored = [unit for unit in plan_units(study, study.pair_set()) if unit.kind == "score"]
+    scored = [unit for unit in plan_units(Scope(study, study.pair_set())) if unit.kind == "score"]
     assert [unit.row_count for unit in scored] == [4]
     ((entry, place),) = candidates(str(tmp_path / "my_pairs.py"))
     assert [one for one in check(load_anywhere(entry, place)) if one.problem] == []
@@ -187,12 +195,12 @@ def test_the_example_of_a_re_audit_can_be_read(monkeypatch, tmp_path):
 
 def test_the_sample_benchmark_asks_what_the_page_of_imagenet9_says(monkeypatch, tmp_path):
     monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
-    study = load_study(ROOT / "configs" / "imagenet9_deep.yaml")
+    study = load_study(CONFIGS / "imagenet9" / "imagenet9_deep.yaml")
     assert (len(study.models), study.data.sources, len(study.attributions)) == (32, 768, 6)
     forward = sum(method.forward_calls for method in study.attributions.values())
     backward = sum(method.backward_calls for method in study.attributions.values())
     said = f"{forward} forward and {backward} backward rows"
-    assert said in (ROOT / "docs" / "imagenet9.md").read_text()
+    assert said in (ROOT / "docs" / "studies" / "imagenet9.md").read_text()
 
 
 def test_every_source_and_score_is_on_the_page_of_models():

@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
@@ -31,16 +32,34 @@ Contract = Callable[[Trial], None]
 """Raises :class:`Broken`; the first line of its docstring says what has to hold."""
 
 
-def require(holds: Any, message: str) -> None:
-    """Raise unless something holds.
+def contracts_in(module: ModuleType) -> tuple[Contract, ...]:
+    """Contracts of a module: its public functions, in their order."""
+    return tuple(
+        value
+        for name, value in vars(module).items()
+        if isinstance(value, FunctionType)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+    )
 
-    Raises
-    ------
-    Broken
-        With the message.
-    """
+
+def require(holds: Any, message: str) -> None:
+    """Raise :class:`Broken` with the message unless something holds."""
     if not holds:
         raise Broken(message)
+
+
+def require_type(value: Any, kind: Any, source: str, expected: str) -> None:
+    """Refuse what a method of the member returned unless it is of a type."""
+    found = type(value).__name__
+    require(isinstance(value, kind), f"{source} returned {found}; expected {expected}")
+
+
+def same_twice(call: Callable[[], Any], complaint: str) -> Any:
+    """Result of a call that gives an equal one when it is made again."""
+    first, second = call(), call()
+    require(first == second, complaint)
+    return first
 
 
 def is_documented(trial: Trial) -> None:
@@ -103,9 +122,3 @@ COMMON: tuple[Contract, ...] = (is_documented, is_frozen, survives_json, survive
 def title(contract: Contract) -> str:
     """What has to hold, in one line."""
     return contract.__doc__.partition("\n")[0].rstrip(".")
-
-
-def listed(words: list[str]) -> str:
-    """A few words, the first three and the number of the others."""
-    more = f" and {len(words) - 3} more" if len(words) > 3 else ""
-    return ", ".join(words[:3]) + more

@@ -2,6 +2,7 @@
 
 A class says with which settings it is tried: ``examples: ClassVar[tuple[dict[str, Any], ...]]``,
 each as a section of a configuration without the tag. Without them it is tried with its defaults.
+Contracts of a place are the public functions of the module of its name in this package.
 """
 
 import os
@@ -11,40 +12,18 @@ import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from decaf.contracts import (
-    adapters,
-    attributions,
-    baselines,
-    labels,
-    paths,
-    recipes,
-    registries,
-    scores,
-    sources,
-)
-from decaf.contracts.base import COMMON, Broken, Contract, Trial, title
+from decaf.contracts.base import COMMON, Broken, Contract, Trial, contracts_in, title
 from decaf.errors import BadInput
 from decaf.foundation.plugins import providers, taken
 from decaf.foundation.strangers import loaded, reference_of, referenced, tag_of
 from decaf.plan.places import base_of
 
-OF_A_PLACE: dict[str, tuple[Contract, ...]] = {
-    "adapter": adapters.CONTRACTS,
-    "attribution": attributions.CONTRACTS,
-    "baseline": baselines.CONTRACTS,
-    "labels": labels.CONTRACTS,
-    "path": paths.CONTRACTS,
-    "recipe": recipes.CONTRACTS,
-    "registry": registries.CONTRACTS,
-    "score": scores.CONTRACTS,
-    "source": sources.CONTRACTS,
-}
-"""Contracts by the name of the place, beside those that all members keep."""
 MADE = "Its examples make objects, as a section of a configuration does"
 FREE = "Nobody else has its name"
 LIGHT = "Planning with it imports no torch"
@@ -78,7 +57,8 @@ def check(member: type, examples: Sequence[dict[str, Any]] | None = None) -> lis
         made = [_made(member, example) for example in examples or _examples(member)]
     except Broken as error:
         return [Outcome(MADE, str(error))]
-    contracts = COMMON + OF_A_PLACE[member.place.name]
+    own = import_module(f"decaf.contracts.{member.place.name}")
+    contracts = COMMON + contracts_in(own)
     return [Outcome(MADE), *(_outcome(contract, made, base) for contract in contracts)]
 
 

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from decaf.contracts.base import Contract, Trial, require
+from decaf.contracts.base import Trial, require, same_twice
 from decaf.evaluation.labels.base import UnitKind
 from decaf.foundation.digests import json_sha256
 
@@ -22,8 +22,7 @@ def names_its_variants(trial: Trial) -> None:
         f"variants is {variants!r}; expected a tuple of names",
     )
     require(len(set(variants)) == len(variants), f"variants {variants} name something twice")
-    first, second = (json_sha256(trial.member.measured()) for _ in range(2))
-    require(first == second, "measured() gives something else when it is called again")
-
-
-CONTRACTS: tuple[Contract, ...] = (says_what_is_labelled, names_its_variants)
+    same_twice(
+        lambda: json_sha256(trial.member.measured()),
+        "measured() gives something else when it is called again",
+    )

@@ -24,14 +24,10 @@ class Candidate(NamedTuple):
 def candidates(target: str) -> list[Candidate]:
     """Classes of a target, ``FILE_OR_FOLDER_OR_PACKAGE[:Class]``, to be checked.
 
-    A folder with a ``pyproject.toml`` is a project, whose entry points count. Of another folder,
-    a file or a module it is every class that derives from a base, unless it lacks both a name and
-    a method: then it is a base of others.
-
-    Raises
-    ------
-    ConfigError
-        When there is no such target, it cannot be imported, or it has no class for any place.
+    A folder with a ``pyproject.toml`` is a project, whose entry points count. Of another folder, a
+    file or a module it is every class that derives from a base, unless it lacks both a name and a
+    method: then it is a base of others. Raises ConfigError when there is no such target, it cannot
+    be imported, or it has no class for any place.
     """
     place, _, class_name = target.partition(":")
     path = Path(place)

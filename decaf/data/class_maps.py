@@ -2,41 +2,49 @@
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from decaf.errors import DataError, suggestion
 
 UNMAPPED = -1
 """Superclass of an output that belongs to none."""
 
-IMAGENET_OUTPUTS = 1000
+STUDIES = Path(__file__).parents[1] / "studies"
 
-IMAGENET9 = {
-    "dog": "151-170 173-268",
-    "bird": "7-24 87-100 127-146",
-    "wheeled vehicle": (
-        "407-408 428 436 444 468 511 547 555 561 565 569 573 586 603 609 612 627 656 661 665 "
-        "670-671 675 690 705 717 734 751 757 791 802-803 817 820 829 847 864 866-867 870 880"
-    ),
-    "reptile": "33-68",
-    "carnivore": "269-280 286-299 356-362 387-388",
-    "insect": "300-326",
-    "musical instrument": (
-        "401-402 420 432 486 494 513 541 546 558 566 577 579 593-594 641-642 683-684 687 699 "
-        "776 822 875 881 889"
-    ),
-    "primate": "365-384",
-    "fish": "0-6 389-397",
-}
-"""Superclasses of ImageNet-9 in the order of their numbers, and their ImageNet-1k outputs.
 
-Ranges include both ends (paper, appendix F: the official map of the Backgrounds Challenge).
-"""
+class ShippedMap(NamedTuple):
+    """A map of outputs of ImageNet-1k or the like: ``class_map.json`` in the folder of a study."""
+
+    outputs: int
+    """How many outputs it maps."""
+    official_file: str
+    """File in which the authors of a data set publish it."""
+    photos: str
+    """Folder that the photos of the data set are unpacked to, beside which that file may lie."""
+    classes: dict[str, str]
+    """Outputs of every superclass, in the order of their numbers, as :func:`outputs_of` reads."""
+
+    @property
+    def mapping(self) -> tuple[int, ...]:
+        """(outputs,) superclass of every output, from 0, -1 for none."""
+        mapping = [UNMAPPED] * self.outputs
+        for number, ranges in enumerate(self.classes.values()):
+            for output in outputs_of(ranges):
+                mapping[output] = number
+        return tuple(mapping)
+
+
+@cache
+def shipped() -> dict[str, ShippedMap]:
+    """Maps that need no file of the user's, by the name of their study."""
+    files = sorted(STUDIES.glob("*/class_map.json"))
+    return {file.parent.name: ShippedMap(**json.loads(file.read_text())) for file in files}
 
 
 def outputs_of(ranges: str) -> list[int]:
-    """Outputs that ranges such as ``"3-5 8"`` name.
+    """Outputs that ranges such as ``"3-5 8"`` name; both ends belong to a range.
 
     Examples
     --------
@@ -47,36 +55,17 @@ def outputs_of(ranges: str) -> list[int]:
     return [output for bound in bounds for output in range(bound[0], bound[-1] + 1)]
 
 
-def imagenet9() -> tuple[int, ...]:
-    """(1000,) superclass of every ImageNet-1k output, from 0, -1 for none."""
-    mapping = [UNMAPPED] * IMAGENET_OUTPUTS
-    for number, ranges in enumerate(IMAGENET9.values()):
-        for output in outputs_of(ranges):
-            mapping[output] = number
-    return tuple(mapping)
-
-
-SHIPPED = {"imagenet9": imagenet9}
-"""Maps that need no file, by name."""
-
-OFFICIAL_FILES = {"imagenet9": "in_to_in9.json"}
-"""Files in which the authors of a data set publish such a map."""
-
-ARCHIVES = {"imagenet9": "bg_challenge"}
-"""Folders that the photos of these data sets are unpacked to, beside which such a file lies."""
-
-
 def official_file(name: str, root: Path) -> Path | None:
     """File of a shipped map in the folder of a data set; None when there is none.
 
     Such a file comes before the map that is shipped, which is then only its copy. Where the folder
     is that of the photos, the file may also lie beside it.
     """
-    if name not in OFFICIAL_FILES:
+    if name not in shipped():
         return None
     root = root.absolute()
-    folders = [root, root.parent] if root.name == ARCHIVES[name] else [root]
-    files = [folder / OFFICIAL_FILES[name] for folder in folders]
+    folders = [root, root.parent] if root.name == shipped()[name].photos else [root]
+    files = [folder / shipped()[name].official_file for folder in folders]
     return next((file for file in files if file.is_file()), None)
 
 
@@ -96,17 +85,17 @@ def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
     DataError
         When there is neither such a map nor such a file, or it does not map outputs 0, 1, … to -1
         or a superclass, each output once and each superclass at least once; or when a file is
-        called as the official one and does not map the outputs of ImageNet-1k.
+        called as an official one and maps another number of outputs.
     """
-    shipped = SHIPPED.get(str(name_or_file))
-    mapping = _read(name_or_file) if shipped is None else shipped()
-    is_official = name_or_file.name in OFFICIAL_FILES.values()
-    if is_official and len(mapping) != IMAGENET_OUTPUTS:
-        raise DataError(
-            f"class map {name_or_file} has {len(mapping)} outputs; a file of that name is expected "
-            f"to map the {IMAGENET_OUTPUTS} outputs of ImageNet-1k: get it again, or give a map of "
-            "your own another name"
-        )
+    named = shipped().get(str(name_or_file))
+    mapping = _read(name_or_file) if named is None else named.mapping
+    for official in shipped().values():
+        if name_or_file.name == official.official_file and len(mapping) != official.outputs:
+            raise DataError(
+                f"class map {name_or_file} has {len(mapping)} outputs; a file of that name is "
+                f"expected to map {official.outputs} outputs: get it again, or give a map of your "
+                "own another name"
+            )
     return _checked(mapping, classes, name_or_file)
 
 
@@ -116,7 +105,7 @@ def _read(path: Path) -> tuple[int, ...]:
     except OSError as error:
         raise DataError(
             f"class map {path}: {error.strerror}; give a JSON file, or the name of a map that is "
-            f"shipped{suggestion(str(path), SHIPPED)}"
+            f"shipped{suggestion(str(path), shipped())}"
         ) from error
     except ValueError as error:
         raise DataError(f"class map {path} is not JSON: {error}") from error

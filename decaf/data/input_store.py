@@ -1,6 +1,5 @@
 """Clean inputs, read once per data set into a memory-mapped file that all workers share."""
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from decaf.data.pairs import Input, InputSet
 from decaf.errors import DataError, WriteFailed
 from decaf.foundation.digests import short
-from decaf.foundation.files import replace_file
+from decaf.foundation.files import mapped_array, refusals_as, replace_file
 
 INPUTS_AT_ONCE = 256
 REPORTED_FAILURES = 5
@@ -45,24 +44,16 @@ def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
 def store_inputs(workspace: Path, inputs: InputSet, read: Callable[[Input], NDArray[Any]]) -> Path:
     """Read every input of the set into one file, unless it has been done before.
 
-    Raises
-    ------
-    DataError
-        When inputs cannot be read (the first few are named), differ in shape or type, or are
-        neither images nor rows.
-    WriteFailed
-        When the workspace takes no more data. Nothing is left behind in either case.
+    Raises DataError when inputs cannot be read (the first few are named), differ in shape or type,
+    or are neither images nor rows, and WriteFailed when the workspace takes no more data. Nothing
+    is left behind in either case.
     """
     target = input_file(workspace, inputs)
     if target.exists():
         return target
-    try:
+    remedy = "free some space there, or set 'workspace:' to another folder"
+    with refusals_as(WriteFailed, f"inputs cannot be stored in {target.parent}", remedy):
         replace_file(target, lambda temporary: _read_all(temporary, inputs.inputs, read))
-    except OSError as error:
-        raise WriteFailed(
-            f"inputs cannot be stored in {target.parent}: {error.strerror}; free some space "
-            "there, or set 'workspace:' to another folder"
-        ) from error
     return target
 
 
@@ -70,10 +61,7 @@ def _read_all(path: Path, images: tuple[Input, ...], read: Callable[[Input], NDA
     first = read(images[0])
     check_kind(images[0], first)
     shape = (len(images), *first.shape)
-    store = np.lib.format.open_memmap(path, mode="w+", dtype=first.dtype, shape=shape)
-    with path.open("r+b") as file:
-        # A full disk is an error here; found while writing to the map, it would be a SIGBUS.
-        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    store = mapped_array(path, first.dtype, shape)
     failures: list[str] = []
 
     def copy(position: int) -> None:
@@ -104,10 +92,7 @@ def _read_all(path: Path, images: tuple[Input, ...], read: Callable[[Input], NDA
 def check_kind(image: Input, found: NDArray[Any]) -> None:
     """Check that an input is an image or a row of features.
 
-    Raises
-    ------
-    DataError
-        When it is neither; says what it is.
+    Raises DataError when it is neither; says what it is.
     """
     is_image = found.dtype == np.uint8 and found.ndim == 3 and found.shape[2] == 3
     is_row = found.dtype in (np.float32, np.float64) and found.ndim == 1

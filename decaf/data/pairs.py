@@ -1,6 +1,7 @@
 """Factual and counterfactual inputs, paired and identified by their content."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -143,7 +144,9 @@ class PairSet:
         sources = {
             name: index for index, name in enumerate(dict.fromkeys(p.source_id for p in pairs))
         }
-        contexts = [[local[position] for position in pair.context or ()] for pair in pairs]
+        contexts = [
+            [local[p] for p in pair.context] if pair.context else [-1, -1] for pair in pairs
+        ]
         return PairBlock(
             pair_ids=tuple(pair.pair_id for pair in pairs),
             source_ids=tuple(sources),
@@ -154,7 +157,7 @@ class PairSet:
             source=np.array([sources[pair.source_id] for pair in pairs]),
             class_id=np.array([pair.class_id for pair in pairs]),
             feature=np.array([pair.feature for pair in pairs]),
-            context=np.array(contexts) if all(contexts) else None,
+            context=np.array(contexts) if any(pair.context for pair in pairs) else None,
             pair_types=tuple(pair.pair_type for pair in pairs),
         )
 
@@ -166,8 +169,9 @@ class PairBlock:
     ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``input_positions`` are the
     positions of these images in the input store, ``source`` numbers the sources from 0.
     ``feature`` (n_pairs,) is the removed feature, 0 for none, and ``context`` (n_pairs, 2) both
-    inputs under the swapped context, or None where some pair has none. ``regions`` (n_images, …)
-    are the feature numbers of every pixel or column, 0 for none, where the data have features.
+    inputs under the swapped context, -1 where a pair has none, or None where no pair has any.
+    ``regions`` (n_images, …) are the feature numbers of every pixel or column, 0 for none, where
+    the data have features.
     """
 
     pair_ids: tuple[str, ...]
@@ -188,3 +192,34 @@ class PairBlock:
     def pair_count(self) -> int:
         """Pairs of the block."""
         return len(self.pair_ids)
+
+    def rows_of_types(self, pair_types: Sequence[str] | None) -> NDArray[np.int64]:
+        """Rows of the pairs of some types, of all pairs where the types are None.
+
+        Raises
+        ------
+        DataError
+            When the pairs have no types.
+        """
+        if pair_types is None:
+            return np.arange(self.pair_count)
+        if not self.pair_types:
+            raise DataError(
+                f"these pairs have no types, and a path is for those of {', '.join(pair_types)}: "
+                "leave 'pair_types' out"
+            )
+        return np.flatnonzero(np.isin(self.pair_types, list(pair_types)))
+
+    def of_rows(self, rows: NDArray[np.int64]) -> "PairBlock":
+        """Some of the pairs, with the inputs and sources of all of them."""
+        return replace(
+            self,
+            pair_ids=tuple(self.pair_ids[row] for row in rows),
+            plus=self.plus[rows],
+            minus=self.minus[rows],
+            source=self.source[rows],
+            class_id=self.class_id[rows],
+            feature=self.feature[rows],
+            context=None if self.context is None else self.context[rows],
+            pair_types=tuple(self.pair_types[row] for row in rows) if self.pair_types else (),
+        )

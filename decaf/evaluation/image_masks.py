@@ -1,9 +1,6 @@
 """Where images differ, and where they show a background (paper, appendix F)."""
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import torch
+from decaf.foundation.arrays import Tensor
 
 VISIBLE = 8 / 255
 """Difference of a channel, or level of a foreground, above which a pixel counts."""
@@ -13,8 +10,8 @@ ROUNDING = 1e-6
 
 
 def difference_region(
-    plus: "torch.Tensor", minus: "torch.Tensor", threshold: float = VISIBLE, radius: int = 3
-) -> "torch.Tensor":
+    plus: Tensor, minus: Tensor, threshold: float = VISIBLE, radius: int = 3
+) -> Tensor:
     """Pixels where a pair differs, and their neighbours.
 
     Parameters
@@ -34,9 +31,7 @@ def difference_region(
     return _dilated((plus - minus).abs().amax(dim=1) > threshold + ROUNDING, radius)
 
 
-def background_mask(
-    foreground: "torch.Tensor", threshold: float = VISIBLE, radius: int = 2
-) -> "torch.Tensor":
+def background_mask(foreground: Tensor, threshold: float = VISIBLE, radius: int = 2) -> Tensor:
     """Pixels that are no foreground, nor near it.
 
     Parameters
@@ -55,7 +50,7 @@ def background_mask(
     return ~_dilated(foreground.amax(dim=1) > threshold + ROUNDING, radius)
 
 
-def _dilated(mask: "torch.Tensor", radius: int) -> "torch.Tensor":
+def _dilated(mask: Tensor, radius: int) -> Tensor:
     """(n, height, width) bool → the same, where any pixel of the square around is set."""
     from torch.nn import functional
 

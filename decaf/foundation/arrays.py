@@ -11,8 +11,12 @@ from decaf.errors import DataError
 
 if TYPE_CHECKING:
     import torch
+    from torch.nn import Module
 
-    Array = NDArray[Any] | torch.Tensor
+    Tensor, Device = torch.Tensor, torch.device
+    Array = NDArray[Any] | Tensor
+else:
+    Array = Tensor = Device = Module = Any  # what they are is said without importing torch
 
 LEVELS = 255
 """Highest level of an 8-bit pixel."""
@@ -37,11 +41,6 @@ def like(array: "Array", values: ArrayLike) -> "Array":
     return values.astype(array.dtype, copy=False)
 
 
-def as_type_of(array: "Array", values: "Array") -> "Array":
-    """``values``, of the same library and device as ``array``, in its type."""
-    return values.to(array.dtype) if is_tensor(values) else values.astype(array.dtype, copy=False)
-
-
 def as_taken(inputs: "Array") -> "Array":
     """Inputs as models take them: 8-bit levels become float32 in [0, 1], other types stay."""
     if is_tensor(inputs):
@@ -58,10 +57,7 @@ def to_numpy(array: "Array") -> NDArray[Any]:
 def one_each(values: ArrayLike, count: int, name: str) -> NDArray[Any]:
     """(n_inputs,) values that were given one for each input.
 
-    Raises
-    ------
-    DataError
-        For any other shape.
+    Raises DataError for any other shape.
     """
     array = to_numpy(values)
     if array.shape != (count,):

@@ -27,12 +27,8 @@ def import_from(folders: Iterable[Path]) -> None:
 def load_callable(name: str) -> Callable[..., Any]:
     """Import the function (or class) that ``package.module:function`` names.
 
-    Raises
-    ------
-    ModelError
-        When there is no such module, or it cannot be imported.
-    UnknownName
-        When the module has no such function.
+    Raises ModelError when there is no such module, or it cannot be imported, and UnknownName when
+    the module has no such function.
     """
     module_name, function_name = _split(name)
     code_digest(name)
@@ -51,12 +47,8 @@ def load_callable(name: str) -> Callable[..., Any]:
 def fresh_module(name: str) -> ModuleType:
     """Import a module, or import it again if its file has changed since this process did.
 
-    What runs is then what the digest of the file says.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        When there is no such module.
+    What runs is then what the digest of the file says. Raises ModuleNotFoundError when there is no
+    such module.
     """
     spec = importlib.util.find_spec(name)
     if spec is None:
@@ -72,10 +64,7 @@ def fresh_module(name: str) -> ModuleType:
 def code_digest(name: str) -> str:
     """Digest of the file of the function's module, which is not imported.
 
-    Raises
-    ------
-    ModelError
-        When the module is not found or has no file.
+    Raises ModelError when the module is not found or has no file.
     """
     module_name, _ = _split(name)
     try:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 
 def file_sha256(path: Path) -> str:
@@ -25,9 +25,14 @@ def json_sha256(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def hashed_word(text: str, byte_order: Literal["big", "little"] = "big") -> int:
+    """Number that the first eight bytes of a text's sha256 stand for: a fixed draw, or a seed."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], byte_order)
+
+
 def hashed_share(text: str) -> float:
-    """Number in [0, 1) that the first 64 bits of a text's sha256 stand for: a fixed draw."""
-    return int(hashlib.sha256(text.encode()).hexdigest()[:16], 16) / 2**64
+    """The same as a number in [0, 1)."""
+    return hashed_word(text) / 2**64
 
 
 def short(digest: str) -> str:

@@ -1,26 +1,35 @@
 """Write a file whole or not at all."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from decaf.errors import DecafError
+
+
+@contextmanager
+def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None]:
+    """Turn what the disk refuses in the block into an error for people.
+
+    It says what cannot be done, why, and what to do next.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror}; {remedy}") from error
 
 
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     """Write under a temporary name, flush to disk, rename, flush the folder.
 
-    The temporary name ends in ``.tmp``, so that no pattern for the target's kind matches it, and
-    is removed whatever happens. Who may read the file is as for any other of this process, also
-    where a library would leave that to its owner (safetensors).
-
-    Parameters
-    ----------
-    write
-        Writes the content to the path that it is given.
-
-    Raises
-    ------
-    OSError
-        When the disk refuses; the target is then as it was.
+    The temporary name ends in ``.tmp``, so that no pattern for the target's kind matches it, and is
+    removed whatever happens. Who may read the file is as for any other of this process, also where
+    a library would leave that to its owner (safetensors). Raises OSError when the disk refuses; the
+    target is then as it was.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
@@ -35,6 +44,20 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     finally:
         temporary.unlink(missing_ok=True)
     flush(target.parent)
+
+
+def mapped_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[np.generic]:
+    """Make an ``.npy`` file of zeros that is mapped into memory, with all its blocks on the disk.
+
+    Raises
+    ------
+    OSError
+        When the disk is full: found while writing to the map, it would be a SIGBUS.
+    """
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+    with path.open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    return array
 
 
 def flush(path: Path) -> None:

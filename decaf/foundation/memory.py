@@ -20,10 +20,7 @@ def is_out_of_memory(error: Exception) -> bool:
 def halved(size: int, error: Exception) -> int:
     """Half of a batch that did not fit, even where possible; what a GPU caches is given back.
 
-    Raises
-    ------
-    ScoringFailed
-        When even one row does not fit.
+    Raises ScoringFailed when even one row does not fit.
     """
     if size == 1:
         raise ScoringFailed(

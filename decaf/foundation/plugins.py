@@ -10,19 +10,23 @@ registration. Others come from :mod:`decaf.foundation.strangers`.
 import importlib
 import pkgutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import GetCoreSchemaHandler, TypeAdapter
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic import (
+    PlainSerializer,
+    PlainValidator,
+    SerializationInfo,
+    TypeAdapter,
+    ValidationInfo,
+)
 
 from decaf.errors import ConfigError, suggestion
 from decaf.foundation import strangers
 from decaf.foundation.place import Place
-from decaf.foundation.settings import FOLDER
+from decaf.foundation.settings import FOLDER, fault
 
 STUDIES = "decaf.studies"
 
@@ -50,10 +54,7 @@ def name_of(member: type) -> str:
 def find(base: type, name: str) -> type:
     """The member of a place that a configuration names, by its name or as ``module:Class``.
 
-    Raises
-    ------
-    ConfigError
-        When nobody gives such a member, several do, or it cannot be loaded.
+    Raises ConfigError when nobody gives such a member, several do, or it cannot be loaded.
     """
     if strangers.is_reference(name):
         return strangers.load(strangers.referenced(name), base)
@@ -92,18 +93,12 @@ def providers(base: type, name: str) -> list[tuple[str, str]]:
 
 
 def one_of(base: type, default: str | None = None) -> Any:
-    """Type of a configuration section that is any member of a place, told by its tag.
-
-    Parameters
-    ----------
-    default
-        Value of the tag where a section does not have it.
-    """
-    return Annotated[base, _Section(base, default)]
+    """Type of a section that is any member of a place, told by its tag, or else by a default."""
+    section = _Section(base, default)
+    return Annotated[base, PlainValidator(section.validate), PlainSerializer(section.serialize)]
 
 
-@dataclass(frozen=True)
-class _Section:
+class _Section(NamedTuple):
     """Validates a section with the class that its tag names, which is imported by then at latest.
 
     Members are looked for when the first section is validated, so that a base class does not have
@@ -113,30 +108,18 @@ class _Section:
     base: type
     default: str | None
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.with_info_plain_validator_function(
-            self._validate,
-            serialization=core_schema.plain_serializer_function_ser_schema(
-                self._serialize, info_arg=True
-            ),
-        )
-
-    def _validate(self, section: Any, info: core_schema.ValidationInfo) -> Any:
+    def validate(self, section: Any, info: ValidationInfo) -> Any:
         if isinstance(section, self.base):
             return section
         if not isinstance(section, dict):
-            raise PydanticCustomError("section", "expected a section of keys and values")
+            raise fault("expected a section of keys and values")
         tag = self.base.place.tag
         name = section.get(tag, self.default)
         is_from_elsewhere = FOLDER in (info.context or {})
         try:
             member = self._own(name) if is_from_elsewhere else self._find(name)
         except ConfigError as error:
-            raise PydanticCustomError(
-                "unknown_tag", "{problem}", {"key": tag, "problem": str(error)}
-            ) from error
+            raise fault(str(error), tag) from error
         own_name = strangers.tag_of(member)
         return _adapter(member).validate_python({**section, tag: own_name}, context=info.context)
 
@@ -153,7 +136,7 @@ class _Section:
             raise ConfigError(f"unknown {self.base.place.tag} {name!r}{suggestion(str(name), own)}")
         return own[name]
 
-    def _serialize(self, section: Any, info: core_schema.SerializationInfo) -> Any:
+    def serialize(self, section: Any, info: SerializationInfo) -> Any:
         member = type(section)
         dumped = _adapter(member).dump_python(section, mode=info.mode)
         return {**dumped, self.base.place.tag: strangers.configured_name(member)}

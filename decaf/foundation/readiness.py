@@ -3,9 +3,7 @@
 from collections.abc import Hashable, Iterable
 from typing import Protocol
 
-from decaf.errors import BadInput
-
-SHOWN = 3
+from decaf.errors import BadInput, listed
 
 
 class Check(Hashable, Protocol):
@@ -14,26 +12,15 @@ class Check(Hashable, Protocol):
     def __call__(self) -> tuple[str, ...]:
         """Remarks on what will not be used.
 
-        Raises
-        ------
-        BadInput
-            When it is not there, or cannot be used.
+        Raises BadInput when it is not there, or cannot be used.
         """
         ...
 
 
 def carry_out(checks: Iterable[tuple[str, Check]]) -> list[str]:
-    """Carry out checks; remarks on what will not be used.
+    """Carry out checks, each with the name of what needs it; remarks on what will not be used.
 
-    Parameters
-    ----------
-    checks
-        Each with the name of what needs it, a model for example.
-
-    Raises
-    ------
-    BadInput
-        With all that is wrong, and what needs it.
+    Raises BadInput with all that is wrong, and what needs it.
     """
     askers: dict[Check, list[str]] = {}
     for asker, check in checks:
@@ -44,13 +31,8 @@ def carry_out(checks: Iterable[tuple[str, Check]]) -> list[str]:
         try:
             remarks += check()
         except BadInput as error:
-            problems.append(f"{_listed(names)}: {error}")
+            problems.append(f"{listed(names)}: {error}")
     if problems:
         several = f"{len(problems)} things that the study needs are not there, or not as expected:"
         raise BadInput("\n".join([several, *problems] if len(problems) > 1 else problems))
     return list(dict.fromkeys(remarks))
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more

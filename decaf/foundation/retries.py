@@ -29,20 +29,10 @@ def last_answer(
 ) -> "httpx.Response":
     """Answer to a request that is sent again after no connection, a time-out or a transient answer.
 
-    Parameters
-    ----------
-    retries
-        Further attempts. The answer to the last one is returned, transient or not.
-    backoff_seconds
-        Pause before the first of them; it doubles for each further one, and is longer where
-        ``Retry-After`` asks for more.
-    longest_backoff_seconds
-        No pause is longer.
-
-    Raises
-    ------
-    httpx.RequestError
-        When the last attempt got no answer.
+    ``retries`` counts further attempts; the answer to the last one is returned, transient or not.
+    The pause before the first of them doubles for each further one, is longer where ``Retry-After``
+    asks for more, and never longer than the longest. Raises httpx.RequestError when the last
+    attempt got no answer.
     """
     import httpx
 

@@ -10,26 +10,32 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from decaf.errors import BadInput, suggestion
 
 
+def fault(message: str, key: str = "") -> PydanticCustomError:
+    """What a validator raises: a message for people and, where one is wrong itself, the key."""
+    return PydanticCustomError("fault", "{message}", {"message": message, "key": key})
+
+
+def require_keys(needs: Iterable[tuple[str, bool, str]]) -> None:
+    """Refuse the first key that lacks something: its name, whether it has it, what it needs."""
+    for key, has_it, needed in needs:
+        if not has_it:
+            raise fault(f"'{key}' needs {needed}", key)
+
+
 def _placed(path: Path, info: ValidationInfo) -> Path:
     folder = (info.context or {}).get(FOLDER)
     if folder is None:
         return path.absolute()
     placed = (folder / path).resolve()
     if not placed.is_relative_to(folder.resolve()):
-        raise PydanticCustomError(
-            "outside", "{path} lies outside of the folder of its card", {"path": str(path)}
-        )
+        raise fault(f"{path} lies outside of the folder of its card")
     return placed
 
 
 def _beside_file(path: Path, info: ValidationInfo) -> Path:
     folder = ((info.context or {}).get(FILE_FOLDER, Path()) / path).resolve()
     if not folder.is_dir():
-        raise PydanticCustomError(
-            "no_folder",
-            "{folder} is not a folder; a relative one starts from the YAML file",
-            {"folder": str(folder)},
-        )
+        raise fault(f"{folder} is not a folder; a relative one starts from the YAML file")
     return folder
 
 
@@ -74,7 +80,7 @@ def checked_dataclass(described: type, schema: CoreSchema) -> CoreSchema:
         try:
             return build(_known_keys(given, described.__dataclass_fields__))
         except BadInput as error:
-            raise PydanticCustomError("bad_input", "{reason}", {"reason": str(error)}) from error
+            raise fault(str(error)) from error
 
     return core_schema.no_info_wrap_validator_function(check, schema)
 
@@ -83,9 +89,5 @@ def _known_keys(given: Any, known: Iterable[str]) -> Any:
     if isinstance(given, dict):
         for key in given:
             if key not in known:
-                raise PydanticCustomError(
-                    "unknown_key",
-                    "unknown key '{key}'{hint}",
-                    {"key": str(key), "hint": suggestion(str(key), known)},
-                )
+                raise fault(f"unknown key '{key}'{suggestion(str(key), known)}", str(key))
     return given

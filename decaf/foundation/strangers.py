@@ -62,11 +62,8 @@ def provider(entry: EntryPoint) -> str:
 def load(entry: EntryPoint, base: type) -> type:
     """Import a class and check that it can be a member of a place.
 
-    Raises
-    ------
-    ConfigError
-        When it cannot be imported, derives from something else, lacks a method, or carries no name
-        or another one; it says who gives the class, what is wrong, and what to do.
+    Raises ConfigError when it cannot be imported, derives from something else, lacks a method, or
+    carries no name or another one; it says who gives the class, what is wrong, and what to do.
     """
     member = loaded(entry)
     if problem := unfit(member, base, entry):
@@ -77,10 +74,7 @@ def load(entry: EntryPoint, base: type) -> type:
 def loaded(entry: EntryPoint) -> Any:
     """Import what an entry point names, whatever it is.
 
-    Raises
-    ------
-    ConfigError
-        When it cannot be imported.
+    Raises ConfigError when it cannot be imported.
     """
     try:
         fresh_module(entry.module)
@@ -152,15 +146,8 @@ def code_version(member: type) -> str:
 def code_of(*members: Any) -> dict[str, str]:
     """The part of a key that says by which code of strangers a result was made.
 
-    Parameters
-    ----------
-    members
-        Sections of a study; None stands for one that is absent.
-
-    Returns
-    -------
-    ``{"plugins": digest}``, and nothing where all are decaf's own: versions of its numbers stand
-    for these.
+    Members are sections of a study; None stands for one that is absent. The part is ``{"plugins":
+    digest}``, and nothing where all are decaf's own: versions of its numbers stand for these.
     """
     kinds = {type(member) for member in members if member is not None}
     versions = sorted({code_version(kind) for kind in kinds if is_stranger(kind)})

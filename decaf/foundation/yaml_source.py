@@ -30,11 +30,8 @@ Model = TypeVar("Model", bound=BaseModel)
 def load(path: Path, model: type[Model]) -> Model:
     """Read a YAML file into a settings model.
 
-    Raises
-    ------
-    ConfigError
-        When the file is missing, is not YAML, or does not fit the model; all problems are listed,
-        each with file, line and key.
+    Raises ConfigError when the file is missing, is not YAML, or does not fit the model; all
+    problems are listed, each with file, line and key.
     """
     node = _compose(path, depth=0)
     given = _constructed(node, path)
@@ -49,12 +46,8 @@ def plain_mapping(path: Path) -> dict[str, Any]:
     """Read a YAML file that others wrote: keys and values as they stand.
 
     Nothing is included and no environment variable is filled in, so that a file from elsewhere
-    cannot learn what is on this machine.
-
-    Raises
-    ------
-    ConfigError
-        When the file is missing, is not plain YAML, or holds something else than keys and values.
+    cannot learn what is on this machine. Raises ConfigError when the file is missing, is not plain
+    YAML, or holds something else than keys and values.
     """
     given = _constructed(_parsed(path), path)
     if not isinstance(given, dict):

@@ -3,12 +3,12 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from numpy.typing import ArrayLike
 
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
-from decaf.foundation.arrays import is_tensor, namespace, one_each
+from decaf.foundation.arrays import Array, is_tensor, namespace, one_each
 from decaf.library.findings import Audit
 from decaf.library.inputs import PairedInputs, as_inputs, pair_features, pair_inputs
 from decaf.library.targets import Score, TargetScorer, check_score, target_columns
@@ -21,9 +21,6 @@ from decaf.routing.route import DEFAULT_EPSILON, check_epsilon
 from decaf.scoring.block import score_block
 from decaf.scoring.planner import plan_states
 from decaf.scoring.states import StateBuilder
-
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
 
 BLUR_OF_SIDE = 8 / 224
 """Blur of the start where the call leaves it open: the paper's 8 px of 224, whatever the size."""
@@ -44,8 +41,8 @@ class QuarantineWarning(UserWarning):
 @overload
 def audit(
     score: Score,
-    x_plus: "ArrayLike | Array",
-    x_minus: "ArrayLike | Array | None" = ...,
+    x_plus: ArrayLike | Array,
+    x_minus: ArrayLike | Array | None = ...,
     *,
     path: RevealPath | str | None = ...,
     **options: Any,
@@ -53,22 +50,22 @@ def audit(
 @overload
 def audit(
     score: Score,
-    x_plus: "ArrayLike | Array",
-    x_minus: "ArrayLike | Array | None" = ...,
+    x_plus: ArrayLike | Array,
+    x_minus: ArrayLike | Array | None = ...,
     *,
     path: Mapping[str, RevealPath | str],
     **options: Any,
 ) -> dict[str, Audit]: ...
 def audit(
     score: Score,
-    x_plus: "ArrayLike | Array",
-    x_minus: "ArrayLike | Array | None" = None,
+    x_plus: ArrayLike | Array,
+    x_minus: ArrayLike | Array | None = None,
     *,
     path: RevealPath | str | Mapping[str, RevealPath | str] | None = None,
     stages: int | Sequence[float] = 9,
     epsilon: float = DEFAULT_EPSILON,
     target: int | ArrayLike | None = None,
-    context: "tuple[ArrayLike | Array, ArrayLike | Array] | None" = None,
+    context: tuple[ArrayLike | Array, ArrayLike | Array] | None = None,
     regions: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
     ids: Sequence[str] | None = None,
@@ -198,7 +195,7 @@ def _names(ids: Sequence[str] | None, count: int) -> list[str]:
 
 def _chosen_paths(
     path: RevealPath | str | Mapping[str, RevealPath | str] | None,
-    inputs: "Array",
+    inputs: Array,
     removes: bool,
     has_context: bool,
     has_regions: bool,
@@ -230,9 +227,9 @@ def _chosen_paths(
 
 
 def _pairs(
-    factual: "Array",
-    x_minus: "ArrayLike | Array | None",
-    context: "tuple[ArrayLike | Array, ArrayLike | Array] | None",
+    factual: Array,
+    x_minus: ArrayLike | Array | None,
+    context: tuple[ArrayLike | Array, ArrayLike | Array] | None,
     regions: ArrayLike | None,
     names: list[str],
     paths: Mapping[str, RevealPath],

@@ -1,19 +1,16 @@
 """Inputs as a notebook has them, checked and paired: what :func:`decaf.audit` plans over."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.errors import DataError
-from decaf.foundation.arrays import as_taken, is_tensor, namespace, to_numpy
+from decaf.foundation.arrays import Array, as_taken, is_tensor, namespace, to_numpy
 from decaf.reveal.cells import WORD_BITS
 from decaf.reveal.paths.removal import feature_numbers
-
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array, as_taken
 
 MOST_CHANNELS = 4
 """Channels of an 8-bit image at most: more on the second axis means that they come last."""
@@ -25,21 +22,17 @@ class PairedInputs(NamedTuple):
     block: PairBlock
     given: NDArray[Any]
     """(n_inputs, …) as they came, on the host: 8-bit images have exact ties."""
-    clean: "Array"
+    clean: Array
     """(n_inputs, …) as the score takes them, where they came from."""
 
 
-def as_inputs(values: "ArrayLike | Array", name: str) -> "Array":
+def as_inputs(values: ArrayLike | Array, name: str) -> Array:
     """Real and finite inputs, (n, features), (n, channels, height, width) or any (n, …).
 
     float32, float64 and 8-bit images stay as they are; whole numbers in rows become float64.
-    Tensors stay tensors on their device, detached; everything else becomes a numpy array.
-
-    Raises
-    ------
-    DataError
-        For other types, inputs of different shapes, values that are not finite, nothing at all,
-        and 8-bit images with the channels last.
+    Tensors stay tensors on their device, detached; everything else becomes a numpy array. Raises
+    DataError for other types, inputs of different shapes, values that are not finite, nothing at
+    all, and 8-bit images with the channels last.
     """
     array = _as_array(values, name)
     if array.ndim < 2:
@@ -60,7 +53,7 @@ def as_inputs(values: "ArrayLike | Array", name: str) -> "Array":
     return array
 
 
-def _as_array(values: "ArrayLike | Array", name: str) -> "Array":
+def _as_array(values: ArrayLike | Array, name: str) -> Array:
     if is_tensor(values):
         return values.detach()
     if isinstance(values, list | tuple) and any(map(is_tensor, values)):
@@ -74,7 +67,7 @@ def _as_array(values: "ArrayLike | Array", name: str) -> "Array":
         ) from error
 
 
-def _as_real(array: "Array", name: str) -> "Array":
+def _as_real(array: Array, name: str) -> Array:
     kind, is_image = type_name(array), array.ndim == 4
     if kind in ("float32", "float64"):
         return array
@@ -93,25 +86,17 @@ def _as_real(array: "Array", name: str) -> "Array":
     )
 
 
-def type_name(array: "Array") -> str:
+def type_name(array: Array) -> str:
     """``float32``, ``bool`` …, the same for arrays and tensors."""
     return str(array.dtype).removeprefix("torch.") if is_tensor(array) else array.dtype.name
 
 
-def pair_inputs(inputs: "dict[str, Array]", ids: Sequence[str]) -> PairedInputs:
+def pair_inputs(inputs: dict[str, Array], ids: Sequence[str]) -> PairedInputs:
     """Pair the first two arrays row by row; two more are the same under the swapped context.
 
-    Parameters
-    ----------
-    inputs
-        Two or four arrays of :func:`as_inputs`, by the name that errors call them.
-    ids
-        (n_pairs,) names of the pairs.
-
-    Raises
-    ------
-    DataError
-        When the arrays differ in library, device, type or shape.
+    Inputs are two or four arrays of :func:`as_inputs`, by the name that errors call them, ids the
+    (n_pairs,) names of the pairs. Raises DataError when the arrays differ in library, device, type
+    or shape.
     """
     (first_name, first), *others = inputs.items()
     for name, other in others:
@@ -126,9 +111,11 @@ def pair_inputs(inputs: "dict[str, Array]", ids: Sequence[str]) -> PairedInputs:
 
 
 def pair_features(
-    inputs: "Array", ids: Sequence[str], regions: ArrayLike | None, side: int | None
+    inputs: Array, ids: Sequence[str], regions: ArrayLike | None, side: int | None
 ) -> PairedInputs:
     """Pair every input with itself without each of its features (paper, section 7).
+
+    Raises DataError when features and inputs do not fit, or an input has none.
 
     Parameters
     ----------
@@ -142,19 +129,12 @@ def pair_features(
         column of a row is a feature.
     side
         Features are the cells of a grid of this many a side.
-
-    Raises
-    ------
-    DataError
-        When features and inputs do not fit, or an input has none.
     """
     numbers = None
     if side is None:
         numbers = _checked_regions(inputs, regions)
-        has = np.stack(
-            [(numbers == k).reshape(len(inputs), -1).any(axis=1) for k in _range(numbers.max())],
-            axis=1,
-        )
+        every = np.arange(1, numbers.max() + 1)
+        has = np.stack([(numbers == k).reshape(len(inputs), -1).any(axis=1) for k in every], axis=1)
     else:
         if regions is not None:
             raise DataError("a path with 'side' makes its own features; give it no regions")
@@ -169,7 +149,7 @@ def pair_features(
     return PairedInputs(block, to_numpy(inputs), as_taken(inputs))
 
 
-def _checked_regions(inputs: "Array", regions: ArrayLike | None) -> NDArray[np.integer]:
+def _checked_regions(inputs: Array, regions: ArrayLike | None) -> NDArray[np.integer]:
     shape = tuple(inputs.shape)
     if regions is None:
         if len(shape) != 2:
@@ -193,7 +173,7 @@ def _checked_regions(inputs: "Array", regions: ArrayLike | None) -> NDArray[np.i
     return np.broadcast_to(numbers, each)
 
 
-def _check_alike(first_name: str, first: "Array", name: str, other: "Array") -> None:
+def _check_alike(first_name: str, first: Array, name: str, other: Array) -> None:
     for what, found, expected in (
         ("library", namespace(other).__name__, namespace(first).__name__),
         ("device", str(getattr(other, "device", "")), str(getattr(first, "device", ""))),
@@ -229,7 +209,3 @@ def _block(
         context=context,
         regions=regions,
     )
-
-
-def _range(last: int) -> range:
-    return range(1, int(last) + 1)

@@ -1,15 +1,11 @@
 """Pictures for a notebook: the trajectory of one pair, and the mean over pairs, as Vega-Lite."""
 
-from typing import TYPE_CHECKING
-
+import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.routing.profiles import profile
 from decaf.routing.route import route
-
-if TYPE_CHECKING:
-    import altair as alt
 
 COLOURS = {
     "evidence": "#0f7b80",
@@ -27,30 +23,22 @@ WIDTH, HEIGHT = 420, 240
 
 def trajectory_chart(
     name: str, grid: NDArray[np.float64], response: NDArray[np.float64], epsilon: float
-) -> "alt.LayerChart":
+) -> alt.LayerChart:
     """Response of one pair over the stages, with the area of each role.
 
     Above and below zero the area joins the stages' positive and negative responses by straight
     lines, as the trapezoid rule does: its size is E, C or F. With repetitions both are means, and
     so is the line. The band is the gate, the point at the last stage the final contrast ``d``.
 
-    Parameters
-    ----------
-    name
-        What the title calls the pair.
-    grid
-        (n_stages,) from 0 to 1.
-    response
-        (n_repetitions, n_stages) finite, score units; the last stage is the same in all.
+    The grid is (n_stages,) from 0 to 1, the response (n_repetitions, n_stages), finite, in score
+    units; the last stage is the same in all. The title calls the pair by the name.
     """
-    import altair as alt
-
     profiles = profile(response, grid, epsilon)
     d, is_active = profiles.endpoint_delta[0], profiles.is_endpoint_active[0]
     stage = alt.X("t:Q", title="stage t", scale=alt.Scale(domain=[0, 1]))
     height = alt.Y("response:Q", title="response r(t), score units", stack=None)
     areas = (
-        alt.Chart(alt.InlineData(values=_signed_areas(grid, response, d, is_active)))
+        _chart(_signed_areas(grid, response, d, is_active))
         .mark_area(fillOpacity=0.45)
         .encode(x=stage, y=height, color=_role_colours(), detail="side:N", tooltip=_TOOLTIPS)
     )
@@ -59,12 +47,12 @@ def trajectory_chart(
         for t, r in zip(grid, response.mean(axis=0), strict=True)
     ]
     line = (
-        alt.Chart(alt.InlineData(values=line_values))
+        _chart(line_values)
         .mark_line(color=INK, strokeWidth=1.5, point={"color": INK, "size": 18})
         .encode(x=stage, y=height)
     )
     endpoint = (
-        alt.Chart(alt.InlineData(values=[{"t": 1, "response": float(d)}]))
+        _chart([{"t": 1, "response": float(d)}])
         .mark_point(color=INK, size=90, shape="diamond", filled=True)
         .encode(x=stage, y=height, tooltip=[alt.Tooltip("response:Q", title="d", format=".4g")])
     )
@@ -80,20 +68,12 @@ def trajectory_chart(
 
 def mean_chart(
     grid: NDArray[np.float64], response: NDArray[np.float64], epsilon: float
-) -> "alt.Chart":
+) -> alt.Chart:
     """Routed response at every stage, mean over pairs and repetitions: E, C and F stacked.
 
-    The areas of the three are the means of E, C and F.
-
-    Parameters
-    ----------
-    grid
-        (n_stages,) from 0 to 1.
-    response
-        (n_pairs, n_repetitions, n_stages) finite, score units.
+    The areas of the three are the means of E, C and F. The grid is (n_stages,) from 0 to 1, the
+    response (n_pairs, n_repetitions, n_stages), finite, in score units.
     """
-    import altair as alt
-
     means = {
         role: part.mean(axis=(0, 1))
         for role, part in zip(ROLES, route(response, epsilon=epsilon), strict=True)
@@ -106,7 +86,7 @@ def mean_chart(
     masses = _masses([np.trapezoid(by_stage, grid) for by_stage in means.values()])
     title = f"{len(response)} pairs: {masses}"
     return (
-        alt.Chart(alt.InlineData(values=values))
+        _chart(values)
         .mark_area(stroke="white", strokeWidth=1)
         .encode(
             x=alt.X("t:Q", title="stage t", scale=alt.Scale(domain=[0, 1])),
@@ -122,6 +102,11 @@ def mean_chart(
             description=f"Mean response by stage of {title}",
         )
     )
+
+
+def _chart(values: list[dict]) -> alt.Chart:
+    """Chart of rows that are part of it."""
+    return alt.Chart(alt.InlineData(values=values))
 
 
 def _masses(values: list[float]) -> str:
@@ -147,20 +132,16 @@ def _signed_areas(
     return values
 
 
-def _role_colours() -> "alt.Color":
+def _role_colours() -> alt.Color:
     """The same colours whatever roles occur."""
-    import altair as alt
-
     scale = alt.Scale(domain=list(ROLES), range=[COLOURS[role] for role in ROLES])
     return alt.Color("role:N", title=None, scale=scale)
 
 
-def _gate(epsilon: float) -> "list[alt.Chart]":
+def _gate(epsilon: float) -> list[alt.Chart]:
     """Band of final contrasts that are none, and zero."""
-    import altair as alt
-
-    band = alt.Chart(alt.InlineData(values=[{"lower": -epsilon, "upper": epsilon}]))
-    rule = alt.Chart(alt.InlineData(values=[{}])).mark_rule(color=MUTED, strokeWidth=0.8)
+    band = _chart([{"lower": -epsilon, "upper": epsilon}])
+    rule = _chart([{}]).mark_rule(color=MUTED, strokeWidth=0.8)
     return [
         band.mark_rect(color=MUTED, opacity=0.15).encode(y="lower:Q", y2="upper:Q"),
         rule.encode(y=alt.datum(0)),

@@ -1,29 +1,23 @@
 """Which column of what a callable returns is the score ``q`` of each pair."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import ModelError, ResponseError
-from decaf.foundation.arrays import is_tensor, one_each, to_numpy
+from decaf.foundation.arrays import Array, is_tensor, one_each, to_numpy
 from decaf.library.inputs import type_name
 
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
-
-Score = Callable[["Array"], "Array | ArrayLike"]
+Score = Callable[[Array], Array | ArrayLike]
 """A batch of inputs → (n,) or (n, 1) scores, or (n, classes) of which a target is the score."""
 
 
 def check_score(score: Any) -> None:
     """Refuse what cannot be called, and networks in training mode.
 
-    Raises
-    ------
-    ModelError
-        With what to do instead.
+    Raises ModelError with what to do instead.
     """
     if not callable(score):
         raise ModelError(
@@ -40,12 +34,8 @@ def check_score(score: Any) -> None:
 def target_columns(target: int | ArrayLike | None, count: int) -> NDArray[np.int64] | None:
     """(n_inputs,) column of each input, from one for all or one for each; None stays.
 
-    Raises
-    ------
-    DataError
-        For another number of targets than inputs.
-    ResponseError
-        For anything but whole numbers from 0.
+    Raises DataError for another number of targets than inputs, and ResponseError for anything but
+    whole numbers from 0.
     """
     if target is None:
         return None
@@ -71,14 +61,11 @@ class TargetScorer:
         """(n_pairs,) where the score of each pair is among the columns that are kept."""
         return np.zeros(pair_count, np.int64) if self._wanted is None else self._columns
 
-    def __call__(self, inputs: "Array") -> "Array":
+    def __call__(self, inputs: Array) -> Array:
         """(n, …) inputs → (n, columns) scores.
 
-        Raises
-        ------
-        ModelError
-            For anything but real numbers, one row for each input, with the columns that are asked
-            for.
+        Raises ModelError for anything but real numbers, one row for each input, with the columns
+        that are asked for.
         """
         scored = self._score(inputs)
         scored = scored if is_tensor(scored) else np.asarray(scored)

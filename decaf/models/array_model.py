@@ -1,16 +1,14 @@
 """A callable on numpy arrays as a model."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError
+from decaf.foundation.arrays import Tensor
 from decaf.models.card import Output
-
-if TYPE_CHECKING:
-    import torch
 
 NUMBERS = "biuf"
 """Kinds of numpy types that are numbers."""
@@ -19,14 +17,8 @@ NUMBERS = "biuf"
 class ArrayModel:
     """Inputs as a numpy array → outputs of a callable, on the CPU.
 
-    Parameters
-    ----------
-    answer
-        Takes float32 inputs, returns (n,) or (n, outputs) numbers.
-    name
-        What messages call it.
-    estimator
-        What answers, for explanations that look inside.
+    ``answer`` takes float32 inputs and returns (n,) or (n, outputs) numbers, ``name`` is what
+    messages call it, ``estimator`` is what answers, for explanations that look inside.
     """
 
     def __init__(
@@ -44,14 +36,11 @@ class ArrayModel:
         self._answer = answer
         self._name = name
 
-    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+    def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64.
 
-        Raises
-        ------
-        ModelError
-            When the callable refuses the inputs (``ValueError``), or what comes back is not an
-            array of numbers with one or two axes.
+        Raises ModelError when the callable refuses the inputs (``ValueError``), or what comes back
+        is not an array of numbers with one or two axes.
         """
         import torch
 

@@ -2,19 +2,16 @@
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from pydantic import Field
 
 from decaf.errors import ModelError
+from decaf.foundation.arrays import Device, Tensor
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.place import Place
+from decaf.foundation.readiness import Check
 from decaf.foundation.settings import Settings
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.foundation.readiness import Check
 
 Output = Literal["logits", "probabilities", "value"]
 """What a model gives for an input: scores of classes before or after the softmax, or a number."""
@@ -24,10 +21,10 @@ class Model(Protocol):
     """A model that is ready: raw inputs to raw outputs. The score definition does the rest."""
 
     output: Output
-    device: "torch.device"
+    device: Device
     """Where inputs have to be."""
 
-    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+    def outputs(self, inputs: Tensor) -> Tensor:
         """Answer a batch.
 
         (n, channels, height, width) float32 in [0, 1], or (n, features) float32 or float64 →
@@ -83,7 +80,7 @@ class ModelCard(Settings, ABC):
             When the files do not make the model that the card describes.
         """
 
-    def checks(self, workspace: Path) -> tuple["Check", ...]:
+    def checks(self, workspace: Path) -> tuple[Check, ...]:
         """What to look for before any work begins."""
 
         def weights_are_there() -> tuple[str, ...]:

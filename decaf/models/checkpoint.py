@@ -3,26 +3,21 @@
 Nothing is unpickled that others wrote: a torch file that would need it is refused.
 """
 
-import json
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from decaf.errors import ModelError, UnknownName, WriteFailed
-from decaf.foundation.files import replace_file
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.models.architectures import Adapt
+from decaf.foundation.arrays import Module, Tensor
+from decaf.foundation.files import refusals_as, replace_file
+from decaf.models.architectures import Adapt
 
 SAFETENSORS = ".safetensors"
 TORCH_SUFFIXES = (".pt", ".pth", ".bin", ".tar", ".ckpt")
 ZIP_START, PICKLE_START = b"PK\x03\x04", b"\x80"
 STUMBLES = (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What code that expects a certain content raises for another one."""
-LONGEST_HEADER = 100_000_000
 SHOWN = 4
 
 UNPICKLING = (
@@ -34,10 +29,7 @@ UNPICKLING = (
 def check_header(path: Path) -> None:
     """Check what can be checked of a weight file without torch: that it is there, and its kind.
 
-    Raises
-    ------
-    ModelError
-        When the file is missing, or is not what its suffix says.
+    Raises ModelError when the file is missing, or is not what its suffix says.
     """
     if path.suffix == SAFETENSORS:
         read_metadata(path)
@@ -47,7 +39,7 @@ def check_header(path: Path) -> None:
             f"weight file {path} is called {path.suffix or 'without a suffix'}; expected "
             f"{SAFETENSORS}, or a torch state dict called {', '.join(TORCH_SUFFIXES)}"
         )
-    start = _read(path, lambda file: file.read(4))
+    start = _start(path)
     if start != ZIP_START and not start.startswith(PICKLE_START):
         raise ModelError(
             f"{path} is not a torch checkpoint (it starts with {start!r}); download it again"
@@ -57,59 +49,47 @@ def check_header(path: Path) -> None:
 def read_metadata(path: Path) -> dict[str, str]:
     """Metadata of a safetensors file, from its header alone (no torch).
 
-    Raises
-    ------
-    ModelError
-        When the file is missing, is a pickle, or is not safetensors.
+    Raises ModelError when the file is missing, is a pickle, or is not safetensors.
     """
+    from safetensors import SafetensorError, safe_open
 
-    def header_of(file: Any) -> tuple[bytes, bytes]:
-        start = file.read(8)
-        length = int.from_bytes(start, "little")
-        return start, file.read(length) if length < LONGEST_HEADER else b""
-
-    start, text = _read(path, header_of)
+    start = _start(path)
     try:
-        header = json.loads(text)
-        return header.get("__metadata__", {})
-    except (ValueError, AttributeError) as error:
+        with safe_open(path, "np") as file:
+            return file.metadata() or {}
+    except SafetensorError as error:
         # Asked only now: the length that a header starts with may have the byte of a pickle.
-        if start[:4] == ZIP_START or start[:1] == PICKLE_START:
+        if start == ZIP_START or start.startswith(PICKLE_START):
             raise ModelError(
                 f"{path} is a pickle (a torch.save file); expected safetensors. {UNPICKLING}; a "
                 "torch file that holds tensors alone can be given as .pt or .pth"
             ) from error
         raise ModelError(
-            f"{path} is not a safetensors file (its header cannot be read); download or convert "
-            "the checkpoint again"
+            f"{path} is damaged, or not a safetensors file ({error}); download or convert the "
+            "checkpoint again"
         ) from error
 
 
-def read_tensors(path: Path) -> dict[str, "torch.Tensor"]:
+def read_tensors(path: Path) -> dict[str, Tensor]:
     """Tensors of a safetensors file by name, on the CPU.
 
-    Raises
-    ------
-    ModelError
-        When the file is missing, is a pickle, is damaged or is not safetensors.
+    Raises ModelError when the file is missing, is a pickle, is damaged or is not safetensors.
     """
-    from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     read_metadata(path)
-    try:
-        return load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise ModelError(f"{path} is damaged: {error}; download the checkpoint again") from error
+    return load_file(path)
 
 
 def load_into(
-    network: "torch.nn.Module",
+    network: Module,
     path: Path,
     entry: str | None = None,
     prefix: str = "",
-    adapt: "Adapt | None" = None,
-) -> None:
+    adapt: Adapt | None = None,
+    *,
+    may_keep_head: bool = False,
+) -> list[str]:
     """Load a state dict strictly: every tensor is there, and none is left over.
 
     Parameters
@@ -119,104 +99,74 @@ def load_into(
     prefix
         Only tensors whose names start with it are meant; it is taken off.
     adapt
-        Makes the network's tensors of what the file holds; ``prefix`` has no meaning then.
+        Makes the network's tensors of what the file holds.
+    may_keep_head
+        An output layer of another size keeps its initial values. It is what differs in its first
+        dimension alone, the number of outputs.
+
+    Returns
+    -------
+    Names of the tensors that keep their initial values, sorted.
 
     Raises
     ------
     ModelError
-        Naming the tensors that are missing, left over, or of another shape.
+        Naming the tensors that are missing, left over, or of another shape, or when tensors of
+        several sizes would keep their values.
     """
     loaded = _tensors_for(network, path, entry, prefix, adapt)
-    _check_fit(network, loaded, path)
-    network.load_state_dict(loaded)
+    kept = _other_head(network, loaded, path) if may_keep_head else {}
+    _check_fit(network, loaded | kept, path)
+    network.load_state_dict(loaded | kept)
+    return sorted(kept)
 
 
-def load_below_head(
-    network: "torch.nn.Module",
-    path: Path,
-    entry: str | None = None,
-    prefix: str = "",
-    adapt: "Adapt | None" = None,
-) -> list[str]:
-    """Load all but the output layer, which keeps its initial values; returns its tensors' names.
-
-    Parameters are those of :func:`load_into`.
-
-    The output layer is what differs in its first dimension alone, the number of outputs: nothing
-    else may be missing, left over or of another shape. For a network of as many outputs as the
-    file has, everything is loaded and the list is empty.
-
-    Raises
-    ------
-    ModelError
-        Naming the tensors that do not fit, or when tensors of several sizes would be left out.
-    """
-    loaded = _tensors_for(network, path, entry, prefix, adapt)
-    expected = network.state_dict()
+def _other_head(network: Module, loaded: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
+    """Tensors of the network whose number of outputs is not that of the loaded ones."""
     head = {
-        name: (len(loaded[name]), len(tensor))
-        for name, tensor in expected.items()
+        name: tensor
+        for name, tensor in network.state_dict().items()
         if name in loaded
         and loaded[name].shape != tensor.shape
         and tensor.ndim
         and loaded[name].shape[1:] == tensor.shape[1:]
     }
-    if len(set(head.values())) > 1:
+    if len({(len(loaded[name]), len(tensor)) for name, tensor in head.items()}) > 1:
         raise ModelError(
             f"{path} does not fit {type(network).__name__} with another output layer: "
             f"{', '.join(sorted(head)[:SHOWN])} differ in size, but not all from one number of "
             "outputs to another; check 'architecture:' and 'arguments:' of the model"
         )
-    fitting = loaded | {name: expected[name] for name in head}
-    _check_fit(network, fitting, path)
-    network.load_state_dict(fitting)
-    return sorted(head)
+    return head
 
 
 def _tensors_for(
-    network: "torch.nn.Module",
-    path: Path,
-    entry: str | None,
-    prefix: str,
-    adapt: "Adapt | None",
-) -> dict[str, "torch.Tensor"]:
-    if adapt is not None:
-        return _adapted(network, path, adapt)
-    return _below_prefix(_read_state(path, entry), prefix, path)
-
-
-def _adapted(network: "torch.nn.Module", path: Path, adapt: "Adapt") -> dict[str, "torch.Tensor"]:
-    """Tensors of a published file as its library would load them."""
+    network: Module, path: Path, entry: str | None, prefix: str, adapt: Adapt | None
+) -> dict[str, Tensor]:
     content = read_tensors(path) if path.suffix == SAFETENSORS else _read_torch(path)
-    try:
-        loaded = adapt(content, network)
-    # Of another file, a library's own code stumbles over whatever it expected there.
-    except STUMBLES as error:
-        raise ModelError(
-            f"{path} does not hold the published weights of {type(network).__name__}: "
-            f"{type(error).__name__}: {error}; download it again, or correct 'architecture:'"
-        ) from error
-    if not _is_state_dict(loaded):
-        raise ModelError(f"{path}: {_described(loaded, None)}")
-    return loaded
-
-
-def _below_prefix(
-    state: dict[str, "torch.Tensor"], prefix: str, path: Path
-) -> dict[str, "torch.Tensor"]:
-    if prefix and not any(name.startswith(prefix) for name in state):
+    if entry is not None:
+        content = _entry(content, entry, path)
+    if adapt is not None:
+        try:
+            content = adapt(content, network)
+        # Of another file, a library's own code stumbles over whatever it expected there.
+        except STUMBLES as error:
+            raise ModelError(
+                f"{path} does not hold the published weights of {type(network).__name__}: "
+                f"{type(error).__name__}: {error}; download it again, or correct 'architecture:'"
+            ) from error
+    if not _is_state_dict(content):
+        raise ModelError(f"{path}: {_described(content, entry)}")
+    below = {name: tensor for name, tensor in content.items() if name.startswith(prefix)}
+    if prefix and not below:
         raise ModelError(
             f"{path} has no tensor whose name starts with {prefix!r} (it has "
-            f"{', '.join(list(state)[:SHOWN])} …); correct 'prefix:'"
+            f"{', '.join(list(content)[:SHOWN])} …); correct 'prefix:'"
         )
-    return {
-        name.removeprefix(prefix): tensor
-        for name, tensor in state.items()
-        if name.startswith(prefix)
-    }
+    return {name.removeprefix(prefix): tensor for name, tensor in below.items()}
 
 
-def _check_fit(network: "torch.nn.Module", loaded: dict[str, "torch.Tensor"], path: Path) -> None:
+def _check_fit(network: Module, loaded: dict[str, Tensor], path: Path) -> None:
     expected = network.state_dict()
     problems = [
         f"{name} is {list(loaded[name].shape)}, the architecture has {list(expected[name].shape)}"
@@ -233,20 +183,15 @@ def _check_fit(network: "torch.nn.Module", loaded: dict[str, "torch.Tensor"], pa
         )
 
 
-def save(network: "torch.nn.Module", path: Path, metadata: dict[str, str]) -> None:
+def save(network: Module, path: Path, metadata: dict[str, str]) -> None:
     """Write a network's state dict whole or not at all, as :func:`save_tensors` does."""
     save_tensors(network.state_dict(), path, metadata)
 
 
-def save_tensors(
-    tensors: Mapping[str, "torch.Tensor"], path: Path, metadata: dict[str, str]
-) -> None:
+def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, str]) -> None:
     """Write named tensors, a state dict for example, whole or not at all.
 
-    Raises
-    ------
-    WriteFailed
-        When the disk refuses.
+    Raises WriteFailed when the disk refuses.
     """
     from safetensors import SafetensorError
     from safetensors.torch import save_file
@@ -261,26 +206,11 @@ def save_tensors(
         ) from error
 
 
-def _read(path: Path, read: Callable[[Any], Any]) -> Any:
-    try:
-        with path.open("rb") as file:
-            return read(file)
-    except OSError as error:
-        raise ModelError(
-            f"weight file {path} cannot be read: {error.strerror}; put the checkpoint there, or "
-            "correct its path"
-        ) from error
-
-
-def _read_state(path: Path, entry: str | None) -> dict[str, "torch.Tensor"]:
-    if path.suffix == SAFETENSORS:
-        return read_tensors(path)
-    content = _read_torch(path)
-    if entry is not None:
-        content = _entry(content, entry, path)
-    if not _is_state_dict(content):
-        raise ModelError(f"{path}: {_described(content, entry)}")
-    return content
+def _start(path: Path) -> bytes:
+    what = f"weight file {path} cannot be read"
+    remedy = "put the checkpoint there, or correct its path"
+    with refusals_as(ModelError, what, remedy), path.open("rb") as file:
+        return file.read(4)
 
 
 def _read_torch(path: Path) -> Any:

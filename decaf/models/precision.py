@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    import torch
+from decaf.foundation.arrays import Device
 
 Precision = Literal["float32", "tf32", "bfloat16", "float16"]
 
@@ -16,7 +15,7 @@ def exact_float32() -> None:
 
 
 @contextmanager
-def forward_precision(precision: Precision, device: "torch.device") -> Iterator[None]:
+def forward_precision(precision: Precision, device: Device) -> Iterator[None]:
     """Run a forward pass in a precision; plain float32 rules again afterwards.
 
     ``tf32`` lets matrix products and convolutions of a GPU round their inputs to 10 bits of

@@ -1,12 +1,10 @@
 """From raw inputs to what a network takes: resized, normalised, in its memory layout."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from decaf.errors import ModelError
-
-if TYPE_CHECKING:
-    import torch
+from decaf.foundation.arrays import Device, Tensor
 
 MemoryFormat = Literal["contiguous", "channels_last"]
 """Layout of images in the memory."""
@@ -36,7 +34,7 @@ class Preprocessing:
         std: Sequence[float],
         memory_format: MemoryFormat,
         name: str,
-        device: "torch.device",
+        device: Device,
     ) -> None:
         import torch
 
@@ -47,13 +45,10 @@ class Preprocessing:
         self._std = torch.tensor(std, device=device)
         self._name = name
 
-    def __call__(self, inputs: "torch.Tensor") -> "torch.Tensor":
+    def __call__(self, inputs: Tensor) -> Tensor:
         """(n, channels, height, width) or (n, features) floats → the same in float32, normalised.
 
-        Raises
-        ------
-        ModelError
-            When ``mean`` is of another number of channels or features.
+        Raises ModelError when ``mean`` is of another number of channels or features.
         """
         from torch.nn import functional
 

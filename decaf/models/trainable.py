@@ -3,16 +3,14 @@
 import json
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
 from decaf.foundation.digests import short
+from decaf.foundation.readiness import Check
 from decaf.foundation.settings import Settings
 from decaf.models.card import ModelCard
-
-if TYPE_CHECKING:
-    from decaf.foundation.readiness import Check
 
 
 class TrainableCard(ModelCard, ABC):
@@ -38,11 +36,11 @@ class TrainableCard(ModelCard, ABC):
     def training_outcome(self, path: Path) -> dict[str, Any] | None:
         """What came out of the training that made a file; None when it was not made here."""
 
-    def training_checks(self) -> tuple["Check", ...]:
+    def training_checks(self) -> tuple[Check, ...]:
         """What to look for before training: nothing, unless the recipe needs files."""
         return ()
 
-    def checks(self, workspace: Path) -> tuple["Check", ...]:
+    def checks(self, workspace: Path) -> tuple[Check, ...]:
         """What training needs, or the file that it made."""
         return self.training_checks() if self.is_untrained(workspace) else super().checks(workspace)
 

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from decaf.errors import AlertFailed, ConfigError
 from decaf.foundation.addresses import Address
+from decaf.foundation.files import refusals_as
 from decaf.foundation.retries import last_answer
 from decaf.foundation.settings import PlacedPath, Settings
 
@@ -38,10 +39,7 @@ class Webhook(Settings):
     def secret(self) -> str:
         """What bodies are signed with.
 
-        Raises
-        ------
-        ConfigError
-            When the variable is not set.
+        Raises ConfigError when the variable is not set.
         """
         found = os.environ.get(self.secret_variable)
         if not found:
@@ -75,17 +73,9 @@ def signature(secret: str, timestamp: str, body: bytes) -> str:
 
 
 def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
-    """Send the alerts of one re-audit; the receiver may get them more than once.
+    """Send the alerts of one re-audit; the receiver may get a delivery of one name several times.
 
-    Parameters
-    ----------
-    delivery
-        Name of what is delivered: equal for every attempt.
-
-    Raises
-    ------
-    AlertFailed
-        When no attempt was answered with 2xx.
+    Raises AlertFailed when no attempt was answered with 2xx.
     """
     import httpx
 
@@ -122,19 +112,12 @@ def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
 def append(alerts: Alerts, content: Mapping[str, Any]) -> None:
     """Append one line to the file of alerts and flush it to the disk.
 
-    Raises
-    ------
-    AlertFailed
-        When the file cannot be written.
+    Raises AlertFailed when the file cannot be written.
     """
-    try:
+    remedy = "the audit is kept, and the next decaf reaudit writes them again"
+    with refusals_as(AlertFailed, f"file of alerts {alerts.file} cannot be written", remedy):
         alerts.file.parent.mkdir(parents=True, exist_ok=True)
         with alerts.file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(content, allow_nan=False) + "\n")
             file.flush()
             os.fsync(file.fileno())
-    except OSError as error:
-        raise AlertFailed(
-            f"file of alerts {alerts.file} cannot be written: {error.strerror}; the audit is kept, "
-            "and the next decaf reaudit writes them again"
-        ) from error

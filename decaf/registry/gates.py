@@ -4,10 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import ConfigError, suggestion
-from decaf.foundation.settings import Settings
+from decaf.foundation.settings import Settings, fault
 
 METRICS = (
     "endpoint_magnitude",
@@ -49,9 +48,7 @@ class Gate(Settings):
     @model_validator(mode="after")
     def _has_a_limit(self) -> "Gate":
         if all(getattr(self, rule) is None for rule in RULES):
-            raise PydanticCustomError(
-                "limit", "give at least one of 'increase', 'decrease', 'at_most' and 'at_least'"
-            )
+            raise fault("give at least one of 'increase', 'decrease', 'at_most' and 'at_least'")
         return self
 
 
@@ -143,10 +140,7 @@ def judge(gates: Mapping[str, Gate], rows: Iterable[DriftRow]) -> list[Judged]:
 def check_places(gates: Mapping[str, Gate], **known: Collection[str]) -> None:
     """Check that pair types, paths and variants of gates are there: ``pair_type=…, path=…``.
 
-    Raises
-    ------
-    ConfigError
-        Naming the gate, and the nearest name that there is.
+    Raises ConfigError, naming the gate, and the nearest name that there is.
     """
     for metric, gate in gates.items():
         for key, names in known.items():
@@ -159,30 +153,17 @@ def check_places(gates: Mapping[str, Gate], **known: Collection[str]) -> None:
 
 def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow]) -> list[DriftRow]:
     """Rows that a gate is about; an empty one where nothing of it was measured."""
-    found = [
+    place = (gate.pair_type, gate.path, gate.variant)
+    concerned = [
         row
         for row in rows
         if (row.metric, row.level) == (metric, gate.confidence)
         and all(
-            wanted is None or wanted == of
-            for wanted, of in (
-                (gate.pair_type, row.pair_type),
-                (gate.path, row.path),
-                (gate.variant, row.variant),
-            )
+            wanted in (None, of)
+            for wanted, of in zip(place, (row.pair_type, row.path, row.variant), strict=True)
         )
     ]
-    nothing = DriftRow(
-        entry,
-        gate.pair_type,
-        gate.path,
-        gate.variant,
-        metric,
-        gate.confidence,
-        *[None] * 9,
-        NOTHING,
-    )
-    return found or [nothing]
+    return concerned or [DriftRow(entry, *place, metric, gate.confidence, *[None] * 9, NOTHING)]
 
 
 def _judged(row: DriftRow, gate: Gate, name: str) -> Judged:

@@ -12,11 +12,13 @@ from urllib.parse import quote, unquote, urlsplit
 import httpx
 
 from decaf.errors import RegistryError
+from decaf.foundation.files import refusals_as
 
 API = "/api/2.0/mlflow"
 ARTEFACTS = "/api/2.0/mlflow-artifacts/artifacts"
 PAGE = 200
 REFUSED = (401, 403)
+UNREADABLE = "mount the folder of the server's artefacts here, or let the server hand them out"
 TOKEN, USER, PASSWORD = (
     "MLFLOW_TRACKING_TOKEN",
     "MLFLOW_TRACKING_USERNAME",
@@ -59,20 +61,16 @@ class MlflowServer:
     def listed(self, artefacts: str, folder: str = "") -> dict[str, int | None]:
         """Names in a folder of artefacts with their sizes in bytes; None is a folder.
 
-        Raises
-        ------
-        RegistryError
-            When the server does not hand out these artefacts, or names one that is no name.
+        Raises RegistryError when the server does not hand out these artefacts, or names one that is
+        no name.
         """
         if (local := _local(artefacts)) is not None:
             place = local / folder
-            try:
+            with refusals_as(RegistryError, f"{place} cannot be read", UNREADABLE):
                 return {
                     path.name: None if path.is_dir() else path.stat().st_size
                     for path in sorted(place.iterdir())
                 }
-            except OSError as error:
-                raise RegistryError(f"{place} cannot be read: {error.strerror}") from error
         path = str(PurePosixPath(self._path(artefacts)) / folder)
         files = self._json(ARTEFACTS, {"path": path}).get("files", [])
         found = {}
@@ -86,17 +84,12 @@ class MlflowServer:
     def download(self, artefacts: str, name: str, target: Path) -> None:
         """Write one artefact to a file.
 
-        Raises
-        ------
-        RegistryError
-            When it is not there, or the connection breaks.
+        Raises RegistryError when it is not there, or the connection breaks.
         """
         target.parent.mkdir(parents=True, exist_ok=True)
         if (local := _local(artefacts)) is not None:
-            try:
+            with refusals_as(RegistryError, f"{local / name} cannot be read", UNREADABLE):
                 target.write_bytes((local / name).read_bytes())
-            except OSError as error:
-                raise RegistryError(f"{local / name} cannot be read: {error.strerror}") from error
             return
         path = f"{self._uri}{ARTEFACTS}/{quote(self._path(artefacts))}/{quote(name)}"
         try:

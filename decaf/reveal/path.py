@@ -4,18 +4,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.pairs import PairBlock
+from decaf.errors import ResponseError
+from decaf.foundation.arrays import Array
 from decaf.foundation.place import Place
 from decaf.routing.quadrature import check_grid
-
-if TYPE_CHECKING:
-    from decaf.data.pairs import PairBlock
-    from decaf.foundation.arrays import Array
-
 
 Words = NDArray[np.uint64]
 """What a state reveals, or the name of a draw: a few words each."""
@@ -44,7 +42,7 @@ class Start(Protocol):
     of_pair: bool
     """Whether it depends on the two clean inputs of the pair, besides the draw."""
 
-    def states(self, plus: "Array", minus: "Array", draw: NDArray[np.uint64]) -> "Array":
+    def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """One start per row; symmetrical in ``plus`` and ``minus``."""
 
 
@@ -57,8 +55,12 @@ class Rule(Protocol):
     def full(self, words: int) -> NDArray[np.uint64]:
         """Content that is the clean input itself."""
 
-    def states(self, start: "Array", clean: "Array", content: Words, regions: Regions) -> "Array":
+    def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """One state per row."""
+
+
+OF_NO_STATE = ("stages", "pair_types")
+"""Fields that say which states there are and for which pairs, not what a state is."""
 
 
 def described(default: Any, description: str) -> Any:
@@ -91,9 +93,19 @@ class RevealPath(ABC):
         metadata={"description": "this path's own stages, in the form of the study's `stages:`"},
     )
 
+    pair_types: tuple[str, ...] | None = field(
+        default=None,
+        kw_only=True,
+        metadata={"description": "types of the pairs that this path scores; all when absent"},
+    )
+
     def __post_init__(self) -> None:
         if self.stages is not None:
             stage_grid(self.stages)
+        if self.pair_types is not None and not self.pair_types:
+            raise ResponseError(
+                "pair_types is empty; name the types of pairs that the path scores, or leave it out"
+            )
 
     @property
     def repetitions(self) -> int:
@@ -116,9 +128,7 @@ class RevealPath(ABC):
         """How a state is made from the start and a clean input."""
 
     @abstractmethod
-    def reveal(
-        self, block: "PairBlock", inputs: NDArray[Any], grid: NDArray[np.float64]
-    ) -> Revealed:
+    def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """What every state shows.
 
         Parameters
@@ -149,12 +159,12 @@ class RevealPath(ABC):
         """
         return self
 
-    def fit(self, inputs: "Iterable[Array]") -> None:  # noqa: B027 - most paths fit nothing
+    def fit(self, inputs: Iterable[Array]) -> None:  # noqa: B027 - most paths fit nothing
         """Write what :meth:`fitted` refers to, from batches (n, …) of all clean inputs."""
 
     def identity(self, inputs_digest: str) -> dict[str, Any]:
         """What the states depend on, besides the grid; the digest is that of all clean inputs."""
-        return {name: value for name, value in asdict(self).items() if name != "stages"}
+        return {name: value for name, value in asdict(self).items() if name not in OF_NO_STATE}
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
@@ -164,12 +174,12 @@ class RevealPath(ABC):
         return checked_dataclass(cls, handler(source))
 
 
-def shown_by_branch(block: "PairBlock", repetitions: int, stages: int) -> NDArray[np.int64]:
+def shown_by_branch(block: PairBlock, repetitions: int, stages: int) -> NDArray[np.int64]:
     """(n_pairs, repetitions, stages, 2) each branch shows its own clean input."""
     branches = np.stack([block.plus, block.minus], axis=1)[:, None, None, :]
     return np.broadcast_to(branches, (block.pair_count, repetitions, stages, 2))
 
 
-def no_draw(block: "PairBlock", repetitions: int, stages: int) -> NDArray[np.uint64]:
+def no_draw(block: PairBlock, repetitions: int, stages: int) -> NDArray[np.uint64]:
     """(n_pairs, repetitions, stages, 0) nothing is random."""
     return np.empty((block.pair_count, repetitions, stages, 0), np.uint64)

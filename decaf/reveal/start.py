@@ -3,18 +3,12 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ResponseError
-from decaf.foundation.arrays import is_tensor, like
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.foundation.arrays import Array
+from decaf.foundation.arrays import Array, Tensor, is_tensor, like
 
 TRUNCATE = 4
 """Kernel radius in standard deviations, where none is given."""
@@ -39,7 +33,7 @@ class BlurredMidpoint:
     radius: int | None = None
     of_pair = True
 
-    def states(self, plus: "Array", minus: "Array", draw: NDArray[np.uint64]) -> "Array":
+    def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """(n, channels, height, width) or, with ``sigma`` 0, (n, …) → the same shape."""
         return gaussian_blur((plus + minus) / 2, self.sigma, self.radius)
 
@@ -51,11 +45,11 @@ class Constant:
     value: tuple[float, ...]
     of_pair = False
 
-    def states(self, plus: "Array", minus: "Array", draw: NDArray[np.uint64]) -> "Array":
+    def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """(n, channels, height, width) or (n, features) → the same shape."""
         return self.value_like(plus) + 0 * plus
 
-    def value_like(self, inputs: "Array") -> "Array":
+    def value_like(self, inputs: Array) -> Array:
         """(1, channels or 1, 1, …) the value, of the library, type and device of the inputs.
 
         Raises
@@ -71,7 +65,7 @@ class Constant:
         return like(inputs, np.array(self.value).reshape(1, -1, *[1] * (inputs.ndim - 2)))
 
 
-def gaussian_blur(images: "Array", sigma: float, radius: int | None = None) -> "Array":
+def gaussian_blur(images: Array, sigma: float, radius: int | None = None) -> Array:
     """Separable Gaussian blur; (n, channels, height, width) → the same shape.
 
     Parameters
@@ -109,9 +103,7 @@ def gaussian_kernel(sigma: float, radius: int) -> NDArray[np.float64]:
     return weights / weights.sum()
 
 
-def _blur_tensor(
-    images: "torch.Tensor", kernel: NDArray[np.float64], reflects: bool
-) -> "torch.Tensor":
+def _blur_tensor(images: Tensor, kernel: NDArray[np.float64], reflects: bool) -> Tensor:
     from torch.nn import functional
 
     radius, channels = kernel.size // 2, images.shape[1]

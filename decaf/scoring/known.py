@@ -31,8 +31,8 @@ def known_values(
     clean
         (n_inputs, n_columns) values of the clean inputs of the block; NaN where none is stored.
     branches
-        By stored path: (n_pairs, n_repetitions, n_stages, 2) values of both branches, before the
-        sign of the score; NaN where none is stored.
+        By stored path: (n_pairs of the path, n_repetitions, n_stages, 2) values of both branches,
+        before the sign of the score; NaN where none is stored.
 
     Returns
     -------
@@ -42,7 +42,8 @@ def known_values(
     for path, scores in branches.items():
         if plan.mixing[path] is None:
             index = plan.index[path]
-            of_pair = np.broadcast_to(columns[:, None, None, None], index.shape)
+            own = columns[plan.rows[path]][:, None, None, None]
+            of_pair = np.broadcast_to(own, index.shape)
             is_stored = ~np.isnan(scores)
             values[index[is_stored], of_pair[is_stored]] = scores[is_stored]
     is_whole = ~np.isnan(clean).any(axis=1)
@@ -66,6 +67,6 @@ def states_to_score(
     needed = np.zeros(plan.state_count, bool)
     for path in paths:
         index = plan.index[path]
-        missing = np.isnan(values[index, columns[:, None, None, None]])
+        missing = np.isnan(values[index, columns[plan.rows[path]][:, None, None, None]])
         needed[index[missing]] = True
     return needed

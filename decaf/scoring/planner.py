@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start
+from decaf.scoring.starts import is_drawn
 
 CLEAN, START, NONE = -1, -2, -1
 """Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no image."""
@@ -49,26 +50,44 @@ class StatePlan:
     regions: Regions
     """(n_inputs, …) of the block, for rules that remove features."""
     index: Mapping[str, NDArray[np.int64]]
-    """By path: (n_pairs, n_repetitions, n_anchors, 2) state of every scored stage and branch."""
+    """By path: (n_pairs, n_repetitions, n_anchors, 2) state of every scored stage and branch.
+
+    Its pairs are those of its types; a path that has none in the block is left out.
+    """
     mixing: Mapping[str, NDArray[np.float64] | None]
     """By path: (n_stages, n_anchors) weights of the scored states, None where they are stages."""
     grids: Mapping[str, NDArray[np.float64]]
     """By path: (n_stages,) its stages."""
+    drawn: Mapping[str, int]
+    """By path that starts from draws which no input has part in: the number of its start."""
+    rows: Mapping[str, NDArray[np.int64]]
+    """By path: (n_pairs of the path,) rows of its pairs in the block."""
     clean_index: NDArray[np.int64]
     """(n_inputs,) state of every clean input of the block."""
+    endpoints: NDArray[np.int64]
+    """(n_pairs, 1, 1, 2) states of the pairs that no path scores."""
 
     @property
     def state_count(self) -> int:
         """Forward rows that the plan needs."""
         return self.rule.size
 
-    def naive_count(self, paths: Iterable[str] | None = None) -> int:
-        """Forward rows of scoring paths, or all, by themselves, one pair after another.
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays in memory."""
+        held = [*vars(self).values(), *self.index.values(), *self.grids.values()]
+        return sum(array.nbytes for array in held if isinstance(array, np.ndarray))
 
+    def naive_count(self, paths: Iterable[str] | None = None) -> int:
+        """Forward rows of scoring paths by themselves, one pair after another.
+
+        If no paths are given these are all of them, and the endpoints of pairs that have none.
         As in the paper, ``R T (1 + K J)`` for one input: pairs with the same factual trajectory
         (the features of one input) share it (appendix C.2).
         """
-        return sum(_naive_rows(self.index[path]) for path in paths or self.index)
+        if paths is not None:
+            return sum(_naive_rows(self.index[path]) for path in paths)
+        return self.naive_count(self.index) + _naive_rows(self.endpoints)
 
     def gather(
         self, values: NDArray[np.float64], columns: NDArray[np.int64]
@@ -85,11 +104,11 @@ class StatePlan:
         Returns
         -------
         dict
-            By path: (n_pairs, n_repetitions, n_stages, 2), factual branch first.
+            By path: (n_pairs of the path, n_repetitions, n_stages, 2), factual branch first.
         """
         gathered = {}
         for name, index in self.index.items():
-            scores = values[index, columns[:, None, None, None]]
+            scores = values[index, columns[self.rows[name]][:, None, None, None]]
             if self.mixing[name] is not None:
                 scores = np.einsum("sa,prab->prsb", self.mixing[name], scores)
             gathered[name] = scores
@@ -139,35 +158,47 @@ def plan_states(
     -------
     StatePlan
         Every clean input of the block is among the states, whether or not a stage needs it.
+
+    Raises
+    ------
+    DataError
+        When a path is for pairs of some types, and the pairs have none, or when a path cannot
+        reveal these inputs.
     """
+    rows_of = {name: block.rows_of_types(path.pair_types) for name, path in paths.items()}
+    paths = {name: path for name, path in paths.items() if rows_of[name].size}
+    blocks = {name: block.of_rows(rows_of[name]) for name in paths}
     rules: list[Rule] = []
     starts: list[Start] = []
     grids = {name: path.grid(grid) for name, path in paths.items()}
-    revealed = {name: path.reveal(block, inputs, grids[name]) for name, path in paths.items()}
+    revealed = {
+        name: path.reveal(blocks[name], inputs, grids[name]) for name, path in paths.items()
+    }
     first_equal = _first_equal(inputs, block.regions)
-    draws = max(part.draw.shape[-1] for part in revealed.values())
-    words = max(part.content.shape[-1] for part in revealed.values())
-    tables, pair_of_row = [], []
+    draws = max((part.draw.shape[-1] for part in revealed.values()), default=0)
+    words = max((part.content.shape[-1] for part in revealed.values()), default=0)
+    tables, source_of_row = [], []
     for name, path in paths.items():
         part = revealed[name]
         table = np.zeros((*part.image.shape, FIXED + draws + words), np.int64)
         table[..., 0] = _number(path.rule, rules)
         table[..., 1] = _number(path.start, starts)
-        _name_states(table, part, path, block, first_equal, draws)
+        _name_states(table, part, path, blocks[name], first_equal, draws)
         tables.append(table.reshape(-1, table.shape[-1]))
-        pair_of_row.append(np.repeat(np.arange(block.pair_count), part.image[0].size))
+        source_of_row.append(np.repeat(blocks[name].source, part.image[0].size))
 
-    clean = _clean_rows(first_equal, tables[0].shape[1])
+    clean = _clean_rows(first_equal, FIXED + draws + words)
     rows, first, inverse = _distinct(np.concatenate([*tables, clean]))
-    source_of_row = np.concatenate(
-        [block.source[np.concatenate(pair_of_row)], _source_of_input(block, len(inputs))]
-    )
+    source_of_row = np.concatenate([*source_of_row, _source_of_input(block, len(inputs))])
 
     # Neighbours by source, then in the order in which stages and branches first ask for a state.
     order = np.lexsort((first, source_of_row[first]))
     position = np.empty(order.size, np.int64)
     position[order] = np.arange(order.size)
     rows, first = rows[order], first[order]
+    is_alone = np.ones(block.pair_count, bool)
+    for name in paths:
+        is_alone[rows_of[name]] = False
     parts = np.split(position[inverse], np.cumsum([table.shape[0] for table in tables]))
     return StatePlan(
         rules=tuple(rules),
@@ -187,7 +218,14 @@ def plan_states(
         },
         mixing={name: path.mixing(grids[name]) for name, path in paths.items()},
         grids=grids,
+        drawn={
+            name: starts.index(path.start)
+            for name, path in paths.items()
+            if is_drawn(path, revealed[name])
+        },
+        rows={name: rows_of[name] for name in paths},
         clean_index=parts[-1],
+        endpoints=parts[-1][np.stack([block.plus, block.minus], axis=1)[is_alone]][:, None, None],
     )
 
 
@@ -252,7 +290,8 @@ def _first_equal(inputs: NDArray[Any], regions: Regions) -> NDArray[np.int64]:
 def _source_of_input(block: PairBlock, input_count: int) -> NDArray[np.int64]:
     source = np.zeros(input_count, np.int64)
     if block.context is not None:
-        source[block.context] = block.source[:, None]
+        has_context = (block.context >= 0).all(axis=1)
+        source[block.context[has_context]] = block.source[has_context, None]
     source[block.minus] = block.source
     source[block.plus] = block.source
     return source

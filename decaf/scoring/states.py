@@ -1,12 +1,15 @@
 """Make the planned states: from clean inputs and a state plan to batches on the device."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.foundation.arrays import as_taken, namespace
+from decaf.foundation.arrays import as_taken, like, namespace
 from decaf.scoring.planner import CLEAN, START, StatePlan
+from decaf.scoring.starts import StoredStarts
 
 if TYPE_CHECKING:
     import torch
@@ -23,11 +26,30 @@ class StateBuilder:
         The distinct states of a block.
     inputs
         (n_inputs, …) real clean inputs of the block, as the model takes them.
+    stored
+        Random starts that have been made for the whole study, by number of the start; others are
+        made when a state needs them.
+
+    Raises
+    ------
+    DataError
+        When a start of the plan is not among the stored ones.
     """
 
-    def __init__(self, plan: StatePlan, inputs: "Array") -> None:
+    def __init__(
+        self,
+        plan: StatePlan,
+        inputs: "Array",
+        stored: Mapping[int, StoredStarts] = MappingProxyType({}),
+    ) -> None:
         self._plan = plan
         self._clean = inputs
+        self._stored = stored
+        self._row = np.zeros(plan.state_count, np.int64)
+        for number, starts in stored.items():
+            states = np.flatnonzero(plan.start == number)
+            words = starts.words.shape[1]
+            self._row[states] = starts.rows(plan.draw[states, :words])
 
     def build(self, states: NDArray[np.int64]) -> "Array":
         """(n,) numbers of states → (n, …), of the type and on the device of the inputs."""
@@ -60,11 +82,14 @@ class StateBuilder:
         plan = self._plan
         behind = np.stack([plan.start[states], plan.plus[states], plan.minus[states]], axis=1)
         named = np.concatenate([behind, plan.draw[states].view(np.int64)], axis=1)
-        wanted, use = np.unique(named, axis=0, return_inverse=True)
+        wanted, first, use = np.unique(named, axis=0, return_index=True, return_inverse=True)
         made = self._empty(len(wanted))
         for number, start in enumerate(plan.starts):
             rows = np.flatnonzero(wanted[:, 0] == number)
-            if rows.size:
+            if rows.size and number in self._stored:
+                stored = self._row[states[first[rows]]]
+                made[rows] = like(self._clean, self._stored[number].states[stored])
+            elif rows.size:
                 # Starts that depend on no pair take the first input as a pattern of shape and type.
                 plus, minus = np.maximum(wanted[rows, 1:3], 0).T
                 draw = np.ascontiguousarray(wanted[rows, 3:]).view(np.uint64)

@@ -50,15 +50,8 @@ def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
 def as_labels(labels: ArrayLike, ndim: int) -> NDArray[np.bool_]:
     """Behaviours as truth values.
 
-    Parameters
-    ----------
-    labels
-        (n_units,) or (n_units, n_labels), as ``ndim`` says; 0 or 1, of any real type.
-
-    Raises
-    ------
-    ResponseError
-        For anything else, or no unit or label at all.
+    Labels are (n_units,) or (n_units, n_labels), as ``ndim`` says; 0 or 1, of any real type. Raises
+    ResponseError for anything else, or no unit or label at all.
     """
     y = np.asarray(labels)
     if y.ndim != ndim or y.size == 0:

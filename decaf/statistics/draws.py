@@ -62,21 +62,11 @@ def as_draws(draws: ArrayLike, cluster_count: int) -> NDArray[np.int64]:
 
 
 def multiplicities(draws: ArrayLike, cluster_count: int) -> NDArray[np.float64]:
-    """Count how often every replicate drew each cluster.
-
-    Parameters
-    ----------
-    draws
-        (n_replicates, n_draws) positions of clusters.
+    """Count how often every replicate drew each cluster; errors are those of :func:`as_draws`.
 
     Returns
     -------
     (n_replicates, cluster_count) float64, whole numbers
-
-    Raises
-    ------
-    ResponseError
-        For draws that are not such a matrix, or of a cluster that is not there.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from flows.commands.terminal import say
 from warehouse.query.catalog import Rows
 from warehouse.query.formats import interval_text
 
@@ -47,14 +48,13 @@ def print_rows(console: Console, rows: Rows, limit: int = ROWS_SHOWN) -> None:
     else:
         _print_records(console, names, texts)
     if count > shown:
-        console.print(
+        say(
+            console,
             f"{shown:,} of {count:,} rows, {count - shown:,} more: --limit 0 shows all, "
             "--output FILE writes them",
-            highlight=False,
-            soft_wrap=True,
         )
     else:
-        console.print(counted(count), highlight=False)
+        console.print(counted(count))
 
 
 def counted(count: int) -> str:

@@ -10,7 +10,7 @@ from typer.exceptions import TyperException
 
 from decaf.errors import DecafError, QueryError
 from flows.commands import schedule as schedule_commands
-from flows.commands.terminal import complaints, console
+from flows.commands.terminal import complaints, console, say
 from flows.stopping import Stopped
 
 app = typer.Typer(
@@ -21,6 +21,14 @@ app = typer.Typer(
 )
 
 Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
+Force = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--force",
+        metavar="KIND[:NAME][@MODEL]",
+        help="compute units again although their results are there, as in score:blend@resnet*",
+    ),
+]
 Warehouse = Annotated[
     str,
     typer.Option(
@@ -45,19 +53,22 @@ def options(
 
 
 @app.command()
-def run(config: Config) -> None:
+def run(config: Config, force: Force = None) -> None:
     """Run a study to its end, or what is left of it; the same command again resumes."""
     from decaf.plan.preparation import untrained
     from decaf.plan.study import load_study
     from flows.commands import display
     from flows.commands.reaudits import refuse_registry
-    from tasks.plan import plan_audit
+    from tasks.plan import force_units, plan_audit
+    from tasks.progress import announce
     from tasks.publish import show_again
     from warehouse.commits.writer import open_root
 
     study = load_study(config)
     refuse_registry(study, "run")
     open_root(study.warehouse)
+    if force:
+        announce(force_units(study, force))
     if not untrained(study):
         plan = plan_audit(study, study.pair_set())
         if plan.is_finished and not plan.pending:
@@ -70,7 +81,6 @@ def run(config: Config) -> None:
             display.results(console, study)
             return
     from flows.launch import launch
-    from tasks.progress import announce
 
     announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
     launch("audit", config)
@@ -83,6 +93,7 @@ def plan(
     explain: Annotated[
         bool, typer.Option("--explain", help="say why each unit of work has to be computed")
     ] = False,
+    force: Force = None,
 ) -> None:
     """Say what a run would do: models, pairs, units of work, forward rows, what is cached."""
     from decaf.plan.study import load_study
@@ -91,7 +102,7 @@ def plan(
 
     study = load_study(config)
     refuse_registry(study, "plan")
-    display.plan(console, study, explained=explain)
+    display.plan(console, study, explained=explain, force=force or ())
 
 
 @app.command()
@@ -103,7 +114,7 @@ def reaudit(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
 ) -> None:
-    """Audit what changed in a registry, compare it with the version before, judge it, tell."""
+    """Audit what changed in a registry, compare and judge it, send alerts."""
     from flows.commands import reaudits
 
     reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json)
@@ -172,8 +183,8 @@ def sql(
     """Ask the warehouse in SQL, while a run is going on too; nothing can be changed."""
     from flows.commands import questions
 
-    asked = questions.asked(query, file)
-    if asked is None:
+    text = questions.asked(query, file)
+    if text is None:
         from flows.commands.prompt import converse
 
         if param or file_format or output:
@@ -182,7 +193,7 @@ def sql(
         return
     chosen = questions.chosen_format(file_format, output)
     values = questions.parameters(param or [])
-    questions.answer(console, warehouse, asked, values, chosen, output, limit)
+    questions.answer(console, warehouse, text, values, chosen, output, limit)
 
 
 @app.command()
@@ -247,8 +258,8 @@ def export(
             connection, lambda: export_views(connection, folder, names or [], file_format, study)
         )
     for file in exported:
-        console.print(f"{file.row_count:>12,}  {file.file}", highlight=False, soft_wrap=True)
-    console.print(f"{len(exported)} files and manifest.json in {folder}", soft_wrap=True)
+        say(console, f"{file.row_count:>12,}  {file.file}")
+    say(console, f"{len(exported)} files and manifest.json in {folder}")
 
 
 @app.command()
@@ -316,8 +327,7 @@ def gc(
     from flows.commands import upkeep
 
     if keep:
-        asked = upkeep.asked_to_keep(keep)
-        upkeep.withdraw_runs(console, warehouse, asked, study, is_real=delete)
+        upkeep.withdraw_runs(console, warehouse, upkeep.asked_to_keep(keep), study, is_real=delete)
     upkeep.collect_garbage(console, warehouse, older_than, study, is_real=delete)
 
 

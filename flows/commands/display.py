@@ -15,9 +15,11 @@ from decaf.models.card import ModelCard
 from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
+from flows.commands.terminal import say
 from tasks.plan import AuditPlan, count_rows, missing_inputs, plan_audit
 from tasks.progress import clock
 from tasks.reasons import misses
+from tasks.units.scope import Scope
 from warehouse.commits.lock import is_held
 from warehouse.query.catalog import connect
 from warehouse.storage import Root
@@ -48,14 +50,16 @@ def results(console: Console, study: Study) -> None:
         for model, _, _, count, active, *scores in own:
             table.add_row(model, str(count), f"{active:.2f}", *(f"{q:.4f}" for q in scores))
     console.print(table)
-    console.print("Ask further, for example:", highlight=False)
+    console.print("Ask further, for example:")
     query = EXAMPLE.format(study=study.study)
     place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
-    console.print(f'  decaf sql{place} "{query}"', highlight=False, soft_wrap=True, markup=False)
-    console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
+    say(console, f'  decaf sql{place} "{query}"')
+    say(console, f"Report: {study.report_file}")
 
 
-def plan(console: Console, study: Study, *, explained: bool = False) -> None:
+def plan(
+    console: Console, study: Study, *, explained: bool = False, force: Sequence[str] = ()
+) -> None:
     """What a run would do, and why its units have to be computed."""
     pairs = study.pair_set()
     sources = {pair.source_id for pair in pairs.pairs}
@@ -63,29 +67,29 @@ def plan(console: Console, study: Study, *, explained: bool = False) -> None:
     console.print(
         f"study {study.study}: {len(study.models)} models, {len(pairs.pairs)} pairs of "
         f"{len(sources)} sources ({', '.join(sorted(kinds))}), paths "
-        f"{', '.join(study.paths)}, {study.grid.size} stages",
-        highlight=False,
+        f"{', '.join(study.paths)}, {study.grid.size} stages"
     )
     for remark in pairs.remarks:
-        console.print(remark, highlight=False, markup=False)
+        say(console, remark)
     missing = untrained(study)
-    if missing:
+    planned = None if missing else plan_audit(study, pairs, force)
+    if planned is None:
         _print_untrained(console, study, pairs, missing)
     else:
-        planned = plan_audit(study, pairs)
         _print_units(console, planned)
         if explained:
             _print_misses(console, planned)
-    _print_rows_left(console, study, pairs, None if missing else planned.pending)
+    _print_rows_left(console, study, pairs, planned and planned.pending)
     rows = count_rows(study, pairs)
     console.print(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
-        f"were scored ({rows.naive / rows.planned:.2f} times as many)",
-        highlight=False,
+        f"were scored ({rows.naive / rows.planned:.2f} times as many)"
     )
     # What is not there should be known before anything is trained, not after.
-    for remark in missing_inputs(study, pairs):
-        console.print(remark, highlight=False, markup=False)
+    remarks = missing_inputs(Scope(study, pairs)) if planned is None else planned.remarks
+    for remark in remarks:
+        if remark not in pairs.remarks:
+            say(console, remark)
 
 
 def _print_units(console: Console, planned: AuditPlan) -> None:
@@ -128,8 +132,7 @@ def _print_untrained(
     blocks = len(pairs.blocks(study.sources_per_block))
     console.print(
         f"{len(missing)} models are to be trained first; then {len(study.models)} models are "
-        f"scored on {blocks} blocks of pairs",
-        highlight=False,
+        f"scored on {blocks} blocks of pairs"
     )
     table = table_of(None, ("to be trained", "recipe"), 2)
     for card in missing:
@@ -213,11 +216,9 @@ def _print_files(
     console.print(table)
     small = sum(row[-1] for row in files)
     if small >= MANY_SMALL_FILES:
-        console.print(
+        say(
+            console,
             f"{small:,} small files make queries slow: decaf compact {study} -w {root} folds them",
-            highlight=False,
-            soft_wrap=True,
-            markup=False,
         )
 
 

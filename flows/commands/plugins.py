@@ -9,6 +9,7 @@ from decaf.contracts.targets import Candidate, candidates
 from decaf.errors import ChecksFailed, ConfigError
 from decaf.foundation.strangers import provider, tag_of
 from decaf.plan.places import load_anywhere, offered
+from flows.commands.terminal import say
 
 USABLE = "It can be loaded"
 
@@ -25,11 +26,12 @@ def list_plugins(console: Console) -> None:
     table = Table()
     for name in ("place", "name", "from", "class"):
         table.add_column(name, no_wrap=name != "class")
-    for one in members:
-        style = "red" if one.problem else ""
-        table.add_row(one.place, one.name, Text(one.provider), Text(one.defined_in), style=style)
+    for member in members:
+        style = "red" if member.problem else ""
+        provider, place = Text(member.provider), Text(member.defined_in)
+        table.add_row(member.place, member.name, provider, place, style=style)
     console.print(table)
-    problems = list(dict.fromkeys(one.problem for one in members if one.problem))
+    problems = list(dict.fromkeys(member.problem for member in members if member.problem))
     if problems:
         shown = "\n".join(f"  {problem}" for problem in problems)
         raise ChecksFailed(
@@ -53,7 +55,7 @@ def check_plugins(console: Console, target: str) -> None:
         console.print(Text(name, style="bold"), soft_wrap=True)
         for outcome in outcomes:
             state, reason = ("broken", f": {outcome.problem}") if outcome.problem else ("ok", "")
-            console.print(Text(f"  {state:<6}  {outcome.contract}{reason}"), soft_wrap=True)
+            say(console, f"  {state:<6}  {outcome.contract}{reason}")
         broken += sum(outcome.problem is not None for outcome in outcomes)
     if broken:
         raise ChecksFailed(

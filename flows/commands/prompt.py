@@ -72,8 +72,8 @@ class Completion:
         if word.startswith("."):
             return [command for command in self._commands if command.startswith(word)]
         view, dot, begun = word.rpartition(".")
-        known = self._columns.get(view, []) if dot else self._words
-        return [f"{view}{dot}{name}" for name in known if name.startswith(begun.lower())]
+        names = self._columns.get(view, []) if dot else self._words
+        return [f"{view}{dot}{name}" for name in names if name.startswith(begun.lower())]
 
 
 def is_complete(text: str) -> bool:
@@ -179,7 +179,6 @@ def _reloaded(
 
 def _command(console: Console, connection: duckdb.DuckDBPyConnection, text: str) -> None:
     name, _, argument = text.partition(" ")
-    known = [command.split()[0] for command in COMMANDS]
     if name == ".views":
         list_views(console)
     elif name == ".describe":
@@ -188,7 +187,8 @@ def _command(console: Console, connection: duckdb.DuckDBPyConnection, text: str)
         for command, meaning in COMMANDS.items():
             console.print(Text(f"{command:16}{meaning}"))
     else:
-        raise BadInput(f"unknown command {name!r}{suggestion(name, known)}")
+        commands = [command.split()[0] for command in COMMANDS]
+        raise BadInput(f"unknown command {name!r}{suggestion(name, commands)}")
 
 
 def _read() -> str | None:

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from decaf.errors import QueryError
 from flows.commands.answers import ROWS_SHOWN, counted, print_rows
+from flows.commands.terminal import say
 from warehouse.query.catalog import connect, stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows
 from warehouse.storage import Root
@@ -48,7 +49,7 @@ def asked(query: str | None, file: Path | None) -> str | None:
     return query
 
 
-def parameters(given: list[str]) -> dict[str, object]:
+def parameters(texts: list[str]) -> dict[str, object]:
     """Values of ``name=value``: what is JSON is a number, truth, list or NULL; the rest is text.
 
     Raises
@@ -62,7 +63,7 @@ def parameters(given: list[str]) -> dict[str, object]:
     {'epsilon': 0.05, 'model': '007', 'other': '7', 'paths': ['blend']}
     """
     values: dict[str, object] = {}
-    for text in given:
+    for text in texts:
         name, separator, value = text.partition("=")
         name = name.removeprefix("$")
         if not separator or not name.isidentifier():
@@ -127,7 +128,7 @@ def answer(
                 _to_stdout(lambda: write_rows(rows, file_format, sys.stdout.buffer))
             else:
                 count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
-                console.print(f"{counted(count)}: {output}", highlight=False, soft_wrap=True)
+                say(console, f"{counted(count)}: {output}")
 
         interruptible(connection, work)
 

@@ -9,14 +9,17 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from decaf.data.pairs import PairSet
 from decaf.errors import ConfigError, GatesFailed, RegistryError, UnknownName
 from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
 from decaf.registry.entries import Entry
 from decaf.registry.gates import check_places
 from flows.commands.display import table_of
+from flows.commands.terminal import say
 from tasks.plan import plan_audit
-from tasks.reaudit.plan import FAILED, RegistryDiff, discover, is_unchanged, newest
+from tasks.progress import announce
+from tasks.reaudit.plan import FAILED, discover, is_unchanged, newest
 from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect
@@ -81,33 +84,34 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
         variant={image.variant for image in pairs.inputs},
     )
     if is_plan:
-        _show_plan(console, study)
+        _print_plan(console, study, pairs)
         return
     if study.alerts.webhook is not None:
         _ = study.alerts.webhook.secret  # missed now, not after hours of scoring
     root = open_root(study.warehouse)
-    entries = _asked(study)
-    if is_unchanged(study, root, entries, pairs):
-        past = newest(root, study.study)
-        if is_json:
-            _print_json(console, {"study": study.study, "changed": False})
-            return
-        console.print(
+    entries = _listed(study)
+    if not is_unchanged(study, root, entries, pairs):
+        _audit(console, study, config, is_json=is_json)
+    elif is_json:
+        say(console, json.dumps({"study": study.study, "changed": False}, indent=1))
+    else:
+        say(
+            console,
             f"nothing changed: {len(entries)} entries of the registry are those of re-audit "
-            f"{past.reaudit_id[:12]}; no model was opened",
-            soft_wrap=True,
+            f"{newest(root, study.study).reaudit_id[:12]}; no model was opened",
         )
-        return
+
+
+def _audit(console: Console, study: Study, config: Path, *, is_json: bool) -> None:
     from flows.launch import launch
-    from tasks.progress import announce
 
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
-    content = launch("reaudit", config)
+    summary = launch("reaudit", config)
     if is_json:
-        _print_json(console, content)
+        say(console, json.dumps(summary, indent=1))
     else:
-        _show(console, study, content)
-    _raise_on_failure(content)
+        _print_summary(console, study, summary)
+    _raise_on_failure(summary)
 
 
 def history(console: Console, root: Root, model: str | None, study: str | None) -> None:
@@ -138,81 +142,77 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
         console.print(table)
 
 
-def _asked(study: Study) -> list[Entry]:
+def _listed(study: Study) -> list[Entry]:
     try:
         return listed(study.registry)
     except RegistryError as error:
-        from tasks.reaudit.notify import tell_unreachable
+        from tasks.reaudit.notify import notify_unreachable
 
-        tell_unreachable(study, str(error))
+        notify_unreachable(study, str(error))
         raise
 
 
-def _show_plan(console: Console, study: Study) -> None:
-    found = discover(study, storage.resolved(study.warehouse))
-    pending = _pending(found)
+def _print_plan(console: Console, study: Study, pairs: PairSet) -> None:
+    """What changed in the registry, and how many units of work of each model would be computed."""
+    diff = discover(study, storage.resolved(study.warehouse), pairs)
+    pending = plan_audit(diff.audited, pairs).pending if diff.audited.models else []
+    counts, changes = Counter(unit.model_id for unit in pending), diff.changes()
     names = ("entry", "version", "change", "units to compute")
     table = table_of(f"{study.study}: what a re-audit would do", names, 3)
-    for one in found.resolved:
-        change = found.changes()[one.entry.label]
-        left = "" if one.card is None else str(pending[one.model_id])
-        table.add_row(Text(one.entry.label), Text(one.entry.version), Text(change), left)
-    for row in found.gone():
+    for resolved in diff.resolved:
+        entry = resolved.entry
+        count = "" if resolved.card is None else str(counts[resolved.model_id])
+        table.add_row(Text(entry.label), Text(entry.version), Text(changes[entry.label]), count)
+    for row in diff.gone():
         table.add_row(Text(row["entry"]), Text(row["version"]), "gone", "")
     console.print(table)
-    for one in found.resolved:
-        if one.problem:
-            console.print(Text(f"{one.entry.label}: {one.problem}"), soft_wrap=True)
+    for resolved in diff.resolved:
+        if resolved.problem:
+            say(console, f"{resolved.entry.label}: {resolved.problem}")
 
 
-def _pending(found: RegistryDiff) -> Counter[str]:
-    """Units of work of each model that would be computed."""
-    if not found.audited.models:
-        return Counter()
-    plan = plan_audit(found.audited, found.study.pair_set())
-    return Counter(unit.model_id for unit in plan.pending)
-
-
-def _show(console: Console, study: Study, content: dict[str, Any]) -> None:
+def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> None:
     names = ("entry", "version", "before", "change", "verdict")
-    table = table_of(f"{study.study}, re-audit {content['reaudit_id'][:12]}", names, 5)
-    for entry in content["entries"]:
+    table = table_of(f"{study.study}, re-audit {summary['reaudit_id'][:12]}", names, 5)
+    for entry in summary["entries"]:
         verdict = entry["verdict"] or ("" if entry["state"] == "audited" else entry["state"])
         before = entry["version_before"] or ""
         cells = (entry["entry"], entry["version"], before, entry["change"], verdict)
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
-    if content["drift"]:
+    if summary["drift"]:
         names = ("entry", "of", "column", "before", "now", "change", "95% interval")
         table = table_of("Drift, 5% of it expected to be none", names, 3)
-        for row in content["drift"]:
+        for row in summary["drift"]:
             numbers = (f"{row[name]:.4f}" for name in ("value_before", "value"))
             interval = f"[{row['change_lower']:+.4f}, {row['change_upper']:+.4f}]"
             place = (Text(row["entry"]), Text(_place(row)), row["metric"])
             table.add_row(*place, *numbers, f"{row['change']:+.4f}", Text(interval))
         console.print(table)
     if study.report_file.exists():
-        console.print(f"Report: {study.report_file}", highlight=False, soft_wrap=True)
+        say(console, f"Report: {study.report_file}")
 
 
-def _raise_on_failure(content: dict[str, Any]) -> None:
+def _raise_on_failure(summary: dict[str, Any]) -> None:
     lines = []
-    for alert in content["alerts"]:
+    for alert in summary["alerts"]:
         if alert["kind"] == "gate.failed":
-            lines += [f"{alert['entry']} {alert['version']}: {_said(row)}" for row in alert["rows"]]
+            lines += [
+                f"{alert['entry']} {alert['version']}: {_finding(row)}" for row in alert["rows"]
+            ]
     lines += [
         f"{entry['entry']} {entry['version']}: {entry['problem']}"
-        for entry in content["entries"]
+        for entry in summary["entries"]
         if entry["state"] == FAILED
     ]
     if lines:
         raise GatesFailed(
-            f"the re-audit is done; {len(lines)} of its findings need somebody:\n  "
+            f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
             + "\n  ".join(lines)
         )
 
 
-def _said(row: dict[str, Any]) -> str:
+def _finding(row: dict[str, Any]) -> str:
     return (
         f"{row['metric']} on {_place(row)}: found {row['found']:+.4f} "
         f"[{row['lower_limit']:+.4f}, {row['upper_limit']:+.4f}], "
@@ -230,7 +230,3 @@ def _value(value: float | None, limits: list[float] | None) -> Text:
     if limits is None or None in limits:
         return Text(f"{value:.4f}")
     return Text(f"{value:.4f} [{limits[0]:.4f}, {limits[1]:.4f}]")
-
-
-def _print_json(console: Console, content: dict[str, Any]) -> None:
-    console.print(json.dumps(content, indent=1), highlight=False, markup=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from flows.commands.terminal import console
+from flows.commands.terminal import console, say
 
 if TYPE_CHECKING:
     from flows.scheduling.schedules import Run, Schedule, Schedules
@@ -45,26 +45,25 @@ def show(
     from flows.scheduling.cron import zone
 
     server = _server()
-    found = server.all()
-    rows = [(one, server.next_run(one.id), server.last_run(one.id)) for one in found]
+    all_schedules = server.all()
+    rows = [(each, server.next_run(each.id), server.last_run(each.id)) for each in all_schedules]
     if as_json:
-        said = json.dumps([_as_json(*row) for row in rows], indent=1)
-        console.print(said, highlight=False, markup=False, soft_wrap=True)
+        say(console, json.dumps([_as_json(*row) for row in rows], indent=1))
         return
     if not rows:
         console.print('no schedules; make one: decaf schedule add CONFIG --cron "0 2 * * *"')
         return
     names = ("schedule", "cron", "timezone", "next run", "last run", "ended as", "configuration")
     table = table_of(None, names, len(names))
-    for one, following, last in rows:
-        local = zone(one.timezone)
-        coming = "paused" if one.is_paused else _at(following and following.due, local)
+    for schedule, following, last in rows:
+        local = zone(schedule.timezone)
+        coming = "paused" if schedule.is_paused else _at(following and following.due, local)
         begun, state = _at(last and last.started, local), last.state_name if last else ""
-        config = f"{one.config}{'' if one.config.exists() else ' (gone)'}"
-        cells = (one.name, one.cron, one.timezone, coming, begun, state, config)
-        table.add_row(*(Text(cell) for cell in cells))
+        config = f"{schedule.config}{'' if schedule.config.exists() else ' (gone)'}"
+        cells = (schedule.name, schedule.cron, schedule.timezone, coming, begun, state, config)
+        table.add_row(*map(Text, cells))
     console.print(table)
-    if not any(one.is_served for one in found):
+    if not any(schedule.is_served for schedule in all_schedules):
         console.print("nobody runs them: start decaf serve")
 
 
@@ -90,20 +89,20 @@ def add(
     study = load_study(config)
     next_date(cron, timezone)  # refused here, before the server gets to choke on it
     server = _server()
-    known = {one.name: one for one in server.all()}
     name = _checked_name(name or study.study)
-    given = (cron, timezone, config.absolute(), Path.cwd())
-    if name in known:
-        there = known[name]
-        if (there.cron, there.timezone, there.config, there.folder) == given:
-            _say(f"{name} is there already, and just so")
+    wanted = (cron, timezone, config.absolute(), Path.cwd())
+    for other in server.all():
+        if other.name != name:
+            continue
+        if (other.cron, other.timezone, other.config, other.folder) == wanted:
+            say(console, f"{name} is there already, and just so")
             return
         raise ScheduleError(
-            f"schedule {name!r} is there already: {there.config} at {there.cron} {there.timezone}, "
-            f"in {there.folder}; decaf schedule remove {name}, or give this one another --name"
+            f"schedule {name!r} is there already: {other.config} at {other.cron} {other.timezone}, "
+            f"in {other.folder}; decaf schedule remove {name}, or give this one another --name"
         )
-    first = server.add(name, *given)
-    _say(f"{name}: first run {_at(first and first.due, zone(timezone))}")
+    first = server.add(name, *wanted)
+    say(console, f"{name}: first run {_at(first and first.due, zone(timezone))}")
 
 
 @schedules.command()
@@ -111,7 +110,7 @@ def pause(name: Name) -> None:
     """Make no more runs; one that is under way goes on."""
     server = _server()
     server.pause(server.named(name).id)
-    _say(f"{name} is paused; decaf schedule resume {name}")
+    say(console, f"{name} is paused; decaf schedule resume {name}")
 
 
 @schedules.command()
@@ -120,10 +119,10 @@ def resume(name: Name) -> None:
     from flows.scheduling.cron import zone
 
     server = _server()
-    one = server.named(name)
-    server.resume(one.id)
-    following = server.next_run(one.id)
-    _say(f"{name}: next run {_at(following and following.due, zone(one.timezone))}")
+    schedule = server.named(name)
+    server.resume(schedule.id)
+    following = server.next_run(schedule.id)
+    say(console, f"{name}: next run {_at(following and following.due, zone(schedule.timezone))}")
 
 
 @schedules.command()
@@ -131,7 +130,7 @@ def remove(name: Name) -> None:
     """Forget a schedule; one of its runs that is under way goes on."""
     server = _server()
     server.remove(server.named(name).id)
-    _say(f"{name} is removed")
+    say(console, f"{name} is removed")
 
 
 @schedules.command("run")
@@ -140,12 +139,12 @@ def run_now(name: Name) -> None:
     from decaf.errors import ScheduleError
 
     server = _server()
-    one = server.named(name)
-    last = server.last_run(one.id)
+    schedule = server.named(name)
+    last = server.last_run(schedule.id)
     if last is not None and last.ended is None:
         raise ScheduleError(f"a run of {name} is under way already ({last.message}); wait for it")
-    server.run_now(one.id)
-    _say(f"{name} begins within seconds; decaf schedule list says what becomes of it")
+    server.run_now(schedule.id)
+    say(console, f"{name} begins within seconds; decaf schedule list says what becomes of it")
 
 
 def _server() -> "Schedules":
@@ -153,10 +152,6 @@ def _server() -> "Schedules":
     from flows.scheduling.schedules import Schedules
 
     return Schedules(service.address())
-
-
-def _say(text: str) -> None:
-    console.print(text, highlight=False, soft_wrap=True, markup=False)
 
 
 def _checked_name(name: str) -> str:
@@ -179,15 +174,15 @@ def _at(moment: datetime | None, zone: tzinfo) -> str:
     return "" if moment is None else f"{moment.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
 
 
-def _as_json(one: "Schedule", following: "Run | None", last: "Run | None") -> dict[str, Any]:
+def _as_json(schedule: "Schedule", following: "Run | None", last: "Run | None") -> dict[str, Any]:
     return {
-        "name": one.name,
-        "cron": one.cron,
-        "timezone": one.timezone,
-        "config": str(one.config),
-        "folder": str(one.folder),
-        "paused": one.is_paused,
-        "served": one.is_served,
+        "name": schedule.name,
+        "cron": schedule.cron,
+        "timezone": schedule.timezone,
+        "config": str(schedule.config),
+        "folder": str(schedule.folder),
+        "paused": schedule.is_paused,
+        "served": schedule.is_served,
         "next_run": following and following.due.isoformat(),
         "last_run": last
         and {

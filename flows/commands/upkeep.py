@@ -28,7 +28,7 @@ def compact_studies(console: Console, root: Root, study: str | None) -> None:
         done = compact(root, name)
         change = f"{_extent(done.before)} before, {_extent(done.after)} now"
         text = "nothing to fold" if done.before == done.after else change
-        console.print(f"study {name}: {text}", highlight=False)
+        console.print(f"study {name}: {text}")
 
 
 def asked_to_keep(texts: Sequence[str]) -> Keep:
@@ -44,21 +44,21 @@ def asked_to_keep(texts: Sequence[str]) -> Keep:
     >>> asked_to_keep(["30", "90d"])
     Keep(run_count=30, age=datetime.timedelta(days=90))
     """
-    given: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for text in texts:
-        found = KEEP.fullmatch(text)
-        if found is None:
+        match = KEEP.fullmatch(text)
+        if match is None:
             raise BadInput(
                 f"--keep {text!r}; expected a number of runs of each study, as in --keep 30, or of "
                 "days, as in --keep 90d, from 1 to 999999"
             )
-        number, unit = found.groups()
-        if unit in given:
+        number, unit = match.groups()
+        if unit in numbers:
             of = "days" if unit else "runs"
             raise BadInput(f"--keep is given twice for {of}; expected one number of runs and days")
-        given[unit] = int(number)
-    age = timedelta(days=given["d"]) if "d" in given else None
-    return Keep(given.get(""), age)
+        numbers[unit] = int(number)
+    age = timedelta(days=numbers["d"]) if "d" in numbers else None
+    return Keep(numbers.get(""), age)
 
 
 def withdraw_runs(
@@ -67,20 +67,22 @@ def withdraw_runs(
     """Print which runs go, with units and bytes; withdraw them when it ``is_real``."""
     root = storage.resolved(root)
     check_version(root)
-    found = withdraw(root, keep, study) if is_real else find_withdrawals(root, keep, study)
-    for one in found:
-        console.print(f"study {one.study}: {len(one.runs)} of {one.run_count} runs")
-        for run in one.runs:
+    find = withdraw if is_real else find_withdrawals
+    withdrawals = find(root, keep, study)
+    for withdrawal in withdrawals:
+        count = f"{len(withdrawal.runs)} of {withdrawal.run_count} runs"
+        console.print(f"study {withdrawal.study}: {count}")
+        for run in withdrawal.runs:
             console.print(
                 f"  {run.run_id[:12]}  {run.started_at:%Y-%m-%d %H:%M}  {run.unit_count:>6,} "
-                f"units  {run.byte_count:>12,}",
-                highlight=False,
+                f"units  {run.byte_count:>12,}"
             )
-    count = sum(len(one.runs) for one in found)
-    units, total = (sum(getattr(one, of) for one in found) for of in ("unit_count", "byte_count"))
+    count = sum(len(withdrawal.runs) for withdrawal in withdrawals)
+    units = sum(withdrawal.unit_count for withdrawal in withdrawals)
+    total = sum(withdrawal.byte_count for withdrawal in withdrawals)
     did = "are withdrawn" if is_real else "can be withdrawn: --delete"
     text = f"{count} runs ({units:,} units, {total / 1e6:.2f} MB) {did}"
-    console.print(text if count else "no run to withdraw", highlight=False)
+    console.print(text if count else "no run to withdraw")
 
 
 def collect_garbage(
@@ -98,16 +100,16 @@ def collect_garbage(
     root, grace = storage.resolved(root), timedelta(days=older_than)
     check_version(root)
     find = delete_garbage if is_real else find_garbage
-    found = find(root, grace, study)
-    for garbage in found:
+    files = find(root, grace, study)
+    for garbage in files:
         size = f"{garbage.byte_count:>12,}"
-        console.print(f"{size}  {garbage.path}: {garbage.reason}", highlight=False, markup=False)
+        console.print(f"{size}  {garbage.path}: {garbage.reason}", markup=False)
     held = held_studies(root)
     left_out = f"; {', '.join(held)} is being audited and left out" if held else ""
-    total = sum(garbage.byte_count for garbage in found)
+    total = sum(garbage.byte_count for garbage in files)
     did = "deleted" if is_real else "can be deleted: decaf gc --delete"
-    text = f"{len(found)} files ({total / 1e6:.2f} MB) {did}" if found else "nothing to delete"
-    console.print(f"{text}{left_out}", highlight=False, markup=False)
+    text = f"{len(files)} files ({total / 1e6:.2f} MB) {did}" if files else "nothing to delete"
+    console.print(f"{text}{left_out}", markup=False)
 
 
 def _extent(extent: Extent) -> str:

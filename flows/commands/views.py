@@ -5,6 +5,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from flows.commands.terminal import say
 from warehouse.query.catalog import connect_empty
 from warehouse.query.descriptions import described
 from warehouse.query.views import MACRO
@@ -40,17 +41,17 @@ def describe(console: Console, connection: duckdb.DuckDBPyConnection, name: str)
     UnknownName
         When there is none of this name, with the nearest.
     """
-    found = described(connection, name)
-    view = found.view
+    description = described(connection, name)
+    view = description.view
     console.print(Text.assemble((view.name, "bold"), f": {view.purpose}"), soft_wrap=True)
     lines = [view.grain, f"reads: {', '.join(view.inputs) or 'nothing'}", f"paper: {view.paper}"]
-    for line in lines + [f"call: {signature}" for signature in found.signatures]:
-        console.print(Text(f"  {line}"), soft_wrap=True)
-    if found.columns:
+    for line in lines + [f"call: {signature}" for signature in description.signatures]:
+        say(console, f"  {line}")
+    if description.columns:
         table = Table("column", "type")
-        for column, kind in found.columns:
+        for column, kind in description.columns:
             table.add_row(Text(column), Text(kind))
         console.print(table)
-    if found.example:
+    if description.example:
         console.print(Text("For example:"))
-        console.print(Text(f'  decaf sql "{found.example}"'), soft_wrap=True)
+        say(console, f'  decaf sql "{description.example}"')

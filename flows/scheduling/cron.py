@@ -45,9 +45,9 @@ def zone(name: str) -> ZoneInfo:
     ScheduleError
         When there is none, with the nearest one.
     """
-    known = available_timezones()
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
+    names = available_timezones()
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
         meant = f"did you mean {near[0]!r}? " if near else ""
         raise ScheduleError(
             f"unknown timezone {name!r}; {meant}expected a name of the IANA database, as UTC or "

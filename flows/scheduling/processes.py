@@ -62,14 +62,14 @@ def end(marks: Mapping[str, str | None], grace_seconds: float = GRACE_SECONDS) -
 
     SIGTERM first, SIGKILL for those that are still there after the grace period.
     """
-    found = [process for process in psutil.process_iter() if _is_marked(process, marks)]
-    for process in found:
+    marked = [process for process in psutil.process_iter() if _is_marked(process, marks)]
+    for process in marked:
         _signal(process, signal.SIGTERM)
-    _, alive = psutil.wait_procs(found, timeout=grace_seconds)
+    _, alive = psutil.wait_procs(marked, timeout=grace_seconds)
     for process in alive:
         _signal(process, signal.SIGKILL)
     psutil.wait_procs(alive, timeout=grace_seconds)
-    return len(found)
+    return len(marked)
 
 
 def stop(process: subprocess.Popen[bytes], grace_seconds: float) -> int:

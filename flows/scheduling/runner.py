@@ -27,7 +27,7 @@ GRACE_SECONDS = 30
 LOGS_KEPT = 30
 TAIL_BYTES = 4096
 LONGEST_MESSAGE = 1000
-NEEDS_SOMEBODY, BROKEN = 1, 3
+NEEDS_ATTENTION, BROKEN = 1, 3
 """Exit codes of the command line: done with findings, and broken."""
 
 
@@ -59,18 +59,18 @@ class Ended(NamedTuple):
 
 
 def ended(status: int, log: Path) -> Ended:
-    """State of a run whose process ended with a status, and the last that it said.
+    """State of a run whose process ended with a status, and the end of its output.
 
-    Status 1 says that results are there and somebody should look; negative ones are signals.
+    Status 1: results are there and need attention. A negative status is a signal.
     """
-    said = f"{last_words(log)}\nlog: {log}".strip()
+    message = f"{last_words(log)}\nlog: {log}".strip()
     if status < 0:
         killed = f"ended by {signal.Signals(-status).name}; what is committed is safe"
         return Ended(states.CRASHED, "Crashed", f"{killed}\nlog: {log}")
     if status == 0:
-        return Ended(states.COMPLETED, "Completed", said)
-    name = "NeedsSomebody" if status == NEEDS_SOMEBODY else "Failed"
-    return Ended(states.FAILED, name, f"exit code {status}: {said}")
+        return Ended(states.COMPLETED, "Completed", message)
+    name = "NeedsAttention" if status == NEEDS_ATTENTION else "Failed"
+    return Ended(states.FAILED, name, f"exit code {status}: {message}")
 
 
 def last_words(log: Path) -> str:
@@ -80,8 +80,8 @@ def last_words(log: Path) -> str:
     except OSError as error:
         return f"its log cannot be read: {error.strerror}"
     at = text.rfind("error: ")
-    said = text[at:] if at >= 0 else text.rpartition("\n")[2]
-    return said[:LONGEST_MESSAGE]
+    words = text[at:] if at >= 0 else text.rpartition("\n")[2]
+    return words[:LONGEST_MESSAGE]
 
 
 @dataclass
@@ -114,16 +114,16 @@ class Runner:
         self._is_away = False
         self._last_outage: datetime | None = None
 
-    def look(self, now: datetime) -> None:
-        """Take one look at what ended, what was cancelled or has no process, and what is due."""
+    def poll(self, now: datetime) -> None:
+        """Settle what ended, what was cancelled or has no process; begin what is due."""
         try:
             if self._is_new:
                 processes.end({processes.SERVE: str(self._home), processes.RUN: None})
                 self._is_new = False
             self._report()
-            known = {schedule.id: schedule for schedule in self._schedules.all()}
-            self._compare(known, now)
-            self._begin_due(known, now)
+            schedules = {schedule.id: schedule for schedule in self._schedules.all()}
+            self._compare(schedules, now)
+            self._begin_due(schedules, now)
         except ServerUnreachable as error:
             if not self._is_away:
                 announce(f"{error}; trying again every {POLL_SECONDS:g} s")
@@ -141,7 +141,7 @@ class Runner:
             for active in self._active.values():
                 self._clear(active)
                 if active.status == 0:
-                    self._tell(active, ended(active.status, active.log))
+                    self._end(active, ended(active.status, active.log))
                 else:
                     self._schedules.run_again(active.run, "decaf serve was stopped meanwhile")
         except ServerUnreachable:
@@ -158,21 +158,21 @@ class Runner:
                 self._schedules.run_again(active.run, "Prefect's server was away meanwhile")
                 self._given_again.add(active.run.id)
             else:
-                self._tell(active, ended(active.status, active.log))
+                self._end(active, ended(active.status, active.log))
             del self._active[schedule_id]
 
-    def _compare(self, known: dict[str, Schedule], now: datetime) -> None:
+    def _compare(self, schedules: dict[str, Schedule], now: datetime) -> None:
         """Bring what the server believes to be under way and the processes together."""
         active = {active.run.id: active for active in self._active.values()}
         for run in self._schedules.under_way():
             if run.id not in active:
-                self._take_over(run, known.get(run.schedule_id or ""), now)
+                self._take_over(run, schedules.get(run.schedule_id or ""), now)
             elif run.state == states.CANCELLING:
                 mine = active[run.id]
                 processes.stop(mine.process, GRACE_SECONDS)
                 self._clear(mine)
-                said = f"by somebody\nlog: {mine.log}"
-                self._tell(mine, Ended(states.CANCELLED, "Cancelled", said))
+                message = f"by somebody\nlog: {mine.log}"
+                self._end(mine, Ended(states.CANCELLED, "Cancelled", message))
                 del self._active[mine.schedule.id]
 
     def _take_over(self, run: Run, schedule: Schedule | None, now: datetime) -> None:
@@ -188,14 +188,14 @@ class Runner:
             announce(f"{schedule.name}: its run has no process any more, and begins again")
             self._schedules.run_again(run, "its process was killed")
 
-    def _begin_due(self, known: dict[str, Schedule], now: datetime) -> None:
-        due = sorted(self._schedules.due(list(known.values())), key=lambda run: run.schedule_id)
+    def _begin_due(self, schedules: dict[str, Schedule], now: datetime) -> None:
+        due = sorted(self._schedules.due(list(schedules.values())), key=lambda run: run.schedule_id)
         for schedule_id, runs in groupby(due, key=lambda run: run.schedule_id):
             choice = choose(list(runs), is_active=schedule_id in self._active)
             for run in choice.skipped:
                 self._schedules.end(run, states.CANCELLED, states.SKIPPED, choice.reason)
             if choice.begun is not None:
-                self._begin(choice.begun, known[schedule_id], now)
+                self._begin(choice.begun, schedules[schedule_id], now)
 
     def _begin(self, run: Run, schedule: Schedule, now: datetime) -> None:
         log = _log_file(self._home, schedule.name, now)
@@ -209,16 +209,18 @@ class Runner:
             with log.open("ab") as output:
                 process = self._start(command, marks, schedule.folder, output)
         except OSError as error:
-            said = f"it cannot run in {schedule.folder}: {error.strerror}; add it again elsewhere"
-            self._schedules.end(run, states.FAILED, "Failed", said)
-            announce(f"{schedule.name}: {said}")
+            problem = (
+                f"it cannot run in {schedule.folder}: {error.strerror}; add it again elsewhere"
+            )
+            self._schedules.end(run, states.FAILED, "Failed", problem)
+            announce(f"{schedule.name}: {problem}")
             return
         self._active[schedule.id] = Active(run, schedule, process, log, now)
         announce(f"{schedule.name}: begins, log {log}")
 
-    def _tell(self, active: Active, said: Ended) -> None:
-        self._schedules.end(active.run, *said)
-        announce(f"{active.schedule.name}: {said.name}, {said.message}")
+    def _end(self, active: Active, how: Ended) -> None:
+        self._schedules.end(active.run, *how)
+        announce(f"{active.schedule.name}: {how.name}, {how.message}")
 
     def _clear(self, active: Active) -> None:
         """End what a process left behind: Dask's workers, and its audits on the server."""
@@ -240,13 +242,13 @@ def _log_file(home: Path, name: str, now: datetime) -> Path:
 
 
 def main() -> None:
-    """Look every few seconds until a signal comes."""
+    """Poll every few seconds until a signal comes."""
     stopping = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     runner = Runner(Schedules(os.environ[service.ADDRESS]), service.home())
     while not stopping.is_set():
-        runner.look(datetime.now(UTC))
+        runner.poll(datetime.now(UTC))
         stopping.wait(POLL_SECONDS)
     runner.stop()
 

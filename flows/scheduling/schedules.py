@@ -1,4 +1,4 @@
-"""Schedules and their runs: deployments of a Prefect server, asked over its REST interface.
+"""Schedules and their runs: deployments of a Prefect server, over its REST interface.
 
 Each schedule is a deployment of the flow ``scheduled``, so Prefect's page shows, pauses and starts
 it as any other. Its own client takes seconds to import; a dozen requests need none of it.
@@ -83,16 +83,16 @@ class Schedules:
     def is_up(self) -> bool:
         """Whether the server answers."""
         try:
-            self._ask("GET", "health")
+            self._request("GET", "health")
         except ServerUnreachable:
             return False
         return True
 
     def all(self) -> list[Schedule]:
         """Every schedule, by name."""
-        asked = {"flows": {"name": {"any_": [FLOW]}}}
-        found = [_schedule(one) for one in self._pages("deployments/filter", asked)]
-        return sorted((one for one in found if one is not None), key=lambda one: one.name)
+        filters = {"flows": {"name": {"any_": [FLOW]}}}
+        schedules = map(_schedule, self._pages("deployments/filter", filters))
+        return sorted(filter(None, schedules), key=lambda schedule: schedule.name)
 
     def named(self, name: str) -> Schedule:
         """One schedule.
@@ -102,43 +102,43 @@ class Schedules:
         UnknownName
             When there is none of this name.
         """
-        known = {schedule.name: schedule for schedule in self.all()}
-        if name not in known:
-            raise UnknownName.among("schedule", name, known)
-        return known[name]
+        by_name = {schedule.name: schedule for schedule in self.all()}
+        if name not in by_name:
+            raise UnknownName.among("schedule", name, by_name)
+        return by_name[name]
 
     def add(self, name: str, cron: str, timezone: str, config: Path, folder: Path) -> Run | None:
         """Make a schedule; returns its first run."""
         when = {"cron": cron, "timezone": timezone}
-        asked = {
+        deployment = {
             "name": name,
-            "flow_id": self._ask("POST", "flows/", {"name": FLOW})["id"],
+            "flow_id": self._request("POST", "flows/", {"name": FLOW})["id"],
             "schedules": [{"schedule": when, "active": True, "slug": name}],
             "parameters": {"config": str(config), "folder": str(folder)},
             "enforce_parameter_schema": False,
             "description": f"{config}, at {cron} {timezone}",
             "tags": ["decaf"],
         }
-        made = self._ask("POST", "deployments/", asked)
-        self._plan(made["id"])
-        return self.next_run(made["id"])
+        schedule_id = self._request("POST", "deployments/", deployment)["id"]
+        self._plan(schedule_id)
+        return self.next_run(schedule_id)
 
     def pause(self, schedule_id: str) -> None:
         """Make no more runs; one that is under way goes on."""
-        self._ask("POST", f"deployments/{schedule_id}/pause_deployment")
+        self._request("POST", f"deployments/{schedule_id}/pause_deployment")
 
     def resume(self, schedule_id: str) -> None:
         """Make runs again, from now on."""
-        self._ask("POST", f"deployments/{schedule_id}/resume_deployment")
+        self._request("POST", f"deployments/{schedule_id}/resume_deployment")
         self._plan(schedule_id)
 
     def remove(self, schedule_id: str) -> None:
         """Forget a schedule; one of its runs that is under way goes on."""
-        self._ask("DELETE", f"deployments/{schedule_id}")
+        self._request("DELETE", f"deployments/{schedule_id}")
 
     def run_now(self, schedule_id: str) -> Run:
         """Have it run as soon as a runner looks."""
-        return _run(self._ask("POST", f"deployments/{schedule_id}/create_flow_run", {}))
+        return _run(self._request("POST", f"deployments/{schedule_id}/create_flow_run", {}))
 
     def next_run(self, schedule_id: str) -> Run | None:
         """The run that is due next."""
@@ -157,27 +157,26 @@ class Schedules:
         """
         if not schedules:
             return []
-        asked = {
+        which = {
             "deployment_ids": [schedule.id for schedule in schedules],
             "scheduled_before": _now(),
             "limit": PAGE,
         }
-        return [
-            _run(one) for one in self._ask("POST", "deployments/get_scheduled_flow_runs", asked)
-        ]
+        due = self._request("POST", "deployments/get_scheduled_flow_runs", which)
+        return [_run(run) for run in due]
 
     def under_way(self) -> list[Run]:
         """Runs of all schedules, those that were removed included, that have not ended."""
         state = {"type": {"any_": UNDER_WAY}}
-        asked = {"flows": {"name": {"any_": [FLOW]}}, "flow_runs": {"state": state}}
-        return [_run(one) for one in self._pages("flow_runs/filter", asked)]
+        filters = {"flows": {"name": {"any_": [FLOW]}}, "flow_runs": {"state": state}}
+        return [_run(run) for run in self._pages("flow_runs/filter", filters)]
 
     def begin(self, run: Run, message: str) -> bool:
         """Let a run begin; False when the server says no, as when somebody has cancelled it."""
         return self._set(run.id, RUNNING, "Running", message, is_forced=False)
 
     def end(self, run: Run, state: str, name: str, message: str) -> None:
-        """Say what became of a run."""
+        """Record how a run ended."""
         self._set(run.id, state, name, message)
 
     def run_again(self, run: Run, message: str) -> None:
@@ -187,14 +186,14 @@ class Schedules:
     def bury_audits(self, config: Path, since: datetime) -> int:
         """End, on the server, audits of a configuration whose process is gone; how many."""
         state = {"type": {"any_": UNDER_WAY}}
-        asked = {
+        filters = {
             "flows": {"name": {"any_": AUDITS}},
             "flow_runs": {"state": state, "start_time": {"after_": since.isoformat()}},
         }
         dead = [
-            one["id"]
-            for one in self._pages("flow_runs/filter", asked)
-            if one["parameters"].get("config") == str(config)
+            run["id"]
+            for run in self._pages("flow_runs/filter", filters)
+            if run["parameters"].get("config") == str(config)
         ]
         for run_id in dead:
             self._set(run_id, CRASHED, "Crashed", "its process was killed; the next run resumes")
@@ -202,29 +201,29 @@ class Schedules:
 
     def _plan(self, schedule_id: str) -> None:
         """Make the next runs at once; the server's own scheduler looks every few seconds."""
-        self._ask("POST", f"deployments/{schedule_id}/schedule", {})
+        self._request("POST", f"deployments/{schedule_id}/schedule", {})
 
     def _first(self, schedule_id: str, state: dict[str, Any], sort: str) -> Run | None:
         which = {"deployment_id": {"any_": [schedule_id]}, "state": state}
-        asked = {"flow_runs": which, "sort": sort, "limit": 1}
-        found = self._ask("POST", "flow_runs/filter", asked)
-        return _run(found[0]) if found else None
+        filters = {"flow_runs": which, "sort": sort, "limit": 1}
+        runs = self._request("POST", "flow_runs/filter", filters)
+        return _run(runs[0]) if runs else None
 
-    def _pages(self, path: str, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        for page in count():
-            found = self._ask("POST", path, asked | {"limit": PAGE, "offset": page * PAGE})
-            yield from found
-            if len(found) < PAGE:
+    def _pages(self, path: str, filters: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        for offset in count(0, PAGE):
+            page = self._request("POST", path, filters | {"limit": PAGE, "offset": offset})
+            yield from page
+            if len(page) < PAGE:
                 return
 
     def _set(
         self, run_id: str, state: str, name: str, message: str, *, is_forced: bool = True
     ) -> bool:
         details = {"scheduled_time": _now()} if state == SCHEDULED else {}
-        said = {"type": state, "name": name, "message": message, "state_details": details}
+        content = {"type": state, "name": name, "message": message, "state_details": details}
         try:
-            answer = self._ask(
-                "POST", f"flow_runs/{run_id}/set_state", {"state": said, "force": is_forced}
+            answer = self._request(
+                "POST", f"flow_runs/{run_id}/set_state", {"state": content, "force": is_forced}
             )
         except Refused as error:
             if error.status != httpx.codes.NOT_FOUND:
@@ -238,7 +237,7 @@ class Schedules:
             )
         return is_accepted
 
-    def _ask(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
+    def _request(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
         def send() -> httpx.Response:
             try:
                 return self._client.request(method, f"{self._address}/{path}", json=content)
@@ -274,40 +273,37 @@ def _is_busy(answer: httpx.Response) -> bool:
     return answer.status_code in BUSY
 
 
-def _schedule(said: dict[str, Any]) -> Schedule | None:
-    """A deployment as a schedule; None for one that somebody made otherwise."""
-    given = said["parameters"]
-    crons = [one["schedule"] for one in said["schedules"] if "cron" in one["schedule"]]
-    if not crons or "config" not in given or "folder" not in given:
+def _schedule(deployment: dict[str, Any]) -> Schedule | None:
+    """A deployment as a schedule; None for one that was not made by ``decaf schedule add``."""
+    parameters = deployment["parameters"]
+    whens = [entry["schedule"] for entry in deployment["schedules"] if "cron" in entry["schedule"]]
+    if not whens or not {"config", "folder"} <= parameters.keys():
         return None
     return Schedule(
-        said["id"],
-        said["name"],
-        crons[0]["cron"],
-        crons[0].get("timezone") or "UTC",
-        Path(given["config"]),
-        Path(given["folder"]),
-        said["paused"],
-        said["status"] == "READY",
+        id=deployment["id"],
+        name=deployment["name"],
+        cron=whens[0]["cron"],
+        timezone=whens[0].get("timezone") or "UTC",
+        config=Path(parameters["config"]),
+        folder=Path(parameters["folder"]),
+        is_paused=deployment["paused"],
+        is_served=deployment["status"] == "READY",
     )
 
 
-def _run(said: dict[str, Any]) -> Run:
-    state = said.get("state") or {}
+def _run(flow_run: dict[str, Any]) -> Run:
+    started, ended = flow_run["start_time"], flow_run["end_time"]
+    due = flow_run["next_scheduled_start_time"] or flow_run["expected_start_time"]
     return Run(
-        said["id"],
-        said["deployment_id"],
-        said["state_type"],
-        said["state_name"],
-        state.get("message") or "",
-        _moment(said["next_scheduled_start_time"] or said["expected_start_time"]),
-        said["start_time"] and _moment(said["start_time"]),
-        said["end_time"] and _moment(said["end_time"]),
+        id=flow_run["id"],
+        schedule_id=flow_run["deployment_id"],
+        state=flow_run["state_type"],
+        state_name=flow_run["state_name"],
+        message=(flow_run.get("state") or {}).get("message") or "",
+        due=datetime.fromisoformat(due),
+        started=started and datetime.fromisoformat(started),
+        ended=ended and datetime.fromisoformat(ended),
     )
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
 
 
 def _now() -> str:

@@ -18,8 +18,8 @@ ADDRESS_FILE = "decaf-serve.address"
 
 def home() -> Path:
     """Folder of Prefect's database, of the logs and of the lock."""
-    given = os.environ.get("PREFECT_HOME", tasks.PREFECT_DEFAULTS["PREFECT_HOME"])
-    return Path(given).expanduser().resolve()
+    folder = os.environ.get("PREFECT_HOME", tasks.PREFECT_DEFAULTS["PREFECT_HOME"])
+    return Path(folder).expanduser().resolve()
 
 
 def address() -> str:
@@ -32,8 +32,8 @@ def address() -> str:
     ServerUnreachable
         When there is neither.
     """
-    if given := os.environ.get(ADDRESS):
-        return given.rstrip("/")
+    if url := os.environ.get(ADDRESS):
+        return url.rstrip("/")
     folder = home()
     file = folder / ADDRESS_FILE
     if LocalStorage(folder).is_held(LOCK) and file.exists():

@@ -16,7 +16,7 @@ from flows.scheduling import processes, service
 from flows.scheduling.schedules import CREDENTIALS, Schedules
 from tasks.progress import announce
 
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 STEADY_SECONDS = 60
 """A process that has lived so long is started again at once when it ends."""
 LONGEST_PAUSE_SECONDS = 60
@@ -109,7 +109,7 @@ def serve(host: str, port: int) -> None:
             if not stopping.is_set():
                 announce(f"serving at {address.removesuffix('/api')}; schedules in {home}")
                 runner.start()
-            while not stopping.wait(LOOK_SECONDS):
+            while not stopping.wait(POLL_SECONDS):
                 server.keep()
                 runner.keep()
         finally:
@@ -147,10 +147,10 @@ def signals() -> Iterator[threading.Event]:
 def _server_settings() -> dict[str, str]:
     """Settings of the server alone, which lives for weeks, unless the user has set them."""
     level = "PREFECT_SERVER_LOGGING_LEVEL"
-    given = {name: os.environ[name] for name in SERVER_DEFAULTS if name in os.environ}
-    if given.get(level) == tasks.PREFECT_DEFAULTS[level]:
-        del given[level]
-    return SERVER_DEFAULTS | given
+    users = {name: os.environ[name] for name in SERVER_DEFAULTS if name in os.environ}
+    if users.get(level) == tasks.PREFECT_DEFAULTS[level]:
+        del users[level]
+    return SERVER_DEFAULTS | users
 
 
 def _await(server: Kept, schedules: Schedules, stopping: threading.Event) -> None:
@@ -161,15 +161,15 @@ def _await(server: Kept, schedules: Schedules, stopping: threading.Event) -> Non
                 f"Prefect's server ended with status {server.status()} before it answered; what "
                 "it said is above"
             )
-        stopping.wait(LOOK_SECONDS)
+        stopping.wait(POLL_SECONDS)
 
 
 def _refuse_taken(host: str, port: int) -> None:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(found[0]) as probe:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(found[4])
+            probe.bind(address)
     except OSError as error:
         raise BadInput(
             f"{host}:{port} cannot be served ({error.strerror or error}); give another --port, or "

@@ -1,6 +1,5 @@
 -- purpose: Abs = E + C + F, no negative component, and each on its side of the gate
 -- grain: one row per profile that breaks it
--- inputs: core_profiles, routing
 -- paper: section 3; appendix C.1
 WITH judged AS (
     SELECT

@@ -1,7 +1,6 @@
 -- purpose: trajectories run over a grid from 0 to 1 and end at the profile's d; those of a path
 --   with a common start begin at r = 0
 -- grain: one row per trajectory and breach
--- inputs: core_trajectories, core_profiles, core_paths
 -- paper: section 2
 WITH judged AS (
     SELECT

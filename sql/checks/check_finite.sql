@@ -1,8 +1,5 @@
 -- purpose: every stored score and every component is a finite number
 -- grain: one row per trajectory, profile, prediction or measurement that holds another
--- inputs: core_trajectories, core_profiles, core_predictions, core_measurements, stg_corruptions,
---   core_attributions
--- paper: none
 -- A sum is finite where all its terms are; only rows without one are looked at number by number.
 WITH suspects AS (
     SELECT

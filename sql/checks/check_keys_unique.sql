@@ -1,11 +1,5 @@
 -- purpose: no row of any table is there twice
 -- grain: one row per key that several rows share
--- inputs: core_trajectories, core_profiles, stg_predictions, stg_quarantine, stg_costs,
---   stg_corruptions, stg_attributions, stg_baseline_scores, stg_matched_pairs, stg_probe_scores,
---   stg_probe_units, stg_probe_predictions, stg_factual_contexts, stg_runs, stg_run_units,
---   stg_unit_parts, stg_models, stg_paths, stg_pairs, stg_images, stg_image_files, stg_run_remarks,
---   stg_run_outcomes, stg_registry_entries, stg_gate_verdicts, committed_units, repeated_keys
--- paper: none
 -- Rows of the large tables are counted by a hash of their key, which takes a fraction of the memory;
 -- where one occurs twice, by the key itself.
 WITH digests AS NOT MATERIALIZED (

@@ -1,15 +1,18 @@
 -- purpose: units, models and paths of a run are those that its manifest announces
 -- grain: one row per current run and breach
--- inputs: core_current_runs, core_run_units, core_pairs, core_paths, stg_models
--- paper: none
 WITH runs AS (
     SELECT
         run.*,
         (SELECT count(*) FROM core_run_units AS u WHERE u.study = run.study) AS units,
-        (SELECT count(*) FROM core_pairs AS p WHERE p.study = run.study) AS pairs,
         (SELECT count(*) FROM core_paths AS p WHERE p.study = run.study) AS paths,
-        (SELECT sum(repetition_count) FROM core_paths AS p WHERE p.study = run.study)
-            AS trajectories_of_a_pair
+        (
+            SELECT coalesce(sum(repetition_count), 0)
+            FROM core_paths AS path
+            JOIN core_pairs AS pair
+                ON pair.study = path.study
+                AND (path.pair_types IS NULL OR list_contains(path.pair_types, pair.pair_type))
+            WHERE path.study = run.study
+        ) AS trajectories
     FROM core_current_runs AS run
 ),
 planned AS (
@@ -33,9 +36,9 @@ breaches AS (
     WHERE paths = 0
     UNION ALL
     SELECT study, model_id, 'trajectories', format('{} planned', trajectory_count),
-        format('{} of each of {} pairs', trajectories_of_a_pair, pairs)
+        format('{} of the pairs of all paths', trajectories)
     FROM planned JOIN runs USING (study)
-    WHERE trajectory_count <> pairs * trajectories_of_a_pair
+    WHERE trajectory_count <> trajectories AND paths > 0
     UNION ALL
     SELECT
         study, model_id, 'model', if(planned.study IS NULL, 'no units', 'no card'),

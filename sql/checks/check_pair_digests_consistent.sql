@@ -1,18 +1,24 @@
 -- purpose: units of a block are of the same pairs, whatever their model; their inputs have digests
 -- grain: one row per block of pairs that differs between units, and per input without a digest
--- inputs: core_run_units, stg_unit_parts, core_pairs, core_images
--- paper: none
+-- Paths that score pairs of some types alone are held against those of the same types.
 WITH inputs AS (
     SELECT study, unnest([plus_image, minus_image]) AS image_id FROM core_pairs
+),
+digests AS (
+    SELECT unit.study, unit.block, part.value, list_sort(path.pair_types) AS pair_types
+    FROM core_run_units AS unit
+    JOIN stg_unit_parts AS part USING (study, run_id, unit_key)
+    LEFT JOIN core_paths AS path
+        ON unit.kind = 'score' AND path.study = unit.study AND path.path = unit.name
+    WHERE part.part = 'pairs' AND unit.block IS NOT NULL
 ),
 breaches AS (
     SELECT
         study, format('block {}', block) AS key,
         format('{} digests of its pairs', count(DISTINCT value)) AS found,
         'the same pairs for every unit' AS expected
-    FROM core_run_units JOIN stg_unit_parts USING (study, run_id, unit_key)
-    WHERE part = 'pairs' AND block IS NOT NULL
-    GROUP BY study, block
+    FROM digests
+    GROUP BY study, block, pair_types
     HAVING count(DISTINCT value) > 1
     UNION ALL
     SELECT DISTINCT study, image_id, 'no digest', 'one of every input of a pair'

@@ -1,8 +1,5 @@
 -- purpose: stored rows are of the pairs, the paths, the stages and the gate of their run
 -- grain: one row per unit and breach
--- inputs: core_run_units, core_pairs, core_paths, core_current_runs, stg_trajectories, stg_profiles,
---   stg_quarantine
--- paper: none
 -- The core views leave out rows of pairs that the run does not audit: they would go unnoticed.
 WITH withheld AS (
     SELECT study, model_id, unit_key, pair_id, path, NULL::DOUBLE[] AS t, repetition,

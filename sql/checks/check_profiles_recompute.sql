@@ -1,21 +1,30 @@
 -- purpose: stored profiles equal those that SQL routes from the stored trajectories
 -- grain: one row per profile that differs by more than 1e-12 (relative above 1)
--- inputs: core_profiles, core_masses, routing
 -- paper: section 3; appendix C.1
-WITH routed AS (
+WITH responses AS (
     SELECT
-        profile.*,
-        masses.endpoint_delta AS d,
-        masses.rising_mass AS rising,
-        masses.falling_mass AS falling,
+        study, model_id, pair_id, path, repetition, q_plus[-1] - q_minus[-1] AS d,
+        response_of(q_plus, q_minus) AS response, weights_of(t) AS weights
+    FROM core_trajectories
+),
+masses AS (
+    SELECT
+        * EXCLUDE (response, weights),
+        rising_mass_of(response, weights) AS rising,
+        falling_mass_of(response, weights) AS falling,
+        sign_measure_of(response, weights, -sign(d)) AS opposed_frac
+    FROM responses
+),
+routed AS (
+    SELECT
+        profile.*, d, rising, falling,
         evidence_at(d, rising, falling, epsilon) AS e,
         contradiction_at(d, rising, falling, epsilon) AS c,
         fragility_at(d, rising, falling, epsilon) AS f,
         opposed_mass_at(d, rising, falling) AS opposed,
-        CASE WHEN is_active_at(d, epsilon) THEN if(d > 0, falling_frac, rising_frac) END AS flips
+        CASE WHEN is_active_at(d, epsilon) THEN opposed_frac END AS flips
     FROM core_profiles AS profile
-    LEFT JOIN core_masses AS masses
-        USING (study, model_id, pair_id, path, repetition)
+    LEFT JOIN masses USING (study, model_id, pair_id, path, repetition)
 )
 SELECT
     'check_profiles_recompute' AS check_name,

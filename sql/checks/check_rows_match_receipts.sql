@@ -1,7 +1,5 @@
 -- purpose: every file that holds the rows of commits is on disk, whole, with the rows it had then
 -- grain: one row per file that is not
--- inputs: receipt_files, receipts, stg_files
--- paper: none
 SELECT
     'check_rows_match_receipts' AS check_name,
     file.study,

@@ -1,31 +1,30 @@
 -- purpose: every planned unit of the current runs is committed, with all its rows
 -- grain: one row per unit and breach
--- inputs: core_run_units, stg_trajectories, stg_quarantine, stg_profiles, stg_baseline_scores
--- paper: none
 -- Trajectories and quarantined ones together are those that were planned; profiles are as many as
 -- the trajectories of the same model, block and path.
-WITH trajectories AS (
-    SELECT study, unit_key, count(*) AS row_count FROM stg_trajectories GROUP BY ALL
+WITH stored AS (
+    SELECT study, unit_key, 'trajectories' AS table_name FROM stg_trajectories
+    UNION ALL SELECT study, unit_key, 'quarantine' FROM stg_quarantine
+    UNION ALL SELECT study, unit_key, 'profiles' FROM stg_profiles
+    UNION ALL SELECT study, unit_key, 'baseline_scores' FROM stg_baseline_scores
 ),
-withheld AS (
-    SELECT study, unit_key, count(*) AS row_count FROM stg_quarantine GROUP BY ALL
-),
-profiles AS (SELECT study, unit_key, count(*) AS row_count FROM stg_profiles GROUP BY ALL),
-components AS (
-    SELECT study, unit_key, count(*) AS row_count FROM stg_baseline_scores GROUP BY ALL
+counts AS (
+    SELECT study, unit_key, table_name, count(*) AS row_count
+    FROM stored
+    SEMI JOIN core_run_units USING (study, unit_key)
+    GROUP BY ALL
 ),
 counted AS (
     SELECT
-        unit.*,
-        coalesce(trajectories.row_count, 0) AS trajectory_rows,
-        coalesce(withheld.row_count, 0) AS withheld_rows,
-        coalesce(profiles.row_count, 0) AS profile_rows,
-        coalesce(components.row_count, 0) AS component_rows
+        unit.study, unit.model_id, unit_key, unit.kind, unit.name, unit.block, unit.row_count,
+        unit.is_made,
+        coalesce(max(c.row_count) FILTER (table_name = 'trajectories'), 0) AS trajectory_rows,
+        coalesce(max(c.row_count) FILTER (table_name = 'quarantine'), 0) AS withheld_rows,
+        coalesce(max(c.row_count) FILTER (table_name = 'profiles'), 0) AS profile_rows,
+        coalesce(max(c.row_count) FILTER (table_name = 'baseline_scores'), 0) AS component_rows
     FROM core_run_units AS unit
-    LEFT JOIN trajectories USING (study, unit_key)
-    LEFT JOIN withheld USING (study, unit_key)
-    LEFT JOIN profiles USING (study, unit_key)
-    LEFT JOIN components USING (study, unit_key)
+    LEFT JOIN counts AS c USING (study, unit_key)
+    GROUP BY ALL
 ),
 routed AS (
     SELECT route.*, score.trajectory_rows AS scored_rows

@@ -1,7 +1,5 @@
 -- purpose: planned analyses of the current runs over all their models, and which have been made
 -- grain: one row per study and analysis of its current run
--- inputs: core_run_units, stg_unit_parts
--- paper: none
 CREATE OR REPLACE VIEW core_analyses AS
 SELECT
     unit.study,

@@ -1,6 +1,5 @@
 -- purpose: what the planned baselines of the current runs say, or why they say nothing
 -- grain: one row per study and component of a baseline of a model, of its current run
--- inputs: core_run_units, stg_unit_parts, stg_baseline_scores, stg_models
 -- paper: section 5, appendix I
 CREATE OR REPLACE VIEW core_baselines AS
 WITH planned AS (

@@ -1,6 +1,5 @@
 -- purpose: predictions of the current runs on corrupted backgrounds, against the clean image
 -- grain: one row per study, model, factual image and corruption
--- inputs: stg_corruptions, core_measurements, core_predictions
 -- paper: appendix F
 -- Only images whose pair has no endpoint difference are corrupted; another image has no row.
 CREATE OR REPLACE VIEW core_corruptions AS

@@ -1,7 +1,5 @@
 -- purpose: the run that each study stands for: its newest
 -- grain: one row per study
--- inputs: stg_runs, stg_run_outcomes
--- paper: none
 CREATE OR REPLACE VIEW core_current_runs AS
 WITH newest AS (
     SELECT *

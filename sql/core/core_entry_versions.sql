@@ -1,7 +1,5 @@
 -- purpose: audited entries of a registry, each with the version of it that was audited before
 -- grain: one row per study, re-audit and audited entry
--- inputs: stg_registry_entries, stg_runs
--- paper: none
 -- Versions are compared where all but the model is the same; reason says why they are not.
 CREATE OR REPLACE VIEW core_entry_versions AS
 SELECT

@@ -1,9 +1,8 @@
 -- purpose: clean inputs of the current runs, with digests and files of what they are made from
 -- grain: one row per study and clean input
--- inputs: core_current_runs, stg_images, stg_image_files
 -- paper: appendix F.3
 CREATE OR REPLACE VIEW core_images AS
-SELECT image.study, run.run_id, image.image_id, image.variant, image.digest, file.file
+SELECT study, run.run_id, image.* EXCLUDE (study, pairs_digest), file.file
 FROM stg_images AS image
 JOIN core_current_runs AS run USING (study, pairs_digest)
 LEFT JOIN stg_image_files AS file USING (study, pairs_digest, image_id);

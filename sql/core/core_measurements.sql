@@ -1,17 +1,6 @@
 -- purpose: what is measured beside the trajectories in the current runs, and what has been made
 -- grain: one row per study and measurement of its current run
--- inputs: core_run_units
--- paper: none
 CREATE OR REPLACE VIEW core_measurements AS
-SELECT
-    study,
-    run_id,
-    model_id,
-    if(kind = 'corrupt', 'corruptions', 'attributions') AS kind,
-    name,
-    block,
-    unit_key,
-    commit_key,
-    is_made
+SELECT * EXCLUDE (row_count) REPLACE (if(kind = 'corrupt', 'corruptions', 'attributions') AS kind)
 FROM core_run_units
 WHERE kind IN ('corrupt', 'attribute');

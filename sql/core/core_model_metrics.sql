@@ -1,6 +1,5 @@
 -- purpose: mean of every metric, in the long form that comparisons of models and paths need
 -- grain: one row per study, model, pair type, path and metric
--- inputs: core_profiles, by_metric
 -- paper: section 6.3; appendix C.1
 CREATE OR REPLACE VIEW core_model_metrics AS
 WITH means AS (
@@ -10,11 +9,9 @@ WITH means AS (
         pair_type,
         path,
         count(DISTINCT source_id) AS source_count,
-        avg(endpoint_magnitude) AS endpoint_magnitude,
-        avg(evidence) AS evidence,
-        avg(contradiction) AS contradiction,
-        avg(fragility) AS fragility,
-        avg(abs_response) AS abs_response
+        avg(COLUMNS([
+            'endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response'
+        ]))
     FROM core_profiles
     GROUP BY study, model_id, pair_type, path
 )

@@ -1,6 +1,5 @@
 -- purpose: clean predictions of the current runs on both inputs of every pair
 -- grain: one row per study, model and pair
--- inputs: core_pairs, core_predictions
 -- paper: appendix F
 CREATE OR REPLACE VIEW core_pair_predictions AS
 WITH predictions AS MATERIALIZED (FROM core_predictions)

@@ -1,6 +1,5 @@
 -- purpose: role credit and ranking of every method on the two units of every matched pair
 -- grain: one row per study, method and matched pair
--- inputs: core_matched_pairs, core_unit_scores, role_credit
 -- paper: section 6.2; appendix F (magnitude-matched pairs)
 CREATE OR REPLACE VIEW core_pair_roles AS
 WITH units AS MATERIALIZED (

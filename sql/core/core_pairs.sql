@@ -1,19 +1,7 @@
 -- purpose: pairs that the current runs audit
 -- grain: one row per study and pair
--- inputs: core_current_runs, stg_pairs
 -- paper: section 2; appendix F.3
 CREATE OR REPLACE VIEW core_pairs AS
-SELECT
-    pair.study,
-    run.run_id,
-    pair.pair_id,
-    pair.source_id,
-    pair.pair_type,
-    pair.class_id,
-    pair.split,
-    pair.plus_image,
-    pair.minus_image,
-    pair.plus_variant,
-    pair.minus_variant
+SELECT study, run.run_id, pair.* EXCLUDE (study, pairs_digest)
 FROM stg_pairs AS pair
 JOIN core_current_runs AS run USING (study, pairs_digest);

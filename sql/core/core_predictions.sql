@@ -1,6 +1,5 @@
 -- purpose: predictions of the current runs on clean images, with what the image is
 -- grain: one row per study, model and image
--- inputs: stg_predictions, core_run_units, core_pairs
 -- paper: appendix F.2
 CREATE OR REPLACE VIEW core_predictions AS
 WITH sides AS (

@@ -1,20 +1,7 @@
 -- purpose: probes of the current runs, each judged on a held-out family of models
 -- grain: one row per study, representation, probe, family and label
--- inputs: stg_probe_scores, core_analyses
 -- paper: section 6.2; appendix F (cross-architecture comparison)
 CREATE OR REPLACE VIEW core_probe_scores AS
-SELECT
-    study,
-    run_id,
-    representation,
-    probe,
-    family, -- held out
-    label,
-    auroc,
-    train_count,
-    train_positives,
-    test_count,
-    test_positives,
-    reason -- why auroc is NULL
-FROM stg_probe_scores
+SELECT study, run_id, probe.* EXCLUDE (study, unit_key)
+FROM stg_probe_scores AS probe
 JOIN core_analyses USING (study, unit_key);

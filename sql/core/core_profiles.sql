@@ -1,6 +1,5 @@
 -- purpose: profiles of the current runs at the run's epsilon, with what their pair is
 -- grain: one row per study, model, pair, path and repetition
--- inputs: core_current_runs, profiles_in_runs
 -- paper: section 3, equation 1
 CREATE OR REPLACE VIEW core_profiles AS
 WITH current_runs AS (FROM core_current_runs)

@@ -1,19 +1,10 @@
 -- purpose: units of work of the current runs, and which of them are committed
 -- grain: one row per study and unit of its current run
--- inputs: core_current_runs, stg_run_units, committed_units
--- paper: none
 CREATE OR REPLACE VIEW core_run_units AS
 SELECT
-    planned.study,
-    planned.run_id,
-    planned.unit_key,
-    planned.kind,
-    planned.name,
-    planned.model_id, -- NULL where it is of all models
-    planned.block, -- NULL where it is of all pairs
-    planned.row_count, -- NULL where it is not known beforehand
+    planned.*,
     committed.commit_key, -- NULL while it is not committed
     committed.commit_key IS NOT NULL AS is_made
 FROM stg_run_units AS planned
-JOIN core_current_runs USING (study, run_id)
+SEMI JOIN core_current_runs USING (study, run_id)
 LEFT JOIN committed_units AS committed USING (study, unit_key);

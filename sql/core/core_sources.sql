@@ -1,6 +1,5 @@
 -- purpose: clusters of the bootstrap: sources in a fixed order
 -- grain: one row per study, pair type and source of the current run
--- inputs: core_pairs
 -- paper: appendix D.8 (statistical summaries)
 -- The order is that of the planned pairs, not of the scored ones, so that draws stay the same
 -- while an audit runs and for a model that lacks a source.

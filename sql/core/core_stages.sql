@@ -1,6 +1,5 @@
 -- purpose: trajectories stage by stage, routed at the run's epsilon
 -- grain: one row per study, model, pair, path, repetition and stage
--- inputs: core_trajectories, core_current_runs, routing
 -- paper: section 3
 CREATE OR REPLACE VIEW core_stages AS
 WITH stages AS (

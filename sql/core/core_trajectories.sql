@@ -1,22 +1,12 @@
 -- purpose: score trajectories of the current runs, with what their pair is
 -- grain: one row per study, model, pair, path and repetition
--- inputs: stg_trajectories, core_run_units, core_pairs
 -- paper: section 2
 CREATE OR REPLACE VIEW core_trajectories AS
 SELECT
-    trajectory.study,
-    unit.run_id,
-    trajectory.model_id,
-    trajectory.pair_id,
-    pair.source_id,
-    pair.pair_type,
-    pair.class_id,
-    trajectory.path,
-    trajectory.repetition,
-    trajectory.t,
-    trajectory.q_plus, -- score units
-    trajectory.q_minus,
-    trajectory.unit_key
+    study, unit.run_id, trajectory.model_id, pair_id,
+    pair.source_id, pair.pair_type, pair.class_id,
+    trajectory.* EXCLUDE (study, model_id, pair_id, unit_key), -- scores in score units
+    unit_key
 FROM stg_trajectories AS trajectory
 JOIN core_run_units AS unit USING (study, model_id, unit_key)
 JOIN core_pairs AS pair USING (study, pair_id);

@@ -1,6 +1,5 @@
 -- purpose: accuracy on every kind of clean image
 -- grain: one row per study, model and variant
--- inputs: core_predictions
 -- paper: appendix F.2
 CREATE OR REPLACE VIEW out_accuracy AS
 SELECT

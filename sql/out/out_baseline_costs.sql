@@ -1,6 +1,5 @@
 -- purpose: what each baseline of the current runs took, model by model
 -- grain: one row per study, model and baseline that has been made
--- inputs: stg_costs, core_run_units
 -- paper: appendix I
 CREATE OR REPLACE VIEW out_baseline_costs AS
 SELECT

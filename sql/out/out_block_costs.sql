@@ -1,6 +1,5 @@
 -- purpose: what every scan of a block took; a block is scanned again for paths that are added
 -- grain: one row per study and commit of scored units
--- inputs: stg_costs, core_run_units
 -- paper: appendix C.2 (query complexity)
 CREATE OR REPLACE VIEW out_block_costs AS
 WITH scans AS (

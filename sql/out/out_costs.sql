@@ -1,6 +1,5 @@
 -- purpose: what scoring each model took, and what sharing states saved
 -- grain: one row per study and model
--- inputs: out_block_costs
 -- paper: appendix C.2 (query complexity)
 CREATE OR REPLACE VIEW out_costs AS
 WITH totals AS (

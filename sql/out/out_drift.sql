@@ -1,6 +1,5 @@
 -- purpose: how far what changed in a registry moved from the version before, at the newest re-audit
 -- grain: one row per study, changed entry, what it is measured on, and metric
--- inputs: core_entry_versions, drift_of
 -- paper: appendix D.8 (statistical summaries)
 -- 2,000 replicates, level 0.95; other choices, and other re-audits: drift_of.
 CREATE OR REPLACE VIEW out_drift AS

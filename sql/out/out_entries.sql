@@ -1,7 +1,5 @@
 -- purpose: entries of each registry at its newest re-audit: what changed, and the verdict
 -- grain: one row per study and entry of its newest re-audit
--- inputs: stg_registry_entries, core_entry_versions, stg_gate_verdicts
--- paper: none
 CREATE OR REPLACE VIEW out_entries AS
 WITH newest AS (
     SELECT *

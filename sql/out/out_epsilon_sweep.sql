@@ -1,6 +1,5 @@
 -- purpose: mean components at other thresholds than the run's, without scoring again
 -- grain: one row per study, model, pair type, path and epsilon
--- inputs: epsilon_sweep, core_current_runs
 -- paper: appendix G (threshold sensitivity)
 CREATE OR REPLACE VIEW out_epsilon_sweep AS
 WITH swept AS (

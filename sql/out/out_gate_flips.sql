@@ -1,6 +1,5 @@
 -- purpose: trajectories that end within 1e-6 of their run's epsilon, and what the other side holds
 -- grain: one row per study, model, pair, path and repetition
--- inputs: gate_flips
 -- paper: appendix B.8 (threshold stability)
 CREATE OR REPLACE VIEW out_gate_flips AS
 FROM gate_flips(NULL, 1e-6)

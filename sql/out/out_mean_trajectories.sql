@@ -1,6 +1,5 @@
 -- purpose: mean response and components along the path
 -- grain: one row per study, model, pair type, path and stage
--- inputs: core_stages
 -- paper: sections 3 and 5
 CREATE OR REPLACE VIEW out_mean_trajectories AS
 SELECT

@@ -1,6 +1,5 @@
 -- purpose: what each pair type changes, and how many pairs and sources it has
 -- grain: one row per study, pair type and the two kinds of inputs
--- inputs: core_pairs
 -- paper: section 2; appendix F.3
 CREATE OR REPLACE VIEW out_pair_types AS
 SELECT

@@ -1,6 +1,5 @@
 -- purpose: how many scores each path needed of a model, and its share of them
 -- grain: one row per study, model and path
--- inputs: core_run_units, core_paths
 -- paper: appendix C.2 (query complexity)
 -- Paths share states, so that rows and seconds belong to all of them: only what each path stores can
 -- be told apart. On its own it would need at most score_count rows: states that its pairs share

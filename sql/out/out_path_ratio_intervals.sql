@@ -1,6 +1,5 @@
 -- purpose: intervals of the path ratios, resampling models and resampling sources, 500 replicates
 -- grain: one row per study, pair type, two paths, metric, what is resampled and level (90 and 95 %)
--- inputs: path_ratio_replicates, percentile_limits
 -- paper: section 6.3 (response composition); appendix D.8
 CREATE OR REPLACE VIEW out_path_ratio_intervals AS
 WITH ratios AS MATERIALIZED (FROM path_ratio_replicates(500, 91702)),
@@ -40,9 +39,7 @@ SELECT
     resampled, -- models, or sources
     level,
     ratio, -- mean over models on path_b, over that on path_a
-    CASE WHEN reason IS NULL THEN standard_error END AS standard_error,
-    CASE WHEN reason IS NULL THEN lower_limit END AS lower_limit,
-    CASE WHEN reason IS NULL THEN upper_limit END AS upper_limit,
+    CASE WHEN reason IS NULL THEN COLUMNS(['standard_error', 'lower_limit', 'upper_limit']) END,
     model_count,
     source_count, -- of the model that has most
     replicate_count, -- those in which the mean on path_a is not 0

@@ -1,6 +1,5 @@
 -- purpose: how much larger a metric is on one path than on another
 -- grain: one row per study, pair type, two paths and metric
--- inputs: core_path_pairs
 -- paper: section 6.3 (response composition)
 CREATE OR REPLACE VIEW out_path_ratios AS
 SELECT
@@ -14,5 +13,6 @@ SELECT
     avg(mean_b) / nullif(avg(mean_a), 0) AS ratio,
     count(*) AS model_count
 FROM core_path_pairs
+WHERE path_a < path_b
 GROUP BY study, pair_type, path_a, path_b, metric
 ORDER BY study, pair_type, path_a, path_b, metric;

@@ -1,6 +1,5 @@
 -- purpose: mean components of each branch of the gate, which the unconditional means factor into
 -- grain: one row per study, model, pair type and path
--- inputs: core_profiles
 -- paper: equation 1; appendix B.5
 -- evidence = active_frac * active_evidence, fragility = (1 - active_frac) * null_fragility.
 CREATE OR REPLACE VIEW out_populations AS

@@ -1,7 +1,5 @@
 -- purpose: how far the current runs have come, model by model, with running means
 -- grain: one row per study and planned model
--- inputs: core_blocks, core_current_runs, core_profiles, out_costs
--- paper: none
 CREATE OR REPLACE VIEW out_progress AS
 WITH blocks AS (
     SELECT

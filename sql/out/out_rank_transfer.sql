@@ -1,6 +1,5 @@
 -- purpose: whether models rank alike under two reveal paths
 -- grain: one row per study, pair type, metric and two paths
--- inputs: core_path_pairs, spearman
 -- paper: section 6.3 (rank transfer)
 CREATE OR REPLACE VIEW out_rank_transfer AS
 WITH paired AS (
@@ -12,6 +11,7 @@ WITH paired AS (
         round(mean_a, 12) AS x,
         round(mean_b, 12) AS y
     FROM core_path_pairs
+    WHERE path_a < path_b
 )
 SELECT
     g.study,

@@ -1,6 +1,5 @@
 -- purpose: pairs whose role changed with the version of a model, at the newest re-audit
 -- grain: one row per study, changed entry, pair type, path and two roles ('none': no response)
--- inputs: core_entry_versions, drift_pairs
 -- paper: section 6.2
 CREATE OR REPLACE VIEW out_role_changes AS
 WITH changed AS (FROM core_entry_versions WHERE is_newest AND is_changed),

@@ -1,6 +1,5 @@
 -- purpose: how often each role is a trajectory's largest component
 -- grain: one row per study, model, pair type, path and role ('none': no response at all)
--- inputs: core_profiles
 -- paper: section 6.2
 CREATE OR REPLACE VIEW out_role_counts AS
 WITH counts AS (

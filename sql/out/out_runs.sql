@@ -1,7 +1,5 @@
 -- purpose: runs of every study with their gate and score, the newest first
 -- grain: one row per study and run
--- inputs: stg_runs, stg_run_outcomes, core_current_runs
--- paper: none
 CREATE OR REPLACE VIEW out_runs AS
 SELECT
     run.study,

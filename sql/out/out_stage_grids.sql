@@ -1,6 +1,5 @@
 -- purpose: mean components on every evenly thinned part of the stored stages
 -- grain: one row per study, model, pair type, path and number of stages
--- inputs: core_trajectories, core_current_runs, routing
 -- paper: section 3; appendix C.1
 -- Of nine stages every second leaves five, every fourth three, every eighth the two ends. The gate
 -- stays what it is: d is the contrast at the last stage.

@@ -1,7 +1,5 @@
 -- purpose: how many files each table has, and how large they are
 -- grain: one row per study and table
--- inputs: receipt_files
--- paper: none
 -- Files that readers use: of a compaction instead of those that it folds, which decaf gc deletes.
 CREATE OR REPLACE VIEW out_storage AS
 SELECT

@@ -1,6 +1,5 @@
 -- purpose: how the models that a study trains itself were trained, epoch by epoch
 -- grain: one row per study, trained model and epoch; one without an epoch where none are recorded
--- inputs: out_models
 -- paper: appendix F (fine-tuned models)
 CREATE OR REPLACE VIEW out_training AS
 WITH trained AS (

@@ -1,6 +1,5 @@
 -- purpose: how well every method tells every behaviour among units of about equal Abs
 -- grain: one row per study, bin of Abs, method and label
--- inputs: core_unit_scores, discrimination, empty_bins
 -- paper: section 6.2 (figure 3c); appendix F
 -- Another number of bins: quantile_bins and label_discrimination over core_unit_scores.
 CREATE OR REPLACE VIEW out_unit_bins AS

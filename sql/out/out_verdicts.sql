@@ -1,7 +1,5 @@
 -- purpose: what every gate said at the newest re-audit of each study, the worst first
 -- grain: one row per study, entry, rule of a gate and row of the drift
--- inputs: core_entry_versions, stg_gate_verdicts
--- paper: none
 CREATE OR REPLACE VIEW out_verdicts AS
 SELECT
     version.study,

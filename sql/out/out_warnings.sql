@@ -1,7 +1,5 @@
 -- purpose: what a reader of the results should know before trusting them
 -- grain: one row per study, model, warning and detail
--- inputs: core_current_runs, stg_quarantine, stg_run_remarks, core_blocks, core_run_units,
---   core_profiles, core_predictions, core_pairs
 -- paper: appendix B.8 (threshold stability)
 CREATE OR REPLACE VIEW out_warnings AS
 WITH cells AS (

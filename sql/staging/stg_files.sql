@@ -1,7 +1,5 @@
 -- purpose: files of commits that are on disk and can be read
 -- grain: one row per file
--- inputs: files.any, receipt_files
--- paper: none
 CREATE OR REPLACE VIEW stg_files AS
 SELECT
     -- Relative to the warehouse; the file itself may be a local copy.

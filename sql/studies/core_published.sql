@@ -1,6 +1,5 @@
 -- purpose: values that the paper gives, to stand beside those of a study
 -- grain: one row per study of the paper, unit, method, part and statistic
--- inputs: none
 -- paper: all tables; figures where the text or the authors' results give numbers
 -- They are typed in sql/studies/<study>/published.csv. A cell that the paper prints twice counts
 -- with more digits; exact has those that it does not print: of the authors' results, or of printed

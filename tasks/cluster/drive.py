@@ -79,8 +79,8 @@ def drive(
             # Of this client alone: two studies on one scheduler may have work of equal names,
             # and Dask would do the work of one key once.
             key = f"{work.__name__}-{name}-{client.id}"
-            given = unless_refused, work, order, client.id
-            future = client.submit(*given, key=key, priority=place, pure=False)
+            call = unless_refused, work, order, client.id
+            future = client.submit(*call, key=key, priority=place, pure=False)
             called[future.key] = name
             running.add(future)
 

@@ -1,4 +1,4 @@
-"""Failures of several steps told as one."""
+"""Failures of several steps as one error."""
 
 from collections.abc import Sequence
 
@@ -16,14 +16,14 @@ def raise_failures(states: Sequence[State]) -> None:
     failed = [state for state in states if not state.is_completed()]
     errors = [state.result(raise_on_failure=False) for state in failed]
     strange = [error for error in errors if not isinstance(error, DecafError)]
-    told = {str(error): error for error in errors}
-    if strange or len(told) == 1:
+    messages = {str(error): error for error in errors}
+    if strange or len(messages) == 1:
         raise (strange or errors)[0]
-    if told:
-        raise common_error(errors, "\n".join(told)) from errors[0]
+    if messages:
+        raise common_error(errors, "\n".join(messages)) from errors[0]
 
 
 def require(step: State, earlier: Sequence[State]) -> None:
-    """Go no further unless a step succeeded; what failed in earlier ones is then told as well."""
+    """Go no further unless a step succeeded; the error then names failures of earlier ones too."""
     if not step.is_completed():
         raise_failures([*earlier, step])

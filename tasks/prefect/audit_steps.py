@@ -1,19 +1,13 @@
-"""The steps of an audit as Prefect tasks: each a thin wrapper of a plain function.
-
-Clients, plans and pixels are handed from step to step in one process, and receipts decide what is
-done already, so Prefect caches nothing.
-"""
+"""The steps of an audit: each is a thin wrapper of a plain function."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 
 from distributed import Client
-from prefect import task
-from prefect.cache_policies import NO_CACHE
 from prefect.states import State
-from prefect.utilities.annotations import opaque
 
 from decaf.data.pairs import PairSet
 from decaf.errors import DiskRefuses
@@ -25,47 +19,37 @@ from tasks.fit import fit_paths
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.manifest import commit_run
 from tasks.plan import AuditPlan, by_model, missing_inputs, plan_audit
+from tasks.prefect.step import step
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
 from tasks.train import train_models
+from tasks.units.scope import Scope
 from tasks.verify import verify
 
+fit = step(fit_paths, name="fit")
+store = step(store_pairs, name="store")
+train = step(train_models, name="train")
+smoke_test = step(smoke_test_models, name="smoke_test")
+analyse = step(compute_locally, name="analyse")
 
-@task(cache_policy=NO_CACHE)
+
+@step
 def pair(study: Study) -> PairSet:
     """Read file names and digests; write nothing. Says what of the data is not used."""
-    found = study.pair_set()
-    for remark in found.remarks:
+    pairs = study.pair_set()
+    for remark in pairs.remarks:
         announce(remark)
-    return found
+    return pairs
 
 
-@task(cache_policy=NO_CACHE)
+@step
 def check_inputs(study: Study, pairs: PairSet) -> None:
     """Look for all that models and their training need. Says what of it is not used."""
-    for remark in missing_inputs(study, pairs):
+    for remark in missing_inputs(Scope(study, pairs)):
         announce(remark)
 
 
-@task(cache_policy=NO_CACHE)
-def store(study: Study, pairs: PairSet) -> Path:
-    """Read images; write the pixel file, unless its content is there."""
-    return store_pairs(study, pairs)
-
-
-@task(cache_policy=NO_CACHE)
-def fit(study: Study, pairs: PairSet, pixels: Path) -> None:
-    """Read pixels; write what paths are fitted to, unless it is there."""
-    fit_paths(study, pairs, pixels)
-
-
-@task(cache_policy=NO_CACHE)
-def train(client: Client, study: Study) -> None:
-    """Read recipes; write checkpoints; a model with a checkpoint is passed over."""
-    train_models(client, study)
-
-
-@task(cache_policy=NO_CACHE)
+@step
 def plan(study: Study, pairs: PairSet) -> AuditPlan:
     """Read weights' digests and receipts; commit the run's manifest, unless it is there."""
     planned = plan_audit(study, pairs)
@@ -73,20 +57,14 @@ def plan(study: Study, pairs: PairSet) -> AuditPlan:
     return planned
 
 
-@task(cache_policy=NO_CACHE)
-def smoke_test(client: Client, plan: AuditPlan, pixels: Path) -> None:
-    """Load each model that has work; write nothing."""
-    smoke_test_models(client, plan, pixels)
-
-
-@task(cache_policy=NO_CACHE)
+@step
 def store_labelled(plan: AuditPlan) -> Path | None:
-    """Read further images that labels need, where there are any; write their pixel file."""
+    """Read further images that labels need, where there are any; write their file."""
     return store_foregrounds(plan)
 
 
-@task(cache_policy=NO_CACHE, task_run_name="compute-{model_id}")
-def compute(
+@partial(step, task_run_name="compute-{model_id}")
+def compute_model(
     client: Client,
     plan: AuditPlan,
     model_id: str,
@@ -100,22 +78,21 @@ def compute(
     compute_units(client, plan, groups, inputs, images, progress, rank)
 
 
-def model_by_model(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, State]:
+def compute(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, State]:
     """Compute what workers have to do, model by model; how the task of each of them ended.
 
     A worker that has nothing left to do of one model goes on with the next, so one model more than
     there are workers is under way. A model whose task fails stops no other, unless the disk refuses
     what it writes: no further model is begun then.
     """
-    opaque_plan = opaque(plan)  # nothing for Prefect to look through
-    images = store_labelled(opaque_plan)
+    images = store_labelled(plan)
     refused: list[State] = []
 
     def of_model(rank: int, model_id: str, groups: list[tuple[Unit, ...]]) -> State:
         if refused:
             return refused[0]
-        work = (client, opaque_plan, model_id, rank, opaque(groups), inputs, images, progress)
-        state = compute(*work, return_state=True)
+        work = (client, plan, model_id, rank, groups, inputs, images, progress)
+        state = compute_model(*work, return_state=True)
         if state.is_failed() and isinstance(state.result(raise_on_failure=False), DiskRefuses):
             refused.append(state)
         return state
@@ -139,20 +116,14 @@ def model_by_model(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, S
             raise
 
 
-@task(cache_policy=NO_CACHE)
-def analyse(plan: AuditPlan, inputs: Path) -> None:
-    """Compute what is of all models together, where labels ask for it; what is committed stays."""
-    compute_locally(plan, inputs)
-
-
-@task(cache_policy=NO_CACHE)
+@step
 def check(plan: AuditPlan) -> None:
     """Run every check on the study, then record that the run is complete."""
     verify(plan.root, plan.study.study)
     finish(plan)
 
 
-@task(cache_policy=NO_CACHE)
+@step
 def report(plan: AuditPlan) -> Path:
     """Read the views; write the report file."""
     return publish(plan.root, plan.study.study, plan.study.report_file)

@@ -1,106 +1,82 @@
-"""The steps of a re-audit as Prefect tasks, beside those of an audit."""
+"""The steps of a re-audit, beside those of an audit."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from distributed import Client
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-from prefect.utilities.annotations import opaque
+from prefect.states import State
 
 from decaf.data.pairs import PairSet
-from decaf.errors import ScoringFailed
+from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
 from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
-from tasks.cluster.user_code import user_code
-from tasks.cluster.workers import connect
-from tasks.compute import unusable_models
+from tasks import compute
 from tasks.plan import AuditPlan, plan_audit
-from tasks.prefect import audit_steps as steps
+from tasks.prefect.step import step
 from tasks.progress import announce
 from tasks.publish import publish
-from tasks.reaudit.judge import judge_newest
-from tasks.reaudit.notify import notify as notify_people
-from tasks.reaudit.plan import RegistryDiff, commit_reaudit, discover, newest
+from tasks.reaudit import judge as judging
+from tasks.reaudit import notify as notifying
+from tasks.reaudit import plan as planning
+from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
 
-
-class Audited(NamedTuple):
-    """What could be audited of a registry, and the plan of that; None when there is nothing."""
-
-    found: RegistryDiff
-    plan: AuditPlan | None
+discover = step(planning.discover, name="discover")
+judge = step(judging.judge_newest, name="judge")
+notify = step(notifying.notify, name="notify")
 
 
-@task(cache_policy=NO_CACHE)
-def resolve(study: Study, root: Root) -> RegistryDiff:
-    """Read the registry; bring new entries into the workspace."""
-    return discover(study, root)
+def needs_workers(study: Study, pairs: PairSet) -> bool:
+    """Whether a model has to be trained, or a unit to be computed."""
+    return bool(untrained(study) or plan_audit(study, pairs).pending_orders())
 
 
-@task(cache_policy=NO_CACHE)
-def smoke_test(client: Client, found: RegistryDiff, plan: AuditPlan, pixels: Path) -> RegistryDiff:
-    """Load each model that has work; leave out those that cannot be loaded or scored."""
-    problems = unusable_models(client, plan, pixels)
-    return _without(found, problems)
+@step
+def smoke_test(client: Client, study: Study, pairs: PairSet, inputs: Path) -> dict[str, str]:
+    """Load each model that has work; why models cannot be loaded or scored, by the model."""
+    return compute.unusable_models(client, plan_audit(study, pairs), inputs)
 
 
-@task(cache_policy=NO_CACHE)
-def record(found: RegistryDiff, plan: AuditPlan | None) -> str:
-    """Commit what the registry listed and what became of it."""
-    return commit_reaudit(found, plan and plan.run_id)
+def problems_of(states: Mapping[str, State]) -> dict[str, str]:
+    """Why models could not be computed, by the model.
+
+    Raises
+    ------
+    DiskRefuses, OrchestrationLost
+        When nothing can be written, or the scheduler is gone: no model is to blame for that.
+    """
+    failed = {model_id: state for model_id, state in states.items() if not state.is_completed()}
+    errors = {model_id: s.result(raise_on_failure=False) for model_id, s in failed.items()}
+    for error in errors.values():
+        if isinstance(error, DiskRefuses | OrchestrationLost):
+            raise error
+    return {model_id: str(error) for model_id, error in errors.items()}
 
 
-@task(cache_policy=NO_CACHE)
-def judge(root: Root, study: Study) -> None:
-    """Read the drift; commit the verdicts of the gates, unless they are there."""
-    judge_newest(root, study)
+def leave_out(diff: RegistryDiff, problems: Mapping[str, str]) -> RegistryDiff:
+    """The registry without the models that have a problem; says so.
 
-
-@task(cache_policy=NO_CACHE)
-def report(root: Root, study: Study) -> None:
-    """Read the views; write the report file, where there is a run to report."""
-    if any(row["run_id"] for row in newest(root, study.study).rows.values()):
-        publish(root, study.study, study.report_file)
-
-
-@task(cache_policy=NO_CACHE)
-def notify(root: Root, study: Study) -> dict[str, Any]:
-    """Read the views; send alerts, unless they have been sent."""
-    return notify_people(root, study)
-
-
-def audit(found: RegistryDiff, pairs: PairSet, pixels: Path) -> Audited:
-    """Audit every model of a registry that can be; one that fails at any step stops no other."""
-    study = found.study
-    if not found.audited.models:
-        return Audited(found, None)
-    if not untrained(study):
-        plan = plan_audit(found.audited, pairs)
-        if not plan.pending_orders():
-            return Audited(found, steps.plan(found.audited, opaque(pairs)))
-    with connect(study.cluster, user_code(study)) as client:
-        steps.train(client, study)
-        plan = plan_audit(found.audited, pairs)
-        found = smoke_test(client, opaque(found), opaque(plan), pixels)
-        while found.audited.models:
-            plan = steps.plan(found.audited, opaque(pairs))
-            states = steps.model_by_model(client, plan, pixels)
-            problems = {
-                model_id: str(state.result(raise_on_failure=False))
-                for model_id, state in states.items()
-                if state.is_failed() or state.is_crashed()
-            }
-            if not problems:
-                return Audited(found, plan)
-            found = _without(found, problems)
-    return Audited(found, None)
-
-
-def _without(found: RegistryDiff, problems: dict[str, str]) -> RegistryDiff:
-    listed = {one.model_id for one in found.resolved}
+    Raises
+    ------
+    ScoringFailed
+        When such a model is not of the registry but of the configuration.
+    """
+    entries = {resolved.model_id for resolved in diff.resolved}
     for model_id, problem in problems.items():
-        if model_id not in listed:
+        if model_id not in entries:
             raise ScoringFailed(f"model {model_id} of 'models:' cannot be audited: {problem}")
         announce(f"{model_id} is left out: {problem}")
-    return found.without(problems)
+    return diff.without(problems)
+
+
+@step
+def record(diff: RegistryDiff, plan: AuditPlan | None) -> str:
+    """Commit what the registry listed and what became of it."""
+    return planning.commit_reaudit(diff, plan and plan.run_id)
+
+
+@step
+def report(root: Root, study: Study) -> None:
+    """Read the views; write the report file, where there is a run to report."""
+    if any(row["run_id"] for row in planning.newest(root, study.study).rows.values()):
+        publish(root, study.study, study.report_file)

@@ -59,9 +59,9 @@ class OwnServer:
         while not self._answers():
             has_ended = self._process.poll() is not None
             if has_ended or time.monotonic() > stop:
-                found = "ended at its start" if has_ended else f"gave no answer in {seconds} s"
+                what = "ended at its start" if has_ended else f"gave no answer in {seconds} s"
                 raise OrchestrationLost(
-                    f"the Prefect server {found}; see the end of {self._log}, check that "
+                    f"the Prefect server {what}; see the end of {self._log}, check that "
                     f"{self._log.parent} can be written, and give the same command again"
                 )
         threading.Thread(target=self._keep, name="keep the Prefect server", daemon=True).start()

@@ -1,4 +1,4 @@
-"""Hold what changed in a registry against the gates, and say what was found."""
+"""Judge what changed in a registry by the gates, and summarise it."""
 
 from typing import Any
 
@@ -14,13 +14,18 @@ from warehouse.storage import Root
 from warehouse.tables.declarations import TABLES
 
 VERDICTS = "verdicts"
-REPLICATES, SEED, LEVEL = 2000, 91702, 0.95
+COLUMNS = (
+    *("entry", "metric", "rule", "pair_type", "path", "variant", "gate_limit", "level", "found"),
+    *("lower_limit", "upper_limit", "verdict", "reason"),
+)
+"""Where the fields of :class:`Judged` are stored."""
+REPLICATES, SEED = 2000, 91702
 FALSE_DISCOVERY_RATE = 0.05
 """Of the rows that are reported as drift, the share that is expected to be none."""
 SHOWN_PAIRS = 20
 """Pairs of one change of role that an alert lists; the view has all of them."""
 
-MOVED = """
+DRIFT = """
 WITH asked AS (FROM core_entry_versions WHERE study = $study AND is_newest AND is_changed)
 SELECT drift.g.entry, drift.g.pair_type, drift.g.path, drift.g.variant, drift.g.metric, level,
     value_before, value, lower_limit, upper_limit, drift.change, change_lower, change_upper,
@@ -37,71 +42,60 @@ def judge_newest(root: Root, study: Study) -> list[Judged]:
 
     Returns the verdicts, the same ones at every call.
     """
-    past = newest(root, study.study)
-    if receipts.exists(root, VERDICTS, study.study, past.reaudit_id):
+    reaudit_id = newest(root, study.study).reaudit_id
+    if receipts.exists(root, VERDICTS, study.study, reaudit_id):
         return verdicts(root, study.study)
-    judged = judge(study.gates, moved(root, study)) if study.gates else []
+    judged = judge(study.gates, drift(root, study)) if study.gates else []
     rows = [
-        {"reaudit_id": past.reaudit_id, "position": position, "entry": one.entry}
-        | {"metric": one.metric, "rule": one.rule, "pair_type": one.pair_type, "path": one.path}
-        | {"variant": one.variant, "gate_limit": one.limit, "level": one.confidence}
-        | {"found": one.found, "lower_limit": one.lower_limit, "upper_limit": one.upper_limit}
-        | {"verdict": one.verdict, "reason": one.reason}
-        for position, one in enumerate(judged)
+        {"reaudit_id": reaudit_id, "position": position} | dict(zip(COLUMNS, verdict, strict=True))
+        for position, verdict in enumerate(judged)
     ]
     table = pa.Table.from_pylist(rows, schema=TABLES["gate_verdicts"].schema)
-    commit(root, VERDICTS, study.study, past.reaudit_id, {"gate_verdicts": table})
+    commit(root, VERDICTS, study.study, reaudit_id, {"gate_verdicts": table})
     return judged
 
 
-def moved(root: Root, study: Study) -> list[DriftRow]:
-    """How far each changed entry of the newest re-audit moved, at the levels of the gates."""
+def drift(root: Root, study: Study) -> list[DriftRow]:
+    """How far each changed entry of the newest re-audit drifted, at the levels of the gates."""
     levels = sorted({gate.confidence for gate in study.gates.values()})
-    given = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
+    values = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
     with connect(root) as connection:
-        return [DriftRow(*row) for row in connection.sql(MOVED, params=given).fetchall()]
+        return [DriftRow(*row) for row in connection.sql(DRIFT, params=values).fetchall()]
 
 
 def verdicts(root: Root, study: str) -> list[Judged]:
     """Verdicts of the newest re-audit, as they were committed."""
     with connect(root) as connection:
-        rows = connection.sql(
-            "SELECT entry, metric, rule, pair_type, path, variant, gate_limit, level, found, "
-            "lower_limit, upper_limit, verdict, reason FROM out_verdicts WHERE study = $study",
-            params={"study": study},
-        ).fetchall()
-    return [Judged(*row) for row in rows]
+        committed = connection.sql("FROM out_verdicts WHERE study = $s", params={"s": study})
+        return [Judged(*row) for row in committed.select(*COLUMNS).fetchall()]
 
 
 def summary(root: Root, study: str) -> dict[str, Any]:
-    """Say in JSON what the newest re-audit of a study found: entries, drift, roles, alerts."""
-    given = {"study": study, "rate": FALSE_DISCOVERY_RATE, "shown": SHOWN_PAIRS}
+    """Summarise the newest re-audit of a study in JSON: entries, drift, roles, alerts."""
     with connect(root) as connection:
 
-        def rows(query: str, *names: str) -> list[dict[str, Any]]:
-            found = connection.sql(query, params={name: given[name] for name in names})
-            return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+        def rows(query: str, **values: Any) -> list[dict[str, Any]]:
+            relation = connection.sql(query, params={"study": study, **values})
+            return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
         entries = rows(
             "SELECT * EXCLUDE (study) REPLACE (resolved_at::VARCHAR AS resolved_at) "
-            "FROM out_entries WHERE study = $study",
-            "study",
+            "FROM out_entries WHERE study = $study"
         )
         drift = rows(
             "SELECT * EXCLUDE (study) FROM out_drift WHERE study = $study AND p_adjusted <= $rate",
-            *("study", "rate"),
+            rate=FALSE_DISCOVERY_RATE,
         )
-        judged = rows("SELECT * EXCLUDE (study) FROM out_verdicts WHERE study = $study", "study")
+        judged = rows("SELECT * EXCLUDE (study) FROM out_verdicts WHERE study = $study")
         roles = rows(
             "SELECT * EXCLUDE (study, pair_ids), pair_ids[:$shown] AS pair_ids "
             "FROM out_role_changes WHERE study = $study",
-            *("study", "shown"),
+            shown=SHOWN_PAIRS,
         )
-    first = entries[0]
     return {
         "study": study,
-        "reaudit_id": first["reaudit_id"],
-        "resolved_at": first["resolved_at"],
+        "reaudit_id": entries[0]["reaudit_id"],
+        "resolved_at": entries[0]["resolved_at"],
         "alerts": _alerts(entries, judged),
         "entries": entries,
         "drift": drift,
@@ -110,14 +104,13 @@ def summary(root: Root, study: str) -> dict[str, Any]:
 
 
 def _alerts(entries: list[dict[str, Any]], judged: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What somebody should be told: failed gates, entries that failed anew or moved meanwhile."""
+    """Alerts: failed gates, entries that failed anew, entries that were replaced meanwhile."""
     alerts = []
     for entry in entries:
         named = {"entry": entry["entry"], "version": entry["version"]}
         if entry["verdict"] == "fail":
-            rows = [
-                row for row in judged if (row["entry"], row["verdict"]) == (entry["entry"], "fail")
-            ]
+            failed = (entry["entry"], "fail")
+            rows = [row for row in judged if (row["entry"], row["verdict"]) == failed]
             alerts.append({"kind": "gate.failed", **named, "rows": rows})
         if entry["state"] == FAILED and entry["change"] != NONE:
             alerts.append({"kind": "entry.failed", **named, "problem": entry["problem"]})

@@ -40,8 +40,8 @@ def notify(root: Root, study: Study) -> dict[str, Any]:
     return content | {"changed": True}
 
 
-def tell_unreachable(study: Study, problem: str) -> None:
-    """Deliver that the registry could not be asked."""
+def notify_unreachable(study: Study, problem: str) -> None:
+    """Deliver an alert that the registry cannot be reached."""
     now = datetime.now(UTC).isoformat()
     alert = {"kind": "registry.failed", "problem": problem}
     content = {"study": study.study, "resolved_at": now, "alerts": [alert]}

@@ -48,16 +48,16 @@ class PreviousAudit(NamedTuple):
 
 @dataclass(frozen=True)
 class RegistryDiff:
-    """A registry as it was found, beside what was recorded last."""
+    """What a registry lists at this moment, beside what was recorded last."""
 
     study: Study
     root: Root
     resolved_at: datetime
     resolved: tuple[Resolved, ...]
     inputs: Mapping[str, str]
-    past: PreviousAudit | None
-    before: Mapping[str, Row]
-    """The row of each label that was last audited."""
+    previous: PreviousAudit | None
+    last_audited: Mapping[str, Row]
+    """By label, the row of the re-audit that audited the entry last."""
 
     @property
     def audited(self) -> Study:
@@ -67,52 +67,49 @@ class RegistryDiff:
     @property
     def is_changed(self) -> bool:
         """Whether anything differs from what is recorded."""
-        if self.past is None or self.past.inputs != dict(self.inputs):
+        if self.previous is None or self.previous.inputs != dict(self.inputs):
             return True
-        return {one.entry.label: _face(_row(one)) for one in self.resolved} != {
-            label: _face(row) for label, row in self.past.rows.items()
+        return {entry.entry.label: _face(_row(entry)) for entry in self.resolved} != {
+            label: _face(row) for label, row in self.previous.rows.items()
         }
 
     def without(self, problems: Mapping[str, str]) -> "RegistryDiff":
         """The same, but for models that turned out not to be auditable."""
         kept = (
-            one.failed(problems[one.model_id]) if one.model_id in problems else one
-            for one in self.resolved
+            entry.failed(problems[entry.model_id]) if entry.model_id in problems else entry
+            for entry in self.resolved
         )
         return replace(self, resolved=tuple(kept))
 
     def changes(self) -> dict[str, str]:
         """What changed of each entry since it was last audited."""
-        return {one.entry.label: self._change(one) for one in self.resolved}
+        return {entry.entry.label: self._change(entry) for entry in self.resolved}
 
     def gone(self) -> list[Row]:
         """Rows of entries that the registry does not list any more."""
-        there = {one.entry.label for one in self.resolved}
-        return [
-            row
-            for label, row in (self.past.rows if self.past else {}).items()
-            if label not in there
-        ]
+        listed_labels = {entry.entry.label for entry in self.resolved}
+        previous_rows = self.previous.rows if self.previous else {}
+        return [row for label, row in previous_rows.items() if label not in listed_labels]
 
-    def _change(self, one: Resolved) -> str:
-        label = one.entry.label
-        if one.card is None:
-            known = self.past.rows.get(label) if self.past else None
-            is_known = known is not None and _face(known) == _face(_row(one))
-            return NONE if is_known else FAILED
-        before = self.before.get(label)
+    def _change(self, resolved: Resolved) -> str:
+        label = resolved.entry.label
+        if resolved.card is None:
+            recorded = self.previous.rows.get(label) if self.previous else None
+            is_recorded = recorded is not None and _face(recorded) == _face(_row(resolved))
+            return NONE if is_recorded else FAILED
+        before = self.last_audited.get(label)
         if before is None:
             return NEW
         words = [
             word
             for word, now, then in (
-                ("weights", one.weights, before["weights_sha256"]),
-                ("preprocessing", one.preprocessing, before["preprocessing_sha256"]),
+                ("weights", resolved.weights, before["weights_sha256"]),
+                ("preprocessing", resolved.preprocessing, before["preprocessing_sha256"]),
             )
             if now != then
         ]
-        words += [name for name in DECISIVE if self.past.inputs.get(name) != self.inputs[name]]
-        unchanged = NONE if before["version"] == one.entry.version else VERSION
+        words += [name for name in DECISIVE if self.previous.inputs.get(name) != self.inputs[name]]
+        unchanged = NONE if before["version"] == resolved.entry.version else VERSION
         return ", ".join(words) or unchanged
 
 
@@ -122,18 +119,18 @@ def is_unchanged(study: Study, root: Root, entries: list[Entry], pairs: PairSet)
     Compares what the registry says of its entries, so nothing is downloaded or opened. An entry
     that failed is tried again at every re-audit.
     """
-    past = newest(root, study.study)
-    if past is None or not past.is_settled:
+    previous = newest(root, study.study)
+    if previous is None or not previous.is_settled:
         return False
-    known = {label: (row["version"], row["digest"]) for label, row in past.rows.items()}
+    recorded = {label: (row["version"], row["digest"]) for label, row in previous.rows.items()}
     return (
-        known == {entry.label: (entry.version, entry.digest) for entry in entries}
-        and all(row["state"] == AUDITED for row in past.rows.values())
-        and past.inputs == study_inputs(study, pairs)
+        recorded == {entry.label: (entry.version, entry.digest) for entry in entries}
+        and all(row["state"] == AUDITED for row in previous.rows.values())
+        and previous.inputs == study_inputs(study, pairs)
     )
 
 
-def discover(study: Study, root: Root) -> RegistryDiff:
+def discover(study: Study, root: Root, pairs: PairSet) -> RegistryDiff:
     """Ask the registry and bring every new entry here; writes nothing to the warehouse.
 
     Raises
@@ -142,11 +139,16 @@ def discover(study: Study, root: Root) -> RegistryDiff:
         When the registry cannot be reached, or lists what it should not.
     """
     resolved_at = next_moment(root, REAUDITS, study.study)
-    found = tuple(resolve(study, listed(study.registry)))
-    past = newest(root, study.study)
-    inputs = study_inputs(study, study.pair_set())
+    resolved = tuple(resolve(study, listed(study.registry)))
+    previous = newest(root, study.study)
     return RegistryDiff(
-        study, root, resolved_at, found, inputs, past, _last_audited(root, study, past)
+        study=study,
+        root=root,
+        resolved_at=resolved_at,
+        resolved=resolved,
+        inputs=study_inputs(study, pairs),
+        previous=previous,
+        last_audited=_last_audited(root, study, previous),
     )
 
 
@@ -169,7 +171,9 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
     images, paths = pairs.input_set.digest, study.paths.items()
     return {
         "score": json_sha256(study.score.identity()),
-        "paths": json_sha256({name: path.identity(images) for name, path in paths}),
+        "paths": json_sha256(
+            {name: [path.identity(images), path.pair_types] for name, path in paths}
+        ),
         "stages": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
         "pairs": pairs.digest,
         "epsilon": repr(study.epsilon),
@@ -182,57 +186,61 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
 
 def newest(root: Root, study: str) -> PreviousAudit | None:
     """The re-audit that was recorded last; reads receipts and one small file."""
-    found = list(receipts.read_kind(root, REAUDITS, study))
-    if not found:
+    recorded = list(receipts.read_kind(root, REAUDITS, study))
+    if not recorded:
         return None
-    receipt = max(found, key=lambda one: one.committed_at)
+    receipt = max(recorded, key=lambda receipt: receipt.committed_at)
     rows = {row["entry"]: row for row in _rows(root, receipt) if row["state"] != GONE}
     is_settled = receipts.exists(root, ALERTS, study, receipt.key)
     return PreviousAudit(receipt.key, receipt.inputs, rows, is_settled)
 
 
-def commit_reaudit(found: RegistryDiff, run_id: str | None) -> str:
+def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     """Record what the registry listed and what became of it; returns the id of the re-audit."""
-    changes = found.changes()
-    moved = _moved_meanwhile(found)
+    study, changes, replaced = diff.study.study, diff.changes(), _replaced_meanwhile(diff)
     rows = []
-    for one in found.resolved:
-        label = one.entry.label
-        before = found.before.get(label)
-        row = _row(one) | {"change": changes[label], "problem": one.problem or moved.get(label)}
+    for resolved in diff.resolved:
+        label = resolved.entry.label
+        before = diff.last_audited.get(label)
+        problem = resolved.problem or replaced.get(label)
+        row = _row(resolved) | {"change": changes[label], "problem": problem}
         row["previous_reaudit_id"] = before and before["reaudit_id"]
         rows.append(row)
     nothing = {"state": GONE, "change": GONE, "problem": None, "model_id": None}
-    rows += [row | nothing | {"previous_reaudit_id": row["reaudit_id"]} for row in found.gone()]
-    stamp = {"run_id": run_id, "resolved_at": found.resolved_at}
-    said = [[row["entry"], row["version"], row["digest"], row["state"]] for row in rows]
-    named = [found.study.study, found.resolved_at.isoformat(), run_id, said]
-    stamp["reaudit_id"] = short(json_sha256(named))
+    rows += [row | nothing | {"previous_reaudit_id": row["reaudit_id"]} for row in diff.gone()]
+    states = [[row["entry"], row["version"], row["digest"], row["state"]] for row in rows]
+    key = short(json_sha256([study, diff.resolved_at.isoformat(), run_id, states]))
+    stamp = {"run_id": run_id, "resolved_at": diff.resolved_at, "reaudit_id": key}
     table = pa.Table.from_pylist(
         [row | stamp for row in rows], schema=TABLES["registry_entries"].schema
     )
-    tables = {"registry_entries": table}
-    name, key = found.study.study, stamp["reaudit_id"]
-    inputs = dict(found.inputs)
-    at = max(found.resolved_at, datetime.now(UTC))
-    commit(found.root, REAUDITS, name, key, tables, inputs=inputs, software=software(), at=at)
+    commit(
+        diff.root,
+        REAUDITS,
+        study,
+        key,
+        {"registry_entries": table},
+        inputs=dict(diff.inputs),
+        software=software(),
+        at=max(diff.resolved_at, datetime.now(UTC)),
+    )
     return key
 
 
-def _moved_meanwhile(found: RegistryDiff) -> dict[str, str]:
-    """Entries that are another by now: the next re-audit takes them up."""
-    now = {entry.label: entry for entry in listed(found.study.registry)}
+def _replaced_meanwhile(diff: RegistryDiff) -> dict[str, str]:
+    """Entries that the registry lists with another content by now; the next re-audit takes it."""
+    now = {entry.label: entry for entry in listed(diff.study.registry)}
     return {
-        one.entry.label: f"moved to version {now[one.entry.label].version} while version "
-        f"{one.entry.version} was being audited; the next re-audit takes it"
-        for one in found.resolved
-        if one.entry.label in now and now[one.entry.label].digest != one.entry.digest
+        entry.label: f"moved to version {now[entry.label].version} while version "
+        f"{entry.version} was being audited; the next re-audit takes it"
+        for entry in (resolved.entry for resolved in diff.resolved)
+        if entry.label in now and now[entry.label].digest != entry.digest
     }
 
 
-def _last_audited(root: Root, study: Study, past: PreviousAudit | None) -> dict[str, Row]:
+def _last_audited(root: Root, study: Study, previous: PreviousAudit | None) -> dict[str, Row]:
     """By label, the row of the re-audit that audited it last."""
-    rows = {} if past is None else dict(past.rows)
+    rows = {} if previous is None else dict(previous.rows)
     older: dict[str, dict[str, Row]] = {}
     for label, row in list(rows.items()):
         if row["state"] == AUDITED:
@@ -241,29 +249,29 @@ def _last_audited(root: Root, study: Study, past: PreviousAudit | None) -> dict[
         if key := row["previous_reaudit_id"]:
             if key not in older:
                 receipt = receipts.read_one(root, REAUDITS, study.study, key)
-                older[key] = {one["entry"]: one for one in _rows(root, receipt)}
+                older[key] = {row["entry"]: row for row in _rows(root, receipt)}
             rows[label] = older[key][label]
     return rows
 
 
-def _row(one: Resolved) -> Row:
-    entry = one.entry
+def _row(resolved: Resolved) -> Row:
+    entry = resolved.entry
     return {
         "entry": entry.label,
         "name": entry.name,
         "version": entry.version,
         "alias": entry.alias,
         "digest": entry.digest,
-        "state": FAILED if one.card is None else AUDITED,
-        "model_id": one.model_id,
-        "weights_sha256": one.weights,
-        "preprocessing_sha256": one.preprocessing,
-        "problem": one.problem,
+        "state": FAILED if resolved.card is None else AUDITED,
+        "model_id": resolved.model_id,
+        "weights_sha256": resolved.weights,
+        "preprocessing_sha256": resolved.preprocessing,
+        "problem": resolved.problem,
     }
 
 
 def _face(row: Row) -> tuple[Any, ...]:
-    """What tells an entry from itself at another time."""
+    """What of an entry differs where something changed."""
     problem = row["problem"] if row["state"] == FAILED else None
     return (row["state"], row["version"], row["digest"], row["model_id"], problem)
 

@@ -64,6 +64,8 @@ class Order:
     """File of the clean inputs."""
     foregrounds: Path | None
     """File of the images that labels need."""
+    starts: Mapping[str, Path]
+    """File of the random starts of each path, if it has any."""
     known: tuple[Unit, ...]
     """Units of the same model and block whose scores are stored."""
     stored: Mapping[str, str]
@@ -125,8 +127,8 @@ class Bench:
         stored = open_inputs(file or self.order.inputs)[positions]
         if stored.ndim != 4:
             raise DataError(
-                "'attributions:' and 'labels:' of behaviours are measured on images; the data set "
-                "has rows of features: leave both out"
+                "'attributions:' and labels of changed images are measured on images; the data set "
+                "has rows of features: leave 'attributions:' and 'labels:' out"
             )
         return on_device(channels_first(stored), self.model.device)
 

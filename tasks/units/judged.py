@@ -25,16 +25,16 @@ def _sources(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, N
     """Units that take part in the benchmark: one that misses anything takes no part."""
     units = _columns(
         connection,
-        "SELECT * FROM core_units WHERE study = $study AND reason IS NULL "
+        "SELECT * FROM query_table($units) WHERE study = $study AND reason IS NULL "
         "ORDER BY model_id, pair_id",
-        study,
+        _params(study),
     )
     units |= {method: np.empty(0) for method in study.attributions}
     attributed = connection.sql(
-        "SELECT method, list(region_score ORDER BY model_id, pair_id) FROM core_units "
+        "SELECT method, list(region_score ORDER BY model_id, pair_id) FROM query_table($units) "
         "JOIN core_attributions USING (study, model_id, pair_id) "
         "WHERE study = $study AND reason IS NULL GROUP BY method",
-        params={"study": study.study},
+        params=_params(study),
     ).fetchall()
     units |= {method: np.array(scores) for method, scores in attributed}
     units["labels"] = np.stack([units[f"y_{label}"] for label in LABELS], axis=1).astype(bool)
@@ -47,15 +47,15 @@ def _models(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, ND
     """Models whose treatment aims at a role, with the components of baselines as features."""
     units = _columns(
         connection,
-        "SELECT *, '' AS pair_id, '' AS source_id FROM core_covertype_outcomes "
+        "SELECT *, '' AS pair_id, '' AS source_id FROM query_table($units) "
         "WHERE study = $study AND mechanism_label IS NOT NULL ORDER BY model_id",
-        study,
+        _params(study),
     )
     components = _columns(
         connection,
         "SELECT model_id, method || '.' || component AS feature, score FROM core_baselines "
         "WHERE study = $study AND score IS NOT NULL",
-        study,
+        {"study": study.study},
     )
     place = {name: number for number, name in enumerate(units["model_id"].tolist())}
     has_unit = np.isin(components["model_id"], units["model_id"])
@@ -70,6 +70,12 @@ def _models(connection: duckdb.DuckDBPyConnection, study: Study) -> dict[str, ND
     return units
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, query: str, study: Study) -> dict[str, NDArray]:
-    found = connection.sql(query, params={"study": study.study}).to_arrow_table()
+def _columns(
+    connection: duckdb.DuckDBPyConnection, query: str, params: dict[str, str]
+) -> dict[str, NDArray]:
+    found = connection.sql(query, params=params).to_arrow_table()
     return {name: found[name].to_numpy() for name in found.column_names}
+
+
+def _params(study: Study) -> dict[str, str]:
+    return {"study": study.study, "units": study.labels.units}

@@ -22,7 +22,7 @@ from warehouse.tables.declarations import (
 
 def trajectory_rows(
     keys: Mapping[str, str],
-    block: PairBlock,
+    ids: Mapping[str, Sequence[str]],
     grids: Mapping[str, NDArray[np.float64]],
     branches: Mapping[str, NDArray[np.float64]],
 ) -> tuple[pa.Table, pa.Table]:
@@ -32,13 +32,15 @@ def trajectory_rows(
     ----------
     keys
         Key of the unit of every path.
+    ids
+        Names of the pairs of every path.
     branches
         By path: (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first.
     """
     kept, withheld = [], []
     for path, key in keys.items():
         pairs, repetitions, stages, _ = branches[path].shape
-        pair_ids = np.repeat(np.array(block.pair_ids), repetitions)
+        pair_ids = np.repeat(np.array(ids[path]), repetitions)
         repetition = np.tile(np.arange(repetitions), pairs)
         scores = branches[path].reshape(-1, stages, 2)
         bad = ~np.isfinite(scores)

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from decaf.plan.units import Unit
 from decaf.scoring.block import BlockScores, Known, score_block
 from decaf.scoring.known import known_values, states_to_score
-from decaf.scoring.planner import StatePlan, plan_states
+from decaf.scoring.planner import StatePlan
+from decaf.scoring.starts import open_starts
 from decaf.scoring.states import StateBuilder, on_device
 from tasks.units.bench import Bench
 from tasks.units.scope import of_kind
+from tasks.units.state_plans import state_plan
 
 if TYPE_CHECKING:
     import torch
@@ -35,13 +37,13 @@ def _scan(bench: Bench) -> BlockScores:
     model = bench.model
     planning = time.perf_counter()
     inputs = bench.inputs(order.block.input_positions)
-    missing = [unit.name for unit in of_kind(order.units, "score")]
-    stored = of_kind(order.known, "score")
-    paths = {name: study.paths[name] for name in (*missing, *(unit.name for unit in stored))}
-    plan = plan_states(order.block, inputs, paths, study.grid)
+    scored, stored = of_kind(order.units, "score"), of_kind(order.known, "score")
+    missing = [unit.name for unit in scored]
+    plan = state_plan(order, (*scored, *stored), inputs)
     columns = study.score.columns(order.block.class_id)
     known = _known(bench, plan, columns, missing, stored) if order.known else None
-    builder = StateBuilder(plan, on_device(inputs, model.device))
+    starts = {number: open_starts(order.starts[name]) for name, number in plan.drawn.items()}
+    builder = StateBuilder(plan, on_device(inputs, model.device), starts)
     planned = time.perf_counter() - planning
 
     def scorer(states: "torch.Tensor") -> "torch.Tensor":
@@ -85,7 +87,7 @@ def _known(
 
 def _branches(bench: Bench, plan: StatePlan, unit: Unit) -> NDArray[np.float64]:
     """(n_pairs, n_repetitions, n_stages, 2) stored values of a path; NaN where there are none."""
-    pair_ids = bench.order.block.pair_ids
+    pair_ids = [bench.order.block.pair_ids[row] for row in plan.rows[unit.name]]
     repetitions = plan.index[unit.name].shape[1]
     scores = np.full((len(pair_ids), repetitions, plan.grids[unit.name].size, 2), np.nan)
     rows = bench.rows_of(unit, "trajectories")

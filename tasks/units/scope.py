@@ -1,11 +1,12 @@
 """What the kinds of units are planned from: the study, its blocks of pairs, and its models."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from decaf.data.pairs import InputSet, PairSet
+from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
@@ -28,8 +29,17 @@ class Scope:
 
     study: Study
     pairs: PairSet
-    foregrounds: InputSet | None
-    """Further images that the study's labels need."""
+
+    @cached_property
+    def foregrounds(self) -> InputSet | None:
+        """Further images that the study's labels need.
+
+        Raises
+        ------
+        DataError
+            When the data set cannot give them.
+        """
+        return self.study.foregrounds(self.pairs)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -38,6 +48,40 @@ class Scope:
         return tuple(
             Block(number, own, self.pairs.block_digest(own)) for number, own in enumerate(rows)
         )
+
+    @cached_property
+    def of_paths(self) -> dict[str, tuple[Block, ...]]:
+        """By path: the pairs of every block that it scores; some blocks may have none.
+
+        Raises
+        ------
+        DataError
+            When a path is for a type of pairs that the data do not have.
+        """
+        types = dict.fromkeys(pair.pair_type for pair in self.pairs.pairs)
+        for name, path in self.study.paths.items():
+            for pair_type in path.pair_types or ():
+                if pair_type not in types:
+                    raise DataError(
+                        f"path {name} is for pairs of type {pair_type!r}, which the data do not "
+                        f"have; name some of: {', '.join(types)}"
+                    )
+        limits = {path.pair_types for path in self.study.paths.values()}
+        limited = {limit: tuple(self._limited(limit)) for limit in limits}
+        return {name: limited[path.pair_types] for name, path in self.study.paths.items()}
+
+    def _limited(self, pair_types: tuple[str, ...] | None) -> Iterator[Block]:
+        """Blocks with the pairs of some types alone; as they are where the types are None."""
+        pairs = self.pairs.pairs
+        for block in self.blocks:
+            rows = tuple(
+                row
+                for row in block.rows
+                if pair_types is None or pairs[row].pair_type in pair_types
+            )
+            is_whole = rows == block.rows
+            digest = block.digest if is_whole else self.pairs.block_digest(rows)
+            yield Block(block.number, rows, digest)
 
     @cached_property
     def models(self) -> dict[str, dict[str, str]]:
@@ -52,8 +96,11 @@ class Scope:
 
     def scored(self, model_id: str, block: Block) -> dict[str, str]:
         """Parts of everything that is scored of one model on one block."""
-        score = json_sha256([self.study.score.identity(), code_of(self.study.score)])
-        return {"pairs": block.digest, **self.models[model_id], "score": score}
+        return {"pairs": block.digest, **self.models[model_id], "score": self._score_digest}
+
+    @cached_property
+    def _score_digest(self) -> str:
+        return json_sha256([self.study.score.identity(), code_of(self.study.score)])
 
     def _model_parts(self, card: ModelCard) -> dict[str, str]:
         return {

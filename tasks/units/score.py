@@ -21,7 +21,7 @@ class Score(Kind):
     tables = (TRAJECTORIES, QUARANTINE)
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every model, block and path."""
+        """One for every model, block and path that has pairs in the block."""
         study = scope.study
         images = scope.pairs.input_set.digest
         paths = {
@@ -34,24 +34,24 @@ class Score(Kind):
             for name, path in study.paths.items()
         }
         for card in study.models:
-            for block in scope.blocks:
-                shared = scope.scored(card.id, block)
-                for name, own in paths.items():
-                    rows = len(block.rows) * study.paths[name].repetitions
-                    yield Unit(self.name, name, card.id, block.number, shared | own, row_count=rows)
+            for number, blocks in enumerate(zip(*scope.of_paths.values(), strict=True)):
+                for (name, own), block in zip(paths.items(), blocks, strict=True):
+                    if block.rows:
+                        rows = len(block.rows) * study.paths[name].repetitions
+                        parts = scope.scored(card.id, block) | own
+                        yield Unit(self.name, name, card.id, number, parts, row_count=rows)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Trajectories with finite scores, and the quarantine of the others."""
-        block = bench.order.block
-        scores, grids = (
-            scanned(bench),
-            {
-                unit.name: bench.order.study.paths[unit.name].grid(bench.order.study.grid)
-                for unit in units
-            },
-        )
+        block, study = bench.order.block, bench.order.study
         keys = {unit.name: unit.key for unit in units}
-        trajectories, quarantine = trajectory_rows(keys, block, grids, scores.branches)
+        paths = {name: study.paths[name] for name in keys}
+        grids = {name: path.grid(study.grid) for name, path in paths.items()}
+        ids = {
+            name: [block.pair_ids[row] for row in block.rows_of_types(path.pair_types)]
+            for name, path in paths.items()
+        }
+        trajectories, quarantine = trajectory_rows(keys, ids, grids, scanned(bench).branches)
         return {"trajectories": trajectories, "quarantine": quarantine}
 
     def order(self, unit: Unit) -> Hashable:

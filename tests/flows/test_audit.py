@@ -80,6 +80,30 @@ def test_an_audit_from_pairs_to_report(
     assert "finished" in succeeded(decaf("status", "-w", tmp_path / "warehouse"))
 
 
+def test_forced_units_are_computed_again_once(study, write, decaf, prefect_server, tmp_path):
+    settings = {**study, "models": study["models"][:1], "data": {**study["data"], "sources": 2}}
+    config, warehouse = write(settings), tmp_path / "warehouse"
+    succeeded(decaf("run", config, **prefect_server))
+    query = "SELECT pair_id, path, q_plus, q_minus, run_id FROM core_trajectories ORDER BY ALL"
+    before = rows(warehouse, query)
+    why = succeeded(decaf("plan", config, "--explain", "--force", "score:blend"))
+    assert re.search(r"score\W+1\W+forced\b", why)
+    assert re.search(r"route\W+1\W+cascade: score\b", why)
+    assert "nothing to do" in succeeded(decaf("run", config))
+
+    forced = ("run", config, "--force", "score:bl*@small_cnn")
+    assert "1 units of work are computed again" in decaf(*forced, **prefect_server).stderr
+    assert "nothing to do" in succeeded(decaf("run", config)), "it is done"
+    after = rows(warehouse, query)
+    assert [row[:4] for row in after] == [row[:4] for row in before]
+    assert {row[4] for row in after}.isdisjoint(row[4] for row in before), "another run"
+    assert len(rows(warehouse, "FROM stg_trajectories")) == 1.5 * len(before), "nothing is lost"
+    succeeded(decaf("check", "-w", warehouse))
+    wrong = decaf("run", config, "--force", "scores")
+    assert wrong.returncode == 2
+    assert "no unit of the study is called 'scores'" in wrong.stderr
+
+
 def check_scores_against_the_model(study, config, tmp_path):
     """Stored clean endpoints equal a plain forward pass over the rendered scenes."""
     settings = load_study(config)

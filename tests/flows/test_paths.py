@@ -30,7 +30,9 @@ def test_every_kind_of_path_ends_up_in_the_warehouse(study, write, decaf, prefec
 
     run = decaf("run", config, **prefect_server)
     assert run.returncode == 0, run.stdout + run.stderr
-    (reference,) = (tmp_path / "workspace" / "fitted").iterdir()
+    fitted = tmp_path / "workspace" / "fitted"
+    (reference,) = fitted.glob("*.safetensors")
+    assert len([*fitted.glob("starts-*.npy")]) == 2  # of the two Gaussian paths, for both models
     fitted_at = reference.stat().st_mtime_ns
     with connect(tmp_path / "warehouse") as connection:
         counted = connection.sql(

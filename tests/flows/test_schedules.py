@@ -142,7 +142,7 @@ def place(tmp_path):
 
         def look(self, runner, minutes):
             self.server.now = MONDAY + timedelta(minutes=minutes)
-            runner.look(self.server.now)
+            runner.poll(self.server.now)
             return dict(self.server.names)
 
         gone = tmp_path / "gone"
@@ -264,7 +264,7 @@ def test_what_is_stopped_begins_again_and_what_is_done_is_done(place):
     ("status", "state", "name", "words"),
     [
         (0, "COMPLETED", "Completed", "2 files"),
-        (1, "FAILED", "NeedsSomebody", "exit code 1: error: worse 2"),
+        (1, "FAILED", "NeedsAttention", "exit code 1: error: worse 2"),
         (2, "FAILED", "Failed", "exit code 2: error: worse 2"),
         (-signal.SIGKILL, "CRASHED", "Crashed", "ended by SIGKILL"),
     ],

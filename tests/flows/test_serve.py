@@ -146,7 +146,7 @@ def test_a_registry_on_a_schedule_with_kills(served, study, write, tmp_path):
             before = child(service, "execute")
             child(service, "flows.scheduling.runner").kill()
             until(lambda: not before.is_running(), service)
-            until(lambda: "NeedsSomebody" in states(served.address), service)
+            until(lambda: "NeedsAttention" in states(served.address), service)
             after = scored(settings)
             assert first.items() <= after.items()
             assert len(set(after.values())) == 1

@@ -4,31 +4,19 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from random_audit import MODELS, random_audit
+from random_audit import (
+    METRICS,
+    MODELS,
+    by_cell,
+    cell_of,
+    model_draws,
+    near,
+    rows_of,
+    source_draws,
+)
 from resampling import bootstrap_ratio, bootstrap_spearman, replicate_means, spearman_rows
-from test_oracles import METRICS, by_cell, cell_of, rows_of, source_draws
 
 from decaf.statistics.intervals import percentile_interval
-
-
-@pytest.fixture(params=[0, 1])
-def audit(request):
-    return random_audit(request.param)
-
-
-def near(value):
-    return None if np.isnan(value) else pytest.approx(value, abs=1e-11, rel=1e-11)
-
-
-def model_draws(connection, count, replicates, seed):
-    """Draws of models, or of anything else of which there are so many."""
-    rows = connection.sql(
-        "SELECT (hash(concat_ws(':', $seed, replicate, place)) % $count)::INT AS drawn "
-        "FROM range($replicates) AS a (replicate), range($count) AS b (place) "
-        "ORDER BY replicate, place",
-        params={"seed": seed, "count": count, "replicates": replicates},
-    ).fetchall()
-    return np.reshape(rows, (replicates, count))
 
 
 def resampled_means(audit, draws):

@@ -5,10 +5,8 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
-from random_audit import GRIDS
+from random_audit import GRIDS, model_draws, near, rows_of
 from scipy.stats import false_discovery_control
-from test_comparisons import model_draws
-from test_oracles import near, rows_of
 from test_run_diff import role, routed, two_runs
 
 REPLICATES, SEED = 100, 4

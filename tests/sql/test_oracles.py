@@ -5,7 +5,17 @@ from collections import defaultdict
 import duckdb
 import numpy as np
 import pytest
-from random_audit import EPSILON, GRIDS, MODELS, random_audit
+from random_audit import (
+    EPSILON,
+    GRIDS,
+    METRICS,
+    MODELS,
+    by_cell,
+    cell_of,
+    near,
+    rows_of,
+    source_draws,
+)
 from resampling import spearman
 from scipy.stats import spearmanr
 from view_tables import VIEWS, define
@@ -14,50 +24,6 @@ from decaf.routing.profiles import profile
 from decaf.routing.quadrature import trapezoid_weights
 from decaf.statistics.bootstrap import bootstrap_mean
 from warehouse.query import functions
-
-METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
-
-
-@pytest.fixture(params=[0, 1])
-def audit(request):
-    return random_audit(request.param)
-
-
-def rows_of(relation):
-    return relation.to_arrow_table().to_pylist()
-
-
-def by_cell(audit, table):
-    """Rows by model, pair type and path, each with what its pair is."""
-    pairs = {pair["pair_id"]: pair for pair in audit["stg_pairs"]}
-    cells = defaultdict(list)
-    for row in audit[table]:
-        row = pairs[row["pair_id"]] | row
-        cells[row["model_id"], row["pair_type"], row["path"]].append(row)
-    return dict(cells)
-
-
-def cell_of(row):
-    return row["model_id"], row["pair_type"], row["path"]
-
-
-def near(value):
-    return pytest.approx(value, abs=1e-12, rel=1e-12)
-
-
-def source_draws(connection, replicates, seed):
-    """Positions of the sources that every replicate draws, by pair type."""
-    draws = connection.sql(
-        f"""
-        WITH layouts AS (
-            SELECT pair_type AS layout, position, NULL AS stratum FROM core_sources
-        )
-        SELECT layout, list(positions ORDER BY replicate) AS drawn
-        FROM bootstrap_draws('layouts', {replicates}, {seed})
-        GROUP BY layout
-        """
-    )
-    return {row["layout"]: np.array(row["drawn"]) for row in rows_of(draws)}
 
 
 def test_epsilon_sweep(audit, catalogue):
@@ -90,10 +56,13 @@ def test_stored_profiles_are_recomputed(audit, catalogue):
         (len(audit["stg_profiles"]),)
     ]
     assert connection.sql(check).fetchall() == []
-    for name in ("evidence", "opposed_mass", "sign_flip_frac"):
-        changed = [row | {name: (row[name] or 0) + 1e-11} for row in audit["stg_profiles"][:7]]
-        broken = catalogue(audit | {"stg_profiles": changed})
-        assert len(broken.sql(check).fetchall()) == 7
+    changed = [
+        row | {name: (row[name] or 0) + 1e-11}
+        for row in audit["stg_profiles"][:7]
+        for name in ("evidence", "opposed_mass", "sign_flip_frac")
+    ]
+    broken = catalogue(audit | {"stg_profiles": changed})
+    assert len(broken.sql(check).fetchall()) == len(changed)
 
 
 def test_stages_add_up_to_profiles(audit, catalogue):

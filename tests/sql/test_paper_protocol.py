@@ -4,10 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from random_audit import MODELS, random_audit
+from random_audit import MODELS, by_cell, model_draws, near, rows_of
 from resampling import bootstrap_ratio, bootstrap_spearman
-from test_comparisons import means_on_paths, model_draws, near
-from test_oracles import by_cell, rows_of
+from test_comparisons import means_on_paths
 
 from decaf.routing.profiles import profile
 from decaf.statistics.bootstrap import bootstrap_mean
@@ -20,10 +19,10 @@ KINDS = {
 LIMITS = ("lower_90", "upper_90", "lower_95", "upper_95")
 
 
-@pytest.fixture(params=[0, 1])
-def audit(request):
+@pytest.fixture
+def audit(audit):
     """Random trajectories as those of ImageNet-9 on a blend, an order and a random order."""
-    rows = random_audit(request.param)
+    rows = audit
     rows["stg_runs"][0]["config"] = json.dumps({"data": {"adapter": "imagenet9"}})
     where = {"study": "s", "run_id": "r"}
     rows["stg_paths"] = [

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 import duckdb
 import numpy as np
 import pytest
-from random_audit import GRIDS, MODELS, random_audit
-from test_comparisons import check_limits, model_draws, near
-from test_oracles import METRICS, rows_of
+from random_audit import GRIDS, METRICS, MODELS, model_draws, near, random_audit, rows_of
+from test_comparisons import check_limits
 
 from decaf.statistics.bootstrap import bootstrap_mean
 

@@ -1,34 +1,25 @@
 """Intervals of rank correlations that draw whole clusters, against NumPy and SciPy."""
 
-import duckdb
 import numpy as np
-import pyarrow as pa
 import pytest
 from scipy.stats import spearmanr
-from view_tables import define
-
-from warehouse.query import functions
 
 REPLICATES = 200
 
 
-@pytest.fixture
-def connection():
-    with duckdb.connect(config={"threads": 2}) as opened:
-        functions.register(opened)
-        define(opened, "spearman_intervals")
-        yield opened
+def draws_of(ask, count):
+    layouts = f"SELECT 1 AS layout, range AS position, NULL AS stratum FROM range({count})"
+    draws = f"FROM bootstrap_draws('layouts', {REPLICATES}, 7601) ORDER BY replicate"
+    sql = f"WITH layouts AS ({layouts}) SELECT positions {draws}"
+    return [np.array(row["positions"]) for row in ask("bootstrap_draws", sql)]
 
 
-def draws_of(connection, count):
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE layouts AS "
-        f"SELECT 1 AS layout, range AS position, NULL AS stratum FROM range({count})"
-    )
-    rows = connection.sql(
-        f"SELECT positions FROM bootstrap_draws('layouts', {REPLICATES}, 7601) ORDER BY replicate"
-    ).fetchall()
-    return [np.array(row[0]) for row in rows]
+def intervals(ask, rows):
+    """Count, estimate, limits and reason, by group."""
+    entries = dict(zip(("g", "cluster", "x", "y"), zip(*rows, strict=True), strict=True))
+    sql = f"FROM spearman_intervals('entries', {REPLICATES}, 7601)"
+    found = ask("spearman_intervals", sql, entries=entries)
+    return {group: tuple(values) for group, *values in map(dict.values, found)}
 
 
 def made_up(seed):
@@ -50,20 +41,16 @@ def made_up(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_intervals_are_those_of_the_drawn_clusters(connection, seed):
+def test_intervals_are_those_of_the_drawn_clusters(ask, seed):
     rows = made_up(seed)
-    names = ("g", "cluster", "x", "y")
-    table = pa.table(dict(zip(names, zip(*rows, strict=True), strict=True)))
-    connection.from_arrow(table).create("given")
-    query = f"FROM spearman_intervals('given', {REPLICATES}, 7601)"
-    found = {row[0]: row[1:] for row in connection.sql(query).fetchall()}
+    found = intervals(ask, rows)
     for group in ("ties", "gaps"):
         complete = [row for row in rows if row[0] == group and row[2] is not None]
         clusters = sorted({row[1] for row in complete})
         x, y = (np.array([row[side] for row in complete]) for side in (2, 3))
         members = [np.flatnonzero([row[1] == cluster for row in complete]) for cluster in clusters]
         replicates = []
-        for positions in draws_of(connection, len(clusters)):
+        for positions in draws_of(ask, len(clusters)):
             drawn = np.concatenate([members[position] for position in positions])
             if np.ptp(x[drawn]) and np.ptp(y[drawn]):
                 replicates.append(spearmanr(x[drawn], y[drawn]).statistic)
@@ -78,7 +65,7 @@ def test_intervals_are_those_of_the_drawn_clusters(connection, seed):
     assert found["single"] == (2, pytest.approx(1), *[None] * 4, "a single cluster has no interval")
 
 
-def test_groups_with_as_many_clusters_share_their_draws(connection):
+def test_groups_with_as_many_clusters_share_their_draws(ask):
     """So a group that is another one's negative has its interval turned round."""
     rng = np.random.default_rng(1)
     rows = [
@@ -87,11 +74,6 @@ def test_groups_with_as_many_clusters_share_their_draws(connection):
         for x, y in rng.random((3, 2))
         for name, side in (("one", 1), ("other", -1))
     ]
-    names = ("g", "cluster", "x", "y")
-    table = pa.table(dict(zip(names, zip(*rows, strict=True), strict=True)))
-    connection.from_arrow(table).create("given")
-    query = (
-        f"SELECT lower_95, upper_95 FROM spearman_intervals('given', {REPLICATES}, 7601) ORDER BY g"
-    )
-    one, other = connection.sql(query).fetchall()
-    assert one == pytest.approx((-other[1], -other[0]))
+    found = intervals(ask, rows)
+    (*_, lower, upper, _), (*_, other_lower, other_upper, _) = found["one"], found["other"]
+    assert (lower, upper) == pytest.approx((-other_upper, -other_lower))

@@ -239,7 +239,6 @@ def test_roles(units):
         "SELECT 's' AS study, 'matched_pairs' AS kind, true AS is_made"
     )
     define(units.connection, "core_pair_roles")
-    define(units.connection, "core_model_pair_roles")
     define(units.connection, "paper_imagenet9_roles")
     found = {row[1:3]: row for row in units.connection.view("paper_imagenet9_roles").fetchall()}
     for method, scores in units.scores.items():

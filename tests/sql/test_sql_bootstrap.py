@@ -5,10 +5,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from resampling import bootstrap_ratio
-from view_tables import define
 
 from decaf.statistics.bootstrap import bootstrap_mean
-from warehouse.query import functions
 
 LEVELS = [0.9, 0.95]
 REFERENCES = {
@@ -17,34 +15,17 @@ REFERENCES = {
 }
 
 
-@pytest.fixture
-def ask():
-    """Rows of a query over one table called entries."""
-    opened = []
-
-    def query(sql, columns):
-        connection = duckdb.connect(config={"threads": 2})
-        opened.append(connection)
-        connection.from_arrow(pa.table(columns)).create("entries")
-        functions.register(connection)
-        define(connection, "bootstrap")
-        return connection.sql(sql).to_arrow_table().to_pylist()
-
-    yield query
-    for connection in opened:
-        connection.close()
-
-
 def draws_of(ask, columns, g, replicates, seed):
     """Positions of the clusters that SQL draws for a group."""
     rows = ask(
+        "bootstrap",
         f"""
         WITH layouts AS (
             SELECT 0 AS layout, position, stratum FROM bootstrap_clusters('entries') WHERE g = '{g}'
         )
         FROM bootstrap_draws('layouts', {replicates}, {seed}) ORDER BY replicate
         """,
-        columns,
+        entries=columns,
     )
     return np.array([row["positions"] for row in rows])
 
@@ -66,7 +47,9 @@ def compare(row, reference):
 def test_by_hand(ask):
     """Two clusters of one value each: a quarter of the replicates is 1, a quarter 3."""
     columns = {"g": ["a", "a", "b"], "cluster": [0, 1, 0], "x": [1.0, 3.0, 5.0]}
-    rows = ask("FROM bootstrap_by_group('entries', 400, 7, [0.9]) ORDER BY g", columns)
+    rows = ask(
+        "bootstrap", "FROM bootstrap_by_group('entries', 400, 7, [0.9]) ORDER BY g", entries=columns
+    )
     assert [row["statistic"] for row in rows] == ["mean", "mean"]
     assert (rows[0]["estimate"], rows[0]["cluster_count"], rows[0]["reason"]) == (2, 2, None)
     assert rows[0]["standard_error"] == pytest.approx(0.5**0.5, rel=0.1)
@@ -97,7 +80,7 @@ def test_random_entries(ask, cluster_count, is_stratified):
     columns["x"] = pa.array(columns["x"], from_pandas=True)
     if is_stratified:
         columns["stratum"] = [f"s{cluster % 3}" for cluster in columns["cluster"]]
-    rows = ask(f"FROM bootstrap_by_group('entries', 60, 3, {LEVELS})", columns)
+    rows = ask("bootstrap", f"FROM bootstrap_by_group('entries', 60, 3, {LEVELS})", entries=columns)
     assert len(rows) == 2 * (3 * len(groups) - 2)
     for g, (cluster, x, y) in groups.items():
         draws = draws_of(ask, columns, g, 60, 3)
@@ -115,12 +98,10 @@ def test_random_entries(ask, cluster_count, is_stratified):
 
 def test_groups_of_the_same_clusters_share_draws(ask):
     x = np.random.default_rng(0).normal(size=30)
-    columns = {
-        "g": ["a"] * 30 + ["b"] * 30,
-        "cluster": [*range(30)] * 2,
-        "x": [*x, *(x + 1)],
-    }
-    rows = ask("FROM bootstrap_by_group('entries', 50, 1, [0.9]) ORDER BY g", columns)
+    columns = {"g": ["a"] * 30 + ["b"] * 30, "cluster": [*range(30)] * 2, "x": [*x, *(x + 1)]}
+    rows = ask(
+        "bootstrap", "FROM bootstrap_by_group('entries', 50, 1, [0.9]) ORDER BY g", entries=columns
+    )
     for name in ("estimate", "lower_limit", "upper_limit"):
         assert rows[1][name] - rows[0][name] == pytest.approx(1)
 
@@ -129,10 +110,11 @@ def test_draws_are_a_hash_of_their_place(ask):
     """Without strata, the hash of seed, replicate and position, whatever the clusters are."""
     columns = {"g": ["a"] * 300, "cluster": [*range(300)], "x": [0.0] * 300}
     expected = ask(
+        "bootstrap",
         "SELECT list((hash(concat_ws(':', 5, replicate, place)) % 300)::INT ORDER BY place) "
         "AS drawn FROM range(4) AS a (replicate), range(300) AS b (place) "
         "GROUP BY replicate ORDER BY replicate",
-        columns,
+        entries=columns,
     )
     assert draws_of(ask, columns, "a", 4, 5).tolist() == [row["drawn"] for row in expected]
 
@@ -148,4 +130,4 @@ def test_draws_are_a_hash_of_their_place(ask):
 def test_refusals(ask, change, levels, message):
     columns = {"g": ["a", "a"], "cluster": [0, 1], "x": [1.0, 2.0]} | change
     with pytest.raises(duckdb.Error, match=message):
-        ask(f"FROM bootstrap_by_group('entries', 5, 1, {levels})", columns)
+        ask("bootstrap", f"FROM bootstrap_by_group('entries', 5, 1, {levels})", entries=columns)

@@ -5,37 +5,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from judging import auprc, auroc, quantile_bins
-from view_tables import define
-
-from warehouse.query import functions
+from random_audit import near
 
 BEHAVIOURS = ("C", "E", "F")
-
-
-def near(value):
-    """A number, or NULL where the reference is undefined."""
-    return None if np.isnan(value) else pytest.approx(value, abs=1e-12, rel=1e-12)
-
-
-@pytest.fixture
-def ask():
-    """Answer of a macro over one table called units."""
-
-    def query(macro, sql, columns):
-        with duckdb.connect(config={"threads": 2}) as connection:
-            functions.register(connection)
-            connection.from_arrow(pa.table(columns)).create("units")
-            define(connection, macro)
-            return connection.sql(sql).to_arrow_table().to_pylist()
-
-    return query
 
 
 def test_discrimination_by_hand(ask):
     labels, scores = [0, 1, 1, 0, 1, 1, 0, 1], [0.1, 0.4, 0.2, 0.2, None, 3.0, float("nan"), None]
     groups = ["a"] * 5 + ["b"] * 2 + ["c"]
     columns = {"g": groups, "label": labels, "score": scores}
-    rows = ask("discrimination", "FROM discrimination_by_group('units') ORDER BY g", columns)
+    rows = ask("discrimination", "FROM discrimination_by_group('units') ORDER BY g", units=columns)
     assert [tuple(row.values()) for row in rows] == [
         ("a", 2, 2, 0.875, pytest.approx((1 + 2 / 3) / 2), None),
         ("b", 1, 0, None, None, "no negative unit"),
@@ -46,7 +25,7 @@ def test_discrimination_by_hand(ask):
 def test_labels_are_0_or_1(ask):
     columns = {"g": [1, 1], "label": [0.5, 1.0], "score": [0.1, 0.2]}
     with pytest.raises(duckdb.Error, match="every label must be 0 or 1"):
-        ask("discrimination", "FROM discrimination_by_group('units')", columns)
+        ask("discrimination", "FROM discrimination_by_group('units')", units=columns)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -63,7 +42,7 @@ def test_discrimination_of_random_units(ask, seed):
         "label": labels,
         "score": pa.array(scores, from_pandas=bool(seed % 2)),
     }
-    rows = ask("discrimination", "FROM discrimination_by_group('units')", columns)
+    rows = ask("discrimination", "FROM discrimination_by_group('units')", units=columns)
     assert len(rows) == 12
     for row in rows:
         inside = groups == (11 if row["g"] is None else row["g"])
@@ -81,7 +60,7 @@ def test_bins_by_hand(ask):
         "unit": [*range(5), 0, 1, 0],
         "magnitude": [4.0, 1, 2, 3, 9, 5, 5, None],
     }
-    rows = ask("quantile_bins", "FROM quantile_bins('units', 2) ORDER BY g, unit", columns)
+    rows = ask("quantile_bins", "FROM quantile_bins('units', 2) ORDER BY g, unit", units=columns)
     assert [tuple(row.values())[2:] for row in rows] == [
         (4, 1, 3, 9),
         (1, 0, 1, 3),
@@ -103,7 +82,7 @@ def test_bins_by_hand(ask):
 )
 def test_refusals_of_bins(ask, columns, bin_count, message):
     with pytest.raises(duckdb.Error, match=message):
-        ask("quantile_bins", f"FROM quantile_bins('units', {bin_count})", columns)
+        ask("quantile_bins", f"FROM quantile_bins('units', {bin_count})", units=columns)
 
 
 def long_units(rng, group_count=5, unit_count=400):
@@ -139,7 +118,7 @@ def long_units(rng, group_count=5, unit_count=400):
 def test_bins_of_random_units(ask, bin_count):
     groups, columns = long_units(np.random.default_rng(bin_count))
     sql = f"FROM quantile_bins('units', {bin_count}) ORDER BY g, unit"
-    rows = ask("quantile_bins", sql, columns)
+    rows = ask("quantile_bins", sql, units=columns)
     for g, (magnitude, _, _) in groups.items():
         reference = quantile_bins(magnitude, bin_count)
         found = [row for row in rows if row["g"] == g]

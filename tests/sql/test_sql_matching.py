@@ -9,99 +9,101 @@ from view_tables import define
 
 from decaf.evaluation.matching import match_units
 
+LABELS = ("contradiction", "evidence", "fragility")
 
-@pytest.fixture
-def ask():
-    """Rows of a query over the tables units and pairs."""
-    opened = []
 
-    def query(sql, units, pairs):
-        connection = duckdb.connect(config={"threads": 2})
-        opened.append(connection)
+def judged(methods, labels, pairs):
+    """Rows of ``core_pair_roles`` by method; scores are (n_units, 3), or (n_units,) for all."""
+    count = len(labels)
+    scores = {
+        method: np.broadcast_to(np.transpose(np.atleast_2d(np.transpose(values))), (count, 3))
+        for method, values in methods.items()
+    }
+    units = pa.table(
+        {
+            "study": ["s"] * (len(scores) * count * 3),
+            "model_id": [f"{unit:05d}" for unit in range(count)] * (3 * len(scores)),
+            "source_id": [""] * (len(scores) * count * 3),
+            "method": np.repeat(list(scores), 3 * count),
+            "label": np.tile(np.repeat(LABELS, count), len(scores)),
+            "is_shown": np.tile(np.asarray(labels, bool).T.ravel(), len(scores)),
+            "score": np.concatenate([values.T.ravel() for values in scores.values()]),
+        }
+    )
+    left, right = np.reshape(pairs, (-1, 2)).T
+    matched = pa.table(
+        {
+            "study": ["s"] * len(left),
+            "position": np.arange(len(left)),
+            "left_model_id": [f"{unit:05d}" for unit in left],
+            "left_source_id": [""] * len(left),
+            "right_model_id": [f"{unit:05d}" for unit in right],
+            "right_source_id": [""] * len(right),
+        }
+    )
+    with duckdb.connect(config={"threads": 2}) as connection:
+        connection.from_arrow(units).create("units")
+        # A missing score is NULL as well as NaN.
         connection.execute(
-            "CREATE TABLE units (g VARCHAR, unit INT, labels INT[], scores DOUBLE[])"
+            "CREATE TABLE core_unit_scores AS SELECT * REPLACE (CASE WHEN NOT isnan(score) OR "
+            "model_id::INT % 2 = 0 THEN score END AS score), true AS is_complete FROM units"
         )
-        connection.execute("CREATE TABLE pairs (unit_a INT, unit_b INT)")
-        for name, rows in (("units", units), ("pairs", pairs)):
-            if rows:
-                marks = ", ".join("?" * len(rows[0]))
-                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
-        define(connection, "matched_agreement")
-        return connection.sql(sql).to_arrow_table().to_pylist()
-
-    yield query
-    for connection in opened:
-        connection.close()
+        connection.from_arrow(matched).create("core_matched_pairs")
+        define(connection, "core_pair_roles")
+        rows = connection.sql("FROM core_pair_roles ORDER BY position").to_arrow_table().to_pylist()
+    return {method: [row for row in rows if row["method"] == method] for method in methods}
 
 
-def test_by_hand(ask):
-    units = [
-        ("roles", 0, [1, 0, 0], [0.3, 0.1, 0.1]),  # the largest is active: 1
-        ("roles", 1, [0, 1, 0], [0.2, 0.2, 0.1]),  # two tie, one is active: 0.5
-        ("roles", 2, [1, 1, 0], [0.1, 0.1, 0.2]),  # the largest is not active: 0
-        ("roles", 3, [0, 0, 1], [0.0, 0.0, 0.2]),
-        ("size", 0, [1, 0, 0], [0.5]),  # one score earns the share of active labels
-        ("size", 1, [0, 1, 0], [0.5]),
-        ("size", 2, [1, 1, 0], [0.4]),
-        ("size", 3, [0, 0, 1], [0.2]),
+def test_by_hand():
+    labels = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]
+    roles = [
+        [0.3, 0.1, 0.1],  # the largest is active: 1
+        [0.2, 0.2, 0.1],  # two tie, one is active: 0.5
+        [0.1, 0.1, 0.2],  # the largest is not active: 0
+        [0.0, 0.0, 0.2],
     ]
-    values = ask("FROM matched_pair_values('units', 'pairs') ORDER BY ALL", units, [(0, 1), (2, 3)])
-    found = [(row["credit_a"], row["credit_b"], row["value"]) for row in values]
-    assert found[:2] == [(1, 0.5, 0.75), (0, 1, 0.5)]
-    assert found[2:] == [pytest.approx(x) for x in ((1 / 3, 1 / 3, 1 / 3), (2 / 3, 1 / 3, 0.5))]
+    # One score earns the share of active labels.
+    found = judged({"roles": roles, "size": [0.5, 0.5, 0.4, 0.2]}, labels, [(0, 1), (2, 3)])
+    credits = [
+        (row["left_credit"], row["right_credit"], row["credit"])
+        for method in ("roles", "size")
+        for row in found[method]
+    ]
+    assert credits[:2] == [(1, 0.5, 0.75), (0, 1, 0.5)]
+    assert credits[2:] == [pytest.approx(x) for x in ((1 / 3, 1 / 3, 1 / 3), (2 / 3, 1 / 3, 0.5))]
     # Pair 0, 1: label 0 goes to 0 (0.3 > 0.2), label 1 to 1 (0.2 > 0.1). Pair 2, 3: two for 2,
     # and label 2 ties.
-    assert [(row["ranking_wins"], row["ranking_count"]) for row in values] == [
-        (2, 2),
-        (2.5, 3),
-        (1, 2),
-        (2, 3),
-    ]
-    whole = ask("FROM matched_agreement('units', 'pairs') ORDER BY g", units, [(0, 1), (2, 3)])
-    assert [tuple(row.values()) for row in whole] == [
-        ("roles", 0.625, 0.9, 2, 5, None),
-        ("size", pytest.approx(5 / 12), 0.6, 2, 5, None),
-    ]
+    assert [
+        (row["ranking_wins"], row["ranking_count"])
+        for method in ("roles", "size")
+        for row in found[method]
+    ] == [(2, 2), (2.5, 3), (1, 2), (2, 3)]
 
 
-def test_nothing_to_judge(ask):
-    units = [("gap", 0, [1, 0], [None, 0.1]), ("gap", 1, [0, 1], [0.1, 0.3])]
-    (row,) = ask("FROM matched_agreement('units', 'pairs')", units, [(0, 1)])
-    # The credit needs all scores; the ranking of the second label needs only its own.
-    assert tuple(row.values()) == ("gap", None, 1, 0, 1, "no pair without a missing score")
-    (row,) = ask("FROM matched_agreement('units', 'pairs')", units, [])
-    assert tuple(row.values()) == ("gap", None, None, 0, 0, "no matched pair")
+def test_nothing_to_judge():
+    """The credit needs all scores; the ranking of the second label needs only its own."""
+    scores = [[np.nan, 0.1, 0.0], [0.1, 0.3, 0.0]]
+    (row,) = judged({"gap": scores}, [[1, 0, 0], [0, 1, 0]], [(0, 1)])["gap"]
+    assert (row["credit"], row["ranking_wins"], row["ranking_count"]) == (None, 1, 1)
+    assert judged({"gap": scores}, [[1, 0, 0], [0, 1, 0]], []) == {"gap": []}
 
 
-def test_equal_coordinates_earn_the_share_of_active_labels(ask):
+def test_equal_coordinates_earn_the_share_of_active_labels():
     """17,416 labels over 16,578 units: what any method earns whose three scores are one."""
     count, labels = 16_578, np.zeros((16_578, 3), int)
     labels[np.arange(count), np.arange(count) % 3] = 1
     twice = np.arange(17_416 - count)
     labels[twice, (twice + 1) % 3] = 1
     assert labels.sum() == 17_416
-    table = pa.table(
-        {
-            "g": ["abs"] * count,
-            "unit": range(count),
-            "labels": labels.tolist(),
-            "scores": [[0.1 * unit] for unit in range(count)],
-        }
-    )
-    with duckdb.connect() as connection:
-        connection.from_arrow(table).create("units")
-        connection.execute(
-            "CREATE TABLE pairs AS "
-            "SELECT 2 * i AS unit_a, 2 * i + 1 AS unit_b FROM range(8289) AS numbers (i)"
-        )
-        define(connection, "matched_agreement")
-        rows = connection.sql("FROM matched_agreement('units', 'pairs')").fetchall()
-    assert rows[0][1] == pytest.approx(0.3501829734185867, abs=1e-13)
-    assert rows[0][3] == 8289
+    pairs = np.arange(count).reshape(-1, 2)
+    rows = judged({"abs": 0.1 * np.arange(count)}, labels, pairs)["abs"]
+    credit = np.mean([row["credit"] for row in rows])
+    assert credit == pytest.approx(0.3501829734185867, abs=1e-13)
+    assert len(rows) == 8289
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_random_units(ask, seed):
+def test_random_units(seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, (120, 3))
     magnitude = rng.integers(1, 40, 120) / 40
@@ -113,48 +115,20 @@ def test_random_units(ask, seed):
         "distinct": rng.normal(size=(120, 3)),
         "gaps": gaps,
         "one score": magnitude,
-        None: np.full(120, np.nan),
+        "none": np.full(120, np.nan),
     }
-    units = [
-        (g, unit, labels[unit].tolist(), np.atleast_1d(scores[unit]).tolist())
-        for g, scores in methods.items()
-        for unit in range(120)
-    ]
-    # A missing score is NULL as well as NaN.
-    units = [
-        (g, unit, y, [None if s != s and unit % 2 else s for s in scores])
-        for g, unit, y, scores in units
-    ]
-    rows = ask("FROM matched_agreement('units', 'pairs')", units, pairs.tolist())
-    values = ask("FROM matched_pair_values('units', 'pairs')", units, pairs.tolist())
-    assert {row["g"] for row in rows} == methods.keys()
-    for row in rows:
-        reference = matched_agreement(methods[row["g"]], labels, pairs)
-        for name in reference._fields:
-            expected = getattr(reference, name)
-            missing = np.isnan(expected)
-            assert row[name] == (None if missing else pytest.approx(expected, abs=1e-12)), name
-        assert (row["reason"] is None) == (row["accuracy"] is not None)
-        credit = role_credit(methods[row["g"]], labels)
-        for value in (each for each in values if each["g"] == row["g"]):
-            for side in "ab":
-                expected = credit[value[f"unit_{side}"]]
-                found = value[f"credit_{side}"]
+    for method, rows in judged(methods, labels, pairs).items():
+        reference = matched_agreement(methods[method], labels, pairs)
+        credits = [row["credit"] for row in rows if row["credit"] is not None]
+        assert len(credits) == reference.pair_count
+        assert sum(row["ranking_count"] for row in rows) == reference.ranking_count
+        if credits:
+            assert np.mean(credits) == pytest.approx(reference.accuracy, abs=1e-12)
+        if reference.ranking_count:
+            wins = sum(row["ranking_wins"] for row in rows) / reference.ranking_count
+            assert wins == pytest.approx(reference.ranking_accuracy, abs=1e-12)
+        credit = role_credit(methods[method], labels)
+        for row, units in zip(rows, pairs, strict=True):
+            for side, unit in zip(("left", "right"), units, strict=True):
+                found, expected = row[f"{side}_credit"], credit[unit]
                 assert found is None if np.isnan(expected) else found == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("units", "message"),
-    [
-        ([("a", 0, [1, 2], [0.5])], "expected 0 or 1"),
-        ([("a", 0, [1, None], [0.5])], "expected 0 or 1"),
-        ([("a", 0, [], [0.5])], "expected 0 or 1"),
-        ([("a", 0, None, [0.5])], "expected 0 or 1"),
-        ([("a", 0, [1, 0, 1], [0.5, 0.5])], "2 scores for 3 labels"),
-        ([("a", 0, [1, 0], None)], "0 scores for 2 labels"),
-        ([("a", 0, [1, 0], [0.5])], "the pair 0, 1 is not among"),
-    ],
-)
-def test_refusals(ask, units, message):
-    with pytest.raises(duckdb.Error, match=message):
-        ask("FROM matched_agreement('units', 'pairs')", units, [(0, 1)])

@@ -4,8 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from random_audit import EPSILON, random_audit
-from test_oracles import METRICS, by_cell, cell_of, near, rows_of
+from random_audit import EPSILON, METRICS, by_cell, cell_of, near, rows_of
 
 from decaf.routing.population import summarise
 from decaf.routing.profiles import profile
@@ -18,11 +17,6 @@ from decaf.studies.imagenet9.behaviours import (
 )
 
 CLASSES, SOURCES = 3, 60
-
-
-@pytest.fixture(params=[0, 1])
-def audit(request):
-    return random_audit(request.param)
 
 
 def responses_of(rows):

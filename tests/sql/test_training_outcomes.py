@@ -2,7 +2,7 @@
 
 import json
 
-from test_oracles import rows_of
+from random_audit import rows_of
 
 from decaf.models.training.progress import EpochRecord
 from decaf.studies.imagenet9.recipes import FineTuningOutcome, ImageNet9FineTune

@@ -177,16 +177,13 @@ def _commit_block(root, model, pair_ids):
     seconds = {f"{step}_seconds": 0.25 for step in ("load", "prepare", "forward", "wall", "cpu")}
     cost = cost_row(key, rows, 4 * rows, 22 * rows, **seconds, peak_memory_bytes=1000)
     cost |= {"batch_size": 1024, "requested_batch_size": 1024}
-    tables = {"trajectories": trajectories, "costs": _rows("costs", [cost])}
-    units = (f"{model.name}-clean", unit)
-    commit(root, "units", STUDY, key, tables, model_id=model.name, units=units)
     columns = profile(q_plus - q_minus, T, EPSILON).columns()
     columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
-    unit = f"{unit}-at-{EPSILON}"
-    routed = {"unit_key": pa.repeat(unit, rows), "epsilon": np.full(rows, EPSILON)}
-    tables = {"profiles": pa.table(names | routed | columns)}
-    key = f"{model.name}-profiles"
-    commit(root, "units", STUDY, key, tables, model_id=model.name, units=(unit,))
+    units = (f"{model.name}-clean", unit, f"{unit}-at-{EPSILON}")
+    routed = {"unit_key": pa.repeat(units[-1], rows), "epsilon": np.full(rows, EPSILON)}
+    tables = {"trajectories": trajectories, "costs": _rows("costs", [cost])}
+    tables |= {"profiles": pa.table(names | routed | columns)}
+    commit(root, "units", STUDY, key, tables, model_id=model.name, units=units)
 
 
 def _lists(values):

@@ -1,8 +1,13 @@
-"""A made-up audit as staging tables: ties, withheld rows, a group of one model, missing sources."""
+"""A made-up audit as staging tables: ties, withheld rows, a group of one model, missing sources.
 
+And what tests of its views compare with: its cells, and the draws of the SQL.
+"""
+
+from collections import defaultdict
 from datetime import UTC, datetime
 
 import numpy as np
+import pytest
 
 from decaf.routing.profiles import profile
 
@@ -15,6 +20,9 @@ GRIDS = {
 REPETITIONS = {"blend": 1, "patch": 1, "shuffle": 2}
 MODELS = ["m0", "m1", "m1 again", "m2"]
 """``m1 again`` repeats the scores of ``m1``; ``m2`` lacks some sources."""
+
+
+METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 
 
 def random_audit(seed):
@@ -48,6 +56,56 @@ def random_audit(seed):
         "stg_trajectories": kept,
         "stg_profiles": [_route(row) for row in kept],
     }
+
+
+def rows_of(relation):
+    return relation.to_arrow_table().to_pylist()
+
+
+def by_cell(audit, table):
+    """Rows by model, pair type and path, each with what its pair is."""
+    pairs = {pair["pair_id"]: pair for pair in audit["stg_pairs"]}
+    cells = defaultdict(list)
+    for row in audit[table]:
+        row = pairs[row["pair_id"]] | row
+        cells[row["model_id"], row["pair_type"], row["path"]].append(row)
+    return dict(cells)
+
+
+def cell_of(row):
+    return row["model_id"], row["pair_type"], row["path"]
+
+
+def near(value):
+    """A number or several, to 11 digits; NULL where the one number is undefined."""
+    is_undefined = np.ndim(value) == 0 and np.isnan(value)
+    return None if is_undefined else pytest.approx(value, abs=1e-11, rel=1e-11)
+
+
+def source_draws(connection, replicates, seed):
+    """Positions of the sources that every replicate draws, by pair type."""
+    draws = connection.sql(
+        f"""
+        WITH layouts AS (
+            SELECT pair_type AS layout, position, NULL AS stratum FROM core_sources
+        )
+        SELECT layout, list(positions ORDER BY replicate) AS drawn
+        FROM bootstrap_draws('layouts', {replicates}, {seed})
+        GROUP BY layout
+        """
+    )
+    return {row["layout"]: np.array(row["drawn"]) for row in rows_of(draws)}
+
+
+def model_draws(connection, count, replicates, seed):
+    """Draws of models, or of anything else of which there are so many."""
+    rows = connection.sql(
+        "SELECT (hash(concat_ws(':', $seed, replicate, place)) % $count)::INT AS drawn "
+        "FROM range($replicates) AS a (replicate), range($count) AS b (place) "
+        "ORDER BY replicate, place",
+        params={"seed": seed, "count": count, "replicates": replicates},
+    ).fetchall()
+    return np.reshape(rows, (replicates, count))
 
 
 def _planned(model, kept):

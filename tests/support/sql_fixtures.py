@@ -3,10 +3,19 @@
 import duckdb
 import pyarrow as pa
 import pytest
-from view_tables import VIEWS, above_staging, columns_of, staged_schemas
+from random_audit import random_audit
+from view_tables import (
+    VIEWS,
+    above_staging,
+    columns_of,
+    define,
+    execute,
+    reads_nothing,
+    staged_schemas,
+)
 
 from warehouse.query import functions
-from warehouse.query.views import CHECKS, create_views
+from warehouse.query.views import CHECKS
 
 READABLE = ("core", "out", "paper")
 SCHEMAS = staged_schemas()
@@ -28,8 +37,9 @@ def columns(idle):
     checks = {
         view.name: connection.sql(view.sql) for view in VIEWS.values() if view.folder == CHECKS
     }
+    tables = {*SCHEMAS, *(view.name for view in VIEWS.values() if reads_nothing(view))}
     named = {
-        name: connection.table(name) if name in SCHEMAS else connection.view(name)
+        name: connection.table(name) if name in tables else connection.view(name)
         for name in [*SCHEMAS, *(v.name for v in VIEWS.values() if v.kind in READABLE)]
     }
     return {name: columns_of(relation) for name, relation in (named | checks).items()}
@@ -55,10 +65,31 @@ def catalogue(idle):
         idle.append(connection)
 
 
+@pytest.fixture(params=[0, 1])
+def audit(request):
+    return random_audit(request.param)
+
+
+@pytest.fixture
+def ask():
+    """Rows of a query with a view or macro over tables of a few rows: ask(name, sql, **tables)."""
+
+    def query(name, sql, **tables):
+        with duckdb.connect(config={"threads": 2}) as connection:
+            functions.register(connection)
+            for table, rows in tables.items():
+                connection.from_arrow(pa.table(rows)).create(table)
+            define(connection, name)
+            return connection.sql(sql).to_arrow_table().to_pylist()
+
+    return query
+
+
 def empty_catalogue():
     connection = duckdb.connect(config={"threads": 2})
     functions.register(connection)
     for name, schema in SCHEMAS.items():
         connection.from_arrow(schema.empty_table()).create(name)
-    create_views(connection, above_staging())
+    for view in above_staging():
+        execute(connection, view)
     return connection

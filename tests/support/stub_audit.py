@@ -23,7 +23,7 @@ COLUMNS = {
     "out_models": "study VARCHAR, model_id VARCHAR, position BIGINT, family VARCHAR,"
     " architecture VARCHAR, weights_sha256 VARCHAR, card VARCHAR, training VARCHAR",
     "core_blocks": "study VARCHAR, run_id VARCHAR, model_id VARCHAR, block BIGINT,"
-    " path_count BIGINT, trajectory_count BIGINT, is_scored BOOLEAN, is_routed BOOLEAN",
+    " is_scored BOOLEAN, is_routed BOOLEAN",
     "out_pair_types": "study VARCHAR, pair_type VARCHAR, plus_variant VARCHAR,"
     " minus_variant VARCHAR, pair_count BIGINT, source_count BIGINT",
     "out_model_profiles": "study VARCHAR, model_id VARCHAR, family VARCHAR, position BIGINT,"
@@ -166,7 +166,7 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
         models.append((study, model, position, family, "timm/" + model, digest, "{}", None))
     insert(connection, "out_models", models)
     blocks = [
-        (study, RUN_ID, model, block, 2, 20, done, done)
+        (study, RUN_ID, model, block, done, done)
         for model in audit.models
         for block in range(4)
         for done in [audit.is_finished or (audit.has_rows and block == 0)]

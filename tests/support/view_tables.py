@@ -1,11 +1,13 @@
 """Views over tables of a few rows instead of files."""
 
 import csv
+from functools import cache
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
+from warehouse.query import functions
 from warehouse.query.provided import COMMITTED_UNITS, RECEIPT_FILES, RECEIPTS
 from warehouse.query.views import CHECKS, MACRO, STAGING, in_order, views
 from warehouse.tables.columns import SQL_TYPES, TEXT
@@ -42,7 +44,39 @@ def define(connection, name):
         if is_defined(needed):
             define(connection, needed)
     if VIEWS[name].folder != CHECKS:
+        execute(connection, VIEWS[name])
+
+
+def define_over(connection, name, columns, given):
+    """Create a view over text rows of what it reads; relations that are not given have none."""
+    functions.register(connection)
+    for relation in relations(name):
+        create(connection, relation, columns[relation], given.get(relation, []))
+    define(connection, name)
+
+
+def execute(connection, view):
+    """Create a view or macro whose inputs are there.
+
+    A view that reads nothing is a table here: hundreds of typed values would be parsed anew
+    wherever one of them is asked for.
+    """
+    if reads_nothing(view):
+        typed = _typed_values(view.name)  # noqa: F841 - found by DuckDB
+        connection.execute(f"CREATE OR REPLACE TABLE {view.name} AS FROM typed")
+    else:
+        connection.execute(view.sql)
+
+
+def reads_nothing(view):
+    return view.kind != MACRO and not view.inputs
+
+
+@cache
+def _typed_values(name):
+    with duckdb.connect() as connection:
         connection.execute(VIEWS[name].sql)
+        return connection.view(name).to_arrow_table()
 
 
 def relations(name):
@@ -55,7 +89,7 @@ def relations(name):
 
 def is_defined(name):
     """Whether a relation is never given: a macro, or a view that reads nothing, of typed values."""
-    return name in VIEWS and (VIEWS[name].kind == MACRO or not VIEWS[name].inputs)
+    return name in VIEWS and (VIEWS[name].kind == MACRO or reads_nothing(VIEWS[name]))
 
 
 def create(connection, name, columns, rows):

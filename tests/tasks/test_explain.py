@@ -12,7 +12,7 @@ from decaf.errors import DataError, ModelError
 from decaf.plan.study import Study
 from tasks.plan import order_of, plan_audit, plan_units, run_id_of
 from tasks.units.orders import UNITS, commit_key, run_order
-from tasks.units.scope import of_kind
+from tasks.units.scope import Scope, of_kind
 from warehouse.commits import receipts
 from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import open_root
@@ -55,7 +55,7 @@ def trained(given):
 
 
 def planned(study):
-    units = of_kind(plan_units(study, study.pair_set()), "explain")
+    units = of_kind(plan_units(Scope(study, study.pair_set())), "explain")
     return {(unit.model_id, unit.name): unit for unit in units}
 
 

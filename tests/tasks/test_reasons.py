@@ -2,25 +2,31 @@
 
 import subprocess
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
+from decaf.errors import BadInput, WarehouseError
 from decaf.models.checkpoint import save
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Study
+from decaf.plan.units import Unit
 from decaf.reveal.paths.blend import Blend
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
-from tasks.manifest import commit_run
-from tasks.plan import plan_audit
-from tasks.reasons import changed_parts, misses
+from tasks.manifest import commit_outcome, commit_run
+from tasks.plan import force_units, plan_audit
+from tasks.reasons import Before, Reason, changed_parts, misses, reasons_of
 from tasks.units.kinds import KINDS
 from tasks.units.orders import UNITS, commit_key, together
-from warehouse.commits import layout
+from warehouse.commits import layout, receipts, writer
+from warehouse.commits.migrations import Migration, store_version, upgrade
 from warehouse.commits.writer import commit, open_root
+from warehouse.query.catalog import connect
+from warehouse.upkeep.retention import set_aside
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,14 +71,28 @@ def commit_all(study, kinds=("predict", "score", "route")):
     open_root(study.warehouse)
     commit_run(plan)
     for group in together(unit for unit in plan.units if unit.kind in kinds):
-        keys = tuple(unit.key for unit in group)
-        model = group[0].model_id
-        commit(plan.root, UNITS, study.study, commit_key(group), {}, model_id=model, units=keys)
+        commit_group(plan, group)
+
+
+def commit_group(plan, group):
+    keys, model = tuple(unit.key for unit in group), group[0].model_id
+    commit(plan.root, UNITS, plan.study.study, commit_key(group), {}, model_id=model, units=keys)
+
+
+class Earlier(datetime):
+    """A clock that is set back by a day."""
+
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.now(tz) - timedelta(days=1)
 
 
 def found(study):
+    return reasons(planned(study))
+
+
+def reasons(plan):
     """Reasons by model and kind, with how many units have each."""
-    plan = planned(study)
     return {
         (miss.model_id, miss.kind, *miss.reason): miss.unit_count
         for miss in misses(plan.units, plan.reasons)
@@ -192,6 +212,40 @@ def test_the_newest_run_is_what_was_before(study):
     assert {key[1:] for key in roots(study)} == {("score", "part changed", "reveal")}
 
 
+def test_no_older_manifest_is_read_than_it_takes(study):
+    commit_all(other(study, stages=5))
+    commit_all(other(study, paths={"blend": Blend(sigma=2.0)}))
+    runs = sorted(receipts.read_kind(study.warehouse, "runs", "try"), key=lambda r: r.committed_at)
+    for file in runs[0].files:
+        (Path(study.warehouse) / file.path).unlink()
+    assert {key[1:] for key in roots(study)} == {("score", "part changed", "reveal")}
+    with pytest.raises(WarehouseError, match="cannot be read"):
+        found(other(study, paths={"another": Blend()}))
+
+
+def test_what_follows_says_of_which_kind(study):
+    score = Unit("score", "blend", "one", 0, {"weights": "a"})
+    known = {score.slot: Before("older", {"weights": "b"})}
+    route = Unit("route", "blend", "one", 0, {"epsilon": "1"}, needs=(score,))
+    analyse = Unit("analyse", "table", None, None, {}, needs=(route, score))
+    followers = {
+        route.slot: Before("older route", {"epsilon": "1"}),
+        analyse.slot: Before("older table", {}),
+    }
+    both = reasons_of([score, route], {}, known | followers)
+    assert both[score.key] == Reason("part changed", "weights")
+    assert both[route.key] == Reason("cascade", "score")
+    stored = {score.key: "commit"}
+    assert reasons_of([score, route], stored, known | followers) == {
+        route.key: Reason("cascade", "score")
+    }
+    stored[route.key] = "commit"
+    unchanged = {unit.slot: Before(unit.key, dict(unit.parts)) for unit in (score, route)}
+    assert reasons_of([score, route, analyse], stored, followers | unchanged) == {
+        analyse.key: Reason("cascade", "route")
+    }, "one of its models is gone"
+
+
 def test_another_study_is_not_looked_at(study):
     commit_all(study.model_copy(update={"study": "another"}))
     assert {key[2] for key in roots(study)} == {"first run"}
@@ -233,3 +287,88 @@ def test_explaining_loads_no_torch():
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout == "False\n"
+
+
+def test_forced_units_and_their_followers(study):
+    commit_all(study)
+    plan = plan_audit(study, study.pair_set(), ["score:bl*@one"])
+    assert reasons(plan) == {
+        ("one", "score", "forced", ""): 3,
+        ("one", "route", "cascade", "score"): 3,
+    }
+    assert found(study) == {}, "asking writes nothing"
+    assert force_units(study, ["route@two"]) == "3 units of work are computed again"
+    assert found(study) == {("two", "route", "forced", ""): 3}
+
+
+def test_a_forcing_is_done_once_and_whole(study):
+    commit_all(study)
+    first = planned(study).run_id
+    commit_outcome(planned(study), 0, 0)
+    assert force_units(study, ["score@one"]) == "3 units of work are computed again"
+    forced_plan = planned(study)
+    assert forced_plan.run_id != first
+    commit_run(forced_plan)
+    group = together(forced_plan.pending)[0]
+    commit_group(forced_plan, group)
+    # Killed here: the same command does the rest, and forces no unit twice.
+    assert "going on" in force_units(study, ["score@one"])
+    assert {unit.key for unit in planned(study).pending} == {
+        unit.key for unit in forced_plan.pending if unit not in group
+    }
+    for rest in together(planned(study).pending):
+        commit_group(forced_plan, rest)
+    assert "going on" in force_units(study, ["score@one"]), "killed before its checks"
+    assert found(study) == {}
+    commit_outcome(planned(study), 0, 0)
+    assert force_units(study, ["score@one"]) == "3 units of work are computed again"
+    assert {unit.parts["edition"] for unit in planned(study).pending if unit.kind == "score"} == {
+        "3"
+    }
+
+
+def test_a_forcing_outlives_a_clock_that_is_set_back(study, monkeypatch):
+    commit_all(study)
+    commit_outcome(planned(study), 0, 0)
+    with monkeypatch.context() as clock:
+        clock.setattr(writer, "datetime", Earlier)
+        force_units(study, ["score@one"])
+        commit_all(study)
+        assert "going on" in force_units(study, ["score@one"])
+        commit_outcome(planned(study), 0, 0)
+    assert force_units(study, ["score@one"]) == "3 units of work are computed again"
+
+
+def test_another_configuration_knows_what_was_forced(study):
+    commit_all(study)
+    force_units(study, ["predict"])
+    commit_all(study)
+    other_path = other(study, paths={"blend": Blend(sigma=2.0)})
+    commit_all(other_path)
+    force_units(other_path, ["score:blend"])
+    assert {key[1:] for key in roots(other_path)} == {("score", "forced", "")}
+    assert found(study) == {}, "its results are as they were"
+
+
+@pytest.mark.parametrize("name", ["scores", "score:patch", "score@three", "analyse@one", "*:*@"])
+def test_a_name_of_no_unit(study, name):
+    commit_all(study)
+    with pytest.raises(BadInput, match="no unit of the study is called .* among predict, score"):
+        force_units(study, [name])
+
+
+def test_a_result_in_a_schema_that_no_upgrade_carries_over(study):
+    commit_all(study)
+    units = [r for r in receipts.read_kind(study.warehouse, UNITS, "try") if r.model_id == "one"]
+    step = Migration(1, "drops a model", lambda root: set_aside(root, "try", units, 1))
+    assert upgrade(study.warehouse, (step,)) == [step]
+    store_version(study.warehouse, 1)  # which is the newest that plans are made of
+    assert found(study) == {
+        ("one", kind, "other schema", "version 1"): 3 for kind in ("predict", "score", "route")
+    }
+    set_aside(study.warehouse, "try", [], 1)
+    with connect(study.warehouse) as connection:
+        query = "SELECT DISTINCT model_id FROM core_run_units WHERE is_made"
+        assert connection.sql(query).fetchall() == [("two",)]
+    commit_all(study)
+    assert found(study) == {}

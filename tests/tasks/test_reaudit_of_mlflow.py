@@ -58,7 +58,7 @@ def test_two_days(study, tmp_path, monkeypatch):
         opened = study(registered.uri)
         root = open_root(opened.warehouse)
 
-        monday = discover(opened, root)
+        monday = discover(opened, root, opened.pair_set())
         assert {one.problem for one in monday.resolved} == {None}
         assert set(monday.changes().values()) == {"new"}
         assert len(monday.audited.models) == 6
@@ -72,7 +72,7 @@ def test_two_days(study, tmp_path, monkeypatch):
         registered.add("no card", files["no card"], files=["python_model.pkl"])
         registered.alias("moved", "champion", "2")
 
-        tuesday = discover(opened, root)
+        tuesday = discover(opened, root, opened.pair_set())
         assert tuesday.changes() == {
             "worse": "weights",
             "again": "version",
@@ -91,7 +91,7 @@ def test_two_days(study, tmp_path, monkeypatch):
 
         # What failed is tried again; without it, nothing would be left to do.
         assert not is_unchanged(opened, root, listed(opened.registry), opened.data.pair_set())
-        assert not discover(opened, root).is_changed
+        assert not discover(opened, root, opened.pair_set()).is_changed
 
         # A version that is downloaded is not asked for again.
         worse = next(one for one in tuesday.resolved if one.entry.label == "worse")

@@ -67,7 +67,7 @@ def unchanged(study, root):
 
 def recorded(study, root):
     """Record what is found now, as if it had been audited, judged and told."""
-    found = discover(study, root)
+    found = discover(study, root, study.pair_set())
     key = commit_reaudit(found, "run")
     commit(root, ALERTS, study.study, key, {})
     return found
@@ -82,13 +82,13 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     first = recorded(study, root)
     assert first.changes() == {"net": "new", "other": "new"}
     assert unchanged(study, root)
-    assert not discover(study, root).is_changed
+    assert not discover(study, root, study.pair_set()).is_changed
 
     (zoo / "net" / "2").mkdir()
     failed = recorded(study, root)
     assert failed.changes() == {"net": "failed", "other": "none"}
     # The same failure is no news, but it is tried again.
-    assert discover(study, root).changes()["net"] == "none"
+    assert discover(study, root, study.pair_set()).changes()["net"] == "none"
     assert not unchanged(study, root)
 
     shutil.copytree(zoo / "net" / "1", zoo / "net" / "2", dirs_exist_ok=True)
@@ -102,7 +102,7 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     assert rows == [("net", "2", "audited"), ("other", rows[1][1], "gone")]
 
     put(zoo / "other", seed=3)
-    again = discover(study, root)
+    again = discover(study, root, study.pair_set())
     assert (again.changes()["other"], again.gone()) == ("new", [])
 
 
@@ -121,14 +121,14 @@ def test_what_changes_of_the_study_is_said(opened, tmp_path, changed, words):
     recorded(*opened())
     study, root = opened(**changed)
     assert not unchanged(study, root)
-    reason = discover(study, root).changes()["net"]
+    reason = discover(study, root, study.pair_set()).changes()["net"]
     assert words in reason.split(", ")
 
 
 def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_path):
     put(tmp_path / "zoo" / "net", seed=1)
     study, root = opened()
-    commit_reaudit(discover(study, root), None)
+    commit_reaudit(discover(study, root, study.pair_set()), None)
     assert not newest(root, study.study).is_settled
     assert not unchanged(study, root)
 
@@ -146,7 +146,7 @@ def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch)
         for module in (writer, reaudits):
             monkeypatch.setattr(module, "datetime", Clock)
         study, root = opened(epsilon=epsilon)
-        found = discover(study, root)
+        found = discover(study, root, study.pair_set())
         plan = plan_audit(found.audited, study.pair_set())
         commit_run(plan)
         commit_outcome(plan, 0, 0)
@@ -176,18 +176,18 @@ def test_what_moves_meanwhile_is_noted(opened, settings, tmp_path):
         put(zoo / "net" / version, seed=int(version))
     alias(zoo / "net", champion=1)
     study, root = opened()
-    found = discover(study, root)
+    found = discover(study, root, study.pair_set())
     alias(zoo / "net", champion=2)
     commit_reaudit(found, "run")
     (row,) = newest(root, study.study).rows.values()
     assert "moved to version 2 while version 1 was being audited" in row["problem"]
-    assert discover(study, root).changes() == {"net@champion": "weights"}
+    assert discover(study, root, study.pair_set()).changes() == {"net@champion": "weights"}
 
 
 def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     folder = put(tmp_path / "zoo" / "net", seed=1)
     study, root = opened()
-    found = discover(study, root)
+    found = discover(study, root, study.pair_set())
     plan = plan_audit(found.audited, study.pair_set())
     order = order_of(plan, plan.units[:1], tmp_path / "pixels", None).model
     loaded_model(order)

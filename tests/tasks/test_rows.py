@@ -22,6 +22,7 @@ BLOCK = PairBlock(
     class_id=np.array([0, 1]),
     feature=np.zeros(2, int),
 )
+IDS = {"blend": BLOCK.pair_ids, "few": BLOCK.pair_ids}
 
 
 def branches(values):
@@ -33,7 +34,7 @@ WHOLE = [[[0.5, 0.5], [0.6, 0.8], [0.9, 0.5]], [[0.5, 0.5], [0.5, 0.5], [0.51, 0
 
 
 def test_trajectories_are_lists_of_both_branches():
-    kept, withheld = trajectory_rows({"blend": "key"}, BLOCK, GRIDS, branches(WHOLE))
+    kept, withheld = trajectory_rows({"blend": "key"}, IDS, GRIDS, branches(WHOLE))
     assert withheld.num_rows == 0
     assert kept.to_pylist()[0] == {
         "unit_key": "key",
@@ -49,7 +50,7 @@ def test_trajectories_are_lists_of_both_branches():
 def test_a_trajectory_with_one_bad_score_is_withheld_whole():
     bad = np.array(WHOLE)
     bad[1, 1] = [np.nan, np.inf]
-    kept, withheld = trajectory_rows({"blend": "key"}, BLOCK, GRIDS, branches(bad))
+    kept, withheld = trajectory_rows({"blend": "key"}, IDS, GRIDS, branches(bad))
     assert kept["pair_id"].to_pylist() == ["a"]
     (row,) = withheld.to_pylist()
     assert (row["pair_id"], row["stage_count"], row["non_finite_count"]) == ("b", 3, 2)
@@ -57,7 +58,7 @@ def test_a_trajectory_with_one_bad_score_is_withheld_whole():
 
 def test_a_block_without_a_whole_trajectory_gives_no_rows():
     kept, withheld = trajectory_rows(
-        {"blend": "key"}, BLOCK, GRIDS, branches(np.full((2, 3, 2), np.nan))
+        {"blend": "key"}, IDS, GRIDS, branches(np.full((2, 3, 2), np.nan))
     )
     assert (kept.num_rows, withheld.num_rows) == (0, 2)
 
@@ -77,7 +78,7 @@ def test_a_value_without_classes_predicts_none():
 
 def test_profiles_come_from_stored_trajectories_by_hand():
     # First pair: r = 0, -0.2, 0.4 with weights 1/4, 1/2, 1/4. Second: d = 0.01, below the gate.
-    kept, _ = trajectory_rows({"blend": "key"}, BLOCK, GRIDS, branches(WHOLE))
+    kept, _ = trajectory_rows({"blend": "key"}, IDS, GRIDS, branches(WHOLE))
     first, second = profile_rows("profile", kept, 0.02).to_pylist()
     assert first["evidence"] == pytest.approx(0.1)
     assert first["contradiction"] == pytest.approx(0.1)
@@ -91,7 +92,7 @@ def test_repetitions_and_paths_keep_their_own_rows_and_stages():
     repeated = np.array(WHOLE)[:, None].repeat(2, axis=1)
     repeated[0, 1] = np.nan
     two = {"blend": repeated, "few": np.array(WHOLE)[:, None, ::2]}
-    kept, withheld = trajectory_rows({"blend": "a key", "few": "another"}, BLOCK, GRIDS, two)
+    kept, withheld = trajectory_rows({"blend": "a key", "few": "another"}, IDS, GRIDS, two)
     names = ("unit_key", "path", "pair_id", "repetition")
     assert list(zip(*(kept[name].to_pylist() for name in names), strict=True)) == [
         ("a key", "blend", "a", 0),

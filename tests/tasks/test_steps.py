@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import pytest
 from prefect.states import Completed, Failed
 
-from decaf.errors import DiskRefuses
+from decaf.errors import DiskRefuses, ModelError, OrchestrationLost
 from tasks.prefect import audit_steps as steps
+from tasks.prefect.reaudit_steps import problems_of
 
 WORKERS = 2
 PATIENCE_SECONDS = 60
@@ -28,8 +29,8 @@ def audit(monkeypatch, client):
     def run(names, compute):
         monkeypatch.setattr(steps, "store_labelled", lambda plan: None)
         monkeypatch.setattr(steps, "by_model", lambda plan: {name: [("unit",)] for name in names})
-        monkeypatch.setattr(steps, "compute", compute)
-        return steps.model_by_model(client, SimpleNamespace(), None)
+        monkeypatch.setattr(steps, "compute_model", compute)
+        return steps.compute(client, SimpleNamespace(), None)
 
     return run
 
@@ -83,3 +84,14 @@ def test_stopped_by_a_signal_it_lets_go_of_the_workers(audit, client):
     with pytest.raises(KeyboardInterrupt):
         audit("abcdef", compute)
     assert client.closed.is_set()
+
+
+def test_a_re_audit_leaves_out_what_a_model_is_to_blame_for():
+    failed = Failed(data=ModelError("no head"))
+    assert problems_of({"a": Completed(), "b": failed}) == {"b": "no head"}
+
+
+@pytest.mark.parametrize("error", [DiskRefuses("no room"), OrchestrationLost("no scheduler")])
+def test_a_re_audit_ends_where_no_model_is_to_blame(error):
+    with pytest.raises(type(error), match=str(error)):
+        problems_of({"a": Failed(data=ModelError("no head")), "b": Failed(data=error)})

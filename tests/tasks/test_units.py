@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from decaf.errors import ModelError
+from decaf.errors import DataError, ModelError, ResponseError
 from decaf.models.checkpoint import save
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.preparation import untrained
@@ -13,7 +15,7 @@ from decaf.reveal.paths.patches import Patches
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
 from tasks.plan import plan_units
-from tasks.units.scope import of_kind
+from tasks.units.scope import Scope, of_kind
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def study(tmp_path):
 
 
 def units(study, kind):
-    return of_kind(plan_units(study, study.pair_set()), kind)
+    return of_kind(plan_units(Scope(study, study.pair_set())), kind)
 
 
 def keys(study, kind="score"):
@@ -87,7 +89,7 @@ def test_every_model_block_and_path_is_a_unit(study):
     assert [unit.row_count for unit in scored] == [4, 4, 4, 4]
     assert [unit.block for unit in units(study, "predict")] == [0, 1]
     assert [unit.needs for unit in units(study, "route")] == [(unit,) for unit in scored]
-    planned = plan_units(study, study.pair_set())
+    planned = plan_units(Scope(study, study.pair_set()))
     assert len({unit.key for unit in planned}) == len(planned) == 10
 
 
@@ -144,8 +146,55 @@ def test_more_sources_keep_the_blocks_that_are_whole(study):
     pairs = study.pair_set()
     rows = pairs.blocks(study.sources_per_block)[0]
     fewer = type(pairs)(pairs.inputs, tuple(pairs.pairs[row] for row in rows), pairs.geometry)
-    first = {unit.key for unit in plan_units(study, fewer)}
-    assert first == {unit.key for unit in plan_units(study, pairs) if unit.block == 0}
+    first = {unit.key for unit in plan_units(Scope(study, fewer))}
+    assert first == {unit.key for unit in plan_units(Scope(study, pairs)) if unit.block == 0}
+
+
+def limited(study, *pair_types):
+    return study.model_copy(
+        update={"paths": {**study.paths, "blend": Blend(pair_types=pair_types)}}
+    )
+
+
+def test_a_path_for_some_pairs(study):
+    few, every = limited(study, "shape"), limited(study, "shape", "wall_hue")
+    assert {pair.pair_type for pair in study.pair_set().pairs} == {"shape", "wall_hue"}
+    assert [(unit.name, unit.row_count) for unit in units(few, "score")] == [
+        ("blend", 2),
+        ("patch", 4),
+    ] * 2
+    assert keys(every) == keys(study)
+    changed = {unit.name for unit in units(few, "score") if unit.key not in keys(study)}
+    assert changed == {"blend"}
+    assert keys(few, "predict") == keys(study, "predict")
+    with pytest.raises(DataError, match="path blend is for pairs of type 'hue'.* wall_hue"):
+        units(limited(study, "shape", "hue"), "score")
+
+
+def test_a_block_without_pairs_of_a_path_has_no_unit_of_it(study):
+    whole = study.pair_set()
+    first = set(whole.blocks(study.sources_per_block)[0])
+    pairs = tuple(
+        pair for row, pair in enumerate(whole.pairs) if row in first or pair.pair_type == "wall_hue"
+    )
+    few = limited(study, "shape")
+    planned = plan_units(Scope(few, replace(whole, pairs=pairs)))
+    slots = [(unit.kind, unit.name, unit.block, unit.row_count) for unit in planned]
+    assert slots == [
+        ("predict", "", 0, None),
+        ("predict", "", 1, None),
+        ("score", "blend", 0, 2),
+        ("score", "patch", 0, 4),
+        ("score", "patch", 1, 2),
+        ("route", "blend", 0, None),
+        ("route", "patch", 0, None),
+        ("route", "patch", 1, None),
+    ]
+
+
+def test_a_path_for_no_pairs_is_refused():
+    with pytest.raises(ResponseError, match="pair_types is empty"):
+        Blend(pair_types=())
 
 
 def test_a_digest_that_was_promised_is_checked(study):

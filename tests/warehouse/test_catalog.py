@@ -253,7 +253,7 @@ def test_headers_are_complete():
         assert "\n" not in "".join(view[:4])
     order = [view.name for view in in_order()]
     assert len(set(order)) == len(order)
-    assert order.index("routing") < order.index("core_masses") < order.index("epsilon_sweep")
+    assert order.index("role_of") < order.index("core_profiles") < order.index("epsilon_sweep")
 
 
 def test_connect_is_public_and_the_package_cheap(small):

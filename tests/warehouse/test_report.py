@@ -1,6 +1,7 @@
 """The report: its content, its limits, and that nothing in it can reach out or break out."""
 
 import re
+from collections import namedtuple
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ from stub_audit import Audit, insert, many_models, open_stub, six_models
 
 from decaf.errors import UnknownName, WriteFailed
 from warehouse.report import cells, page
-from warehouse.report.audit import facts, figures
+from warehouse.report.audit import figures
 from warehouse.report.page import write_report
 
 
@@ -290,7 +291,8 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 
 
 def test_bar_lengths_are_the_components():
-    row = facts.Profile("m", "floor", "blend", 4, 0.5, 0.3, 0.2, 0.1, 0.05, 0.35, 0.3, 0.1)
+    row_type = namedtuple("Row", ["model_id", "path", *figures.COMPONENTS])
+    row = row_type("m", "blend", evidence=0.2, contradiction=0.1, fragility=0.05)
     svg = figures.profile_bars([row], ["blend"], largest=0.35, decimals=3)
     lengths = {}
     for metric in figures.COMPONENTS:

@@ -158,7 +158,7 @@ def test_the_official_benchmark_is_not_the_official_scan(tmp_path):
         connection.execute(official)
         paper = read_paper(connection, audit.study)
         reader = report_of(connection, audit, tmp_path)
-    assert MARK in benchmark_figures.semantics_picture(paper).svg
+    assert MARK in benchmark_figures.benchmark_pictures(paper)[0].svg
     protocol = protocol_figures.protocol_pictures(paper)[0]
     assert protocol.title.endswith("(the paper's figure 4a, on other data)")
     assert MARK not in protocol.svg
@@ -170,7 +170,7 @@ def test_values_are_written_above_their_intervals():
     """On a rim: the dashed line at 1, or the next bar's interval, would cross the digits."""
     audit = many_models(2, ("blend", "patch_a", "patch_b", "patch_c", "patch_d"))
     with open_stub(audit) as connection:
-        rows = read_paper(connection, audit.study).table(protocol_figures.PROTOCOL)
+        rows = read_paper(connection, audit.study).table("paper_imagenet9_protocol")
     own = [row for row in rows if row.of["pair_type"] == "mixed_rand"]
     svg = protocol_figures.metric_bars([row for row in own if row.of["metric"] in NAMES], "x", 1.0)
     written = re.findall(
@@ -204,7 +204,7 @@ def test_a_line_stands_where_bins_cannot_be_drawn(tmp_path):
         connection.execute("UPDATE paper_imagenet9_bins SET estimate = NULL")
         paper = read_paper(connection, audit.study)
         reader = report_of(connection, audit, tmp_path)
-    bins = benchmark_figures.bins_picture(paper)
+    bins = benchmark_figures.benchmark_pictures(paper)[2]
     assert (bins.svg, "figure 3c" in bins.title) == ("", True)
     assert f"{bins.title} {bins.note}" in reader.text
     assert bins.note == "Not drawn: no bin has all three behaviours, present and absent."

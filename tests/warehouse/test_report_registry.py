@@ -2,11 +2,9 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from stub_audit import Audit, open_stub
 
 from warehouse.report.page import write_report
-from warehouse.report.registry import facts
 
 DAYS = (datetime(2026, 3, 1, 8, tzinfo=UTC), datetime(2026, 3, 2, 8, tzinfo=UTC))
 VERSION = {"entry": "net", "version_before": "1", "version": "2"}
@@ -87,10 +85,3 @@ def test_a_study_without_a_registry_has_no_such_section(tmp_path):
     with open_stub(Audit()) as connection:
         text = write_report(connection, "demo", tmp_path / "r.html").read_text()
     assert "registry" not in text
-
-
-@pytest.mark.parametrize("part", facts.PARTS)
-def test_queries_have_the_columns_of_their_rows(part):
-    with open_stub(Audit()) as connection:
-        given = ["none"] * part.query.count("?")
-        assert tuple(connection.sql(part.query, params=given).columns) == part._fields

@@ -53,9 +53,9 @@ def locked_studies(storage: Storage) -> list[str]:
     return sorted(name.removesuffix(".lock") for name in names if ".lock" in name)
 
 
-def receipts_folder(kind: str, study: str) -> str:
-    """Folder with the receipts of one kind of commit."""
-    return f"{RECEIPTS}/{kind}/{checked_name(study, 'study')}"
+def receipts_folder(kind: str, study: str | None = None) -> str:
+    """Folder with the receipts of one kind of commit, of one study if it is given."""
+    return f"{RECEIPTS}/{kind}" + (f"/{checked_name(study, 'study')}" if study else "")
 
 
 def receipt(kind: str, study: str, key: str) -> str:

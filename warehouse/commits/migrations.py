@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from decaf.errors import AlreadyRunning, WarehouseError
 from warehouse import storage
-from warehouse.commits import layout
+from warehouse.commits import layout, receipts
 from warehouse.commits.lock import held_studies
 from warehouse.storage import Held, Root
 from warehouse.tables.columns import SCHEMA_VERSION
@@ -21,7 +21,8 @@ from warehouse.tables.columns import SCHEMA_VERSION
 class Migration(NamedTuple):
     """One step from a version to the next; ``apply`` may be stopped anywhere and called again.
 
-    A step that brings a new table calls :func:`warehouse.commits.seeds.write_missing_seeds`.
+    A step that brings a new table calls :func:`warehouse.commits.seeds.write_missing_seeds`. One
+    that cannot carry some results over calls ``warehouse.upkeep.retention.set_aside``.
     """
 
     from_version: int
@@ -31,6 +32,9 @@ class Migration(NamedTuple):
 
 MIGRATIONS: tuple[Migration, ...] = ()
 """All steps, from version 1 on without a gap; none as long as that is the newest."""
+
+SET_ASIDE = "schema-"
+"""Begin of the keys of the withdrawals that upgrades make; the version before follows."""
 
 
 def stored_version(root: Root) -> int:
@@ -112,3 +116,19 @@ def upgrade(root: Root, migrations: Sequence[Migration] = MIGRATIONS) -> list[Mi
             step.apply(root)
             store_version(root, step.from_version + 1)
     return missing
+
+
+def units_set_aside(root: Root, study: str) -> dict[str, int]:
+    """Units whose results no upgrade carried over, with the version that they were written in.
+
+    Raises
+    ------
+    WarehouseError
+        When a receipt is damaged.
+    """
+    return {
+        unit: int(receipt.key.removeprefix(SET_ASIDE).split("-")[0])
+        for receipt in receipts.read_kind(root, receipts.WITHDRAWALS, study)
+        if receipt.key.startswith(SET_ASIDE)
+        for unit in receipt.units
+    }

@@ -9,7 +9,7 @@ that is made again has another moment, so an old withdrawal does not concern it.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from decaf.errors import WarehouseError
@@ -22,13 +22,15 @@ KINDS = (
     "pairs",
     "runs",
     "outcomes",
+    "forcings",
     "reaudits",
     "verdicts",
     "alerts",
     "withdrawals",
     "compactions",
 )
-"""In the order of reading. Compactions come last: one that is read after its commits can only name
+"""In the order of reading. What was deleted while commits were read was withdrawn before, so
+withdrawals come after them. Compactions come last: one that is read after its commits can only name
 what is there, and what a withdrawal leaves of an older one was folded before it."""
 WITHDRAWALS = "withdrawals"
 
@@ -55,9 +57,9 @@ class Receipt:
     committed_at: str
     files: tuple[CommittedFile, ...]
     units: tuple[str, ...]
-    """Keys of the units of work whose rows the commit holds."""
+    """Keys of the units of work whose rows the commit holds, or that an upgrade left behind."""
     inputs: dict[str, str]
-    """What was recorded, folded or withdrawn, by name; empty for units."""
+    """What was recorded, forced, folded or withdrawn, by name; empty for units."""
     software: dict[str, str]
 
     @property
@@ -78,13 +80,10 @@ def read_one(root: Root, kind: str, study: str, key: str) -> Receipt:
     WarehouseError
         When there is none, or it is damaged.
     """
-    store, path = storage.open(root), layout.receipt(kind, study, key)
-    try:
-        receipt = parse(store.read(path), store.place(path))
-    except FileNotFoundError:
-        receipt = None
-    if receipt is None or _face(receipt) in _gone(store, study):
-        raise WarehouseError(f"{store.place(path)} is not there: nothing is committed")
+    receipt = _find(root, kind, study, key)
+    if receipt is None:
+        place = storage.open(root).place(layout.receipt(kind, study, key))
+        raise WarehouseError(f"{place} is not there: nothing is committed")
     return receipt
 
 
@@ -109,16 +108,7 @@ def parse(content: bytes, place: str) -> Receipt:
 
 def exists(root: Root, kind: str, study: str, key: str) -> bool:
     """Whether a commit is there."""
-    store, path = storage.open(root), layout.receipt(kind, study, key)
-    if not store.exists(path):
-        return False
-    gone = _gone(store, study)
-    if f"{kind}/{key}" not in {name for name, _ in gone}:
-        return True
-    return any(
-        _face(parse(content, store.place(path))) not in gone
-        for _, content in store.read_many([path])
-    )
+    return _find(root, kind, study, key) is not None
 
 
 def keys(root: Root, kind: str, study: str) -> set[str]:
@@ -137,28 +127,27 @@ def studies(root: Root) -> list[str]:
 
 def read_kind(root: Root, kind: str, study: str) -> Iterator[Receipt]:
     """Receipts of one kind and study, sorted by key."""
-    store = storage.open(root)
-    found = list(_parse_all(store, _listed(store, layout.receipts_folder(kind, study))))
-    # Asked after the receipts: what was deleted meanwhile had been withdrawn before.
-    gone = _gone(store, study)
-    yield from (receipt for receipt in found if _face(receipt) not in gone)
+    return read(root, study, (kind,))
 
 
-def read(root: Root) -> Iterator[Receipt]:
-    """All receipts of the warehouse, sorted by path, the kinds in the order of ``KINDS``."""
+def read(root: Root, study: str | None = None, kinds: Sequence[str] = KINDS) -> Iterator[Receipt]:
+    """Receipts of the warehouse, or of one study, sorted by path, the kinds in their order."""
     store = storage.open(root)
-    found = [
+    committed = [
         receipt
         for kind in KINDS
-        for receipt in _parse_all(store, _listed(store, f"{layout.RECEIPTS}/{kind}"))
+        if kind in (*kinds, WITHDRAWALS)
+        for receipt in _parse_all(store, _listed(store, layout.receipts_folder(kind, study)))
     ]
     gone = {
         (receipt.study, *named)
-        for receipt in found
+        for receipt in committed
         if receipt.kind == WITHDRAWALS
         for named in receipt.inputs.items()
     }
-    yield from (receipt for receipt in found if (receipt.study, *_face(receipt)) not in gone)
+    for receipt in committed:
+        if receipt.kind in kinds and (receipt.study, *_face(receipt)) not in gone:
+            yield receipt
 
 
 def withdrawn(root: Root, study: str) -> list[Receipt]:
@@ -170,6 +159,16 @@ def withdrawn(root: Root, study: str) -> list[Receipt]:
         entry for kind in KINDS for entry in _listed(store, layout.receipts_folder(kind, study))
     ]
     return _withdrawn_of(store, study, entries)
+
+
+def _find(root: Root, kind: str, study: str, key: str) -> Receipt | None:
+    """Receipt of a commit that is there and was not withdrawn."""
+    store, path = storage.open(root), layout.receipt(kind, study, key)
+    try:
+        receipt = parse(store.read(path), store.place(path))
+    except FileNotFoundError:
+        return None
+    return None if _face(receipt) in _gone(store, study) else receipt
 
 
 def _withdrawn_of(store: Storage, study: str, entries: Iterable[Entry]) -> list[Receipt]:

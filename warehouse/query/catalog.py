@@ -123,18 +123,20 @@ def stream_query(
         At once, or while the batches are read: a conversion may fail on any row.
     """
     with _explained():
-        reader = _relation(connection, sql, parameters).to_arrow_reader(BATCH_ROWS)
-    return Rows(reader.schema, _batches(reader))
+        return _streamed(_relation(connection, sql, parameters))
 
 
 def stream_view(connection: duckdb.DuckDBPyConnection, name: str, study: str | None = None) -> Rows:
     """Rows of a view, of one study if it is named, batch by batch as :func:`stream_query` does."""
     with _explained():
-        rows = connection.view(name)
-        if study is not None:
-            rows = rows.filter(duckdb.ColumnExpression("study") == duckdb.ConstantExpression(study))
-        reader = rows.to_arrow_reader(BATCH_ROWS)
-    return Rows(reader.schema, _batches(reader))
+        return _streamed(of_study(connection.view(name), study))
+
+
+def of_study(rows: duckdb.DuckDBPyRelation, study: str | None) -> duckdb.DuckDBPyRelation:
+    """Rows of one study, if it is named."""
+    if study is None:
+        return rows
+    return rows.filter(duckdb.ColumnExpression("study") == duckdb.ConstantExpression(study))
 
 
 def _relation(
@@ -159,9 +161,14 @@ def _dollars(names: set[str]) -> str:
     return ", ".join(f"${name}" for name in sorted(names)) or "none"
 
 
-def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-    with _explained():
-        yield from reader
+def _streamed(relation: duckdb.DuckDBPyRelation) -> Rows:
+    reader = relation.to_arrow_reader(BATCH_ROWS)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with _explained():
+            yield from reader
+
+    return Rows(reader.schema, batches())
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import duckdb
 
 from decaf.errors import WarehouseError
+from warehouse.query.catalog import of_study
 from warehouse.query.views import CHECKS, views
 
 EXAMPLES = 10
@@ -60,12 +61,8 @@ def _run(
 ) -> CheckResult:
     columns = "study, model_id, key, found, expected"
     try:
-        found = connection.sql(sql)
-        if study is not None:
-            found = found.filter(
-                duckdb.ColumnExpression("study") == duckdb.ConstantExpression(study)
-            )
-        rows = found.project(columns).order("ALL").to_arrow_table()
+        offences = of_study(connection.sql(sql), study)
+        rows = offences.project(columns).order("ALL").to_arrow_table()
     except duckdb.Error as error:
         raise WarehouseError(f"{name} cannot be computed: {error}") from error
     first = rows.slice(0, EXAMPLES).to_pylist()

@@ -6,7 +6,7 @@ text there. JSON has no NaN and no infinity: they are the texts that DuckDB show
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -116,13 +116,11 @@ def records(rows: Rows) -> Iterator[str]:
 
 def _write_csv(rows: Rows, sink: IO[bytes]) -> int:
     schema = pa.schema([(f.name, pa.string() if _is_odd(f.type) else f.type) for f in rows.schema])
-    count = 0
-    with csv.CSVWriter(sink, schema) as writer:
-        for batch in rows.batches:
-            columns = [_flat(column) for column in batch.columns]
-            writer.write_batch(pa.record_batch(columns, schema=schema))
-            count += batch.num_rows
-    return count
+    flat = (
+        pa.record_batch([_flat(column) for column in batch.columns], schema=schema)
+        for batch in rows.batches
+    )
+    return _write_batches(csv.CSVWriter(sink, schema), flat)
 
 
 def _write_jsonl(rows: Rows, sink: IO[bytes]) -> int:
@@ -144,9 +142,15 @@ def _write_json(rows: Rows, sink: IO[bytes]) -> int:
 
 def _write_parquet(rows: Rows, sink: IO[bytes]) -> int:
     _distinct(rows.schema)
+    return _write_batches(pq.ParquetWriter(sink, rows.schema, compression="zstd"), rows.batches)
+
+
+def _write_batches(
+    writer: csv.CSVWriter | pq.ParquetWriter, batches: Iterable[pa.RecordBatch]
+) -> int:
     count = 0
-    with pq.ParquetWriter(sink, rows.schema, compression="zstd") as writer:
-        for batch in rows.batches:
+    with writer:
+        for batch in batches:
             writer.write_batch(batch)
             count += batch.num_rows
     return count

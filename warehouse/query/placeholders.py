@@ -26,21 +26,12 @@ def filled(sql: str, folder: Path) -> str:
     'SELECT 1'
     """
     sql = CSV.sub(lambda match: _rows(folder, match[1]), sql)
-    return STUDIES.sub(
-        lambda match: (
-            f"({' UNION ALL BY NAME '.join(map('FROM {}'.format, views_of(sql, folder)))})"
-        ),
-        sql,
-    )
+    return STUDIES.sub(lambda match: f"({_of_studies(folder, match[1])})", sql)
 
 
-def views_of(sql: str, folder: Path) -> list[str]:
-    """Names of the views that ``studies('<name>')`` stands for in the text of a file."""
-    return [
-        path.stem
-        for name in STUDIES.findall(sql)
-        for path in sorted(folder.glob(f"studies/*/core_*_{name}.sql"))
-    ]
+def _of_studies(folder: Path, name: str) -> str:
+    files = sorted(folder.glob(f"studies/*/core_*_{name}.sql"))
+    return " UNION ALL BY NAME ".join(f"FROM {file.stem}" for file in files)
 
 
 def _rows(folder: Path, pattern: str) -> str:

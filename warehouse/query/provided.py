@@ -1,7 +1,8 @@
 """What the SQL files take as given: which files hold the rows of a table, and the receipts."""
 
+from collections.abc import Iterable
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -33,12 +34,12 @@ RECEIPT_FILES = {
     "file_name": "VARCHAR",
     "is_readable": "BOOLEAN",
 }
+PROVIDED = ("receipts", "committed_units", "receipt_files")
+"""Names of the relations that a connection is given."""
 
 
 def provide(
-    connection: duckdb.DuckDBPyConnection,
-    store: Storage,
-    committed: list[Receipt],
+    connection: duckdb.DuckDBPyConnection, store: Storage, committed: list[Receipt]
 ) -> None:
     """Set what the SQL files take as given: the variable ``files``, and the receipts.
 
@@ -48,53 +49,36 @@ def provide(
         When a seed is missing or damaged.
     """
     seeds = stored_seeds(store)
-    read = resolve(committed).read
-    wanted = {f.path: Content(f.byte_count, f.sha256) for receipt in read for f in receipt.files}
-    paths = store.bring(wanted)
-    readable = {key for key, path in paths.items() if _is_readable(path, wanted[key].byte_count)}
-    files = [
-        {
-            "kind": receipt.kind,
-            "study": receipt.study,
-            "key": receipt.key,
-            "table_name": file.table,
-            "path": file.path,
-            "row_count": file.row_count,
-            "byte_count": file.byte_count,
-            "sha256": file.sha256,
-            "file_name": str(paths[file.path]) if file.path in readable else None,
-            "is_readable": file.path in readable,
-        }
-        for receipt in read
-        for file in receipt.files
-    ]
+    read = [(receipt, file) for receipt in resolve(committed).read for file in receipt.files]
+    wanted = {file.path: Content(file.byte_count, file.sha256) for _, file in read}
+    paths = {
+        key: str(path)
+        for key, path in store.bring(wanted).items()
+        if _is_readable(path, wanted[key].byte_count)
+    }
     by_table = {table: [] for table in seeds}
-    for table, path in dict.fromkeys(
-        (file["table_name"], file["file_name"]) for file in files if file["is_readable"]
-    ):
-        by_table[table].append(path)
+    for table, key in dict.fromkeys((file.table, file.path) for _, file in read):
+        if key in paths:
+            by_table[table].append(paths[key])
     # DuckDB guesses the size of a table from its first file; a seed, which is empty, comes last.
     for table, path in seeds.items():
         by_table[table].append(str(path))
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
-    rows = [
-        {
-            "kind": receipt.kind,
-            "study": receipt.study,
-            "key": receipt.key,
-            "model_id": receipt.model_id,
-            "committed_at": receipt.committed_at,
-        }
+    _create_table(connection, "receipts", RECEIPTS, map(attrgetter(*RECEIPTS), committed))
+    units = (
+        (receipt.study, unit, receipt.key)
         for receipt in committed
-    ]
-    _create_table(connection, "receipts", RECEIPTS, rows)
-    held = [
-        {"study": receipt.study, "unit_key": key, "commit_key": receipt.key}
-        for receipt in committed
-        for key in receipt.units
-    ]
-    _create_table(connection, "committed_units", COMMITTED_UNITS, held)
+        if receipt.kind == "units"  # upgrades name units that they left behind
+        for unit in receipt.units
+    )
+    _create_table(connection, "committed_units", COMMITTED_UNITS, units)
+    of_receipt = attrgetter("kind", "study", "key")
+    of_file = attrgetter("table", "path", "row_count", "byte_count", "sha256")
+    files = (
+        (*of_receipt(receipt), *of_file(file), paths.get(file.path), file.path in paths)
+        for receipt, file in read
+    )
     _create_table(connection, "receipt_files", RECEIPT_FILES, files)
 
 
@@ -102,13 +86,14 @@ def _create_table(
     connection: duckdb.DuckDBPyConnection,
     table: str,
     columns: dict[str, str],
-    rows: list[dict[str, Any]],
+    rows: Iterable[tuple],
 ) -> None:
     """Create a table of the rows, a list for each column: as JSON it takes five times as long."""
     lists = ", ".join(f"unnest(${name}::{type_}[]) AS {name}" for name, type_ in columns.items())
+    values = list(zip(*rows, strict=True)) or [()] * len(columns)
     connection.execute(
         f"CREATE OR REPLACE TABLE {table} AS SELECT {lists}",
-        {name: [row[name] for row in rows] for name in columns},
+        dict(zip(columns, map(list, values), strict=True)),
     )
 
 

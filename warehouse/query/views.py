@@ -1,10 +1,11 @@
 """The views, macros and checks: files of ``sql/``, each of which defines what its name says.
 
-A header states what a file is and what it reads, which gives the order in which views are created.
+A header states what a file is; what it reads gives the order in which views are created.
 The views of the tables themselves are made from the declarations of these (``warehouse.tables``).
 """
 
 import re
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
@@ -12,25 +13,34 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import WarehouseError
-from warehouse.query.placeholders import filled, views_of
+from warehouse.query.placeholders import filled
+from warehouse.query.provided import PROVIDED
 from warehouse.tables.columns import SQL_TYPES, Table
 from warehouse.tables.declarations import TABLES
 
 SQL_FOLDER = Path(__file__).parents[2] / "sql"
 CHECKS = "checks"
 """Folder of ``sql/`` whose files are queries to run, not views to create."""
+QUERIES = "queries"
+"""Folder of ``sql/`` whose files are queries that reports and upkeep ask."""
 STAGING = "staging"
 """Folder, as it were, of the views of tables."""
 MACRO = "macro"
-HEADER = re.compile(r"^-- (purpose|grain|inputs|paper): (.+(?:\n--   .+)*)", re.MULTILINE)
+HEADER = re.compile(r"^-- (purpose|grain|paper|published): (.+(?:\n--   .+)*)", re.MULTILINE)
 """One field of a header; lines that go on are indented by two more spaces."""
+COMMENTS = re.compile(r"\A(--.*\n)+")
+DEFINED = re.compile(r"CREATE OR REPLACE (?:MACRO|VIEW) (\w+)")
+TABLE_FILES = re.compile(r"getvariable\('(files)'\)(\.\w+)")
+NOT_CODE = re.compile(r"--.*|'[^']*'")
 
 
 class View(NamedTuple):
     """What the header of a SQL file says, or the declaration of a table.
 
-    ``inputs`` are names of other views and macros, or of what :mod:`warehouse.query.provided`
-    provides; ``folder`` is relative to ``sql/``.
+    ``inputs`` are names of the other files, and of what :mod:`warehouse.query.provided` provides,
+    that its SQL reads; ``folder`` is relative to ``sql/``; ``paper`` is ``none`` where the paper
+    has nothing of the kind. ``published`` says of which data the paper's values in a table are, if
+    not of all that a study is measured against: ``any data``, or one ``subject`` of its ``…_data``.
     """
 
     name: str
@@ -40,6 +50,7 @@ class View(NamedTuple):
     inputs: tuple[str, ...]
     paper: str
     sql: str
+    published: str = ""
 
     @property
     def kind(self) -> str:
@@ -50,11 +61,23 @@ class View(NamedTuple):
 
 
 def views() -> list[View]:
-    """Views of all tables and all files of ``sql/``, sorted by folder and name."""
+    """Views of all tables and all files of ``sql/`` but queries, sorted by folder and name."""
+    queries = SQL_FOLDER / QUERIES
+    files = (path for path in SQL_FOLDER.rglob("*.sql") if queries not in path.parents)
+    alone = [*map(_staging, TABLES.values()), *map(_parse, files)]
+    defined = {name: view.name for view in alone for name in DEFINED.findall(view.sql)}
+    defined |= {name: name for name in PROVIDED}
     return sorted(
-        [*map(_staging, TABLES.values()), *map(_parse, SQL_FOLDER.rglob("*.sql"))],
+        (view._replace(inputs=_inputs(view, defined)) for view in alone),
         key=lambda view: (view.folder, view.name),
     )
+
+
+@cache
+def query(name: str) -> str:
+    """Text of a query such as ``report/models``, a file of ``sql/queries``, without its header."""
+    text = (SQL_FOLDER / QUERIES / f"{name}.sql").read_text(encoding="utf-8")
+    return COMMENTS.sub("", text).rstrip()
 
 
 def in_order() -> list[View]:
@@ -91,27 +114,31 @@ FROM read_parquet(
     hive_types = {{{hive_types}}}
 );
 """
-    inputs = (f"files.{table.name}",)
-    return View(f"stg_{table.name}", STAGING, table.purpose, table.grain, inputs, table.paper, sql)
+    return View(f"stg_{table.name}", STAGING, table.purpose, table.grain, (), table.paper, sql)
+
+
+def _inputs(view: View, files: dict[str, str]) -> tuple[str, ...]:
+    """Files of the views and macros that the words of its SQL name, and files of rows."""
+    words = re.findall(r"\w+", NOT_CODE.sub("", view.sql))
+    read = {files[word] for word in words if word in files} - {view.name}
+    return (*sorted(read), *map("".join, TABLE_FILES.findall(view.sql)))
 
 
 def _parse(path: Path) -> View:
-    text = path.read_text(encoding="utf-8")
-    sql = filled(text, SQL_FOLDER)
+    sql = filled(path.read_text(encoding="utf-8"), SQL_FOLDER)
     header = {
         field: " ".join(text.replace("\n--", " ").split()) for field, text in HEADER.findall(sql)
     }
-    missing = {"purpose", "grain", "inputs", "paper"} - header.keys()
+    missing = {"purpose", "grain"} - header.keys()
     if missing:
         raise WarehouseError(f"{path}: the header lacks {', '.join(sorted(missing))}")
-    inputs = tuple(name.strip() for name in header["inputs"].split(",") if name.strip() != "none")
-    inputs += tuple(views_of(text, SQL_FOLDER))
     return View(
         path.stem,
         path.parent.relative_to(SQL_FOLDER).as_posix(),
         header["purpose"],
         header["grain"],
-        inputs,
-        header["paper"],
+        (),
+        header.get("paper", "none"),
         sql,
+        header.get("published", ""),
     )

@@ -1,9 +1,9 @@
 """Cells, columns and tables of the report, and how its numbers are written."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MISSING = "–"
 """What stands in a cell that has no value."""
@@ -42,6 +42,58 @@ class Table:
     total: tuple[Cell, ...] = ()
 
 
+class Field(NamedTuple):
+    """A column, and what a row has in it."""
+
+    column: Column
+    cell: Callable[[Any], Cell]
+
+
+def text(value: str | None) -> str:
+    """Write a name or a remark."""
+    return MISSING if value is None else value
+
+
+def field(
+    name: str,
+    label: str,
+    unit: str = "",
+    meaning: str = "",
+    write: Callable[[Any], str] = text,
+    *,
+    is_number: bool | None = None,
+    note: str = "",
+    hover: str = "",
+) -> Field:
+    """Column of one field of a row.
+
+    Parameters
+    ----------
+    write
+        Writes its value.
+    is_number
+        Whether it is aligned as numbers are; if it is not given, all but plain text is.
+    note, hover
+        Fields with the second line and the explanation of each cell, where it has them; both may
+        be NULL.
+    """
+
+    def cell(row: Any) -> Cell:
+        more = (getattr(row, other) or "" if other else "" for other in (note, hover))
+        return Cell(write(getattr(row, name)), *more)
+
+    is_right = write is not text if is_number is None else is_number
+    return Field(Column(label, unit, meaning, is_right), cell)
+
+
+def table(
+    title: str, fields: Iterable[Field], rows: Iterable[Any], sql: str, note: str = ""
+) -> Table:
+    """Table of what the fields say of each row."""
+    columns, cells = zip(*fields, strict=True)
+    return Table(title, columns, tuple(tuple(c(row) for c in cells) for row in rows), sql, note)
+
+
 def score_decimals(values: Iterable[float | None]) -> int:
     """Decimals that write the largest score with three significant digits, three at least.
 
@@ -68,6 +120,14 @@ def score(value: float | None, decimals: int) -> str:
     if 0 < abs(value) < bound / 2:
         return f"<{bound:.{decimals}f}" if value > 0 else f">-{bound:.{decimals}f}"
     return f"{value:.{decimals}f}"
+
+
+def with_interval(
+    value: float | None, lower: float | None, upper: float | None, decimals: int
+) -> Cell:
+    """Show a score with its interval below, if it has one."""
+    limits = (score(lower, decimals), score(upper, decimals))
+    return Cell(score(value, decimals), "" if MISSING in limits else f"[{', '.join(limits)}]")
 
 
 def percent(fraction: float | None) -> str:

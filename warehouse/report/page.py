@@ -1,11 +1,8 @@
 """Assemble the report of a study and write it as one HTML file."""
 
-import dataclasses
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 import duckdb
 import jinja2
@@ -15,13 +12,11 @@ from decaf.foundation.files import replace_file
 from decaf.library.plots import COLOURS
 from warehouse.report.audit import comparisons, figures, tables
 from warehouse.report.audit.columns import decimals_of
-from warehouse.report.audit.costs import cost_table
-from warehouse.report.audit.facts import Facts, Profile, StageMean, read_facts
+from warehouse.report.audit.facts import Facts, at, read_facts
 from warehouse.report.paper import benchmark_figures, protocol_figures
 from warehouse.report.paper import tables as paper_tables
 from warehouse.report.paper.reading import Paper, read_paper
-from warehouse.report.registry.facts import RegistryFacts, read_registry
-from warehouse.report.registry.tables import history_pictures, registry_tables
+from warehouse.report.registry import history_pictures, registry_tables
 from warehouse.report.svg import Picture
 
 MAX_BYTES = 2_000_000
@@ -32,26 +27,6 @@ MAX_PANELS = 12
 
 MAX_SETTING = 60
 """Characters of the longest setting of a score that is shown (a class map is longer)."""
-
-
-class Content(NamedTuple):
-    """All that the page shows of a study."""
-
-    facts: Facts
-    paper: Paper
-    registry: RegistryFacts
-
-
-def read_content(connection: duckdb.DuckDBPyConnection, study: str) -> Content:
-    """Read the views of one study.
-
-    Raises
-    ------
-    UnknownName
-        When the warehouse has no run of the study.
-    """
-    facts = read_facts(connection, study)
-    return Content(facts, read_paper(connection, study), read_registry(connection, study))
 
 
 def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path) -> Path:
@@ -81,9 +56,9 @@ def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path
     WriteFailed
         When the disk refuses, or no page under ``MAX_BYTES`` can be made.
     """
-    content = read_content(connection, study)
-    shown = len(content.facts.models)
-    page = render(content, shown)
+    facts, paper = read_facts(connection, study), read_paper(connection, study)
+    shown = len(facts.models)
+    page = render(facts, paper, shown)
     while len(page) > MAX_BYTES:
         shown //= 2
         if shown == 0:
@@ -91,7 +66,7 @@ def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path
                 f"the report of {study} has {len(page):,} bytes without most of its models; at "
                 f"most {MAX_BYTES:,} are allowed. Audit fewer pair types or paths in one study"
             )
-        page = render(content, shown)
+        page = render(facts, paper, shown)
     try:
         replace_file(target, lambda path: path.write_bytes(page))
     except OSError as error:
@@ -101,7 +76,7 @@ def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path
     return target
 
 
-def render(content: Content, shown_count: int) -> bytes:
+def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
     """Make the page, UTF-8; tables and pictures per model show the first ``shown_count`` models."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("warehouse.report", "."),
@@ -110,32 +85,30 @@ def render(content: Content, shown_count: int) -> bytes:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    facts, paper, registry = content
-    shown = first_models(facts, shown_count)
+    shown = facts.of_models(shown_count)
     left_out = {row.model_id for row in facts.models[shown_count:]}
     text = environment.get_template("page.html.j2").render(
         facts=facts,
         is_official=bool(paper.data and paper.data.is_official),
-        resolved_at=registry.entries[0].resolved_at if registry.entries else None,
         shown_count=shown_count,
         written_at=datetime.now(UTC),
         score=score_definition(facts.run.score),
         colours=COLOURS,
         glance=tables.glance_table(facts),
         replicates=max((row.replicate_count for row in facts.intervals), default=0),
-        pair_types=tables.pair_type_table(facts),
+        pair_types=facts.table("pair_types", "Pairs", tables.PAIR_TYPES),
         models=tables.model_table(shown),
-        warnings=tables.warning_table(facts),
+        warnings=facts.table("warnings", "Warnings", tables.WARNINGS),
         profiles=tables.profile_tables(shown),
         ratios=comparisons.ratio_table(facts),
         ranks=comparisons.rank_table(facts),
         sweep=comparisons.sweep_table(facts),
-        costs=cost_table(facts, shown),
+        costs=tables.cost_table(facts, shown),
         bars=bar_pictures(shown),
         slopes=slope_pictures(shown),
         stages=stage_pictures(shown),
-        registry=registry_tables(registry, facts.study),
-        history=history_pictures(registry),
+        registry=registry_tables(facts),
+        history=history_pictures(facts),
         paper=paper_tables.paper_tables(paper.without_models(left_out), facts.study),
         data_note=paper_tables.data_note(paper.data),
         budget_note=paper_tables.budget_note(paper),
@@ -146,16 +119,6 @@ def render(content: Content, shown_count: int) -> bytes:
         thresholds=protocol_figures.threshold_pictures(paper),
     )
     return text.encode()
-
-
-def first_models(facts: Facts, count: int) -> Facts:
-    """Facts of the first models alone; what is averaged over models stays."""
-    kept = {row.model_id for row in facts.models[:count]}
-    cut = {
-        name: tuple(row for row in getattr(facts, name) if row.model_id in kept)
-        for name in ("models", "accuracies", "profiles", "intervals", "stage_means", "costs")
-    }
-    return dataclasses.replace(facts, **cut)
 
 
 def score_definition(text: str) -> str:
@@ -224,8 +187,8 @@ def stage_pictures(facts: Facts) -> list[Picture]:
     )
     pictures = []
     for pair_type in facts.profiled_types:
-        rows = _of(facts.stage_means, pair_type, path)
-        profiles = _of(facts.profiles, pair_type, path)
+        rows = at(facts.stage_means, pair_type, path)
+        profiles = at(facts.profiles, pair_type, path)
         ranked = sorted(profiles, key=lambda row: row.contradiction or 0.0, reverse=True)
         chosen = {row.model_id for row in ranked[:MAX_PANELS]}
         models = [row.model_id for row in profiles if row.model_id in chosen]
@@ -241,9 +204,3 @@ def stage_pictures(facts: Facts) -> list[Picture]:
 
 def _largest_response(facts: Facts) -> float:
     return max((row.abs_response or 0.0 for row in facts.profiles), default=0.0)
-
-
-def _of(
-    rows: Sequence[Profile] | Sequence[StageMean], pair_type: str, path: str
-) -> list[Profile] | list[StageMean]:
-    return [row for row in rows if (row.pair_type, row.path) == (pair_type, path)]

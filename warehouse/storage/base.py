@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -62,9 +62,11 @@ class Storage(ABC):
             When there is none.
         """
 
-    @abstractmethod
     def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Objects in the sequence of their keys, without those that are not there."""
+        for key in keys:
+            with suppress(FileNotFoundError):
+                yield key, self.read(key)
 
     def read_listed(self, entries: Iterable[Entry]) -> Iterator[tuple[str, bytes]]:
         """Objects of a listing, as :meth:`read_many`; what has not changed may be remembered."""

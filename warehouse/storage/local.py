@@ -4,7 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,19 +40,13 @@ class LocalStorage(Storage):
         """Content of a file."""
         return (self.root / key).read_bytes()
 
-    def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """One file after another."""
-        for key in keys:
-            with suppress(FileNotFoundError):
-                yield key, self.read(key)
-
     def exists(self, key: str) -> bool:
         """Whether there is a file."""
         return (self.root / key).exists()
 
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
         """Files below a folder."""
-        found, folders = [], [folder]
+        files, folders = [], [folder]
         while folders:
             above = folders.pop()
             # What is deleted between its listing and a look at it is not there.
@@ -63,8 +57,10 @@ class LocalStorage(Storage):
                         folders.append(key)
                     elif item.name.endswith(suffixes):
                         with suppress(FileNotFoundError):
-                            found.append(_entry(key, item.stat()))
-        return sorted(found)
+                            status = item.stat()
+                            changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
+                            files.append(Entry(key, status.st_size, changed_at))
+        return sorted(files)
 
     def delete(self, key: str) -> None:
         """Unlink a file."""
@@ -106,7 +102,3 @@ class LocalStorage(Storage):
             except OSError:
                 return True
         return False
-
-
-def _entry(key: str, status: os.stat_result) -> Entry:
-    return Entry(key, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC))

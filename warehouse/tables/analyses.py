@@ -7,7 +7,6 @@ MATCHED_PAIRS = Table(
     "units of about equal Abs, matched one to one",
     "one row per analysis and pair of units of about equal Abs",
     ("study", "unit_key", "position"),
-    ("study",),
     (
         UNIT_KEY,
         Column("position", COUNT, "place of the pair in ascending order of the left Abs, from 0"),
@@ -26,7 +25,6 @@ PROBE_SCORES = Table(
     "probes of behaviours, each judged on a held-out family of models",
     "one row per analysis, representation, probe, held-out family and label",
     ("study", "unit_key", "representation", "probe", "family", "label"),
-    ("study",),
     (
         UNIT_KEY,
         Column("representation", TEXT, "features that the probe sees"),
@@ -48,7 +46,6 @@ PROBE_UNITS = Table(
     "what probes of behaviours said of every unit of the family that was held out",
     "one row per analysis, representation, probe, unit and label",
     ("study", "unit_key", "representation", "probe", "model_id", "source_id", "label"),
-    ("study",),
     (
         UNIT_KEY,
         Column("representation", TEXT, "features that the probe sees"),
@@ -68,7 +65,6 @@ PROBE_PREDICTIONS = Table(
     "what probes said of every unit of the family of models that was held out",
     "one row per analysis, representation, unit and label that a probe chose between",
     ("study", "unit_key", "representation", "model_id", "label"),
-    ("study",),
     (
         UNIT_KEY,
         Column("representation", TEXT, "features that the probe sees"),
@@ -85,10 +81,9 @@ PROBE_PREDICTIONS = Table(
 
 FACTUAL_CONTEXTS = Table(
     "factual_contexts",
-    "own context of every audited row of Covertype, as drawn for every training seed",
+    "own context of every audited row, as drawn for every training seed",
     "one row per analysis, module, training seed and audited row of the table",
     ("study", "unit_key", "module", "seed", "source_id"),
-    ("study",),
     (
         UNIT_KEY,
         Column("module", TEXT, "direction or fragility: which namespace the numbers are of"),
@@ -98,3 +93,5 @@ FACTUAL_CONTEXTS = Table(
     ),
     paper="appendix I (setup)",
 )
+
+ANALYSES = (MATCHED_PAIRS, PROBE_SCORES, PROBE_UNITS, PROBE_PREDICTIONS, FACTUAL_CONTEXTS)

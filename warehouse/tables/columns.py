@@ -13,6 +13,7 @@ COUNT = pa.int64()
 FLAG = pa.bool_()
 TIME = pa.timestamp("us", tz="UTC")
 STAGES = pa.list_(pa.field("item", REAL, nullable=False))
+NAMES = pa.list_(pa.field("item", TEXT, nullable=False))
 SQL_TYPES = {
     TEXT: "VARCHAR",
     REAL: "DOUBLE",
@@ -20,6 +21,7 @@ SQL_TYPES = {
     FLAG: "BOOLEAN",
     TIME: "TIMESTAMPTZ",
     STAGES: "DOUBLE[]",
+    NAMES: "VARCHAR[]",
 }
 """How DuckDB calls them."""
 
@@ -43,8 +45,8 @@ class Table(NamedTuple):
     purpose: str
     grain: str
     key: tuple[str, ...]
-    partition: tuple[str, ...]
     columns: tuple[Column, ...]
+    partition: tuple[str, ...] = ("study",)
     paper: str = "none"
 
     @property
@@ -61,9 +63,3 @@ PAIR_ID = Column("pair_id", TEXT, "the pair, unique in its study")
 RUN_ID = Column("run_id", TEXT, "the run: digest of the plan that it carries out")
 PATH = Column("path", TEXT, "name of the reveal path in the study")
 REPETITION = Column("repetition", COUNT, "repetition of a random path, from 0")
-LOAD_SECONDS = Column("load_seconds", REAL, "loading the model, 0 when the worker held it, s")
-PEAK_MEMORY = Column(
-    "peak_memory_bytes", COUNT, "CUDA peak allocation, or the worker's peak RSS, bytes"
-)
-DEVICE = Column("device", TEXT, "device name")
-WORKER = Column("worker", TEXT, "host and process")

@@ -4,22 +4,14 @@ Writer, seed files, staging tests and the documentation derive from ``TABLES``. 
 ``partition`` are Hive folders and are not repeated inside the files.
 """
 
-from warehouse.tables.analyses import (
-    FACTUAL_CONTEXTS,
-    MATCHED_PAIRS,
-    PROBE_PREDICTIONS,
-    PROBE_SCORES,
-    PROBE_UNITS,
-)
+from warehouse.tables.analyses import ANALYSES
 from warehouse.tables.baselines import BASELINE_SCORES
 from warehouse.tables.columns import (
     COUNT,
-    DEVICE,
     FLAG,
-    LOAD_SECONDS,
+    NAMES,
     PAIR_ID,
     PATH,
-    PEAK_MEMORY,
     REAL,
     REPETITION,
     RUN_ID,
@@ -27,7 +19,6 @@ from warehouse.tables.columns import (
     TEXT,
     TIME,
     UNIT_KEY,
-    WORKER,
     Column,
     Table,
 )
@@ -38,7 +29,6 @@ TRAJECTORIES = Table(
     "committed score trajectories of both branches, as written",
     "one row per study, model, pair, path and repetition",
     ("study", "model_id", "pair_id", "path", "repetition", "unit_key"),
-    ("study", "model_id"),
     (
         UNIT_KEY,
         PAIR_ID,
@@ -48,6 +38,7 @@ TRAJECTORIES = Table(
         Column("q_plus", STAGES, "score of the factual branch at every stage, score units"),
         Column("q_minus", STAGES, "score of the counterfactual branch, score units"),
     ),
+    partition=("study", "model_id"),
     paper="section 2",
 )
 
@@ -56,7 +47,6 @@ PROFILES = Table(
     "committed profiles at every epsilon that was routed, as written",
     "one row per trajectory and epsilon",
     ("study", "model_id", "pair_id", "path", "repetition", "unit_key"),
-    ("study", "model_id"),
     (
         UNIT_KEY,
         PAIR_ID,
@@ -74,6 +64,7 @@ PROFILES = Table(
         Column("opposed_mass", REAL, "mass that opposes d, gate or not, score units"),
         Column("is_endpoint_active", FLAG, "|d| >= epsilon"),
     ),
+    partition=("study", "model_id"),
     paper="section 3, equation 1",
 )
 
@@ -82,13 +73,13 @@ PREDICTIONS = Table(
     "score values of the clean images, as written",
     "one row per study, model and clean image",
     ("study", "model_id", "image_id", "unit_key"),
-    ("study", "model_id"),
     (
         UNIT_KEY,
         Column("image_id", TEXT, "the clean image, unique in its study"),
         Column("class_scores", STAGES, "score of every class, or the one value of a regression"),
         Column("predicted_class", COUNT, "class of the largest score; NULL without classes", True),
     ),
+    partition=("study", "model_id"),
     paper="appendix F",
 )
 
@@ -97,7 +88,6 @@ QUARANTINE = Table(
     "trajectories withheld because a score was not finite",
     "one row per trajectory withheld because a score was not finite",
     ("study", "model_id", "pair_id", "path", "repetition", "unit_key"),
-    ("study", "model_id"),
     (
         UNIT_KEY,
         PAIR_ID,
@@ -106,6 +96,7 @@ QUARANTINE = Table(
         Column("stage_count", COUNT, "stages of the trajectory"),
         Column("non_finite_count", COUNT, "scores that were NaN or infinite, of 2 x stages"),
     ),
+    partition=("study", "model_id"),
 )
 
 COSTS = Table(
@@ -113,7 +104,6 @@ COSTS = Table(
     "what computing units of work took",
     "one row per commit of units that take a model",
     ("study", "model_id", "commit_key"),
-    ("study", "model_id"),
     (
         Column("commit_key", TEXT, "the commit: units that were computed together"),
         Column("kind", TEXT, "kind of its first unit; predict or score where a block was scanned"),
@@ -125,16 +115,17 @@ COSTS = Table(
         Column("naive_rows", COUNT, "rows that scoring every stage and branch would send", True),
         Column("batch_size", COUNT, "rows in the largest batch that was used", True),
         Column("requested_batch_size", COUNT, "batch size of the configuration"),
-        LOAD_SECONDS,
+        Column("load_seconds", REAL, "loading the model, 0 when the worker held it, s"),
         Column("prepare_seconds", REAL, "planning and building states, or reading rows, s"),
         Column("forward_seconds", REAL, "forward passes, s; NULL where they are not timed", True),
         Column("wall_seconds", REAL, "all of it until the commit, s"),
         Column("cpu_seconds", REAL, "processor time without what was prepared, all threads, s"),
-        PEAK_MEMORY,
-        DEVICE,
-        WORKER,
+        Column("peak_memory_bytes", COUNT, "CUDA peak allocation, or the worker's peak RSS, bytes"),
+        Column("device", TEXT, "device name"),
+        Column("worker", TEXT, "host and process"),
         Column("started_at", TIME, "when the work began"),
     ),
+    partition=("study", "model_id"),
     paper="appendix C.2 (query complexity)",
 )
 
@@ -143,7 +134,6 @@ CORRUPTIONS = Table(
     "class scores of factual images under held-out corruptions of the background",
     "one row per study, model, factual image and corruption of its background",
     ("study", "model_id", "image_id", "corruption", "unit_key"),
-    ("study", "model_id"),
     (
         UNIT_KEY,
         Column("image_id", TEXT, "the clean factual image"),
@@ -151,6 +141,7 @@ CORRUPTIONS = Table(
         Column("class_scores", STAGES, "score of every class on the corrupted image"),
         Column("predicted_class", COUNT, "class of the largest score; NULL without classes", True),
     ),
+    partition=("study", "model_id"),
     paper="appendix F",
 )
 
@@ -159,7 +150,6 @@ ATTRIBUTIONS = Table(
     "spatial attribution inside the difference region of every pair",
     "one row per study, model, pair and spatial attribution method",
     ("study", "model_id", "pair_id", "method", "unit_key"),
-    ("study", "model_id"),
     (
         UNIT_KEY,
         PAIR_ID,
@@ -167,6 +157,7 @@ ATTRIBUTIONS = Table(
         Column("region_score", REAL, "absolute attribution of q(x+) where the pair differs"),
         Column("region_pixels", COUNT, "pixels where the pair differs, or near them"),
     ),
+    partition=("study", "model_id"),
     paper="appendix F",
 )
 
@@ -175,7 +166,6 @@ RUNS = Table(
     "runs that were started",
     "one row per run, written when it starts",
     ("study", "run_id"),
-    ("study",),
     (
         RUN_ID,
         Column("started_at", TIME, "when the run became the current one of its study"),
@@ -193,7 +183,6 @@ RUN_UNITS = Table(
     "units of work that each run planned",
     "one row per run and unit of work that it plans",
     ("study", "run_id", "unit_key"),
-    ("study",),
     (
         RUN_ID,
         UNIT_KEY,
@@ -210,7 +199,6 @@ UNIT_PARTS = Table(
     "what determines the units of work of every run, part by part",
     "one row per run, unit of work and part of its key",
     ("study", "run_id", "unit_key", "part"),
-    ("study",),
     (
         RUN_ID,
         UNIT_KEY,
@@ -224,7 +212,6 @@ MODELS = Table(
     "models of each run, with their cards",
     "one row per run and audited model",
     ("study", "run_id", "model_id"),
-    ("study",),
     (
         RUN_ID,
         Column("model_id", TEXT, "the model's name in the study"),
@@ -245,7 +232,6 @@ PATHS = Table(
     "reveal paths of each run",
     "one row per run and reveal path",
     ("study", "run_id", "path"),
-    ("study",),
     (
         RUN_ID,
         PATH,
@@ -255,6 +241,7 @@ PATHS = Table(
         Column("t", STAGES, "its stage grid, from 0 to 1"),
         Column("repetition_count", COUNT, "random repetitions of every pair"),
         Column("has_common_start", FLAG, "both branches start from one state, so that r(0) = 0"),
+        Column("pair_types", NAMES, "types of the pairs that it scores; NULL for all", True),
     ),
     paper="section 2; section 5",
 )
@@ -264,7 +251,6 @@ PAIRS = Table(
     "sets of pairs that were audited",
     "one row per set of pairs and pair",
     ("study", "pairs_digest", "pair_id"),
-    ("study",),
     (
         Column("pairs_digest", TEXT, "digest of the whole set of pairs"),
         PAIR_ID,
@@ -285,7 +271,6 @@ IMAGES = Table(
     "clean inputs of the sets of pairs that were audited",
     "one row per set of pairs and clean input",
     ("study", "pairs_digest", "image_id"),
-    ("study",),
     (
         Column("pairs_digest", TEXT, "digest of the whole set of pairs"),
         Column("image_id", TEXT, "the clean input, unique in its study"),
@@ -299,7 +284,6 @@ IMAGE_FILES = Table(
     "files behind the clean inputs of the sets of pairs that were audited",
     "one row per set of pairs and clean input that has a file of its own",
     ("study", "pairs_digest", "image_id"),
-    ("study",),
     (
         Column("pairs_digest", TEXT, "digest of the whole set of pairs"),
         Column("image_id", TEXT, "the clean input, unique in its study"),
@@ -312,7 +296,6 @@ RUN_REMARKS = Table(
     "what each run leaves out of its data",
     "one row per run and remark on what of the data it leaves out",
     ("study", "run_id", "position"),
-    ("study",),
     (
         RUN_ID,
         Column("position", COUNT, "order of the remarks, from 0"),
@@ -325,7 +308,6 @@ RUN_OUTCOMES = Table(
     "runs that computed every unit and passed their checks",
     "one row per run that computed every unit and passed its checks",
     ("study", "run_id"),
-    ("study",),
     (
         RUN_ID,
         Column("finished_at", TIME, "when the last unit was committed and the checks passed"),
@@ -345,11 +327,7 @@ TABLES: dict[str, Table] = {
         CORRUPTIONS,
         ATTRIBUTIONS,
         BASELINE_SCORES,
-        MATCHED_PAIRS,
-        PROBE_SCORES,
-        PROBE_UNITS,
-        PROBE_PREDICTIONS,
-        FACTUAL_CONTEXTS,
+        *ANALYSES,
         RUNS,
         RUN_UNITS,
         UNIT_PARTS,

@@ -10,7 +10,6 @@ REGISTRY_ENTRIES = Table(
     "entries of the registry at every re-audit",
     "one row per re-audit and entry of the registry, those that went included",
     ("study", "reaudit_id", "entry"),
-    ("study",),
     (
         REAUDIT_ID,
         Column("run_id", TEXT, "run that holds its models; NULL when none could be audited", True),
@@ -35,7 +34,6 @@ GATE_VERDICTS = Table(
     "what the gates said at every re-audit",
     "one row per re-audit, and rule of a gate on one row of the drift",
     ("study", "reaudit_id", "position"),
-    ("study",),
     (
         REAUDIT_ID,
         Column("position", COUNT, "order of the rows, from 0"),

@@ -25,6 +25,9 @@ from warehouse.storage import Root
 FOLD_BYTES = 256 * 2**20
 """Bytes of Parquet that one compaction folds at most, which bounds the memory that it takes."""
 
+FOLDED = (*FOLDED_KINDS, COMPACTIONS)
+"""Kinds of commits that a compaction is made of."""
+
 
 class Extent(NamedTuple):
     """Files that readers open, and their bytes."""
@@ -78,7 +81,7 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
         before = extent(root, study)
         repair_compactions(root, study)
         sizes = _sizes(root, study)
-        for group in _groups(parts(_committed(root, study)), fold_bytes):
+        for group in _groups(parts(list(receipts.read(root, study, FOLDED))), fold_bytes):
             files = [file for part in group for file in part.source.files]
             is_split = len(files) > len({file.table for file in files})
             if is_split or any(file.path not in sizes for file in files):
@@ -99,7 +102,7 @@ def repair_compactions(root: Root, study: str) -> int:
     """
     if not receipts.keys(root, COMPACTIONS, study):
         return 0
-    committed = _committed(root, study)
+    committed = list(receipts.read(root, study, FOLDED))
     current = resolve(committed)
     sizes = _sizes(root, study) if current.idle else {}
     lost = [
@@ -165,11 +168,6 @@ def fold(root: Root, group: Sequence[Part]) -> None:
     commit(root, COMPACTIONS, source.study, key, folded, model_id=source.model_id, inputs=inputs)
 
 
-def _committed(root: Root, study: str) -> list[Receipt]:
-    kinds = (*FOLDED_KINDS, COMPACTIONS)
-    return [receipt for kind in kinds for receipt in receipts.read_kind(root, kind, study)]
-
-
 def _sizes(root: Root, study: str) -> dict[str, int]:
     files = layout.study_files(storage.open(root), study)
     return {entry.key: entry.byte_count for entry in files}
@@ -177,8 +175,8 @@ def _sizes(root: Root, study: str) -> dict[str, int]:
 
 def extent(root: Root, study: str) -> Extent:
     """Number and bytes of the files that a reader of the study opens."""
-    own = [receipt for receipt in receipts.read(root) if receipt.study == study]
-    files = [file for receipt in resolve(own).read for file in receipt.files]
+    read = resolve(list(receipts.read(root, study))).read
+    files = [file for receipt in read for file in receipt.files]
     return Extent(len(files), sum(file.byte_count for file in files))
 
 

@@ -118,7 +118,7 @@ def is_whole(store: Storage, receipt: Receipt) -> bool:
 def _of_study(root: Root, study: str, before: datetime) -> Iterator[Garbage]:
     """In the order of deletion: what hides or names something goes before that."""
     store = storage.open(root)
-    own = [receipt for receipt in receipts.read(root) if receipt.study == study]
+    own = list(receipts.read(root, study))
     withdrawals = [receipt for receipt in own if receipt.kind == WITHDRAWALS]
     expired = [withdrawal for withdrawal in withdrawals if _moment(withdrawal) < before]
     replaced, folded = _superseded(store, own, before)

@@ -10,7 +10,7 @@ runs is folded anew before, and counts from that moment on. Files stay for reade
 ``warehouse.upkeep.garbage`` deletes them after its grace period.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -18,41 +18,14 @@ from decaf.errors import WarehouseError
 from decaf.foundation.digests import json_sha256, short
 from warehouse import storage
 from warehouse.commits import layout, receipts
+from warehouse.commits.migrations import SET_ASIDE
 from warehouse.commits.receipts import WITHDRAWALS, Receipt
 from warehouse.commits.writer import commit
 from warehouse.query.catalog import connect, run_query
+from warehouse.query.views import query
 from warehouse.storage import Root
 from warehouse.upkeep.compaction import Part, fold, parts, repair_compactions
 from warehouse.upkeep.garbage import at_rest, is_whole
-
-RUNS = """
-SELECT run_id, started_at, finished_at
-FROM stg_runs LEFT JOIN stg_run_outcomes USING (study, run_id)
-WHERE study = $study
-ORDER BY started_at DESC, run_id DESC
-"""
-"""The newest first, as ``core_current_runs`` has it."""
-
-REAUDITS = """
-SELECT DISTINCT reaudit_id, run_id, previous_reaudit_id, resolved_at
-FROM stg_registry_entries
-WHERE study = $study
-ORDER BY resolved_at DESC
-"""
-
-NAMED = """
-SELECT DISTINCT run_id, 'units/' || commit_key AS name
-FROM stg_run_units JOIN committed_units USING (study, unit_key) WHERE study = $study
-UNION SELECT run_id, unnest(
-    ['runs/' || run_id, 'outcomes/' || run_id, 'pairs/' || left(pairs_digest, 32)]
-)
-FROM stg_runs WHERE study = $study
-UNION SELECT run_id, unnest(
-    ['reaudits/' || reaudit_id, 'verdicts/' || reaudit_id, 'alerts/' || reaudit_id]
-)
-FROM stg_registry_entries WHERE study = $study AND run_id IS NOT NULL
-"""
-"""Commits of each run: of its units, itself, and of the re-audits that it was made for."""
 
 NAMING = ("runs", "outcomes", "reaudits")
 """Kinds of commits whose rows decide what stays."""
@@ -143,7 +116,7 @@ def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawa
     def withdraw_of(name: str) -> Withdrawal:
         withdrawal = _of_study(root, name, keep)
         if withdrawal.runs:
-            _withdraw(root, withdrawal)
+            _withdraw(root, name, withdrawal.commits)
         return withdrawal
 
     withdrawals = at_rest(root, study, withdraw_of, hold=True)
@@ -174,22 +147,45 @@ def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -
     return (kept | compared) - {None}
 
 
-def _withdraw(root: Root, withdrawal: Withdrawal) -> None:
-    study = withdrawal.study
+def set_aside(root: Root, study: str, commits: Sequence[Receipt], version: int) -> None:
+    """Leave results behind that an upgrade cannot carry over from a version.
+
+    A step of ``warehouse.commits.migrations`` calls it, as often as it likes. Readers see the
+    commits no more; their units are computed again, and planning gives the version as the reason.
+
+    Raises
+    ------
+    WarehouseError, WriteFailed
+        As :func:`withdraw`.
+    """
+    if commits:
+        key = f"{SET_ASIDE}{version}-{short(json_sha256([receipt.name for receipt in commits]))}"
+        units = tuple(unit for receipt in commits for unit in receipt.units)
+        _withdraw(root, study, commits, key, units)
+
+
+def _withdraw(
+    root: Root,
+    study: str,
+    commits: Sequence[Receipt],
+    key: str | None = None,
+    units: tuple[str, ...] = (),
+) -> None:
     repair_compactions(root, study)
-    going = {receipt.name: receipt.committed_at for receipt in withdrawal.commits}
-    for source, members in parts([r for r in receipts.read(root) if r.study == study]):
+    going = {receipt.name: receipt.committed_at for receipt in commits}
+    for source, members in parts(list(receipts.read(root, study))):
         staying = [receipt for receipt in members if receipt.name not in going]
         if 0 < len(staying) < len(members):
             fold(root, [Part(source, staying)])
-    commit(root, WITHDRAWALS, study, short(json_sha256(going)), {}, inputs=going)
+    key = key or short(json_sha256(going))
+    commit(root, WITHDRAWALS, study, key, {}, inputs=going, units=units)
     store = storage.open(root)
-    for receipt in withdrawal.commits:
+    for receipt in commits:
         store.delete(layout.receipt(receipt.kind, study, receipt.key))
 
 
 def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
-    own = {receipt.name: receipt for receipt in receipts.read(root) if receipt.study == study}
+    own = {receipt.name: receipt for receipt in receipts.read(root, study)}
     for receipt in own.values():
         if receipt.kind in NAMING and not is_whole(storage.open(root), receipt):
             raise WarehouseError(
@@ -199,13 +195,11 @@ def _of_study(root: Root, study: str, keep: Keep) -> Withdrawal:
             )
     with connect(root) as connection:
         runs, reaudits, named = (
-            run_query(connection, query, {"study": study}).to_pylist()
-            for query in (RUNS, REAUDITS, NAMED)
+            run_query(connection, query(f"retention/{name}"), {"study": study}).to_pylist()
+            for name in ("runs", "reaudits", "commits_of_runs")
         )
     kept = kept_runs(runs, reaudits, keep, datetime.now(UTC))
-    names: dict[str, set[str]] = {}
-    for row in named:
-        names.setdefault(row["run_id"], set()).add(row["name"])
+    names = {row["run_id"]: set(row["names"]) for row in named}
     needed = {name for run_id in kept for name in names.get(run_id, ())}
     old, going = [], set()
     for row in reversed(runs):

@@ -5,31 +5,27 @@ new module in this package is a new method. Methods see a score and images in [0
 models; they are what DECAF is compared with (paper, appendix F), and know nothing of pairs.
 """
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from decaf.errors import ResponseError
-from decaf.foundation.arrays import one_each
+from decaf.foundation.arrays import Tensor, one_each
+from decaf.foundation.digests import hashed_word
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.scoring.image_scores import CountedScore
+from decaf.scoring.image_scores import CountedScore
 
 
 class Batch(NamedTuple):
     """Images of which at least one state each fits a batch."""
 
-    images: "torch.Tensor"
-    columns: "torch.Tensor"
+    images: Tensor
+    columns: Tensor
     source_ids: list[str]
     size: int
     """Images that go through the score at once, at most."""
@@ -55,12 +51,12 @@ class AttributionMethod(Settings, ABC):
 
     def maps(
         self,
-        score: "CountedScore",
-        images: "torch.Tensor",
+        score: CountedScore,
+        images: Tensor,
         columns: ArrayLike,
         source_ids: Sequence[str],
         batch_size: int = 64,
-    ) -> "torch.Tensor":
+    ) -> Tensor:
         """Attribute the score of every image to its pixels.
 
         Parameters
@@ -115,7 +111,7 @@ class AttributionMethod(Settings, ABC):
         return torch.cat(made)
 
     @abstractmethod
-    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         """Maps of the images of a batch."""
 
 
@@ -131,11 +127,8 @@ class RandomMethod(AttributionMethod):
         ``decaf|attribution|<kind>|<seed>|<source id>``.
         """
         names = (f"decaf|attribution|{self.kind}|{self.seed}|{source}" for source in source_ids)
-        keys = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") for name in names]
-        return [
-            np.random.Generator(np.random.Philox(key=np.array([key, stream], np.uint64)))
-            for key in keys
-        ]
+        keys = [np.array([hashed_word(name), stream], np.uint64) for name in names]
+        return [np.random.Generator(np.random.Philox(key=key)) for key in keys]
 
 
 def passes(count: int, batch: Batch) -> Iterator[range]:
@@ -145,7 +138,7 @@ def passes(count: int, batch: Batch) -> Iterator[range]:
         yield range(start, min(start + together, count))
 
 
-def attribution_inside(maps: "torch.Tensor", region: "torch.Tensor") -> NDArray[np.float64]:
+def attribution_inside(maps: Tensor, region: Tensor) -> NDArray[np.float64]:
     """Sum of the absolute attribution over channels and the pixels of a region.
 
     Parameters

@@ -1,16 +1,13 @@
 """Blur integrated gradients."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from decaf.evaluation.attributions.base import AttributionMethod, Batch, passes
+from decaf.foundation.arrays import Tensor
 from decaf.reveal.start import gaussian_blur
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.scoring.image_scores import CountedScore
+from decaf.scoring.image_scores import CountedScore
 
 
 class BlurIntegratedGradients(AttributionMethod):
@@ -31,7 +28,7 @@ class BlurIntegratedGradients(AttributionMethod):
         """One for each level."""
         return self.levels
 
-    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         import torch
 
         total, sharper = torch.zeros_like(batch.images), batch.images
@@ -45,5 +42,5 @@ class BlurIntegratedGradients(AttributionMethod):
             sharper = blurred[-1]
         return total
 
-    def _level(self, images: "torch.Tensor", k: int) -> "torch.Tensor":
+    def _level(self, images: Tensor, k: int) -> Tensor:
         return gaussian_blur(images, k * self.sigma / self.levels)

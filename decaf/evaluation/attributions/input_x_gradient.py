@@ -1,26 +1,19 @@
 """Input times gradient."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import ClassVar, Literal
 
 from decaf.evaluation.attributions.base import AttributionMethod, Batch
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.scoring.image_scores import CountedScore
+from decaf.foundation.arrays import Tensor
+from decaf.scoring.image_scores import CountedScore
 
 
 class InputXGradient(AttributionMethod):
     """The gradient at the image, times the image; captum's."""
 
+    forward_calls: ClassVar[int] = 1
     kind: Literal["input_x_gradient"] = "input_x_gradient"
 
-    @property
-    def forward_calls(self) -> int:
-        """One."""
-        return 1
-
-    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         from captum import attr
 
         return attr.InputXGradient(score).attribute(

@@ -1,16 +1,13 @@
 """Integrated gradients."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from decaf.evaluation.attributions.base import AttributionMethod, Batch
+from decaf.foundation.arrays import Tensor
 from decaf.reveal.start import Constant
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.scoring.image_scores import CountedScore
+from decaf.scoring.image_scores import CountedScore
 
 
 class IntegratedGradients(AttributionMethod):
@@ -30,7 +27,7 @@ class IntegratedGradients(AttributionMethod):
         """One for each step."""
         return self.steps
 
-    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         from captum import attr
 
         baseline = Constant(self.baseline).value_like(batch.images)

@@ -1,17 +1,14 @@
 """Occlusion."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from decaf.evaluation.attributions.base import AttributionMethod, Batch
+from decaf.foundation.arrays import Tensor
 from decaf.reveal.cells import cell_map
 from decaf.reveal.start import Constant
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.scoring.image_scores import CountedScore
+from decaf.scoring.image_scores import CountedScore
 
 
 class Occlusion(AttributionMethod):
@@ -33,7 +30,7 @@ class Occlusion(AttributionMethod):
         """One for each cell, and the image itself."""
         return self.grid**2 + 1
 
-    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         import torch
         from captum import attr
 

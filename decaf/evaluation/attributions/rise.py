@@ -1,18 +1,15 @@
 """RISE: randomised input sampling for explanation."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from decaf.evaluation.attributions.base import Batch, RandomMethod, passes
+from decaf.foundation.arrays import Tensor
 from decaf.reveal.start import Constant
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.scoring.image_scores import CountedScore
+from decaf.scoring.image_scores import CountedScore
 
 
 class Rise(RandomMethod):
@@ -42,7 +39,7 @@ class Rise(RandomMethod):
         shape = (self.masks, self.grid, self.grid)
         return np.stack([g.random(shape) < self.probability for g in self.generators(source_ids)])
 
-    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         import torch
         from torch.nn import functional
 

@@ -1,16 +1,13 @@
 """SmoothGrad."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
 from decaf.evaluation.attributions.base import Batch, RandomMethod, passes
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.scoring.image_scores import CountedScore
+from decaf.foundation.arrays import Tensor
+from decaf.scoring.image_scores import CountedScore
 
 
 class SmoothGrad(RandomMethod):
@@ -31,7 +28,7 @@ class SmoothGrad(RandomMethod):
         """One for each copy."""
         return self.samples
 
-    def _maps(self, score: "CountedScore", batch: Batch) -> "torch.Tensor":
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         import torch
 
         images, total = batch.images, torch.zeros_like(batch.images)
@@ -41,7 +38,7 @@ class SmoothGrad(RandomMethod):
             total += gradient.unflatten(0, (len(some), len(images))).sum(dim=0)
         return total / self.samples
 
-    def _noisy(self, images: "torch.Tensor", source_ids: list[str], copy: int) -> "torch.Tensor":
+    def _noisy(self, images: Tensor, source_ids: list[str], copy: int) -> Tensor:
         import torch
 
         noise = np.stack(

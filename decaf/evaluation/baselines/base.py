@@ -1,4 +1,4 @@
-"""Baselines of a table's audit: what other methods say of a factor. One method per module.
+"""Baselines of a table's audit: what other methods say of a factor.
 
 A method is a settings class derived from :class:`Baseline`; its budget of rows is its fields. It
 is given one classifier and the rows that are audited, with the context and the factor that each of
@@ -7,11 +7,15 @@ and appendix I). A new module in this package is a new method. Libraries are imp
 are used: planning imports none.
 """
 
+import importlib
+import logging
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,9 +24,7 @@ from pydantic import Field
 from decaf.data.factual import FactualRows
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
-
-if TYPE_CHECKING:
-    from decaf.models.card import ModelCard
+from decaf.models.card import ModelCard
 
 HALF = 0.5
 """Probability from which a row is called 1."""
@@ -100,6 +102,8 @@ class Baseline(Settings, ABC):
 
     components: ClassVar[tuple[str, ...]] = ("score",)
     """Names of the numbers that it gives."""
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """Modules that are imported where it uses them: planning imports none."""
 
     models: tuple[str, ...] | None = Field(
         None,
@@ -111,7 +115,7 @@ class Baseline(Settings, ABC):
     )
     seed: int = Field(7601, ge=0, description="of every draw")
 
-    def applies_to(self, card: "ModelCard") -> bool:
+    def applies_to(self, card: ModelCard) -> bool:
         """Whether a model is among those that are explained."""
         is_named = self.models is None or any(fnmatchcase(card.id, one) for one in self.models)
         return is_named and (self.families is None or card.family in self.families)
@@ -122,7 +126,9 @@ class Baseline(Settings, ABC):
         return self.model_dump(mode="json", exclude={"models", "families"})
 
     def prepare(self) -> None:
-        """Import what it needs, so that this is not counted as its cost."""
+        """Import its libraries, so that this is not counted as its cost."""
+        for name in self.libraries:
+            quiet_import(name)
 
     def measure(self, subject: Subject) -> dict[str, Component]:
         """Explain a model.
@@ -157,3 +163,12 @@ def _finite(found: Component) -> Component:
 def mean_magnitude(values: NDArray[np.floating]) -> dict[str, Component]:
     """Mean of the absolute values of (n,) attributions, one for each explained row."""
     return {"score": Component(float(np.mean(np.abs(values))), len(values))}
+
+
+def quiet_import(name: str) -> ModuleType:
+    """Import a module of a library; what it warns of is its own to mend."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        module = importlib.import_module(name)
+    logging.getLogger("shap").setLevel(logging.ERROR)  # it advises on budgets, which are settings
+    return module

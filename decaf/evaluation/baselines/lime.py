@@ -1,12 +1,17 @@
 """LIME's weight of the factor (Ribeiro et al., KDD 2016)."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from decaf.evaluation.baselines.base import Baseline, Component, Subject, mean_magnitude
-from decaf.foundation.quiet_imports import quiet_import
+from decaf.evaluation.baselines.base import (
+    Baseline,
+    Component,
+    Subject,
+    mean_magnitude,
+    quiet_import,
+)
 
 ONLY = 1
 """Under this name LIME keeps the weights of a model with one output."""
@@ -20,13 +25,10 @@ class Lime(Baseline):
     rows x samples rows.
     """
 
+    libraries: ClassVar = ("lime.lime_tabular",)
     kind: Literal["lime"] = Field(description="this method")
     rows: int = Field(256, gt=0, description="rows that are explained, at most")
     samples: int = Field(1024, gt=1, description="neighbours of each, itself included")
-
-    def prepare(self) -> None:
-        """Import LIME."""
-        quiet_import("lime.lime_tabular")
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rows = subject.rows

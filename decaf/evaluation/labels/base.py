@@ -2,21 +2,18 @@
 
 from abc import ABC
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import InputSet, PairBlock, PairSet
+from decaf.evaluation.baselines.base import Baseline
+from decaf.foundation.arrays import Tensor
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.data.adapters.base import Adapter
-    from decaf.evaluation.baselines.base import Baseline
-    from decaf.models.card import ModelCard
+from decaf.models.card import ModelCard
 
 UnitKind = Literal["source", "model"]
 """What is labelled: a model on a source of pairs, or a whole model."""
@@ -25,11 +22,11 @@ UnitKind = Literal["source", "model"]
 class Judged(NamedTuple):
     """What of a study a source of labels looks at."""
 
-    data: "Adapter"
-    models: "tuple[ModelCard, ...]"
+    data: Adapter
+    models: tuple[ModelCard, ...]
     attributions: Iterable[str]
     """Names of the attribution methods."""
-    baselines: "Mapping[str, Baseline]"
+    baselines: Mapping[str, Baseline]
 
 
 class Subject(Protocol):
@@ -41,13 +38,13 @@ class Subject(Protocol):
     def clean_scores(self) -> dict[str, NDArray[np.float64]]:
         """Score values of the clean inputs that are finite, by image id."""
 
-    def images(self, rows: NDArray[np.int64]) -> "torch.Tensor":
+    def images(self, rows: NDArray[np.int64]) -> Tensor:
         """(n, 3, height, width) factual images of pairs, on the model's device."""
 
-    def foregrounds(self, rows: NDArray[np.int64]) -> "torch.Tensor":
+    def foregrounds(self, rows: NDArray[np.int64]) -> Tensor:
         """The same of :meth:`LabelSource.foregrounds`, for the sources of the pairs."""
 
-    def values(self, images: "torch.Tensor") -> NDArray[np.float64]:
+    def values(self, images: Tensor) -> NDArray[np.float64]:
         """(n, columns) score values of images."""
 
 
@@ -67,10 +64,12 @@ class LabelSource(Settings, ABC):
 
     place: ClassVar[Place] = Place("labels", room="decaf.evaluation.labels", tag="kind")
     unit_kind: ClassVar[UnitKind]
+    units: ClassVar[str]
+    """View of the units; for models with ``mechanism_label``, else with a column for each label."""
     variants: ClassVar[tuple[str, ...]] = ()
     """Changed images that are scored for the labels; none where nothing has to be measured."""
 
-    def foregrounds(self, data: "Adapter", pairs: PairSet) -> InputSet | None:
+    def foregrounds(self, data: Adapter, pairs: PairSet) -> InputSet | None:
         """Further images that measuring needs, one for each source in the order of their names.
 
         Raises

@@ -11,37 +11,30 @@ import pkgutil
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from decaf.errors import ModelError, UnknownName
+from decaf.foundation.arrays import Module
 
-if TYPE_CHECKING:
-    import torch
-
-
-Adapt = Callable[[dict[str, Any], "torch.nn.Module"], dict[str, Any]]
+Adapt = Callable[[dict[str, Any], Module], dict[str, Any]]
 """From what a file of published weights holds, and the network, to the network's tensors."""
 
 
-class Pretrained(NamedTuple):
-    """Published weights of an architecture, and how its library loads them."""
+class Weights(NamedTuple):
+    """A file of weights and, where a library published them, how it loads them."""
 
     file: Path
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] = {}
     """Keyword arguments that the library builds the network with for these weights."""
-    adapt: Adapt
+    adapt: Adapt | None = None
     """What the library does to the file's content before it loads it."""
 
 
-def build(architecture: str, arguments: dict[str, Any]) -> "torch.nn.Module":
+def build(architecture: str, arguments: dict[str, Any]) -> Module:
     """Untrained network of an architecture ``source:name``, built with keyword arguments.
 
-    Raises
-    ------
-    UnknownName
-        When there is no such source or name.
-    ModelError
-        When the constructor refuses its arguments or does not return a module.
+    Raises UnknownName when there is no such source or name, and ModelError when the constructor
+    refuses its arguments or does not return a module.
     """
     import torch
 
@@ -67,22 +60,16 @@ def identity(architecture: str) -> str:
     return source.identity(name)
 
 
-def pretrained(architecture: str, tag: str, folder: Path | None) -> Pretrained:
-    """Find published weights on this machine; nothing is downloaded. Imports the library.
+def weights(architecture: str, file: Path | None, tag: str | None, folder: Path | None) -> Weights:
+    """A file as it is or, without one, published weights by their tag.
 
-    Parameters
-    ----------
-    folder
-        Where to look; the library's own cache when absent.
-
-    Raises
-    ------
-    UnknownName
-        When the library knows no such architecture or tag.
-    ModelError
-        When the file is not there (it says which file belongs where), or the source of the
-        architecture publishes no weights.
+    These are looked for in a folder, or in the library's own cache when absent, which imports the
+    library; nothing is downloaded. Raises UnknownName when the library knows no such architecture
+    or tag, and ModelError when the file is not there (it says which file belongs where), or the
+    source of the architecture publishes no weights.
     """
+    if file is not None:
+        return Weights(file)
     source, name = _split(architecture)
     if not hasattr(source, "pretrained"):
         raise ModelError(
@@ -93,17 +80,9 @@ def pretrained(architecture: str, tag: str, folder: Path | None) -> Pretrained:
 
 
 def first_file(candidates: list[Path], what: str, called: str) -> Path:
-    """First of the files that is there.
+    """First of the files that is there; in a folder of the user's it is called ``called``.
 
-    Parameters
-    ----------
-    called
-        What the file is called in a folder of the user's.
-
-    Raises
-    ------
-    ModelError
-        Naming the place where it belongs.
+    Raises ModelError, naming the place where it belongs.
     """
     for path in candidates:
         if path.is_file():

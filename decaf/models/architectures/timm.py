@@ -8,11 +8,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from decaf.errors import UnknownName
-from decaf.models.architectures import Pretrained, first_file
+from decaf.foundation.arrays import Module
+from decaf.models.architectures import Weights, first_file
 
 if TYPE_CHECKING:
     from timm.models import PretrainedCfg
-    from torch import nn
 
 HUB_FILES = ("model.safetensors", "pytorch_model.bin")
 ASKING = Lock()
@@ -31,7 +31,7 @@ def identity(name: str) -> str:
     return name
 
 
-def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
+def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     """Weights by timm's tag, such as ``a1_in1k`` of ``resnet50.a1_in1k``.
 
     In a ``folder`` the file is called as the model: ``resnet50.a1_in1k.safetensors`` (or
@@ -50,7 +50,7 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
     else:
         places = _cached(timm.get_pretrained_cfg(full))
 
-    def adapt(content: dict[str, Any], network: "nn.Module") -> dict[str, Any]:
+    def adapt(content: dict[str, Any], network: Module) -> dict[str, Any]:
         filtered = _filter_of(name, tag)
         if filtered is None:
             return content
@@ -58,7 +58,7 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
         return filtered(content, network) if takes_network else filtered(content)
 
     file = first_file(places, f"timm:{full}", called[0])
-    return Pretrained(file, {"pretrained_cfg": tag}, adapt)
+    return Weights(file, {"pretrained_cfg": tag}, adapt)
 
 
 @cache
@@ -75,7 +75,7 @@ def _filter_of(name: str, tag: str) -> Callable[..., dict[str, Any]] | None:
 
     asked: dict[str, Any] = {}
 
-    def load_nothing(_: "nn.Module", **given: Any) -> None:
+    def load_nothing(_: Module, **given: Any) -> None:
         asked.update(given)
 
     with ASKING, torch.random.fork_rng(devices=[]):

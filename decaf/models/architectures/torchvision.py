@@ -2,13 +2,11 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from decaf.errors import UnknownName
-from decaf.models.architectures import Pretrained, first_file
-
-if TYPE_CHECKING:
-    from torch import nn
+from decaf.foundation.arrays import Module
+from decaf.models.architectures import Weights, first_file
 
 INPUT_TRANSFORMED = ("googlenet", "inception_v3")
 """Built with ``transform_input`` when torchvision loads its own weights into them."""
@@ -28,7 +26,7 @@ def identity(name: str) -> str:
     return name
 
 
-def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
+def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     """Weights by the name of their entry in torchvision's enum, such as ``IMAGENET1K_V2``."""
     import torch
     from torchvision import models
@@ -38,14 +36,14 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Pretrained:
         raise UnknownName.among(f"weights of torchvision:{name}", tag, tags)
     home = folder or Path(torch.hub.get_dir()) / "checkpoints"
     file_name = tags[tag].url.rpartition("/")[2]
-    return Pretrained(
+    return Weights(
         file=first_file([home / file_name], f"torchvision:{name} {tag}", file_name),
         arguments={"transform_input": True} if name in INPUT_TRANSFORMED else {},
         adapt=_renamed,
     )
 
 
-def _renamed(tensors: dict[str, Any], network: "nn.Module") -> dict[str, Any]:
+def _renamed(tensors: dict[str, Any], network: Module) -> dict[str, Any]:
     return {OLD_DENSENET_NAME.sub(r"\1\2", name): tensor for name, tensor in tensors.items()}
 
 

@@ -3,17 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
+from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.foundation.place import Place
+from decaf.foundation.readiness import Check
 from decaf.foundation.settings import Settings
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.foundation.readiness import Check
 
 PLACE = Place("recipe", room="decaf.models.recipes", tag="recipe")
 
@@ -23,8 +20,8 @@ class TrainingSite(NamedTuple):
 
     architecture: str
     """Name of the network's architecture, ``source:name``."""
-    device: "torch.device"
-    preprocessing: Callable[["torch.Tensor"], "torch.Tensor"]
+    device: Device
+    preprocessing: Callable[[Tensor], Tensor]
     """From inputs in [0, 1] on the device to what the network takes, as in the audit."""
     scratch: Path
     """Folder for what a stopped training goes on from; it goes when the checkpoint is there."""
@@ -44,12 +41,12 @@ class NetworkRecipe(Settings, ABC):
         """Digest of the file that training starts from; None when it starts from nothing."""
         return None
 
-    def checks(self, architecture: str) -> tuple["Check", ...]:
+    def checks(self, architecture: str) -> tuple[Check, ...]:
         """What to look for before anything is trained: nothing, unless files are needed."""
         return ()
 
     @abstractmethod
-    def train(self, network: "torch.nn.Module", site: TrainingSite) -> NamedTuple:
+    def train(self, network: Module, site: TrainingSite) -> NamedTuple:
         """Train the network in place; what came out, as a NamedTuple of plain values.
 
         The site says on which device, how inputs are preprocessed, and where a long training keeps

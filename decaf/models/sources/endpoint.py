@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, SecretStr, field_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import ModelError, ScoringFailed
 from decaf.foundation.addresses import Address
+from decaf.foundation.arrays import Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.retries import is_transient, last_answer
+from decaf.foundation.settings import fault
 from decaf.models.card import Model, ModelCard, Output
 
 if TYPE_CHECKING:
     import httpx
-    import torch
 
 VERSION_HEADER = "X-Model-Version"
 """Header in which an endpoint states the version of its model."""
@@ -70,9 +70,7 @@ class EndpointCard(ModelCard):
         for name, value in headers.items():
             text = value.get_secret_value()
             if not (text.isascii() and text.isprintable() and text.strip()):
-                raise PydanticCustomError(
-                    "header", "header '{name}' is empty or cannot be sent", {"name": name}
-                )
+                raise fault(f"header '{name}' is empty or cannot be sent")
         return headers
 
     @property
@@ -112,16 +110,12 @@ class EndpointModel:
         self._client = httpx.Client(timeout=card.timeout_seconds, headers=headers)
         weakref.finalize(self, self._client.close)
 
-    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+    def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64; ``null`` and ``NaN`` become NaN.
 
-        Raises
-        ------
-        ModelError
-            When the endpoint refuses the request (4xx), answers with another version, or with
-            something else than one list of numbers for each input.
-        ScoringFailed
-            When it gives no answer, however often it is asked.
+        Raises ModelError when the endpoint refuses the request (4xx), answers with another version,
+        or with something else than one list of numbers for each input, and ScoringFailed when it
+        gives no answer, however often it is asked.
         """
         import torch
 

@@ -9,12 +9,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.files import refusals_as
 from decaf.foundation.plugins import one_of
-from decaf.foundation.settings import PlacedPath
+from decaf.foundation.settings import PlacedPath, fault
 from decaf.foundation.strangers import code_of
 from decaf.models.array_model import ArrayModel
 from decaf.models.card import Model, Output
@@ -65,9 +65,7 @@ class EstimatorCard(TrainableCard):
     @model_validator(mode="after")
     def _one_source(self) -> "EstimatorCard":
         if (self.file is None) == (self.training is None):
-            raise PydanticCustomError(
-                "file", "give exactly one of 'file' and 'training' (a recipe)"
-            )
+            raise fault("give exactly one of 'file' and 'training' (a recipe)")
         return self
 
     @property
@@ -87,14 +85,11 @@ class EstimatorCard(TrainableCard):
 
     def weights_digest(self, workspace: Path) -> str:
         """Digest of the file, whose kind is checked."""
-        path = self._path(workspace)
-        _check_header(path)
-        return self._file_digest(path, self.sha256)
+        return self._file_digest(self._checked_file(workspace), self.sha256)
 
     def load(self, workspace: Path, device: str) -> Model:
         """Open the file; estimators run on the CPU, whatever the device."""
-        path = self._path(workspace)
-        _check_header(path)
+        path = self._checked_file(workspace)
         opened = (_open_skops if path.suffix == SKOPS else _open_xgboost)(self, path)
 
         def answer(inputs: NDArray[np.float32]) -> NDArray:
@@ -121,8 +116,10 @@ class EstimatorCard(TrainableCard):
         """From the file beside the estimator's."""
         return read_outcome(path)
 
-    def _path(self, workspace: Path) -> Path:
-        return self.trained_file(workspace) if self.file is None else self.file
+    def _checked_file(self, workspace: Path) -> Path:
+        path = self.trained_file(workspace) if self.file is None else self.file
+        _check_header(path)
+        return path
 
 
 class Opened(NamedTuple):
@@ -138,10 +135,8 @@ class Opened(NamedTuple):
     def in_order(self, answer: Any) -> NDArray:
         """Columns of an answer in the order of the study's classes.
 
-        Raises
-        ------
-        ValueError
-            When there is not one column for each class (an SVC of one against one, for example).
+        Raises ValueError when there is not one column for each class (an SVC of one against one,
+        for example).
         """
         columns = np.asarray(answer)
         if self.order is None:
@@ -249,16 +244,11 @@ def _check_objective(card: EstimatorCard, path: Path, objective: str) -> None:
 
 def _check_header(path: Path) -> None:
     """Check that a file is there and of the kind that its suffix says; opens nothing else."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(1)
-            file.seek(max(0, path.stat().st_size - LONGEST_END))
-            end = file.read().rstrip()[-1:]
-    except OSError as error:
-        raise ModelError(
-            f"estimator {path} cannot be read: {error.strerror}; put the file there, or correct "
-            "'file:'"
-        ) from error
+    what, remedy = f"estimator {path} cannot be read", "put the file there, or correct 'file:'"
+    with refusals_as(ModelError, what, remedy), path.open("rb") as file:
+        start = file.read(1)
+        file.seek(max(0, path.stat().st_size - LONGEST_END))
+        end = file.read().rstrip()[-1:]
     if path.suffix == SKOPS:
         is_whole = zipfile.is_zipfile(path) and SKOPS_SCHEMA in zipfile.ZipFile(path).namelist()
     else:

@@ -1,16 +1,16 @@
 """A torch network: an architecture, weights and preprocessing."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import ModelError
+from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.plugins import one_of
 from decaf.foundation.readiness import Check
-from decaf.foundation.settings import PlacedPath
+from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.foundation.strangers import code_of
 from decaf.models import architectures
 from decaf.models.card import Model, Output
@@ -20,23 +20,11 @@ from decaf.models.preprocessing import MemoryFormat, Preprocessing
 from decaf.models.recipes.base import NetworkRecipe
 from decaf.models.trainable import TrainableCard
 
-if TYPE_CHECKING:
-    import torch
-
 Training = one_of(NetworkRecipe)
-OUTPUT_FIELDS = {
-    "input_size",
-    "mean",
-    "std",
-    "memory_format",
-    "precision",
-    "output",
-    "entry",
-    "prefix",
-}
-"""Fields that change outputs, beside the architecture and the file."""
 INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 """Fields that decide what a network is given, in training as in an audit."""
+OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
+"""Fields that change outputs, beside the architecture and the file."""
 
 
 class NetworkCard(TrainableCard):
@@ -67,6 +55,7 @@ class NetworkCard(TrainableCard):
         None, description="folder of published weights; the library's own cache when absent"
     )
     sha256: str | None = Field(None, description="expected digest of the weight file")
+    trained_suffix: ClassVar = SAFETENSORS
     training: Training | None = Field(
         None, description="recipe that makes the weights when there is no file"
     )
@@ -94,28 +83,24 @@ class NetworkCard(TrainableCard):
     @model_validator(mode="after")
     def _one_source_of_weights(self) -> "NetworkCard":
         if sum(given is not None for given in (self.weights, self.pretrained, self.training)) != 1:
-            raise PydanticCustomError(
-                "weights_source",
+            raise fault(
                 "give exactly one of 'weights' (a file), 'pretrained' (a tag) and 'training' (a "
-                "recipe)",
+                "recipe)"
             )
         return self
 
     @model_validator(mode="after")
     def _keys_that_belong_together(self) -> "NetworkCard":
         is_torch_file = self.weights is not None and self.weights.suffix != SAFETENSORS
-        wrong = [
-            ("entry", self.entry is not None and not is_torch_file, "a torch file in 'weights'"),
-            ("prefix", self.prefix is not None and self.weights is None, "'weights'"),
-            ("checkpoints", self.checkpoints is not None and not self.pretrained, "'pretrained'"),
-            ("std", len(self.std) != len(self.mean), "as many numbers as 'mean'"),
-            ("std", min(self.std) <= 0, "numbers above 0"),
-        ]
-        for key, is_wrong, needed in wrong:
-            if is_wrong:
-                raise PydanticCustomError(
-                    "belongs_together", "'{key}' needs {needed}", {"key": key, "needed": needed}
-                )
+        require_keys(
+            [
+                ("entry", self.entry is None or is_torch_file, "a torch file in 'weights'"),
+                ("prefix", self.prefix is None or self.weights is not None, "'weights'"),
+                ("checkpoints", self.checkpoints is None or bool(self.pretrained), "'pretrained'"),
+                ("std", len(self.std) == len(self.mean), "as many numbers as 'mean'"),
+                ("std", min(self.std) > 0, "numbers above 0"),
+            ]
+        )
         return self
 
     @property
@@ -136,7 +121,7 @@ class NetworkCard(TrainableCard):
         fields = self.model_dump(mode="json", include=OUTPUT_FIELDS)
         return json_sha256([self._architecture(), self.pretrained, fields])
 
-    def preprocessing(self, device: "torch.device") -> Preprocessing:
+    def preprocessing(self, device: Device) -> Preprocessing:
         """What inputs on a device go through before the network, in training as in an audit."""
         return Preprocessing(
             self.input_size, self.mean, self.std, self.memory_format, self.id, device
@@ -145,16 +130,9 @@ class NetworkCard(TrainableCard):
     def weights_file(self, workspace: Path) -> Path:
         """Where the weights are, or where training will put them.
 
-        Raises
-        ------
-        BadInput
-            When published weights are not on this machine.
+        Raises BadInput when published weights are not on this machine.
         """
-        if self.weights is not None:
-            return self.weights
-        if self.training is not None:
-            return self.trained_file(workspace)
-        return self._published().file
+        return self._weights(workspace).file
 
     def weights_digest(self, workspace: Path) -> str:
         """Digest of the weight file; torch is imported for ``pretrained`` alone."""
@@ -166,18 +144,10 @@ class NetworkCard(TrainableCard):
         """Build the network, load its weights and put it on a device."""
         import torch
 
-        path, arguments, adapt = self.weights_file(workspace), self.arguments, None
-        if self.pretrained is not None:
-            published = self._published()
-            arguments, adapt = published.arguments | arguments, published.adapt
-        network = architectures.build(self.architecture, arguments)
-        load_into(network, path, self.entry, self.prefix or "", adapt)
+        weights = self._weights(workspace)
+        network = architectures.build(self.architecture, weights.arguments | self.arguments)
+        load_into(network, weights.file, self.entry, self.prefix or "", weights.adapt)
         return NetworkModel(network, self, torch.device(device))
-
-    @property
-    def trained_suffix(self) -> str:
-        """Checkpoints are safetensors."""
-        return SAFETENSORS
 
     def training_checks(self) -> tuple[Check, ...]:
         """Those of the recipe, for this architecture."""
@@ -205,29 +175,22 @@ class NetworkCard(TrainableCard):
 
         return read_outcome(path)
 
-    def _published(self) -> architectures.Pretrained:
-        return architectures.pretrained(self.architecture, self.pretrained, self.checkpoints)
+    def _weights(self, workspace: Path) -> architectures.Weights:
+        file = self.weights if self.training is None else self.trained_file(workspace)
+        return architectures.weights(self.architecture, file, self.pretrained, self.checkpoints)
 
     def _architecture(self) -> list[Any]:
         return [self.architecture, architectures.identity(self.architecture), self.arguments]
 
 
 class NetworkModel:
-    """Raw inputs → float32 outputs, in inference mode.
+    """Raw inputs → float32 outputs, in inference mode, of a network for normalised inputs.
 
-    Parameters
-    ----------
-    network
-        Module that maps normalised float32 inputs to (n, outputs).
-    card
-        Says how inputs are preprocessed, at which precision the network runs, and what it returns.
-    device
-        Where the network and its inputs live.
+    The card says how inputs are preprocessed, at which precision the network runs, and what it
+    returns.
     """
 
-    def __init__(
-        self, network: "torch.nn.Module", card: NetworkCard, device: "torch.device"
-    ) -> None:
+    def __init__(self, network: Module, card: NetworkCard, device: Device) -> None:
         import torch
 
         self.output = card.output
@@ -239,21 +202,18 @@ class NetworkModel:
         )
         self._network.eval()
 
-    def outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+    def outputs(self, inputs: Tensor) -> Tensor:
         """(n, channels, height, width) or (n, features) float32 → (n, outputs) float32.
 
-        Raises
-        ------
-        ModelError
-            When the card normalises another number of channels or features, or the network
-            returns no tensor.
+        Raises ModelError when the card normalises another number of channels or features, or the
+        network returns no tensor.
         """
         import torch
 
         with torch.inference_mode():
             return self.differentiable_outputs(inputs)
 
-    def differentiable_outputs(self, inputs: "torch.Tensor") -> "torch.Tensor":
+    def differentiable_outputs(self, inputs: Tensor) -> Tensor:
         """The same as :meth:`outputs`; gradients with respect to the inputs flow through it."""
         import torch
 

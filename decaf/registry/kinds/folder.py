@@ -8,6 +8,7 @@ from pydantic import Field
 
 from decaf.errors import RegistryError
 from decaf.foundation.digests import file_sha256, json_sha256
+from decaf.foundation.files import refusals_as
 from decaf.foundation.settings import PlacedPath
 from decaf.foundation.yaml_source import plain_mapping
 from decaf.registry.entries import CARD_FILE, LATEST, CardRegistry, Entry, Fetched, version_order
@@ -26,13 +27,9 @@ class Folder(CardRegistry):
 
     def entries(self) -> list[Entry]:
         """Entries in the order of names; a digest is that of all files in the entry's folder."""
-        try:
+        remedy = "correct 'root:', or put the folder there"
+        with refusals_as(RegistryError, f"registry {self.root} cannot be read", remedy):
             folders = sorted(path for path in self.root.iterdir() if _is_shown(path))
-        except OSError as error:
-            raise RegistryError(
-                f"registry {self.root} cannot be read: {error.strerror}; correct 'root:', or put "
-                "the folder there"
-            ) from error
         return [entry for folder in folders for entry in self._followed(folder)]
 
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
@@ -74,8 +71,6 @@ def _aliases(folder: Path) -> dict[str, str]:
 
 
 def _folder_digest(folder: Path) -> str:
-    try:
+    with refusals_as(RegistryError, f"{folder} cannot be read", "make its files readable"):
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         return json_sha256({str(path.relative_to(folder)): file_sha256(path) for path in files})
-    except OSError as error:
-        raise RegistryError(f"{folder} cannot be read: {error.strerror}") from error

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.reveal.gaussian.exact_product import cut, exact_product, part_count
 from decaf.routing.quadrature import check_grid
 
 PRINCIPAL, PIXEL = 0, 1
@@ -62,16 +61,15 @@ def mixed_normals(
 
     Returns
     -------
-    (n, width) float64, whose bits depend on nothing but key, stage and ``mixing``.
+    (n, width) float64. All stages of a key are mixed in one product, whatever is asked for, so
+    that a draw does not depend on the others.
     """
     made = np.empty((keys.size, width))
-    parts = part_count(mixing)
-    weights = [*cut(mixing, 1, parts)]
     wanted, use = np.unique(keys, return_inverse=True)
     for number, key in enumerate(wanted):
         rows = np.flatnonzero(use == number)
         steps = normals(int(key), stream, mixing.shape[1], width)
-        made[rows] = exact_product(weights, [*cut(steps, 0, parts)])[stages[rows]]
+        made[rows] = (mixing @ steps)[stages[rows]]
     return made
 
 

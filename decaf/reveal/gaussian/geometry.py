@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ResponseError, UnknownName
-from decaf.foundation.arrays import as_type_of, like
-from decaf.reveal.gaussian.exact_product import cut, exact_product
+from decaf.foundation.arrays import like
 from decaf.reveal.gaussian.reference import GaussianReference
 
 if TYPE_CHECKING:
@@ -153,19 +152,11 @@ def coloured(
     """
     parts = []
     if colouring.principal is not None:
-        parts.append(_principal_noise(principal * colouring.principal, reference, array))
+        scaled = like(array, principal * colouring.principal)
+        parts.append(scaled @ reference.axes_like(array))
     if colouring.pixel is not None:
         parts.append(like(array, pixel * colouring.pixel))
     return sum(parts[1:], start=parts[0])
-
-
-def _principal_noise(
-    scaled: NDArray[np.float64], reference: GaussianReference, array: "Array"
-) -> "Array":
-    """(n, rank) → (n, D), of which no row depends on how many others there are."""
-    axes = reference.axes_in_parts(array)
-    parts = [like(axes[0], part) for part in cut(scaled, 1, len(axes))]
-    return as_type_of(array, exact_product(parts, axes))
 
 
 def _spectrum(reference: GaussianReference) -> NDArray[np.float64]:

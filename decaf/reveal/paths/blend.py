@@ -1,14 +1,14 @@
 """Blend: the whole input fades in from the blurred midpoint."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.errors import ResponseError
-from decaf.foundation.arrays import like
+from decaf.foundation.arrays import Array, like
 from decaf.reveal.path import (
     Regions,
     Revealed,
@@ -20,11 +20,8 @@ from decaf.reveal.path import (
 )
 from decaf.reveal.start import BlurredMidpoint
 
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
 
-
-def blend(start: "Array", clean: "Array", t: "Array") -> "Array":
+def blend(start: Array, clean: Array, t: Array) -> Array:
     """``x(t) = x0 + t (x - x0)`` (paper, section 6).
 
     ``start`` and ``clean`` (n, …), ``t`` broadcastable to them, in [0, 1].
@@ -49,7 +46,7 @@ class Fade:
         """Content of the clean input: t = 1."""
         return np.ones(words, np.float64).view(np.uint64)
 
-    def states(self, start: "Array", clean: "Array", content: Words, regions: Regions) -> "Array":
+    def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """Interpolate; start and clean (n, …), content (n, 1) → (n, …)."""
         return blend(start, clean, like(clean, column_of(content[:, 0], clean.ndim)))
 
@@ -59,6 +56,7 @@ class Blend(RevealPath):
     """Every pixel moves together from the blurred midpoint to its own input (paper, section 6)."""
 
     kind: Literal["blend"] = "blend"
+    rule: ClassVar[Fade] = Fade()
     sigma: float = described(
         8.0, "blur of the midpoint, standard deviation in px; 0 for inputs other than images"
     )
@@ -72,11 +70,6 @@ class Blend(RevealPath):
     def start(self) -> BlurredMidpoint:
         """The state of no information."""
         return BlurredMidpoint(self.sigma)
-
-    @property
-    def rule(self) -> Fade:
-        """How a state is made."""
-        return Fade()
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """The stage itself, the same for all pairs and branches."""

@@ -1,7 +1,7 @@
 """Context channel: the same change under another context, mixed in analytically."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ def context_mixture(t: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights of the swapped and of the endpoint's context at stage ``t``.
 
     ``r(t) = (1 - t) r_swapped + t d``: the expectation over a channel that leaves the endpoint's
-    context with probability ``1 - t`` (paper, sections 5 and appendix D; spec of Covertype).
+    context with probability ``1 - t`` (paper, section 5 and appendix D).
 
     Parameters
     ----------
@@ -46,21 +46,11 @@ class ContextChannel(RevealPath):
     """
 
     kind: Literal["context"] = "context"
-
-    @property
-    def has_common_start(self) -> bool:
-        """Not so: stage 0 is the response under the swapped context."""
-        return False
-
-    @property
-    def start(self) -> BlurredMidpoint:
-        """Never made: both ends are clean inputs."""
-        return BlurredMidpoint(0)
-
-    @property
-    def rule(self) -> Fade:
-        """Both ends are fully revealed."""
-        return Fade()
+    has_common_start: ClassVar[bool] = False
+    """Stage 0 is the response under the swapped context."""
+    start: ClassVar[BlurredMidpoint] = BlurredMidpoint(0)
+    """Never made: both ends are clean inputs."""
+    rule: ClassVar[Fade] = Fade()
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """The four clean inputs of every pair: swapped context first, then the endpoint's.
@@ -70,7 +60,7 @@ class ContextChannel(RevealPath):
         DataError
             When the pairs have no second context.
         """
-        if block.context is None:
+        if block.context is None or (block.context < 0).any():
             raise DataError(
                 "these pairs have no second context; a context path needs, for every pair, the "
                 "positions of both inputs under the swapped context"

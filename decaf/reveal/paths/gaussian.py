@@ -16,7 +16,15 @@ from decaf.reveal.gaussian.draws import PIXEL, PRINCIPAL, chain_weights, draw_ke
 from decaf.reveal.gaussian.geometry import Geometry, GeometryName, coloured
 from decaf.reveal.gaussian.reference import GaussianReference, fit_reference
 from decaf.reveal.gaussian.storage import load_reference, save_reference
-from decaf.reveal.path import Regions, Revealed, RevealPath, Words, described, shown_by_branch
+from decaf.reveal.path import (
+    OF_NO_STATE,
+    Regions,
+    Revealed,
+    RevealPath,
+    Words,
+    described,
+    shown_by_branch,
+)
 from decaf.reveal.paths.blend import Fade, column_of, stage_words
 
 if TYPE_CHECKING:
@@ -199,8 +207,8 @@ class GaussianReveal(RevealPath):
 
     def identity(self, inputs_digest: str) -> dict[str, Any]:
         """What the states depend on, besides the grid: the moments, wherever they are kept."""
-        named = {field.name: getattr(self, field.name) for field in fields(self)}
-        del named["stages"]
+        names = [field.name for field in fields(self) if field.name not in OF_NO_STATE]
+        named = {name: getattr(self, name) for name in names}
         if self.reference is None:
             return {**named, "reference": f"fitted to {inputs_digest}"}
         return {**named, "reference": moments_of(self.reference).digest}

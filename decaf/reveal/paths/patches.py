@@ -1,15 +1,15 @@
 """Nested patches: square regions appear one after another, the most different ones first."""
 
-import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.errors import ResponseError
-from decaf.foundation.arrays import is_tensor, namespace
+from decaf.foundation.arrays import Array, is_tensor, namespace
+from decaf.foundation.digests import hashed_word
 from decaf.reveal.cells import cell_of_pixel, pack, unpack
 from decaf.reveal.path import (
     Regions,
@@ -22,16 +22,13 @@ from decaf.reveal.path import (
 )
 from decaf.reveal.start import BlurredMidpoint
 
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
-
 STAGE_TOLERANCE = 1e-12
 
 PAIRS_AT_ONCE = 8
 """Whose differences are in memory: 5 MB of 224 px images, which a processor's cache holds."""
 
 
-def reveal_patches(start: "Array", clean: "Array", shown: NDArray[np.bool_]) -> "Array":
+def reveal_patches(start: Array, clean: Array, shown: NDArray[np.bool_]) -> Array:
     """Show the clean input in some cells of a square grid and the start in all others.
 
     Parameters
@@ -67,7 +64,7 @@ class PatchMask:
         """Content of the clean input: every patch."""
         return pack(np.ones((1, self.side**2), bool))[0]
 
-    def states(self, start: "Array", clean: "Array", content: Words, regions: Regions) -> "Array":
+    def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """Choose per pixel; start and clean (n, c, h, w), content (n, words) → (n, c, h, w)."""
         shown = unpack(content, self.side**2).reshape(-1, self.side, self.side)
         return reveal_patches(start, clean, shown)
@@ -147,8 +144,7 @@ class Patches(RevealPath):
 
     def _tie_keys(self, pair_id: str) -> NDArray[np.uint64]:
         prefix = f"decaf-imagenet9|patch|{self.seed}|{self.order}|{pair_id}|"
-        digests = (hashlib.sha256(f"{prefix}{i}".encode()).digest() for i in range(self.side**2))
-        return np.array([int.from_bytes(digest[:8], "big") for digest in digests], np.uint64)
+        return np.array([hashed_word(f"{prefix}{i}") for i in range(self.side**2)], np.uint64)
 
 
 def patch_energy(

@@ -1,24 +1,21 @@
 """Removal: an input fades in from a baseline, with and without one of its features."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.errors import DataError, ResponseError
-from decaf.foundation.arrays import as_taken, like
+from decaf.foundation.arrays import Array, as_taken, like
 from decaf.reveal.cells import WORD_BITS, cell_map
 from decaf.reveal.path import Regions, Revealed, RevealPath, Words, described, no_draw
 from decaf.reveal.paths.blend import blend, column_of, stage_words
 from decaf.reveal.start import BlurredMidpoint, Constant
 
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
 
-
-def without_features(start: "Array", clean: "Array", t: "Array", removed: "Array") -> "Array":
+def without_features(start: Array, clean: Array, t: Array, removed: Array) -> Array:
     """``b + t (1 - m) (x - b)``: the baseline stays where a removed feature lies.
 
     Parameters
@@ -58,7 +55,7 @@ class FadeWithout:
         """Content of the clean input: t = 1 and nothing is removed."""
         return np.array([*stage_words(np.ones(1)), 0], np.uint64)
 
-    def states(self, start: "Array", clean: "Array", content: Words, regions: Regions) -> "Array":
+    def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """Start and clean (n, …), content (n, 2), regions (n, …) without channels → (n, …)."""
         removed = content[:, 1].reshape(-1, *[1] * (clean.ndim - 1))
         numbers = feature_numbers(tuple(clean.shape), self.side, regions)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from decaf.data.class_maps import class_map
+from decaf.data.class_maps import class_map, shipped
 from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
 from decaf.scoring.scores.base import ClassScore
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from decaf.foundation.readiness import Check
     from decaf.models.card import Output
 
+SHIPPED = ", ".join(
+    f"`{name}`, which is shipped (`{map_.official_file}` in the `root` of the data, or beside "
+    f"`{map_.photos}/`, comes first)"
+    for name, map_ in shipped().items()
+)
+
 
 class SuperclassProbability(ClassScore):
     """``q`` sums the float32 softmax over the true superclass; unmapped mass is dropped.
@@ -28,9 +34,8 @@ class SuperclassProbability(ClassScore):
 
     kind: Literal["superclass_probability"]
     class_map: Path = Field(
-        description="`imagenet9`, which is shipped (`in_to_in9.json` in the `root` of the data, "
-        "or beside `bg_challenge/`, comes first), or a JSON file: an object from output index to "
-        "superclass, -1 for none"
+        description=f"{SHIPPED}, or a JSON file: an object from output index to superclass, -1 for "
+        "none"
     )
     classes: int = Field(9, gt=1, description="number of superclasses")
 

@@ -6,7 +6,7 @@ alternate one: four legal inputs, the same for all models (paper, section 5 and 
 
 import hashlib
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,20 +31,13 @@ INPUTS = "covertype 1: 54 standardised features, context, factor"
 SPLIT = "test"
 
 
-class Query(NamedTuple):
-    """One legal setting of the two channels."""
-
-    variant: str
-    context: int
-    factor: int
-
-
-QUERIES = (
-    Query("endpoint_plus", ENDPOINT, 1),
-    Query("endpoint_minus", ENDPOINT, -1),
-    Query("alternate_plus", ALTERNATE, 1),
-    Query("alternate_minus", ALTERNATE, -1),
-)
+QUERIES = {
+    "endpoint_plus": (ENDPOINT, 1),
+    "endpoint_minus": (ENDPOINT, -1),
+    "alternate_plus": (ALTERNATE, 1),
+    "alternate_minus": (ALTERNATE, -1),
+}
+"""Context and factor of the four legal inputs of a row, by variant."""
 
 
 class Covertype(Adapter):
@@ -61,13 +54,7 @@ class Covertype(Adapter):
     )
 
     def pair_set(self) -> PairSet:
-        """One pair for each test row, for a context path: the positions of all four inputs.
-
-        Raises
-        ------
-        DataError
-            When the table cannot be used, or has too few rows.
-        """
+        """One pair for each test row, for a context path: the positions of all four inputs."""
         part = self.table.part(SPLIT)
         places = part.lowest(self.audited_per_class)
         images, pairs = [], []
@@ -75,12 +62,12 @@ class Covertype(Adapter):
             source = f"row-{part.row[place]:06d}"
             images += [
                 Input(
-                    image_id=f"{source}/{query.variant}",
-                    variant=query.variant,
+                    image_id=f"{source}/{variant}",
+                    variant=variant,
                     digest=hashlib.sha256(self._inputs[position, place]).hexdigest(),
                     location=f"{position}/{place}",
                 )
-                for position, query in enumerate(QUERIES)
+                for position, variant in enumerate(QUERIES)
             ]
             first = len(QUERIES) * number
             pairs.append(
@@ -121,10 +108,5 @@ class Covertype(Adapter):
     def _inputs(self) -> NDArray[np.float32]:
         """(4, n, 56) every test row under every query; found once, since it is asked row by row."""
         features = self.table.part(SPLIT).features
-        same = np.ones(len(features), np.int64)
-        return np.stack(
-            [
-                with_channels(features, Channels(query.context * same, query.factor * same))
-                for query in QUERIES
-            ]
-        )
+        channels = (np.full((2, len(features)), [[c], [f]]) for c, f in QUERIES.values())
+        return np.stack([with_channels(features, Channels(*columns)) for columns in channels])

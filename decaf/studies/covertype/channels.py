@@ -4,12 +4,12 @@ Every model is trained with channels of its own. What is drawn depends on module
 alone, so models of other mechanisms and strengths share their random numbers.
 """
 
-import hashlib
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.foundation.digests import hashed_word
 from decaf.studies.covertype.splits import Split
 from decaf.studies.covertype.table import FEATURE_COUNT
 
@@ -60,8 +60,7 @@ def uniform(
     ``namespace|seed|split|stream``.
     """
     name = f"{NAMESPACES[treatment.module]}|{seed}|{split}|{stream}"
-    digest = hashlib.sha256(name.encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:8], "little")).random(count)
+    return np.random.default_rng(hashed_word(name, "little")).random(count)
 
 
 def aligned(
@@ -75,13 +74,7 @@ def aligned(
 def draw_channels(
     treatment: Treatment, seed: int, split: Split, label: NDArray[np.int64]
 ) -> Channels:
-    """Channels of all rows of a split.
-
-    Parameters
-    ----------
-    label
-        (n,) labels 0 and 1 of the split's rows, in its order.
-    """
+    """Channels of all rows of a split, from their (n,) labels 0 and 1 in its order."""
     u_context, u_endpoint, u_alternate = (
         uniform(treatment, seed, split, stream, label.size) for stream in get_args(Stream)
     )

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError
+from decaf.foundation.files import refusals_as
 
 NUMBERS = re.compile(r"[iu][1248]|f[48]")
 BYTE_ORDERS = ("<", ">", "|")
@@ -73,20 +74,17 @@ class _Reader(pickle._Unpickler):
 def read_array(path: Path) -> NDArray[np.number]:
     """Read an array of numbers from a file of ``joblib.dump(array, path, compress=9)``.
 
+    Raises DataError when the file cannot be read, is cut short, or holds anything but one array of
+    whole or floating-point numbers; nothing of it has been called then.
+
     Returns
     -------
     The array in its own shape and type, read-only.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, is cut short, or holds anything but one array of whole or
-        floating-point numbers; nothing of it has been called then.
     """
+    with refusals_as(DataError, f"{path} cannot be read", "get the file again"):
+        content = path.read_bytes()
     try:
-        return _array(path.read_bytes())
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}; get the file again") from error
+        return _array(content)
     # What a damaged or foreign pickle leads to is not known beforehand.
     except (
         *(ValueError, LookupError, TypeError, AttributeError, OverflowError, EOFError),

@@ -55,6 +55,7 @@ class Treatments(LabelSource):
 
     kind: Literal["treatments"] = Field(description="these labels")
     unit_kind: ClassVar = "model"
+    units: ClassVar = "core_covertype_outcomes"
 
     def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
         """Contexts of the audited rows, matched pairs of models, and supervised references."""
@@ -75,25 +76,22 @@ class Treatments(LabelSource):
 
     def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray]:
         """Contexts of every audited row under every stream; a pair of the data is such a row."""
-        sources = np.array([pair.source_id for pair in pairs.pairs])
-        columns: dict[str, list[NDArray]] = {"module": [], "seed": [], "source_id": []}
-        columns["context"] = []
-        for (module, seed), recipe in context_streams(judged).items():
-            own = judged.data.factual_rows(recipe)
-            columns["module"].append(np.full(sources.size, module))
-            columns["seed"].append(np.full(sources.size, seed))
-            columns["source_id"].append(sources)
-            columns["context"].append(own.inputs[:, own.context].astype(np.int64))
-        return {name: np.concatenate(parts) for name, parts in columns.items()}
+        sources = [pair.source_id for pair in pairs.pairs]
+        streams = context_streams(judged)
+        rows = [judged.data.factual_rows(recipe) for recipe in streams.values()]
+        contexts = [own.inputs[:, own.context].astype(np.int64) for own in rows]
+        return {
+            "module": np.repeat([module for module, _ in streams], len(sources)),
+            "seed": np.repeat([seed for _, seed in streams], len(sources)),
+            "source_id": np.tile(sources, len(streams)),
+            "context": np.concatenate(contexts),
+        }
 
 
 def context_streams(judged: Judged) -> dict[tuple[str, int], CovertypeClassifier]:
     """A recipe for every module and seed: what decides which contexts are drawn; sorted.
 
-    Raises
-    ------
-    DataError
-        When the study trains no classifier of cover types.
+    Raises DataError when the study trains no classifier of cover types.
     """
     recipes = [getattr(card, "training", None) for card in judged.models]
     own = [recipe for recipe in recipes if isinstance(recipe, CovertypeClassifier)]
@@ -113,11 +111,8 @@ def check_names(baselines: Mapping[str, Baseline]) -> None:
 
     They know a baseline by its name, which must be its kind. A second one of a kind may be called
     otherwise: it stands in the tables without a published value, and is no feature of a reference.
-
-    Raises
-    ------
-    DataError
-        When a name is that of another method, or no baseline of a kind is called as it.
+    Raises DataError when a name is that of another method, or no baseline of a kind is called as
+    it.
     """
     for name, baseline in baselines.items():
         if name in OTHER_METHODS or (name in BASELINES and name != baseline.kind):

@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import DataError
+from decaf.foundation.settings import fault
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.models.training.estimator import SKOPS
 from decaf.studies.covertype.channels import (
@@ -29,8 +29,6 @@ from decaf.studies.covertype.splits import CovertypeTable, Split
 
 CONVERGING: tuple[Family, ...] = ("logistic_regression", "mlp")
 """Families whose optimiser ends by itself or is stopped; the others grow trees."""
-ITERATING: tuple[Family, ...] = (*CONVERGING, "hist_gradient_boosting")
-"""Families that decide by themselves after how many iterations they end."""
 
 
 class CovertypeOutcome(NamedTuple):
@@ -81,10 +79,9 @@ class CovertypeClassifier(EstimatorRecipe):
     @model_validator(mode="after")
     def _strength_where_it_means_something(self) -> "CovertypeClassifier":
         if (self._treatment.module == "direction") != (self.strength is not None):
-            raise PydanticCustomError(
-                "strength",
+            raise fault(
                 "'strength' belongs to direct, gate and invert, which need it, and to no other "
-                "mechanism",
+                "mechanism"
             )
         return self
 
@@ -106,10 +103,7 @@ class CovertypeClassifier(EstimatorRecipe):
     def fit(self) -> tuple[Any, CovertypeOutcome]:
         """Draw the channels, fit, and measure accuracy.
 
-        Raises
-        ------
-        DataError
-            When the table cannot be used, or has too few rows.
+        Raises DataError when the table cannot be used, or has too few rows.
         """
         started = time.perf_counter()
         inputs, label = self.rows("train", self.fitted_per_class)
@@ -126,13 +120,7 @@ class CovertypeClassifier(EstimatorRecipe):
         return estimator, outcome
 
     def fit_without_factor(self) -> Any:
-        """Fit on the same rows without the column of the factor; nothing is kept.
-
-        Raises
-        ------
-        DataError
-            When the table cannot be used, or has too few rows.
-        """
+        """Fit on the same rows without the column of the factor; nothing is kept."""
         inputs, label = self.rows("train", self.fitted_per_class)
         return self._fitted(np.delete(inputs, FACTOR, axis=1), label)[0]
 

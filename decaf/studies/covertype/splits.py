@@ -36,10 +36,7 @@ class Part(NamedTuple):
     def lowest(self, per_class: int | None) -> NDArray[np.int64]:
         """Places in this part of the first rows of each class in the file; all when None.
 
-        Raises
-        ------
-        DataError
-            When the part has fewer rows of a class.
+        Raises DataError when the part has fewer rows of a class.
         """
         if per_class is None:
             return np.arange(self.row.size)
@@ -92,13 +89,9 @@ class CovertypeTable(Settings):
         """One split of the drawn rows.
 
         ``default_rng(7601)`` draws rows of type 1, then of type 2, and permutes them; stratified
-        splits of 40 % and of half of that follow, with the same seed. The ten quantities have
-        the mean and the population standard deviation of the training split taken out.
-
-        Raises
-        ------
-        DataError
-            When the file is no Covertype table, or has fewer rows of a type.
+        splits of 40 % and of half of that follow, with the same seed. The ten quantities have the
+        mean and the population standard deviation of the training split taken out. Raises DataError
+        when the file is no Covertype table, or has fewer rows of a type.
         """
         path = find_table(self.file)
         return _parts(path, state_of(path), self.drawn_per_class)[split]

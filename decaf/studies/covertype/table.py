@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError
+from decaf.foundation.files import refusals_as
 from decaf.studies.covertype.joblib_array import read_array
 
 QUANTITIES = (
@@ -55,12 +56,8 @@ class Table(NamedTuple):
 def find_table(place: Path) -> Path:
     """The file that a path means: itself, or what a folder has.
 
-    In a folder that is the official file, else the only CSV file, else scikit-learn's cache.
-
-    Raises
-    ------
-    DataError
-        When there is none.
+    In a folder that is the official file, else the only CSV file, else scikit-learn's cache. Raises
+    DataError when there is none.
     """
     for name in OFFICIAL:
         if (place / name).is_file():
@@ -80,17 +77,12 @@ def find_table(place: Path) -> Path:
 def state_of(path: Path) -> tuple[int, ...]:
     """Sizes and times of change of the files of a table: equal while it stays the same.
 
-    Raises
-    ------
-    DataError
-        When a file is missing.
+    Raises DataError when a file is missing.
     """
     found = []
     for file in _files(path):
-        try:
+        with refusals_as(DataError, f"{file} cannot be read", EXPECTED):
             status = file.stat()
-        except OSError as error:
-            raise DataError(f"{file} cannot be read: {error.strerror}; {EXPECTED}") from error
         found += [status.st_size, status.st_mtime_ns]
     return tuple(found)
 
@@ -98,16 +90,9 @@ def state_of(path: Path) -> tuple[int, ...]:
 def read_table(path: Path) -> Table:
     """Read a file once per process while it stays the same.
 
-    Parameters
-    ----------
-    path
-        ``covtype.data`` as it was published, or the same columns under a header, gzip or not; or
-        ``samples_py3`` of scikit-learn's cache, which has ``targets_py3`` beside it.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, or is not such a table.
+    It is ``covtype.data`` as it was published, or the same columns under a header, gzip or not; or
+    ``samples_py3`` of scikit-learn's cache, which has ``targets_py3`` beside it. Raises DataError
+    when the file cannot be read, or is not such a table.
     """
     return _read_table(path, state_of(path))
 

@@ -1,6 +1,5 @@
 """ImageNet-9 Backgrounds Challenge: one foreground before different backgrounds."""
 
-import hashlib
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +13,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input, InputSet, Pair, PairSet
 from decaf.data.photo_files import CROP, RESIZE_SHORTER, UNREADABLE, central_crop
 from decaf.errors import DataError
-from decaf.foundation.digests import file_sha256, hashed_share
+from decaf.foundation.digests import file_sha256, hashed_share, hashed_word
 from decaf.studies.imagenet9.challenge_files import (
     Variant,
     VariantFiles,
@@ -54,13 +53,9 @@ class ImageNet9(Adapter):
         """Join the variants by foreground; digest every file, decode none.
 
         What is left out, because a variant lacks the foreground or has it twice, is told in the
-        remarks, and so is every class of which nothing is left.
-
-        Raises
-        ------
-        DataError
-            When a variant's folder is missing or holds no usable file, no foreground is in every
-            variant, or the split has fewer foregrounds than are asked for.
+        remarks, and so is every class of which nothing is left. Raises DataError when a variant's
+        folder is missing or holds no usable file, no foreground is in every variant, or the split
+        has fewer foregrounds than are asked for.
         """
         variants = [FACTUAL, *(COUNTERFACTUALS[name] for name in self.pair_types)]
         joined = dict.fromkeys([*variants, *self.required_variants])
@@ -96,11 +91,8 @@ class ImageNet9(Adapter):
     def foregrounds(self, pairs: PairSet) -> InputSet:
         """Only-FG images of all sources, in the order of their names.
 
-        Raises
-        ------
-        DataError
-            When the folder is missing, lacks a foreground, or has one of another size than its
-            Mixed-Same photo.
+        Raises DataError when the folder is missing, lacks a foreground, or has one of another size
+        than its Mixed-Same photo.
         """
         found = variant_files(self.root, FOREGROUND)
         files = found.by_source
@@ -121,23 +113,14 @@ class ImageNet9(Adapter):
     def verify(self, pairs: PairSet) -> None:
         """Check that both files of every pair have one size when upright, from their headers.
 
-        Raises
-        ------
-        DataError
-            Naming the first pair that differs, with both sizes.
+        Raises DataError, naming the first pair that differs, with both sizes.
         """
         for pair in pairs.pairs:
             plus, minus = pairs.inputs[pair.plus], pairs.inputs[pair.minus]
             _check_sizes(f"pair {pair.pair_id}", plus, minus)
 
     def read_input(self, image: Input) -> NDArray[np.uint8]:
-        """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224.
-
-        Raises
-        ------
-        DataError
-            When the file is missing, damaged or not an image.
-        """
+        """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224."""
         try:
             with PillowImage.open(image.location) as file:
                 return central_crop(ImageOps.exif_transpose(file).convert("RGB"))
@@ -154,8 +137,8 @@ class ImageNet9(Adapter):
                 "'sources:'"
             )
         if self.sources is not None:
-            purpose = self.split or "sources"
-            kept = sorted(kept, key=lambda s: _hash(f"{SPLIT_SEED}|{purpose}|{s}"))[: self.sources]
+            drawn = f"{SPLIT_SEED}|{self.split or 'sources'}"
+            kept = sorted(kept, key=lambda s: hashed_word(f"{drawn}|{s}"))[: self.sources]
         return sorted(kept)
 
 
@@ -207,7 +190,3 @@ def split_of(source: str) -> str:
     """Split of a foreground by the hash of its id: 40 % score, 20 % deep, 40 % outcome."""
     u = hashed_share(f"{SPLIT_SEED}|split|{source}")
     return next(name for name, limit in SPLIT_LIMITS if u < limit)
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

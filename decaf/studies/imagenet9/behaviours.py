@@ -58,24 +58,8 @@ def shows_contradiction(
 ) -> NDArray[np.bool_]:
     """``Y_C``: the model follows the background to the next class.
 
-    Mixed-Same is classified correctly, and Mixed-Next as the class of its background,
-    ``(y + 1) mod classes``.
-
-    Parameters
-    ----------
-    same, next_
-        (n, classes) scores of Mixed-Same and Mixed-Next.
-    class_id
-        (n,) true class, from 0.
-
-    Returns
-    -------
-    (n,) bool
-
-    Raises
-    ------
-    ResponseError
-        For scores that are not finite, shapes that do not match, or a class that has no score.
+    Mixed-Same is classified correctly, and Mixed-Next (``next_``) as the class of its background,
+    ``(y + 1) mod classes``. Shapes and errors are those of :func:`shows_evidence`.
 
     Examples
     --------
@@ -92,25 +76,9 @@ def needs_corruptions(
 ) -> NDArray[np.bool_]:
     """Units whose fragility cannot be told without corruptions: ``|d| < epsilon``.
 
-    The others respond at the endpoint, and so are not fragile by definition.
-
-    Parameters
-    ----------
-    same, rand
-        (n, classes) scores of Mixed-Same and Mixed-Rand.
-    class_id
-        (n,) true class, from 0.
-    epsilon
-        The gate of the audit; equality is active, and needs none.
-
-    Returns
-    -------
-    (n,) bool
-
-    Raises
-    ------
-    ResponseError
-        As for :func:`shows_evidence`, and for a bad epsilon.
+    The others respond at the endpoint, and so are not fragile by definition. ``epsilon`` is the
+    gate of the audit; equality is active, and needs none. Shapes and errors are those of
+    :func:`shows_evidence`.
 
     Examples
     --------
@@ -136,26 +104,12 @@ def shows_fragility(
 
     Parameters
     ----------
-    same
-        (n, classes) scores of Mixed-Same.
     corrupted
         (n_needed, n_corruptions, classes) scores of the corrupted Mixed-Same, of the units that
-        need them, in their order.
-    class_id
-        (n,) true class, from 0.
+        need them, in their order. The other arguments and the errors are those of
+        :func:`shows_evidence`.
     needed
         (n,) bool from :func:`needs_corruptions`.
-    change
-        Score units; equality counts.
-
-    Returns
-    -------
-    (n,) bool
-
-    Raises
-    ------
-    ResponseError
-        As for :func:`shows_evidence`, and for corrupted scores of other units.
 
     Examples
     --------

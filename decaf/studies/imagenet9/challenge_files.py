@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from decaf.data.class_maps import IMAGENET9
+from decaf.data.class_maps import shipped
 from decaf.errors import DataError
 
-CLASSES = tuple(IMAGENET9)
+CLASSES = tuple(shipped()["imagenet9"].classes)
 """Names of the classes in the order of their numbers."""
 CLASS_FOLDERS = {
     f"{number:02d}_{name}".replace(" ", "_"): number for number, name in enumerate(CLASSES)
@@ -47,18 +47,10 @@ class VariantFiles(NamedTuple):
 def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
     """Files of one variant; of several files of one foreground the first by name counts.
 
-    Parameters
-    ----------
-    root
-        Folder that holds ``bg_challenge/``, or that folder itself.
-    part
-        ``val`` or ``train``.
+    Raises DataError when the folder is missing, is empty, has two folders of one class or one
+    foreground in folders of two, or holds a folder or file that is not named as in the archive.
 
-    Raises
-    ------
-    DataError
-        When the folder is missing, is empty, has two folders of one class or one foreground in
-        folders of two, or holds a folder or file that is not named as in the archive.
+    The root holds ``bg_challenge/``, or is that folder itself; the part is ``val`` or ``train``.
     """
     below = root / "bg_challenge"
     folder = (below if below.is_dir() else root) / variant / part

@@ -4,17 +4,15 @@ Five kinds at two severities each. None of them is part of a reveal path; the fo
 it is. Draws belong to a pair, a kind and a severity, so that all models see the same corruption.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from decaf.errors import ResponseError
+from decaf.foundation.arrays import Tensor
+from decaf.foundation.digests import hashed_word
 from decaf.reveal.start import gaussian_blur
-
-if TYPE_CHECKING:
-    import torch
 
 SEED = 91701
 COLOUR_DIRECTION = (1.0, -1.0, 1.0)
@@ -51,10 +49,10 @@ CORRUPTIONS = (
 
 def corrupt_background(
     corruption: Corruption,
-    images: "torch.Tensor",
-    background: "torch.Tensor",
+    images: Tensor,
+    background: Tensor,
     pair_ids: Sequence[str],
-) -> "torch.Tensor":
+) -> Tensor:
     """Corrupt the background of images: ``B g(x) + (1 - B) x``, cut to [0, 1].
 
     ``g`` sees the whole image, so that a blur, a large pixel or a shuffled tile may bring some of
@@ -97,31 +95,30 @@ def corrupt_background(
 def _generator(corruption: Corruption, pair_id: str) -> np.random.Generator:
     """Seeded by the first eight bytes of the sha256 of ``91701|corrupt|kind|severity|pair``."""
     name = f"{SEED}|corrupt|{corruption.kind}|{corruption.severity:g}|{pair_id}"
-    digest = hashlib.sha256(name.encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:8], "big"))
+    return np.random.default_rng(hashed_word(name))
 
 
 Draws = Sequence[np.random.Generator]
 
 
-def _blurred(images: "torch.Tensor", sigma: float, draws: Draws) -> "torch.Tensor":
+def _blurred(images: Tensor, sigma: float, draws: Draws) -> Tensor:
     return gaussian_blur(images, sigma)
 
 
-def _noisy(images: "torch.Tensor", std: float, draws: Draws) -> "torch.Tensor":
+def _noisy(images: Tensor, std: float, draws: Draws) -> Tensor:
     import torch
 
     noise = np.stack([draw.standard_normal(tuple(images.shape[1:]), np.float32) for draw in draws])
     return images + std * torch.from_numpy(noise).to(images)
 
 
-def _shifted(images: "torch.Tensor", shift: float, draws: Draws) -> "torch.Tensor":
+def _shifted(images: Tensor, shift: float, draws: Draws) -> Tensor:
     if images.shape[1] != len(COLOUR_DIRECTION):
         raise ResponseError(f"images have {images.shape[1]} channels; a colour shift needs RGB")
     return images + shift * images.new_tensor(COLOUR_DIRECTION).view(1, -1, 1, 1)
 
 
-def _pixelated(images: "torch.Tensor", factor: float, draws: Draws) -> "torch.Tensor":
+def _pixelated(images: Tensor, factor: float, draws: Draws) -> Tensor:
     """Every square of ``factor`` pixels becomes its mean; what is left at the edges, its own."""
     from torch.nn import functional
 
@@ -131,7 +128,7 @@ def _pixelated(images: "torch.Tensor", factor: float, draws: Draws) -> "torch.Te
     return large[:, :, :height, :width]
 
 
-def _shuffled(images: "torch.Tensor", grid: float, draws: Draws) -> "torch.Tensor":
+def _shuffled(images: Tensor, grid: float, draws: Draws) -> Tensor:
     """Tiles of a grid change places; which goes where is drawn for every image."""
     import torch
 
@@ -150,7 +147,7 @@ def _shuffled(images: "torch.Tensor", grid: float, draws: Draws) -> "torch.Tenso
     return tiles.permute(0, 3, 1, 4, 2, 5).reshape(count, channels, height, width)
 
 
-KINDS: "dict[str, Callable[[torch.Tensor, float, Draws], torch.Tensor]]" = {
+KINDS: dict[str, Callable[[Tensor, float, Draws], Tensor]] = {
     "gaussian_blur": _blurred,  # severity: standard deviation in px
     "gaussian_noise": _noisy,  # standard deviation in [0, 1] levels
     "colour_shift": _shifted,  # [0, 1] levels

@@ -31,6 +31,7 @@ class Behaviours(LabelSource):
 
     kind: Literal["behaviours"] = Field(description="these labels")
     unit_kind: ClassVar = "source"
+    units: ClassVar = "core_units"
     variants: ClassVar = tuple(corruption.name for corruption in CORRUPTIONS)
 
     def foregrounds(self, data: Adapter, pairs: PairSet) -> InputSet:
@@ -108,19 +109,13 @@ class Behaviours(LabelSource):
 def _null_rows(subject: Subject) -> NDArray[np.int64]:
     """Pairs without an endpoint difference; those without finite clean scores are left out."""
     block, clean = subject.block, subject.clean_scores()
-    sides = [
-        (block.image_ids[plus], block.image_ids[minus])
-        for plus, minus in zip(block.plus, block.minus, strict=True)
+    sides = [np.array(block.image_ids)[side] for side in (block.plus, block.minus)]
+    is_scored = [
+        kind == NULL_PAIR_TYPE and plus in clean and minus in clean
+        for kind, plus, minus in zip(block.pair_types, *sides, strict=True)
     ]
-    rows = np.array(
-        [
-            row
-            for row, (plus, minus) in enumerate(sides)
-            if block.pair_types[row] == NULL_PAIR_TYPE and plus in clean and minus in clean
-        ],
-        np.int64,
-    )
+    rows = np.flatnonzero(is_scored)
     if not rows.size:
         return rows
-    plus, minus = (np.array([clean[sides[row][side]] for row in rows]) for side in (0, 1))
-    return rows[needs_corruptions(plus, minus, block.class_id[rows], subject.epsilon)]
+    scores = (np.array([clean[name] for name in names[rows]]) for names in sides)
+    return rows[needs_corruptions(*scores, block.class_id[rows], subject.epsilon)]

@@ -6,25 +6,20 @@ They make models that depend on the background in different degrees and directio
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
+from decaf.foundation.arrays import Module
 from decaf.foundation.digests import file_sha256
-from decaf.foundation.settings import PlacedPath
+from decaf.foundation.readiness import Check
+from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models import architectures
-from decaf.models.checkpoint import SAFETENSORS, check_header, load_below_head, save
+from decaf.models.checkpoint import SAFETENSORS, check_header, load_into, save
 from decaf.models.precision import Precision
-from decaf.models.recipes.base import NetworkRecipe
+from decaf.models.recipes.base import NetworkRecipe, TrainingSite
 from decaf.studies.imagenet9.challenge_files import CLASSES
 from decaf.studies.imagenet9.training_photos import Regime, Split, TrainingPhotos
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.foundation.readiness import Check
-    from decaf.models.recipes.base import TrainingSite
 
 
 class StartingWeights(NamedTuple):
@@ -37,28 +32,21 @@ class StartingWeights(NamedTuple):
     pretrained: str | None
     checkpoints: Path | None
 
-    def found(self) -> tuple[Path, architectures.Adapt | None]:
-        """The file, and what its library does to the content of published weights.
-
-        Raises
-        ------
-        BadInput
-            When published weights are not there, or the library knows none of that name.
-        """
-        if self.file is not None:
-            return self.file, None
-        published = architectures.pretrained(self.architecture, self.pretrained, self.checkpoints)
-        return published.file, published.adapt
+    def found(self) -> architectures.Weights:
+        """The weights; raises BadInput when they are published and not here, or unknown."""
+        return architectures.weights(
+            self.architecture, self.file, self.pretrained, self.checkpoints
+        )
 
     def __call__(self) -> tuple[str, ...]:
         """Look for the file, and at its beginning."""
-        check_header(self.found()[0])
+        check_header(self.found().file)
         return ()
 
-    def load(self, network: "torch.nn.Module") -> None:
+    def load(self, network: Module) -> None:
         """Load them; an output layer of another size keeps its values."""
-        file, adapt = self.found()
-        load_below_head(network, file, self.entry, self.prefix or "", adapt)
+        file, _, adapt = self.found()
+        load_into(network, file, self.entry, self.prefix or "", adapt, may_keep_head=True)
 
 
 class FineTuningOutcome(NamedTuple):
@@ -125,39 +113,29 @@ class ImageNet9FineTune(NetworkRecipe):
     @model_validator(mode="after")
     def _usable(self) -> "ImageNet9FineTune":
         if (self.initial_weights is None) == (self.pretrained is None):
-            raise PydanticCustomError(
-                "initial_weights",
-                "give exactly one of 'initial_weights' (a file) and 'pretrained' (a tag)",
-            )
+            raise fault("give exactly one of 'initial_weights' (a file) and 'pretrained' (a tag)")
         low, high = self.crop_scale
         if not 0 < low <= high <= 1:
-            raise PydanticCustomError(
-                "crop_scale", "'crop_scale' is two shares, 0 < smallest <= largest <= 1"
-            )
+            raise fault("'crop_scale' is two shares, 0 < smallest <= largest <= 1")
         start = self.initial_weights
         is_torch_file = start is not None and start.suffix != SAFETENSORS
-        for key, given, fits, needed in (
-            ("checkpoints", self.checkpoints, self.pretrained is not None, "'pretrained'"),
-            ("entry", self.entry, is_torch_file, "a torch file in 'initial_weights'"),
-            ("prefix", self.prefix, start is not None, "'initial_weights'"),
-        ):
-            if given is not None and not fits:
-                raise PydanticCustomError(
-                    "belongs_together", "'{key}' needs {needed}", {"key": key, "needed": needed}
-                )
+        require_keys(
+            [
+                ("checkpoints", self.checkpoints is None or start is None, "'pretrained'"),
+                ("entry", self.entry is None or is_torch_file, "a torch file in 'initial_weights'"),
+                ("prefix", self.prefix is None or start is not None, "'initial_weights'"),
+            ]
+        )
         if self.warm_up_epochs >= self.epochs:
-            raise PydanticCustomError(
-                "warm_up_epochs",
-                "'warm_up_epochs' is {given} and 'epochs' {epochs}; the rate has to fall again, so "
-                "warm up for fewer",
-                {"given": self.warm_up_epochs, "epochs": self.epochs},
+            raise fault(
+                f"'warm_up_epochs' is {self.warm_up_epochs} and 'epochs' {self.epochs}; the rate "
+                "has to fall again, so warm up for fewer"
             )
         strays = [epoch for epoch in self.keep_epochs if not 1 <= epoch <= self.epochs]
         if strays or len(set(self.keep_epochs)) < len(self.keep_epochs):
-            raise PydanticCustomError(
-                "keep_epochs",
-                "'keep_epochs' is {given}; expected numbers from 1 to {epochs}, each once",
-                {"given": str(list(self.keep_epochs)), "epochs": self.epochs},
+            raise fault(
+                f"'keep_epochs' is {list(self.keep_epochs)}; expected numbers from 1 to "
+                f"{self.epochs}, each once"
             )
         return self
 
@@ -170,29 +148,20 @@ class ImageNet9FineTune(NetworkRecipe):
         file = self.initial_weights
         return file_sha256(file) if file is not None and file.is_file() else None
 
-    def checks(self, architecture: str) -> tuple["Check", ...]:
+    def checks(self, architecture: str) -> tuple[Check, ...]:
         """Photos to train on and to validate with, and what to start from."""
         return self.photos, self._start(architecture)
 
-    def train(self, network: "torch.nn.Module", site: "TrainingSite") -> FineTuningOutcome:
+    def train(self, network: Module, site: TrainingSite) -> FineTuningOutcome:
         """Train a network in place and leave it with the weights of the best epoch.
 
-        Every whole epoch is kept: a training that was stopped goes on from there.
+        Every whole epoch is kept: a training that was stopped goes on from there. Raises DataError
+        when a folder is missing, a photo is damaged, or training or validation has no photo,
+        ModelError when the initial weights are not there or do not fit, the network has not nine
+        outputs, or its loss is not finite, and WriteFailed when the disk refuses an epoch.
 
-        Parameters
-        ----------
-        network
-            Maps preprocessed photos (n, 3, 224, 224) to (n, 9) logits, or as the card's size says.
-
-        Raises
-        ------
-        DataError
-            When a folder is missing, a photo is damaged, or training or validation has no photo.
-        ModelError
-            When the initial weights are not there or do not fit, the network has not nine
-            outputs, or its loss is not finite.
-        WriteFailed
-            When the disk refuses an epoch.
+        The network maps preprocessed photos (n, 3, 224, 224), or of the card's size, to (n, 9)
+        logits.
         """
         from decaf.models.training.epochs import FineTuning, Schedule
         from decaf.models.training.photos import Augmentation

@@ -30,11 +30,8 @@ class TrainingPhotos(NamedTuple):
     def found(self) -> tuple[list[Photo], list[Photo]]:
         """Photos to train on, and to validate with.
 
-        Raises
-        ------
-        DataError
-            When a folder is missing or holds what the archive does not, or one of both would be
-            empty.
+        Raises DataError when a folder is missing or holds what the archive does not, or one of both
+        would be empty.
         """
         parts = self._sources(variant_files(self.root, self.regime, self.part).by_source)
         training, validation = (

@@ -36,13 +36,7 @@ class Scenes(Adapter):
     )
 
     def pair_set(self) -> PairSet:
-        """Draw scenes that every change moves; pair each with one counterfactual per change.
-
-        Raises
-        ------
-        UnknownName
-            When there is no such factor, or no such map of it.
-        """
+        """Draw scenes that every change moves; pair each with one counterfactual per change."""
         scenes = np.arange(SCENE_COUNT)
         scenes = scenes[scene_levels(scenes)[:, SHAPE] < 2]
         for name, map in self.changes.items():

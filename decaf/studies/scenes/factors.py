@@ -29,8 +29,6 @@ FACTORS = (
 """The shapes are, by level: cube, cylinder, sphere, capsule."""
 
 _CARDINALITIES = np.array([factor.cardinality for factor in FACTORS])
-_STRIDES = np.append(np.cumprod(_CARDINALITIES[:0:-1])[::-1], 1)
-
 SCENE_COUNT = int(_CARDINALITIES.prod())
 
 _UNDEFINED = -1
@@ -47,22 +45,11 @@ _MAPS = {
 
 
 def scene_index(levels: np.ndarray) -> np.ndarray:
-    """Number the scenes that have these levels.
+    """Number the scenes that have these levels: (n, 6) integers → (n,) int64.
 
-    Parameters
-    ----------
-    levels
-        (n, 6) integers, one column per factor in the order of ``FACTORS``. n may be 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n,) int64 in [0, ``SCENE_COUNT``).
-
-    Raises
-    ------
-    DataError
-        Another shape or type, or a level that its factor does not have.
+    Levels have one column per factor in the order of ``FACTORS``, numbers lie in
+    [0, ``SCENE_COUNT``), n may be 0. Raises DataError for another shape or type, or a level that
+    its factor does not have.
     """
     levels = np.asarray(levels)
     if levels.ndim != 2 or levels.shape[1] != len(FACTORS) or levels.dtype.kind not in "iu":
@@ -78,26 +65,13 @@ def scene_index(levels: np.ndarray) -> np.ndarray:
             f"scene levels: row {row} has {factor.name} {levels[row, column]}, "
             f"expected 0 to {factor.cardinality - 1}"
         )
-    return levels.astype(np.int64) @ _STRIDES
+    return np.ravel_multi_index(tuple(levels.T.astype(np.int64)), _CARDINALITIES)
 
 
 def scene_levels(index: np.ndarray) -> np.ndarray:
-    """Look up the levels of scenes: the inverse of ``scene_index``.
+    """Look up the levels of scenes, the inverse of ``scene_index``: (n,) integers → (n, 6) uint8.
 
-    Parameters
-    ----------
-    index
-        (n,) integers in [0, ``SCENE_COUNT``). n may be 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n, 6) uint8, one column per factor in the order of ``FACTORS``.
-
-    Raises
-    ------
-    DataError
-        Another shape or type, or an index that no scene has.
+    Raises DataError for another shape or type, or an index that no scene has.
     """
     index = np.asarray(index)
     if index.ndim != 1 or index.dtype.kind not in "iu":
@@ -108,7 +82,9 @@ def scene_levels(index: np.ndarray) -> np.ndarray:
     outside = (index < 0) | (index >= SCENE_COUNT)
     if outside.any():
         raise DataError(f"scene index: found {index[outside][0]}, expected 0 to {SCENE_COUNT - 1}")
-    return (index.astype(np.int64)[:, None] // _STRIDES % _CARDINALITIES).astype(np.uint8)
+    return np.stack(np.unravel_index(index.astype(np.int64), _CARDINALITIES), axis=1).astype(
+        np.uint8
+    )
 
 
 def has_counterfactual(index: np.ndarray, factor: str, map: int = 1) -> np.ndarray:

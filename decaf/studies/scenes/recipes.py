@@ -5,19 +5,15 @@ probability: at 0.5 the wall says nothing, at 1 it says everything.
 """
 
 import time
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from decaf.models.recipes.base import NetworkRecipe
+from decaf.foundation.arrays import Device, Module, Tensor
+from decaf.models.recipes.base import NetworkRecipe, TrainingSite
 from decaf.studies.scenes.factors import FACTORS, scene_index
 from decaf.studies.scenes.render import render
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.models.recipes.base import TrainingSite
 
 ALIGNED, REVERSED = 0.95, 0.05
 """Probabilities that the wall equals the label in the two held-out tests."""
@@ -71,7 +67,7 @@ class SceneShortcut(NetworkRecipe):
     )
     learning_rate: float = Field(default=0.002, gt=0.0, description="largest rate of AdamW")
 
-    def train(self, network: "torch.nn.Module", site: "TrainingSite") -> TrainingOutcome:
+    def train(self, network: Module, site: TrainingSite) -> TrainingOutcome:
         """Train a network in place and measure how much it leans on the wall.
 
         Every training scene has a twin that differs in shape, and in the wall that was drawn for
@@ -136,9 +132,9 @@ def _scenes(twins: np.ndarray, probability: float, rng: np.random.Generator) -> 
 
 def _fit(
     recipe: SceneShortcut,
-    network: "torch.nn.Module",
+    network: Module,
     scenes: _Scenes,
-    device: "torch.device",
+    device: Device,
     rng: np.random.Generator,
 ) -> None:
     import torch
@@ -178,7 +174,7 @@ def _rate_share(step: int, steps: int) -> float:
     return 0.5 + 0.5 * float(np.cos(np.pi * (step - warm_up) / max(1, steps - warm_up)))
 
 
-def _accuracy(network: "torch.nn.Module", scenes: _Scenes, device: "torch.device") -> float:
+def _accuracy(network: Module, scenes: _Scenes, device: Device) -> float:
     import torch
 
     network.eval()
@@ -189,7 +185,7 @@ def _accuracy(network: "torch.nn.Module", scenes: _Scenes, device: "torch.device
     return float((torch.cat(parts).numpy() == scenes.label).mean())
 
 
-def _images(index: np.ndarray) -> "torch.Tensor":
+def _images(index: np.ndarray) -> Tensor:
     import torch
 
     pixels = torch.from_numpy(render(index)).permute(0, 3, 1, 2)

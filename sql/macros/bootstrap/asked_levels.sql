@@ -1,6 +1,5 @@
 -- purpose: levels of intervals, each once, or an error
 -- grain: one row per level
--- inputs: none
 -- paper: appendix D.8 (statistical summaries)
 -- FROM asked_levels([0.9, 0.95])
 CREATE OR REPLACE MACRO asked_levels(levels) AS TABLE

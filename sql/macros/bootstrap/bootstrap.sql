@@ -1,6 +1,5 @@
 -- purpose: percentile bootstrap of means, paired differences and ratios, by group of any relation
 -- grain: one row per group g, statistic (mean, difference, ratio) and level
--- inputs: bootstrap_replicates, percentile_limits
 -- paper: appendix D.8 (statistical summaries); section 6.3 (ratios of means)
 -- rel names a relation with columns g, cluster and x, and may have y (paired with x) and stratum.
 -- Whole clusters are drawn; a cluster per row is the plain bootstrap. NULL and NaN are missing:
@@ -20,9 +19,7 @@ SELECT
     samples.statistic,
     limits.level,
     samples.estimate, -- unit of x, or of x over y; NULL without a complete row or over 0
-    CASE WHEN cluster_count > 1 THEN limits.standard_error END AS standard_error,
-    CASE WHEN cluster_count > 1 THEN limits.lower_limit END AS lower_limit,
-    CASE WHEN cluster_count > 1 THEN limits.upper_limit END AS upper_limit,
+    CASE WHEN cluster_count > 1 THEN COLUMNS(['standard_error', 'lower_limit', 'upper_limit']) END,
     samples.cluster_count, -- those with a complete row
     limits.replicate_count, -- those in which the statistic is defined
     CASE

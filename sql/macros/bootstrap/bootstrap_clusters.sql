@@ -1,6 +1,5 @@
 -- purpose: what the bootstrap of any relation draws: clusters in a fixed order, with their sums
 -- grain: one row per group g and cluster
--- inputs: none
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for bootstrap_by_group.
 CREATE OR REPLACE MACRO bootstrap_clusters(rel) AS TABLE

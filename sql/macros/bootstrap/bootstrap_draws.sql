@@ -1,6 +1,5 @@
 -- purpose: which clusters of a layout every bootstrap replicate draws
 -- grain: one row per layout and replicate
--- inputs: none
 -- paper: appendix D.8 (statistical summaries)
 -- layouts names a relation with columns layout, position (from 0) and stratum: one row per cluster.
 -- Every place draws a cluster of its stratum. A draw is a hash of text: hash() of several numbers

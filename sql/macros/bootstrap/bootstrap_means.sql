@@ -1,6 +1,5 @@
 -- purpose: model means in every bootstrap replicate; differences between them are paired
 -- grain: one row per study, model, pair type, path and replicate
--- inputs: core_profiles, bootstrap_means_of
 -- paper: appendix D.8 (statistical summaries)
 -- FROM bootstrap_means(500, 91702)
 CREATE OR REPLACE MACRO bootstrap_means(replicates, seed) AS TABLE

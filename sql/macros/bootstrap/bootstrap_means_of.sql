@@ -1,6 +1,5 @@
 -- purpose: model means of any profiles in every bootstrap replicate, and in the sample
 -- grain: one row per study, model, pair type, path and replicate; replicate NULL is the sample
--- inputs: core_sources, bootstrap_sums
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with the columns of core_profiles, such as some of its rows. All
 -- trajectories of a source are drawn together, so that a mean is a ratio of resampled sums; it is

@@ -1,6 +1,5 @@
 -- purpose: mean of x, mean of x - y and ratio of means in every bootstrap replicate, by group
 -- grain: one row per group g, statistic and replicate; replicate NULL is the sample itself
--- inputs: bootstrap_clusters, bootstrap_sums
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for bootstrap_by_group. For what combines replicates before their interval.
 CREATE OR REPLACE MACRO bootstrap_replicates(rel, replicates, seed) AS TABLE

@@ -1,6 +1,5 @@
 -- purpose: sums over the clusters that every bootstrap replicate drew, by group and column
 -- grain: one row per group g
--- inputs: bootstrap_draws
 -- paper: appendix D.8 (statistical summaries)
 -- groups names a relation with g (any type), layout, positions (the cluster of every row) and
 -- columns (lists of as many numbers); layouts is as for bootstrap_draws. A list of sums begins with

@@ -1,6 +1,5 @@
 -- purpose: ratio of sums over pairs of clusters in every bootstrap replicate, by group
 -- grain: one row per group g and replicate; replicate NULL is the sample itself
--- inputs: bootstrap_draws
 -- paper: appendix F (statistical reporting)
 -- rel names a relation with columns g (group, any type), cluster_a, cluster_b, x and y, for what is
 -- of two clusters at once. Clusters are drawn; a pair counts as often as the draws of both multiply

@@ -1,6 +1,5 @@
 -- purpose: element of a sorted list at a place between 0 and its length - 1
 -- grain: scalar macro
--- inputs: none
 -- paper: appendix D.8 (statistical summaries)
 -- The element is reached from the nearer side, as numpy does: quantiles are equal to the last bit,
 -- and a unit exactly on an edge lies in the same bin.

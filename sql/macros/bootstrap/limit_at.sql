@@ -1,6 +1,5 @@
 -- purpose: percentile limit of replicates that are sorted
 -- grain: scalar macro
--- inputs: interpolated_at
 -- paper: appendix D.8 (statistical summaries)
 -- share is the part of the replicates below: 0.025 for the lower limit at level 0.95. NULL for fewer
 -- than two replicates.

@@ -1,6 +1,5 @@
 -- purpose: percentile bootstrap intervals of the model means, resampling sources
 -- grain: one row per study, model, pair type, path and metric
--- inputs: core_profiles, bootstrap_means_of
 -- paper: appendix D.8 (statistical summaries)
 -- A single source says nothing about other sources: its interval is NULL, not of width 0.
 -- FROM model_intervals(2000, 7)
@@ -19,11 +18,9 @@ WITH profiles AS (FROM core_profiles),
 summarised AS (
     SELECT
         study, model_id, pair_type, path, source_count,
-        interval_of(endpoint_magnitude, replicate) AS endpoint_magnitude,
-        interval_of(evidence, replicate) AS evidence,
-        interval_of(contradiction, replicate) AS contradiction,
-        interval_of(fragility, replicate) AS fragility,
-        interval_of(abs_response, replicate) AS abs_response
+        interval_of(COLUMNS(* EXCLUDE (
+            study, model_id, pair_type, path, source_count, replicate
+        )), replicate)
     FROM bootstrap_means_of('profiles', replicates, seed)
     GROUP BY study, model_id, pair_type, path, source_count
 )

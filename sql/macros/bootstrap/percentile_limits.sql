@@ -1,6 +1,5 @@
 -- purpose: standard error and percentile limits of replicates at any levels
 -- grain: one row per group g and level
--- inputs: asked_levels, limit_at
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with columns g (group, any type) and value; NULL is an undefined replicate.
 -- FROM percentile_limits('my_replicates', [0.9, 0.95])

@@ -1,7 +1,5 @@
 -- purpose: keys that several rows share, as a check reports them
 -- grain: one row per table, study, model and key of rel that occurs more than once
--- inputs: none
--- paper: none
 -- rel names a relation with columns table_name, study, model_id and key (a list of texts), one row
 -- per row of the table.
 -- FROM repeated_keys('my_keys')

@@ -1,6 +1,5 @@
 -- purpose: paired difference of the means of two models, or of every model on two paths
 -- grain: one row per study, pair type, model and path that both sides share, metric and level
--- inputs: core_profiles, bootstrap_means_of, by_metric, percentile_limits
 -- paper: appendix D.8 (statistical summaries)
 -- The sides are two model ids or two paths, as side says: 'model_id' or 'path'. Sources are drawn,
 -- and both means of a replicate come from the same drawn sources; all are in score units.
@@ -34,9 +33,7 @@ SELECT
     mean_a,
     mean_b,
     mean_a - mean_b AS difference,
-    CASE WHEN source_count > 1 THEN standard_error END AS standard_error,
-    CASE WHEN source_count > 1 THEN lower_limit END AS lower_limit,
-    CASE WHEN source_count > 1 THEN upper_limit END AS upper_limit,
+    CASE WHEN source_count > 1 THEN COLUMNS(['standard_error', 'lower_limit', 'upper_limit']) END,
     source_count, -- of the side that has fewer
     replicate_count -- those in which both sides have any source
 FROM (FROM paired WHERE replicate IS NULL)

@@ -1,6 +1,5 @@
 -- purpose: over how many magnitude bins every mean of bin_summaries goes, and how many DECAF wins
 -- grain: one row per study, method, part (all bins, valid bins, common support) and statistic
--- inputs: none
 -- paper: section 6.2 (figure 3c); appendix F
 -- rel names a relation as for bin_summaries. A bin is of common support where DECAF's AUROC is
 -- defined for all three labels; a method that is undefined in one of those has no count of wins.

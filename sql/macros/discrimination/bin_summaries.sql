@@ -1,6 +1,5 @@
 -- purpose: means over magnitude bins and labels in every replicate
 -- grain: one row per study, method, part (bin, valid bins, common support), statistic and replicate
--- inputs: none
 -- paper: section 6.2 (figure 3c); appendix F
 -- rel names a relation as label_discrimination makes it, of units that DECAF scores without a gap:
 -- where its AUROC is defined, the label occurs in the bin and is absent in it. A bin is common

@@ -1,6 +1,5 @@
 -- purpose: estimates of every method and what DECAF has more, with intervals of shared replicates
 -- grain: one row per study, method, part and statistic
--- inputs: two_level_limits
 -- paper: section 6.1; appendix F (statistical reporting)
 -- rel names a relation with columns study, method, part (such as a label), statistic, replicate
 -- (NULL for the sample itself), value, unit_count, cluster_count and undefined (why the sample's
@@ -32,24 +31,18 @@ values_by_group AS (
     SELECT
         {study: study, method: method, part: part, statistic: statistic} AS g, replicate, value
     FROM entries
-)
+),
+limits AS (SELECT unnest(g), * EXCLUDE (g) FROM two_level_limits('values_by_group'))
 SELECT
     study,
     method,
     part,
     statistic,
     estimate,
-    CASE WHEN cluster_count > 1 THEN lower_90 END AS lower_90,
-    CASE WHEN cluster_count > 1 THEN upper_90 END AS upper_90,
-    CASE WHEN cluster_count > 1 THEN lower_95 END AS lower_95,
-    CASE WHEN cluster_count > 1 THEN upper_95 END AS upper_95,
+    CASE WHEN cluster_count > 1 THEN COLUMNS('^(lower|upper)_') END,
     CASE
         WHEN estimate IS NULL THEN coalesce(undefined, 'undefined')
         WHEN cluster_count = 1 THEN 'a single model has no interval'
     END AS reason
-FROM two_level_limits('values_by_group') AS limits
-JOIN (FROM entries WHERE replicate IS NULL) AS sample
-    ON sample.study = limits.g.study
-    AND sample.method = limits.g.method
-    AND sample.part = limits.g.part
-    AND sample.statistic = limits.g.statistic;
+FROM limits
+JOIN (FROM entries WHERE replicate IS NULL) USING (study, method, part, statistic);

@@ -1,6 +1,5 @@
 -- purpose: AUROC and AUPRC in every bootstrap replicate, by group
 -- grain: one row per layout, group g, measure and replicate; replicate NULL is the sample itself
--- inputs: bootstrap_draws
 -- paper: appendix F (statistical reporting); appendix D.8
 -- rel names a relation with columns layout (groups of a layout share their draws), g (any type),
 -- cluster, label (0 or 1, or BOOLEAN) and score, one row per unit. Whole clusters are drawn, all of

@@ -1,6 +1,5 @@
 -- purpose: quantile bins without a unit
 -- grain: one row per group g and empty bin
--- inputs: none
 -- paper: section 6.2; appendix F
 -- rel names a relation with columns g (group, any type), bin, lower_edge and upper_edge, one row per
 -- bin with units, which the first and the last bin always have. An edge is known from the bin beside

@@ -1,6 +1,5 @@
 -- purpose: AUROC and AUPRC of every method and label, in replicates that draw whole models
 -- grain: one row per study, bin, method, label, measure and replicate; NULL is the sample itself
--- inputs: discrimination_replicates
 -- paper: section 6.1; section 6.2; appendix F (statistical reporting)
 -- rel names a relation with columns study, bin, model_id, method, label, is_shown and score. All
 -- methods, labels and bins of a study share their draws, so that differences are paired.

@@ -1,6 +1,5 @@
 -- purpose: AUROC of probes in replicates that draw whole models, mean over held-out families
 -- grain: one row per study, representation, probe, label (or macro) and replicate; NULL: the sample
--- inputs: discrimination_replicates
 -- paper: section 6.2 (figure 10); appendix F (cross-architecture comparison)
 -- rel names a relation with the columns of core_probe_units. Probes stay as they were fitted; what
 -- is drawn are the models that they are judged on. Everything in a study shares its draws.

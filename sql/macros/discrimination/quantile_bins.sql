@@ -1,6 +1,5 @@
 -- purpose: quantile bins of a magnitude by group, equal magnitudes in one bin
 -- grain: one row per group g and unit
--- inputs: interpolated_at
 -- paper: section 6.2; appendix F
 -- rel names a relation with columns g (group, any type), unit and magnitude; the rows of a unit,
 -- such as one per behaviour, repeat its magnitude. Edges interpolate linearly between units, and

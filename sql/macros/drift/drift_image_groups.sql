@@ -1,6 +1,5 @@
 -- purpose: accuracies of the drift, as groups to resample
 -- grain: one row per entry of rel and what it is measured on
--- inputs: drift_images, core_source_order
 -- paper: appendix F.2
 -- rel is as for drift_pairs. positions are the sources of clean images, columns lists of their
 -- numbers. metrics says of which columns' sums a metric is the ratio: over, under, and of the

@@ -1,6 +1,5 @@
 -- purpose: what two versions of an entry predict on the same clean images, side by side
 -- grain: one row per entry of rel and clean image
--- inputs: stg_runs, stg_run_units, stg_predictions, stg_pairs, drift_runs
 -- paper: appendix F.2
 -- rel is as for drift_pairs. Images without a predicted class are not there.
 CREATE OR REPLACE MACRO drift_images(rel) AS TABLE

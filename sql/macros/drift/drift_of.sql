@@ -1,6 +1,5 @@
 -- purpose: how far versions of entries moved, with intervals, p-values and false discovery control
 -- grain: one row per entry of rel, what it is measured on, metric and level
--- inputs: drift_replicates, asked_levels, limit_at
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for drift_pairs. p_value is that of a two-sided percentile bootstrap: twice the smaller
 -- share of replicates on one side of no change, the sample counted in. p_adjusted is the rate of

@@ -1,6 +1,5 @@
 -- purpose: what two versions of an entry found on the same trajectories, side by side
 -- grain: one row per entry of rel, pair, path and repetition
--- inputs: core_run_profiles, stg_paths, drift_runs
 -- paper: section 6.2
 -- rel names a relation with the columns of core_entry_versions, such as some of its rows. Where
 -- there is nothing to compare with, the columns of the version before are NULL; where there is,

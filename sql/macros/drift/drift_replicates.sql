@@ -1,6 +1,5 @@
 -- purpose: every column of the drift in the sample and in every bootstrap replicate
 -- grain: one row per entry of rel, what it is measured on, and metric
--- inputs: drift_trajectory_groups, drift_image_groups, bootstrap_sums
 -- paper: appendix D.8 (statistical summaries)
 -- rel is as for drift_pairs. Whole sources are drawn; entries and metrics with as many sources
 -- share their draws, and so do both versions. A list begins with the sample; the replicates follow.

@@ -1,7 +1,5 @@
 -- purpose: models of the runs that a drift compares, those of now and those before
 -- grain: one row per study, run and model
--- inputs: none
--- paper: none
 -- rel is as for drift_pairs. What is large is filtered by these rows, not joined with rel: DuckDB
 -- knows nothing of the size of rel, and would hash all profiles of the warehouse.
 -- FROM drift_runs('core_entry_versions')

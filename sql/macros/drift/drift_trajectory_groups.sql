@@ -1,6 +1,5 @@
 -- purpose: responses of the drift, as groups to resample
 -- grain: one row per entry of rel and what it is measured on
--- inputs: drift_pairs, core_source_order
 -- paper: section 6.3 (ratios of means)
 -- rel is as for drift_pairs. positions are the sources of trajectories, columns lists of their
 -- numbers. metrics says of which columns' sums a metric is the ratio: over, under, and of the

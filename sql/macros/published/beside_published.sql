@@ -1,11 +1,9 @@
 -- purpose: numbers of a study with the paper's beside them
 -- grain: one row per row of rel
--- inputs: core_published
--- paper: none
 -- rel names a relation with columns statistic and estimate, which may have unit, method, part and
 -- reason; its other columns are kept. paper is the folder of decaf/studies whose published values
 -- count.
--- FROM beside_published('my_estimates', 'covertype')
+-- FROM beside_published('my_estimates', 'my_study')
 CREATE OR REPLACE MACRO beside_published(rel, paper) AS TABLE
 WITH given AS (
     FROM query_table(rel)

@@ -1,7 +1,5 @@
 -- purpose: one value that the paper gives
 -- grain: scalar macro
--- inputs: core_published
--- paper: none
 -- It is NULL where the paper has none. paper is a folder of decaf/studies. A column that is given for
 -- the unit needs its table before it: core_published has one of that name.
 CREATE OR REPLACE MACRO published_value(paper, unit_of, statistic_of) AS (

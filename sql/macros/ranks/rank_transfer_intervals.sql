@@ -1,55 +1,37 @@
 -- purpose: intervals of the rank transfer, resampling models and resampling sources
 -- grain: one row per study, pair type, metric, two paths, what is resampled and level
--- inputs: core_profiles, bootstrap_means_of, by_metric, rank_transfer_replicates, spearman,
---   spearman_replicates, percentile_limits
 -- paper: section 6.3 (rank transfer); appendix D.8
 -- FROM rank_transfer_intervals(2000, 7, [0.95])
 CREATE OR REPLACE MACRO rank_transfer_intervals(replicates, seed, levels) AS TABLE
-WITH profiles AS (FROM core_profiles),
-means AS MATERIALIZED (
+WITH paired AS MATERIALIZED (
     SELECT
-        study, pair_type, path, model_id, replicate,
+        g, replicate, cluster,
         -- Sums differ in their last bits: equal means must stay ties.
-        round(COLUMNS(* EXCLUDE (study, pair_type, path, model_id, replicate, source_count)), 12)
-    FROM bootstrap_means_of('profiles', replicates, seed)
+        round(y, 12) AS x,
+        round(x, 12) AS y
+    FROM path_pair_replicates(replicates, seed)
 ),
-sample AS (FROM means WHERE replicate IS NULL),
-sample_means AS (FROM by_metric('sample') WHERE mean IS NOT NULL),
-sample_pairs AS (
-    SELECT
-        {study: study, pair_type: pair_type, metric: metric, path_a: a.path, path_b: b.path} AS g,
-        model_id AS cluster,
-        a.mean AS x,
-        b.mean AS y
-    FROM sample_means AS a
-    JOIN sample_means AS b USING (study, pair_type, metric, model_id)
-    WHERE a.path < b.path
-),
-resampled_ranks AS MATERIALIZED (
+sample AS (SELECT g, cluster, x, y FROM paired WHERE replicate IS NULL),
+ranks AS MATERIALIZED (
     SELECT {of_sample: g, resampled: 'models'} AS g, value
-    FROM spearman_replicates('sample_pairs', replicates, seed)
+    FROM spearman_replicates('sample', replicates, seed)
     WHERE replicate IS NOT NULL
     UNION ALL
-    SELECT
-        {
-            of_sample: {
-                study: study, pair_type: pair_type, metric: metric, path_a: path_a, path_b: path_b
-            },
-            resampled: 'sources'
-        },
-        value
-    FROM rank_transfer_replicates('means')
+    -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+    SELECT {of_sample: g, resampled: 'sources'}, rank_correlation(list(x), list(y))
+    FROM paired
+    WHERE replicate IS NOT NULL
+    GROUP BY g, replicate
 )
 SELECT
     unnest(samples.g),
     limits.g.resampled AS resampled, -- models, or sources
     level,
     spearman, -- NULL for the reason given, and then without an interval
-    CASE WHEN spearman IS NOT NULL THEN standard_error END AS standard_error,
-    CASE WHEN spearman IS NOT NULL THEN lower_limit END AS lower_limit,
-    CASE WHEN spearman IS NOT NULL THEN upper_limit END AS upper_limit,
+    CASE WHEN spearman IS NOT NULL
+        THEN COLUMNS(['standard_error', 'lower_limit', 'upper_limit']) END,
     entry_count AS model_count,
     replicate_count, -- those in which neither path ranks all models alike
     reason
-FROM spearman_by_group('sample_pairs') AS samples
-JOIN percentile_limits('resampled_ranks', levels) AS limits ON limits.g.of_sample = samples.g;
+FROM spearman_by_group('sample') AS samples
+JOIN percentile_limits('ranks', levels) AS limits ON limits.g.of_sample = samples.g;

@@ -1,6 +1,5 @@
 -- purpose: Spearman correlation by group, ties sharing their average rank
 -- grain: one row per group g
--- inputs: none
 -- paper: section 6.3
 -- rel names a relation with columns g (group, any type), x and y. Rows where either is NULL or NaN
 -- are left out. FROM spearman_by_group('my_pairs')

@@ -1,6 +1,5 @@
 -- purpose: Spearman correlation by group, with bootstrap intervals at two levels
 -- grain: one row per group g
--- inputs: spearman_replicates, two_level_limits
 -- paper: section 5; section 6.3; appendix I (joint family and seed bootstrap)
 -- rel is as for spearman_replicates; a group without any complete row has a row all the same.
 -- FROM spearman_intervals('my_rows', 500, 7601)
@@ -20,10 +19,7 @@ SELECT
     g,
     entry_count, -- rows with both numbers
     estimate, -- NULL for the reason given, and then without an interval
-    CASE WHEN cluster_count > 1 AND estimate IS NOT NULL THEN lower_90 END AS lower_90,
-    CASE WHEN cluster_count > 1 AND estimate IS NOT NULL THEN upper_90 END AS upper_90,
-    CASE WHEN cluster_count > 1 AND estimate IS NOT NULL THEN lower_95 END AS lower_95,
-    CASE WHEN cluster_count > 1 AND estimate IS NOT NULL THEN upper_95 END AS upper_95,
+    CASE WHEN cluster_count > 1 AND estimate IS NOT NULL THEN COLUMNS('^(lower|upper)_') END,
     CASE
         WHEN entry_count < 2 THEN 'fewer than two entries'
         WHEN estimate IS NULL THEN 'all values of one side are equal'

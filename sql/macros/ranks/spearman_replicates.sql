@@ -1,6 +1,5 @@
 -- purpose: rank correlation in every bootstrap replicate, by group
 -- grain: one row per group g and replicate; replicate NULL is the sample itself
--- inputs: bootstrap_draws
 -- paper: section 5; section 6.3; appendix I (joint family and seed bootstrap)
 -- rel names a relation with columns g (group, any type), cluster (such as a model, or a family and
 -- seed), x and y. Rows where x or y is missing are left out before anything is drawn. All rows of a

@@ -1,6 +1,5 @@
 -- purpose: means of the five metrics as rows instead of columns
 -- grain: one row per row of rel and metric
--- inputs: none
 -- paper: appendix C.1
 -- rel names a relation with a column of every metric; its other columns are kept. A mean may be NULL.
 -- FROM by_metric('my_means')

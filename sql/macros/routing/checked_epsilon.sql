@@ -1,6 +1,5 @@
 -- purpose: a threshold that the kernel would take
 -- grain: scalar macro
--- inputs: none
 -- paper: section 3
 CREATE OR REPLACE MACRO checked_epsilon(epsilon) AS
     CASE

@@ -1,36 +1,32 @@
--- purpose: mean components at any thresholds, routed anew from the stored trajectories
+-- purpose: mean components at any thresholds, gated anew from the stored profiles
 -- grain: one row per study, model, pair type, path and epsilon
--- inputs: core_masses, routing
 -- paper: appendix B.8 (threshold stability); appendix G
+-- Abs and the mass that opposes d are the same at every threshold.
 -- FROM epsilon_sweep([0.001, 0.1])
 CREATE OR REPLACE MACRO epsilon_sweep(epsilons) AS TABLE
 WITH thresholds AS (
-    SELECT DISTINCT
-        CASE
-            WHEN isfinite(threshold) AND threshold > 0 THEN threshold
-            ELSE error('epsilon_sweep: every epsilon must be a finite number above 0')
-        END AS epsilon
-    FROM (SELECT unnest(epsilons)::DOUBLE AS threshold)
+    SELECT DISTINCT checked_epsilon(threshold) AS epsilon
+    FROM (SELECT unnest(epsilons) AS threshold)
 ),
 steps AS MATERIALIZED (
     SELECT epsilon, row_number() OVER (ORDER BY epsilon) AS step FROM thresholds
 ),
--- A trajectory is active up to a step, so that one pass over the masses does for all thresholds.
+-- A trajectory is active up to a step, so that one pass over the profiles does for all thresholds.
 passed AS (
     SELECT
         study, model_id, pair_type, path,
         len(list_filter(ladder, lambda here: is_active_at(endpoint_delta, here))) AS step,
         count(*) AS trajectory_count,
-        sum(evidence_at(endpoint_delta, rising_mass, falling_mass, 0)) AS evidence,
-        sum(contradiction_at(endpoint_delta, rising_mass, falling_mass, 0)) AS contradiction,
-        sum(rising_mass + falling_mass) AS abs_response
-    FROM core_masses
+        sum(abs_response - opposed_mass) AS evidence,
+        sum(opposed_mass) AS contradiction,
+        sum(abs_response) AS abs_response
+    FROM core_profiles
     CROSS JOIN (SELECT list(epsilon) AS ladder FROM steps)
     GROUP BY ALL
 ),
 counted AS (
     SELECT study, model_id, pair_type, path, count(DISTINCT pair_id) AS pair_count
-    FROM core_masses
+    FROM core_profiles
     GROUP BY study, model_id, pair_type, path
 )
 SELECT

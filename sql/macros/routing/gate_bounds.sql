@@ -1,6 +1,5 @@
 -- purpose: how far the means could move if every trajectory near a gate changed its side
 -- grain: one row per study, model, pair type and path
--- inputs: gate_flips, core_profiles
 -- paper: appendix B.8 (threshold stability)
 -- gate and tolerance are those of gate_flips.
 -- FROM gate_bounds(0.02, 1e-6)

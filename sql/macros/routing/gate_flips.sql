@@ -1,6 +1,5 @@
 -- purpose: trajectories that end so near a gate that numerical noise may change their side
 -- grain: one row per study, model, pair, path and repetition
--- inputs: checked_epsilon, core_profiles, core_current_runs, routing
 -- paper: appendix B.8 (threshold stability)
 -- Within tolerance of the gate, in score units, on either side. Without a gate, NULL, that of each
 -- study's run. Stored profiles suffice: Abs and the mass that opposes d are the same at every gate.

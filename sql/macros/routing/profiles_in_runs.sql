@@ -1,34 +1,16 @@
 -- purpose: profiles of some runs, with what their pair is
 -- grain: one row per study, run, model, pair, path and repetition
--- inputs: stg_profiles, stg_run_units, stg_pairs, role_of
 -- paper: section 3, equation 1
 -- runs names a relation with columns study, run_id and pairs_digest. Runs share units: one stored
 -- profile is a row of every run that planned it.
 -- FROM profiles_in_runs('stg_runs')
 CREATE OR REPLACE MACRO profiles_in_runs(runs) AS TABLE
 SELECT
-    profile.study,
-    run.run_id,
-    profile.model_id,
-    profile.pair_id,
-    pair.source_id,
-    pair.pair_type,
-    pair.class_id,
-    profile.path,
-    profile.repetition,
-    profile.epsilon, -- score units, as all that follow unless they say otherwise
-    profile.endpoint_delta,
-    profile.endpoint_magnitude,
-    profile.evidence,
-    profile.contradiction,
-    profile.fragility,
-    profile.abs_response,
-    profile.net_response,
-    profile.sign_flip_frac, -- of the stage measure; NULL on endpoint-null pairs
-    profile.opposed_mass,
-    profile.is_endpoint_active,
+    study, run_id, profile.model_id, pair_id,
+    pair.source_id, pair.pair_type, pair.class_id,
+    profile.* EXCLUDE (study, model_id, pair_id, unit_key), -- score units, where nothing else
     role_of(abs_response, is_endpoint_active, evidence, contradiction) AS role,
-    profile.unit_key
+    unit_key
 FROM stg_profiles AS profile
 JOIN stg_run_units AS unit USING (study, model_id, unit_key)
 JOIN query_table(runs) AS run USING (study, run_id)

@@ -1,6 +1,5 @@
 -- purpose: profiles of responses under any stage weights and gate
 -- grain: one row per row of rel
--- inputs: checked_epsilon, routing
 -- paper: section 3, equation 1; appendix C.1
 -- rel names a relation with columns endpoint_delta, response and weights (lists of one length); its
 -- other columns are kept.

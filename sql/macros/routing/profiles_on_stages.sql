@@ -1,6 +1,5 @@
 -- purpose: profiles on some of the stored stages, by the trapezoid rule between them
 -- grain: one row per row of rel
--- inputs: routing, profiles_of
 -- paper: section 3, equation 1; appendix C.1
 -- rel names a relation with columns t, q_plus and q_minus, as core_trajectories has them, and keeps
 -- its other columns. stages go from 0 to 1, and each is a stored stage of every row (within 1e-12).

@@ -1,6 +1,5 @@
 -- purpose: profiles under any measure of the stored stages in place of the trapezoid rule
 -- grain: one row per row of rel
--- inputs: routing, profiles_of
 -- paper: section 3, equation 1; appendices B.7 and C.1
 -- rel names a relation with columns q_plus and q_minus, as core_trajectories has them, and keeps its
 -- other columns. measure holds one weight per stage, none below 0, with sum 1 (within 1e-12). The

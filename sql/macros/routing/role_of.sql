@@ -1,6 +1,5 @@
 -- purpose: which component of a profile is its largest
 -- grain: scalar macro
--- inputs: none
 -- paper: section 6.2
 -- NULL without any response; evidence where it ties contradiction.
 CREATE OR REPLACE MACRO role_of(abs_response, is_active, evidence, contradiction) AS

@@ -1,6 +1,5 @@
 -- purpose: response, stage weights and routing of stored score lists at any epsilon
 -- grain: scalar macros
--- inputs: none
 -- paper: section 3; appendix C.1
 
 -- r = q_plus - q_minus at every stage, score units.

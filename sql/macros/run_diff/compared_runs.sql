@@ -1,7 +1,5 @@
 -- purpose: the two runs that a comparison names
 -- grain: one row per side (a, b)
--- inputs: stg_runs
--- paper: none
 -- A run is named by the beginning of its run_id, as decaf plan shows it. Both may be of one study,
 -- or each of its own.
 -- FROM compared_runs('3f2a', '91bc')

@@ -1,7 +1,5 @@
 -- purpose: what two runs found on the trajectories that both have, side by side
 -- grain: one row per model, pair, path and repetition of both runs
--- inputs: core_run_profiles, compared_runs
--- paper: none
 -- Runs are named as in compared_runs. Those whose role changed: WHERE role_a IS DISTINCT FROM role_b.
 -- FROM run_diff_pairs('3f2a', '91bc')
 CREATE OR REPLACE MACRO run_diff_pairs(run_a, run_b) AS TABLE

@@ -1,6 +1,5 @@
 -- purpose: how many trajectories went from each role to each other between two runs
 -- grain: one row per model, pair type, path and two roles that occur ('none': no response at all)
--- inputs: run_diff_pairs
 -- paper: section 6.2
 -- Evidence and contradiction are endpoint-active, fragility and none are endpoint-null. Runs are
 -- named as in compared_runs; run_diff_pairs lists the trajectories.

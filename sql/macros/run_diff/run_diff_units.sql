@@ -1,7 +1,5 @@
 -- purpose: which units of work two runs share, and which only one of them planned
 -- grain: one row per unit of either run
--- inputs: stg_run_units, compared_runs, committed_units
--- paper: none
 -- At another epsilon trajectories (score) are shared, and their profiles (route) gone and new. Runs
 -- are named as in compared_runs; run_diff can only compare what both have routed.
 -- FROM run_diff_units('3f2a', '91bc')

@@ -1,7 +1,5 @@
 -- purpose: what the factor's effect becomes under the alternate context, told from four scores
 -- grain: one row per study and model of core_covertype_models with a trajectory
--- inputs: core_covertype_models, core_current_runs, core_context_effects, core_factual_contexts,
---   core_pairs, routing
 -- paper: appendix I (setup and operational outcomes)
 -- d is the effect under the endpoint's context, a under the other one. sign(d) a above change is
 -- preserved, below -change inverted, and |a| up to change collapsed; what is left has d = 0. A

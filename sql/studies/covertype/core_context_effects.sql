@@ -1,6 +1,5 @@
 -- purpose: effect of a change under the endpoint's context and under the swapped one
 -- grain: one row per study, model, pair and path of kind context
--- inputs: stg_trajectories, core_run_units, core_paths
 -- paper: section 5; appendix I (setup and operational outcomes)
 -- The first stage of such a path is the swapped context itself. Numbers are taken of the lists
 -- before anything is joined: to carry lists through joins takes several times longer.

@@ -1,6 +1,5 @@
 -- purpose: what DECAF and each baseline took of workers and of the classifiers of Covertype
 -- grain: one row per study and method with costs
--- inputs: core_covertype_models, core_baselines, out_costs, out_baseline_costs
 -- paper: appendix I (measured cost)
 -- Seconds are those of a worker that holds the model: loading it is left out for every method.
 -- DECAF's begin before its inputs are read and end before its commit; a baseline's begin when its

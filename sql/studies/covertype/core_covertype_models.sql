@@ -1,6 +1,5 @@
 -- purpose: classifiers of Covertype that the study trained, with their treatments
 -- grain: one row per study and model with a recipe of Covertype, where there is a context path
--- inputs: stg_models, core_current_runs, core_paths
 -- paper: appendix I (setup)
 -- The treatment is what the training data attempt to induce; it is read from the recipe that is
 -- stored with the model. The study's first path of kind context is the one that is judged.

@@ -1,6 +1,5 @@
 -- purpose: what every classifier of Covertype was meant to do, how it responds, and what it does
 -- grain: one row per study and model of core_covertype_models that has been scored
--- inputs: core_covertype_models, core_profiles, context_behaviours
 -- paper: section 5; appendix I
 -- Means over rows of the table on the study's first context path; behaviours at a change of 0.02.
 CREATE OR REPLACE VIEW core_covertype_outcomes AS

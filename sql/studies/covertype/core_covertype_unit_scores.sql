@@ -1,6 +1,5 @@
 -- purpose: scores of every method for every mechanism of the classifiers of Covertype
 -- grain: one row per study, model whose treatment names a mechanism, method and label
--- inputs: core_covertype_outcomes, covertype_units
 -- paper: appendix I (fixed semantic readout)
 CREATE OR REPLACE VIEW core_covertype_unit_scores AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes)

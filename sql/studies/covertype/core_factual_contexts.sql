@@ -1,15 +1,8 @@
 -- purpose: own context of every audited row of Covertype in the current runs, by module and seed
 -- grain: one row per study, module, training seed and row of the table
--- inputs: stg_factual_contexts, core_analyses
 -- paper: appendix I (setup)
 -- Models of one module and seed share their random numbers, whatever their mechanism and strength.
 CREATE OR REPLACE VIEW core_factual_contexts AS
-SELECT
-    study,
-    run_id,
-    module,
-    seed,
-    source_id,
-    context -- -1 or 1
-FROM stg_factual_contexts
+SELECT study, run_id, drawn.* EXCLUDE (study, unit_key)
+FROM stg_factual_contexts AS drawn
 JOIN core_analyses USING (study, unit_key);

@@ -1,6 +1,5 @@
 -- purpose: scores of every method for every behaviour of the classifiers of Covertype
 -- grain: one row per row of rel, method and label
--- inputs: core_baselines
 -- paper: appendix I (complete behavior alignment; fixed semantic readout)
 -- rel names a relation with the columns of core_covertype_outcomes, which are kept. DECAF scores
 -- evidence by E, contradiction by C and fragility by F; the score of any other method is one

@@ -1,6 +1,5 @@
 -- purpose: scores of every method on the models whose treatment names a mechanism
 -- grain: one row per model, method and label
--- inputs: covertype_scores, core_probe_predictions, quantile_bins
 -- paper: appendix I (fixed semantic readout)
 -- rel is as for covertype_scores. Direct is labelled evidence, invert contradiction and fragile
 -- fragility: what the training data attempt to induce. Probes are methods, named for the features

@@ -1,7 +1,5 @@
 -- purpose: budgets of DECAF and the baselines as they ran, and their share of the paper's
 -- grain: one row per study, method and statistic
--- inputs: core_covertype_costs, core_current_runs, core_published, published_value,
---   beside_published, stg_runs
 -- paper: appendix I (measured cost)
 -- Settings are those of the current run. Shares compare predicted rows of a model, per audited row
 -- where they grow with the table; of shap_interaction explained rows.

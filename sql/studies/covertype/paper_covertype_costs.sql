@@ -1,6 +1,5 @@
 -- purpose: what every method took of workers and models, beside DECAF
 -- grain: one row per study, method and statistic
--- inputs: core_covertype_costs, published_value, beside_published
 -- paper: appendix I (measured cost)
 -- Nothing counts the loading of a model. Totals have a difference from the paper's where as many
 -- rows are audited as there; seconds per million predicted rows, or per explained row,

@@ -1,7 +1,5 @@
 -- purpose: whether a study of Covertype has the data and models of the paper, as far as counts say
 -- grain: one row per study whose current run reads Covertype
--- inputs: stg_runs, core_current_runs, core_pairs, stg_models, core_covertype_models,
---   published_value
 -- paper: section 5; appendix I (setup)
 -- It counts rows drawn and audited, and looks how far their positions in the file go. Another table
 -- of the official size would pass: nobody's digest of it is here.

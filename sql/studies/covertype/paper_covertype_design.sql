@@ -1,6 +1,5 @@
 -- purpose: how many classifiers, families, regimes and seeds each module has
 -- grain: one row per study, module (or all) and statistic
--- inputs: core_covertype_models, beside_published
 -- paper: appendix I (benchmark design)
 CREATE OR REPLACE VIEW paper_covertype_design AS
 WITH counts AS (

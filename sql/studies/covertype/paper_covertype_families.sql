@@ -1,6 +1,5 @@
 -- purpose: what each family of classifiers makes of each treatment: mean responses and behaviours
 -- grain: one row per study, family, mechanism and statistic
--- inputs: core_covertype_outcomes, beside_published
 -- paper: appendix I (model-family audit)
 -- Means over strengths and seeds. Models without an endpoint-null row whose own context is the
 -- alternate one are in no mean of null_change_rate.

@@ -1,6 +1,5 @@
 -- purpose: how many fits ended before they had converged, and after how many iterations fits ended
 -- grain: one row per study, classifier and statistic
--- inputs: core_covertype_models
 -- paper: appendix I (setup)
 -- The protocol limits iterations, so a fit that has not converged is audited like any other. The
 -- paper gives no such numbers. Histogram boosting stops early by itself; its end is no convergence.

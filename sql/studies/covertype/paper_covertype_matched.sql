@@ -1,7 +1,5 @@
 -- purpose: models of other mechanisms and about equal Abs, matched one to one: how alike they are
 -- grain: one row per study, method (or all) and statistic
--- inputs: core_covertype_outcomes, covertype_units, core_analyses, core_matched_pairs, role_credit,
---   beside_published
 -- paper: appendix I (matched-pair audit and its limits)
 -- A relative difference is that of two models over the larger of both. Accuracy is how often the
 -- largest of a method's three scores is that of the mechanism, over both models of every pair.

@@ -1,7 +1,5 @@
 -- purpose: whether classifiers that respond more on a score show more of a behaviour: Spearman
 -- grain: one row per study, behaviour and method
--- inputs: core_covertype_outcomes, covertype_scores, spearman_intervals, core_published,
---   beside_published
 -- paper: section 5 (cross-model transfer); appendix I (complete ranks)
 -- Preservation and inversion rank the models of the direction module, null change those of the
 -- fragility module; models without a score or a rate are left out. Intervals draw clusters of a

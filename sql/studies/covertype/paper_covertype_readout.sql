@@ -1,6 +1,5 @@
 -- purpose: fixed semantics: how well each method's score tells the mechanism of a treatment
 -- grain: one row per study, method, label (or macro) and statistic
--- inputs: core_covertype_outcomes, covertype_units, readout, role_credit, beside_published
 -- paper: appendix I (fixed columns)
 -- One label against the others, over all units. Accuracy is how often the largest of the three
 -- scores is that of the mechanism, ties shared. The three probes are fitted to labels of other

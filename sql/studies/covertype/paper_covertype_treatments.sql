@@ -1,6 +1,5 @@
 -- purpose: whether a component tracks its behaviour among models of one treatment: Spearman
 -- grain: one row per study, mechanism, behaviour and family (or all)
--- inputs: core_covertype_outcomes, spearman, beside_published
 -- paper: appendix I, after (the same treatment, different mechanisms)
 -- A treatment of the direction module is judged by E and preservation and by C and inversion, one
 -- of the fragility module by F and null change. A family has few models here: no intervals.

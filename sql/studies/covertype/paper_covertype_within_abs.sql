@@ -1,7 +1,5 @@
 -- purpose: how well each method's score tells the mechanism among models of about equal Abs
 -- grain: one row per study, method and statistic
--- inputs: core_covertype_outcomes, covertype_units, label_discrimination, bin_summaries,
---   beside_published
 -- paper: appendix I (within-Abs columns)
 -- Each label is judged in the bins of Abs where it occurs and is absent; the mean over bins, then
 -- over labels, is undefined unless every label is. The sample alone is judged.

@@ -1,6 +1,5 @@
 -- purpose: what models of ImageNet-9 do, told from their predictions alone
 -- grain: one row per study, model and source
--- inputs: core_pair_predictions, core_corruptions
 -- paper: appendix F
 -- y_evidence: Mixed-Same is right, and before the random background another class is predicted or
 -- the true class falls by change or more. y_contradiction: Mixed-Same is right, and Mixed-Next is

@@ -1,6 +1,5 @@
 -- purpose: how many trajectories of a model are the same on order A and on another patch order
 -- grain: one row per study, model, pair type and two patch orders on which it was scored
--- inputs: core_protocol_paths, core_trajectories
 -- paper: appendix G (patch-order stability)
 -- Identical trajectories have equal scores at every stage, bit for bit.
 CREATE OR REPLACE VIEW core_identical_trajectories AS

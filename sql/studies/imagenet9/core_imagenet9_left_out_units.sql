@@ -1,6 +1,5 @@
 -- purpose: how many units of every model take no part in the benchmark of ImageNet-9, and why
 -- grain: one row per study, model and reason
--- inputs: core_units
 -- paper: appendix F
 CREATE OR REPLACE VIEW core_imagenet9_left_out_units AS
 WITH counts AS (

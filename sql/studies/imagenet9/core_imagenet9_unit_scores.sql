@@ -1,6 +1,5 @@
 -- purpose: scores of every method for every behaviour of a model on a source
 -- grain: one row per study, model, source, method and label
--- inputs: core_unit_bins, core_attributions, core_measurements
 -- paper: section 6.1; appendix F
 -- DECAF scores evidence by E, contradiction by C and fragility by F; the score of any other method
 -- is one number, the same for the three labels. Spatial methods have the study's names for them.

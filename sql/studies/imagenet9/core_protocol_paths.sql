@@ -1,6 +1,5 @@
 -- purpose: which reveal paths are the blend and the patch orders that the paper compares
 -- grain: one row per study and path of either kind
--- inputs: core_paths
 -- paper: section 6.3; appendix F
 -- Kind and position in the configuration decide, not names: the first blend is the paper's blend,
 -- the first patches ranked by energy its order A, the second its order B; patches in random order

@@ -1,6 +1,5 @@
 -- purpose: responses of every source of ImageNet-9 on the study's first path of kind blend
 -- grain: one row per study, model and source with a profile of its same_rand pair
--- inputs: core_paths, core_profiles
 -- paper: section 6.1; appendix F
 -- Contradiction is that of the same_next pair, all else that of the same_rand pair.
 CREATE OR REPLACE VIEW core_source_responses AS

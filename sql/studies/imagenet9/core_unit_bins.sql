@@ -1,6 +1,5 @@
 -- purpose: units of the benchmark in 20 quantile bins of Abs
 -- grain: one row per study that measures behaviours, planned model and source, as core_units
--- inputs: core_units, quantile_bins
 -- paper: section 6.2 (figure 3c); appendix F
 CREATE OR REPLACE VIEW core_unit_bins AS
 WITH units AS MATERIALIZED (FROM core_units),

@@ -1,6 +1,5 @@
 -- purpose: methods that the benchmark of ImageNet-9 compares
 -- grain: one row per study that measures behaviours and method
--- inputs: core_measurements
 -- paper: section 6.1; appendix F
 -- Those of core_unit_scores, told from what is planned alone.
 CREATE OR REPLACE VIEW core_unit_methods AS

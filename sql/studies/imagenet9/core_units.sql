@@ -1,7 +1,5 @@
 -- purpose: units of the benchmark of ImageNet-9: what a model does on a source, and how it responds
 -- grain: one row per study that measures behaviours, planned model and source
--- inputs: core_measurements, core_current_runs, core_pairs, core_source_responses,
---   core_attributions, stg_models, behaviours
 -- paper: section 6.1; appendix F
 -- Behaviours are told at the run's epsilon and a change of 0.20. A unit takes part in the benchmark
 -- where nothing that was planned for it is missing.

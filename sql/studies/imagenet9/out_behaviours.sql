@@ -1,6 +1,5 @@
 -- purpose: how often each model shows the behaviours of ImageNet-9, at the run's epsilon and a change of 0.20
 -- grain: one row per study and model
--- inputs: behaviours, core_measurements, core_current_runs
 -- paper: appendix F
 -- Another threshold: FROM behaviours(0.01, 0.1). Only studies that measure behaviours have rows.
 CREATE OR REPLACE VIEW out_behaviours AS

@@ -1,6 +1,5 @@
 -- purpose: clean accuracy by variant, and the background gap: Mixed-Same minus Mixed-Rand
 -- grain: one row per study of ImageNet-9, statistic, variant, and model or all models
--- inputs: out_accuracy, paper_imagenet9_data, bootstrap_intervals
 -- paper: section 6 (setup); appendix F
 -- A check of data and models before anything else is believed. Intervals are of the mean over
 -- models, which they resample.

@@ -1,7 +1,5 @@
 -- purpose: methods against DECAF among units of about equal Abs, in 20 quantile bins
 -- grain: one row per study, method, part (a bin, valid bins, common support) and statistic
--- inputs: core_imagenet9_unit_scores, label_discrimination, bin_counts, bin_summaries,
---   comparisons_with_decaf, beside_published
 -- paper: section 6.2 (figure 3c); appendix F
 -- Bins are cut once, on the sample; intervals resample models. Single bins are shown for DECAF and
 -- Abs: out_unit_bins has all methods and labels. bins_of_<label> counts the bins that the valid

@@ -1,7 +1,7 @@
 -- purpose: what each method takes of a model: forward and backward rows by image, and gradients
 -- grain: one row per study, method and statistic
--- inputs: core_measurements, core_paths, out_block_costs, stg_costs, beside_published
 -- paper: section 3 (table 1); appendix C.2 (query complexity)
+-- published: any data
 -- DECAF's forward_per_image is the paper's count for one pair: both branches at every stage of the
 -- blend path. planned_per_pair is what its scored blocks sent through models, by pair: states that
 -- pairs, branches and paths share are sent once, and all paths of the study are in it. What sends

@@ -1,7 +1,5 @@
 -- purpose: whether a study of ImageNet-9 has the data and models of the paper, as far as counts say
 -- grain: one row per study whose current run reads ImageNet-9
--- inputs: stg_runs, core_current_runs, core_pairs, out_models, core_published,
---   published_value
 -- paper: section 6; appendix F
 -- A study with behaviours is the paper's benchmark of units, any other its scan of models; each is
 -- measured against its own counts. It cannot know what the photos show: nobody's digests of the

@@ -1,6 +1,5 @@
 -- purpose: how many foregrounds, models and units a study of ImageNet-9 has
 -- grain: one row per study of ImageNet-9 and statistic
--- inputs: paper_imagenet9_data, stg_runs, core_current_runs, core_units, beside_published
 -- paper: section 6; appendix F (splits, model zoo, magnitude-controlled evaluation)
 -- usable_foregrounds are those of the archive, of which a study has all only without a split and a
 -- limit. Units are models by foregrounds that take part in the benchmark; a scan has none.

@@ -1,7 +1,5 @@
 -- purpose: what probes of each representation tell of architecture families that they never saw
 -- grain: one row per study, representation, probe and label (or macro)
--- inputs: core_probe_scores, core_probe_units, probe_replicates, two_level_limits,
---   beside_published
 -- paper: section 6.2 (figure 10); appendix F (cross-architecture comparison)
 -- A label is the mean over the families in which it is defined; the macro is the mean over the
 -- three labels, undefined unless each is defined somewhere, and its folds are theirs together. The

@@ -1,7 +1,5 @@
 -- purpose: how much the order of the patches matters: order A beside B, and beside a random order
 -- grain: one row per study of ImageNet-9, pair type, two patch orders, statistic and metric
--- inputs: core_protocol_pairs, core_identical_trajectories, paper_imagenet9_data,
---   spearman_intervals, bootstrap_intervals
 -- paper: appendix G, figure 11a (patch-order stability)
 -- Differences are of model means, score units. Orders A and B differ in exactly tied patches alone.
 -- Intervals resample models.

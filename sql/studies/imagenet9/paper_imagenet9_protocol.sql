@@ -1,7 +1,7 @@
 -- purpose: what the patch path does to every response: ratio of means over models, patch to blend
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
--- inputs: core_protocol_pairs, paper_imagenet9_data, bootstrap_intervals, beside_published
 -- paper: section 6.3, figure 4a (response composition)
+-- published: scan
 -- Intervals resample models. The paper's order is A, the first patches path ranked by energy. For
 -- contradiction its text says about 1.8, so that there is no difference, for evidence no number.
 CREATE OR REPLACE VIEW paper_imagenet9_protocol AS

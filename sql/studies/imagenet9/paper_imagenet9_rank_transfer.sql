@@ -1,7 +1,7 @@
 -- purpose: whether models rank alike on the blend and on each patch order: Spearman correlation
 -- grain: one row per study of ImageNet-9, pair type, metric and patch order
--- inputs: core_protocol_pairs, paper_imagenet9_data, spearman_intervals, beside_published
 -- paper: section 6.3, figure 4b (rank transfer)
+-- published: scan
 -- Intervals resample models. The paper's order is A; near 0.93 is all its text says of both pair
 -- types' contradiction, so that there is no difference.
 CREATE OR REPLACE VIEW paper_imagenet9_rank_transfer AS

@@ -1,23 +1,28 @@
 -- purpose: how well the largest score of a method names what matched pairs of units show
 -- grain: one row per study, method and statistic
--- inputs: core_model_pair_roles, bootstrap_replicates, dyadic_ratio_replicates,
---   comparisons_with_decaf, beside_published
 -- paper: section 6.2 (figure 3b); appendix F (magnitude-matched pairs)
 -- Intervals resample models. The credit of every unit is drawn with its own model; a ranking, which
 -- is of both units, as often as the draws of both models multiply to.
 CREATE OR REPLACE VIEW paper_imagenet9_roles AS
-WITH models AS MATERIALIZED (FROM core_model_pair_roles),
+WITH methods AS (
+    FROM core_unit_methods
+    SEMI JOIN (FROM core_analyses WHERE kind = 'matched_pairs' AND is_made) USING (study)
+),
+-- A method without any pair has one row, of no model.
+pairs AS MATERIALIZED (FROM methods LEFT JOIN core_pair_roles USING (study, method)),
 credits AS (
     SELECT {study: study, method: method, statistic: 'role_accuracy'} AS g,
         unnest([left_model_id, right_model_id]) AS cluster,
-        unnest([left_credit, right_credit]) AS x, credited_count AS y
-    FROM models
+        -- A pair with a missing score keeps its models among the draws.
+        unnest(if(credit IS NULL, [0, 0], [left_credit, right_credit])) AS x,
+        (credit IS NOT NULL)::INTEGER AS y
+    FROM pairs
 ),
 rankings AS (
     SELECT {study: study, method: method, statistic: 'ranking_accuracy'} AS g,
         left_model_id AS cluster_a, right_model_id AS cluster_b,
-        ranking_wins AS x, ranking_count AS y
-    FROM models
+        coalesce(ranking_wins, 0) AS x, coalesce(ranking_count, 0) AS y
+    FROM pairs
 ),
 found AS (
     SELECT g, replicate, value, cluster_count FROM bootstrap_replicates('credits', 500, 91702)
@@ -26,9 +31,10 @@ found AS (
     FROM dyadic_ratio_replicates('rankings', 500, 91702)
 ),
 counts AS (
-    SELECT study, method, sum(pair_count) AS pair_count, sum(label_count) AS label_count,
-        sum(credited_count) AS credited_count, sum(ranking_count) AS ranking_count
-    FROM models
+    SELECT study, method, count(position) AS pair_count,
+        coalesce(sum(label_count), 0) AS label_count, count(credit) AS credited_count,
+        coalesce(sum(ranking_count), 0) AS ranking_count
+    FROM pairs
     GROUP BY study, method
 ),
 replicates AS MATERIALIZED (

@@ -1,7 +1,5 @@
 -- purpose: fixed semantics: how well each method's score tells each behaviour, over all units
 -- grain: one row per study, method, label (or macro) and statistic
--- inputs: core_imagenet9_unit_scores, readout, comparisons_with_decaf,
---   beside_published
 -- paper: section 6.1 (figure 3a); appendix F
 -- Intervals resample models.
 CREATE OR REPLACE VIEW paper_imagenet9_semantics AS

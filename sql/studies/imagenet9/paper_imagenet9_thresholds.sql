@@ -1,6 +1,5 @@
 -- purpose: what three endpoint thresholds decide: means, shares of Abs, and ratios patch to blend
 -- grain: one row per study of ImageNet-9, pair type, epsilon, path, statistic and metric
--- inputs: core_protocol_paths, paper_imagenet9_data, epsilon_sweep, bootstrap_intervals
 -- paper: appendix G, figure 11b (threshold sensitivity)
 -- A share is the mean of E, C or F over models, over the mean of Abs: the three make one. Intervals
 -- resample models. The paper prints no number of this figure; its ratios at 0.02 stand in

@@ -3,10 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from decaf.data.class_maps import IMAGENET9, class_map, imagenet9, outputs_of
+from decaf.data.class_maps import class_map, outputs_of, shipped
 from decaf.errors import DataError
 from decaf.plan.study import Study
 from decaf.scoring.scores.superclass_probability import SuperclassProbability
+
+IMAGENET9 = shipped()["imagenet9"]
 
 
 def written(tmp_path, mapping, name="map.json"):
@@ -20,17 +22,17 @@ def test_ranges_include_both_ends():
 
 
 def test_no_output_belongs_to_two_superclasses():
-    outputs = [output for ranges in IMAGENET9.values() for output in outputs_of(ranges)]
+    outputs = [output for ranges in IMAGENET9.classes.values() for output in outputs_of(ranges)]
     assert len(outputs) == len(set(outputs)) == 370
     assert all(0 <= output < 1000 for output in outputs)
 
 
 def test_superclasses_are_numbered_as_the_folders_of_the_challenge():
-    assert list(IMAGENET9) == [
+    assert list(IMAGENET9.classes) == [
         *("dog", "bird", "wheeled vehicle", "reptile", "carnivore", "insect"),
         *("musical instrument", "primate", "fish"),
     ]
-    mapping = imagenet9()
+    mapping = IMAGENET9.mapping
     assert [mapping[o] for o in (151, 7, 436, 33, 281, 300, 889, 365, 0)] == [
         *(0, 1, 2, 3, -1, 5, 6, 7, 8)
     ]
@@ -38,7 +40,7 @@ def test_superclasses_are_numbered_as_the_folders_of_the_challenge():
 
 def test_the_shipped_map_is_the_official_one(shared_data):
     official = shared_data / "imagenet9_photo" / "in_to_in9.json"
-    assert imagenet9() == class_map(official, 9)
+    assert IMAGENET9.mapping == class_map(official, 9)
     shipped, read = (
         SuperclassProbability(kind="superclass_probability", class_map=given)
         for given in ("imagenet9", official)
@@ -49,7 +51,7 @@ def test_the_shipped_map_is_the_official_one(shared_data):
 def test_a_shipped_map_is_no_file_of_that_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path, {"0": 1, "1": 0, "2": -1}, "imagenet9")
-    assert class_map(Path("imagenet9"), 9) == imagenet9()
+    assert class_map(Path("imagenet9"), 9) == IMAGENET9.mapping
     assert class_map(tmp_path / "imagenet9", 2) == (1, 0, -1)
 
 
@@ -69,9 +71,9 @@ def study(root, name="imagenet9"):
 
 
 def test_the_map_beside_the_data_comes_before_the_shipped_one(tmp_path):
-    assert study(tmp_path).score.mapping == imagenet9()
+    assert study(tmp_path).score.mapping == IMAGENET9.mapping
     before = study(tmp_path).score.identity()
-    official = {str(output): superclass for output, superclass in enumerate(imagenet9())}
+    official = {str(output): superclass for output, superclass in enumerate(IMAGENET9.mapping)}
     file = written(tmp_path, official, "in_to_in9.json")
     assert study(tmp_path).score.class_map == file
     # The same content is the same study.
@@ -87,13 +89,13 @@ def test_the_map_beside_the_data_comes_before_the_shipped_one(tmp_path):
 
 
 def test_a_file_called_as_the_official_one_maps_all_outputs(tmp_path):
-    official = {str(output): superclass for output, superclass in enumerate(imagenet9())}
+    official = {str(output): superclass for output, superclass in enumerate(IMAGENET9.mapping)}
     del official["999"]
     file = written(tmp_path, official, "in_to_in9.json")
-    with pytest.raises(DataError, match=r"in_to_in9.json has 999 outputs; .*1000 outputs of Imag"):
+    with pytest.raises(DataError, match=r"in_to_in9.json has 999 outputs; .*to map 1000 outputs"):
         class_map(file, 9)
     own = written(tmp_path, official, "own.json")
-    assert class_map(own, 9) == imagenet9()[:999]
+    assert class_map(own, 9) == IMAGENET9.mapping[:999]
 
 
 @pytest.mark.parametrize("value", ["0.9", "1.0", "true", '"1"', "null", "[1]", "{}"])

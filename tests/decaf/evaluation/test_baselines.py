@@ -16,14 +16,11 @@ from sklearn.linear_model import LogisticRegression
 from decaf.data.factual import FactualRows
 from decaf.evaluation.baselines import base
 from decaf.evaluation.baselines.base import CountedProbability, Subject, Undefined
-from decaf.evaluation.baselines.context_permutation import ContextPermutation
-from decaf.evaluation.baselines.global_permutation import GlobalPermutation
-from decaf.evaluation.baselines.kernel_shap import KernelShap
 from decaf.evaluation.baselines.lime import Lime
-from decaf.evaluation.baselines.native_shap import NativeShap
 from decaf.evaluation.baselines.pdp_ale import PdpAle
+from decaf.evaluation.baselines.permutation import ContextPermutation, GlobalPermutation
 from decaf.evaluation.baselines.retraining import Retraining
-from decaf.evaluation.baselines.shap_interaction import ShapInteraction
+from decaf.evaluation.baselines.shapley import KernelShap, NativeShap, ShapInteraction
 from decaf.foundation.plugins import members
 from decaf.plan.study import Baseline
 
@@ -65,7 +62,7 @@ def score(found, name="score"):
 
 class TestWhatAllShare:
     def test_every_method_is_on_the_page_of_covertype_with_its_components(self):
-        page = (Path(__file__).parents[3] / "docs" / "covertype.md").read_text()
+        page = (Path(__file__).parents[3] / "docs" / "studies" / "covertype.md").read_text()
         for method in METHODS:
             row = re.search(rf"\| `{kind_of(method)}` \|.*", page)
             assert row, kind_of(method)
@@ -360,9 +357,9 @@ class TestRetraining:
         assert found["score"] == (None, 0, "the model has no recipe to fit it again")
 
 
-def test_planning_imports_no_library_of_explanations():
+def test_planning_imports_no_library_of_explanations_or_training():
     code = (
-        "import sys, decaf.plan.study, tasks.plan\n"
+        "import sys, decaf.plan.study, decaf.studies.scenes.recipes, tasks.plan\n"
         "print({'lime', 'numba', 'shap', 'sklearn', 'torch', 'xgboost'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 
 from decaf.data.factual import FactualRows
-from decaf.evaluation.baselines.base import CountedProbability, Subject
-from decaf.evaluation.baselines.native_shap import NativeShap
-from decaf.evaluation.baselines.shap_interaction import ShapInteraction
-from decaf.foundation.quiet_imports import quiet_import
+from decaf.evaluation.baselines.base import CountedProbability, Subject, quiet_import
+from decaf.evaluation.baselines.shapley import NativeShap, ShapInteraction
 
 CONTEXT, FACTOR = 1, 2
 

@@ -20,7 +20,7 @@ from decaf.plan.study import Study, load_study
 from decaf.registry.entries import Entry, Fetched
 from decaf.scoring.scores.base import ScoreDefinition
 from tasks.plan import plan_units
-from tasks.units.scope import of_kind
+from tasks.units.scope import Scope, of_kind
 
 SCORE = '''
 from typing import Literal
@@ -155,7 +155,7 @@ def test_a_class_that_cannot_be_used_is_told(load, folder, text, message):
 
 def test_another_text_of_the_module_is_another_key(load, folder, tmp_path):
     def parts(study):
-        scored = of_kind(plan_units(study, study.pair_set()), "score")
+        scored = of_kind(plan_units(Scope(study, study.pair_set())), "score")
         return {json.dumps({**unit.parts, "weights": ""}) for unit in scored}
 
     first = parts(load())

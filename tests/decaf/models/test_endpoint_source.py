@@ -74,10 +74,7 @@ def test_a_server_that_recovers_is_asked_again(pauses, failure):
 
 
 def test_pauses_double_up_to_a_limit(pauses):
-    with (
-        serving(lambda r, n: (503, "busy", {})) as server,
-        pytest.raises(ScoringFailed) as failed,
-    ):
+    with serving(lambda r, n: (503, "busy", {})) as server, pytest.raises(ScoringFailed) as failed:
         ask(server, retries=5, backoff_seconds=1.0, longest_backoff_seconds=6.0)
     assert pauses == [1.0, 2.0, 4.0, 6.0, 6.0]
     message = str(failed.value)
@@ -205,10 +202,7 @@ def test_the_number_of_outputs_may_not_change():
     def growing(request, number):
         return 200, json.dumps({"outputs": [[0.5] * number]}), {}
 
-    with (
-        serving(growing) as server,
-        pytest.raises(ModelError, match="number of outputs changes"),
-    ):
+    with serving(growing) as server, pytest.raises(ModelError, match="number of outputs changes"):
         ask(server, rows_per_request=1)
 
 

@@ -8,7 +8,7 @@ from torch import nn
 
 from decaf.data.photo_files import central_crop
 from decaf.errors import DataError, ModelError, WriteFailed
-from decaf.models.checkpoint import load_below_head, save
+from decaf.models.checkpoint import load_into, save
 from decaf.models.training.epochs import FineTuning, Schedule
 from decaf.models.training.photos import Augmentation, Photo, batches
 from decaf.models.training.progress import EpochRecord, Progress
@@ -205,18 +205,16 @@ def test_everything_but_another_output_layer_is_loaded(tmp_path):
 
     given, wanted = network(10), network(2)
     head = wanted[2].weight.clone()
-    save(given, tmp_path / "given.safetensors", {})
-    assert load_below_head(wanted, tmp_path / "given.safetensors") == ["2.bias", "2.weight"]
+    path = tmp_path / "given.safetensors"
+    save(given, path, {})
+    assert load_into(wanted, path, may_keep_head=True) == ["2.bias", "2.weight"]
     assert torch.equal(wanted[0].weight, given[0].weight)
     assert torch.equal(wanted[2].weight, head)
-    assert load_below_head(network(10), tmp_path / "given.safetensors") == []
+    assert load_into(network(10), path, may_keep_head=True) == []
     with pytest.raises(ModelError, match=r"differ in size"):
-        load_below_head(
-            nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Linear(5, 2)),
-            tmp_path / "given.safetensors",
-        )
+        load_into(network(2, width=5), path, may_keep_head=True)
     with pytest.raises(ModelError, match=r"0\.bias is missing"):
-        load_below_head(nn.Sequential(nn.Linear(3, 4)), _without_bias(tmp_path))
+        load_into(nn.Sequential(nn.Linear(3, 4)), _without_bias(tmp_path), may_keep_head=True)
 
 
 def _without_bias(folder):

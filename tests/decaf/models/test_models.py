@@ -53,16 +53,17 @@ def test_half_precision_weights_load_into_a_float32_network(tmp_path):
     assert network.weight.dtype == torch.float32
 
 
-def test_a_checkpoint_of_another_shape_names_the_tensors(tmp_path):
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (nn.Linear(4, 2), r"weight is \[2, 3\], the architecture has \[2, 4\]"),
+        (nn.Linear(3, 2, bias=False), "bias is left over"),
+    ],
+)
+def test_a_checkpoint_of_another_network_names_the_tensors(tmp_path, network, message):
     save(nn.Linear(3, 2), tmp_path / "a.safetensors", {})
-    with pytest.raises(ModelError, match=r"weight is \[2, 3\], the architecture has \[2, 4\]"):
-        load_into(nn.Linear(4, 2), tmp_path / "a.safetensors")
-
-
-def test_missing_and_left_over_tensors_are_named(tmp_path):
-    save(nn.Linear(3, 2), tmp_path / "a.safetensors", {})
-    with pytest.raises(ModelError, match="bias is left over"):
-        load_into(nn.Linear(3, 2, bias=False), tmp_path / "a.safetensors")
+    with pytest.raises(ModelError, match=message):
+        load_into(network, tmp_path / "a.safetensors")
 
 
 @pytest.mark.parametrize(
@@ -209,14 +210,13 @@ def test_a_factory_that_does_not_work_is_explained(architecture, arguments, mess
         architectures.build(architecture, arguments)
 
 
-def test_a_factory_module_that_is_not_found_points_to_the_python_path():
-    with pytest.raises(ModelError, match="python_path"):
-        architectures.identity("factory:nowhere_at_all:build")
-
-
-def test_a_factory_without_a_file_has_no_identity():
-    with pytest.raises(ModelError, match="has no file"):
-        architectures.identity("factory:builtins:dict")
+@pytest.mark.parametrize(
+    ("factory", "message"),
+    [("nowhere_at_all:build", "python_path"), ("builtins:dict", "has no file")],
+)
+def test_a_factory_without_a_file_has_no_identity(factory, message):
+    with pytest.raises(ModelError, match=message):
+        architectures.identity(f"factory:{factory}")
 
 
 def test_a_changed_module_is_imported_again(tmp_path, monkeypatch):

@@ -35,9 +35,14 @@ def card(**changes):
     return NetworkCard(**{**SETTINGS, **changes})
 
 
-def published(architecture, tag, folder=None):
-    changes = {"weights": None, "arguments": {}, "pretrained": tag, "checkpoints": folder}
-    return card(architecture=architecture, mean=[0.5], std=[0.5], **changes)
+def published(architecture, tag, folder=None, arguments=None):
+    changes = {"weights": None, "pretrained": tag, "checkpoints": folder}
+    changes |= {"arguments": arguments or {}, "mean": [0.5], "std": [0.5]}
+    return card(architecture=architecture, **changes)
+
+
+def loaded(wanted, workspace):
+    return wanted.load(workspace, "cpu")._network.state_dict()
 
 
 def equal_states(one, other):
@@ -173,8 +178,7 @@ def test_torchvision_weights_are_found_in_the_cache_of_torch(caches, squeezenet)
     torch.save(squeezenet, place)
     assert wanted.weights_file(caches) == place
     assert len(wanted.weights_digest(caches)) == 64
-    loaded = wanted.load(caches, "cpu")
-    assert equal_states(loaded._network.state_dict(), squeezenet)
+    assert equal_states(loaded(wanted, caches), squeezenet)
 
 
 def test_weights_are_found_in_a_folder_of_the_users_own(caches, squeezenet):
@@ -205,7 +209,7 @@ def test_timm_weights_are_found_in_the_cache_of_the_hub(caches):
     (repository / "refs" / "main").write_text("0" * 40)
     save_file(network.state_dict(), snapshot / "model.safetensors")
     assert wanted.weights_file(caches) == snapshot / "model.safetensors"
-    assert equal_states(wanted.load(caches, "cpu")._network.state_dict(), network.state_dict())
+    assert equal_states(loaded(wanted, caches), network.state_dict())
 
 
 def test_timm_weights_may_lie_where_the_message_says(caches):
@@ -222,7 +226,7 @@ def test_timm_weights_in_a_folder_are_called_as_the_model(caches):
     torch.save(network.state_dict(), caches / f"{TINY}.r160_in1k.bin")
     wanted = published(f"timm:{TINY}", "r160_in1k", caches)
     wanted.weights_digest(caches)
-    assert equal_states(wanted.load(caches, "cpu")._network.state_dict(), network.state_dict())
+    assert equal_states(loaded(wanted, caches), network.state_dict())
 
 
 @pytest.mark.parametrize(
@@ -246,27 +250,19 @@ def test_a_factory_has_no_published_weights(caches):
 
 def test_torchvision_transforms_the_inputs_of_two_networks_itself(caches):
     (caches / "googlenet-1378be20.pth").touch()
-    found = architectures.pretrained("torchvision:googlenet", "IMAGENET1K_V1", caches)
+    found = architectures.weights("torchvision:googlenet", None, "IMAGENET1K_V1", caches)
     assert found.arguments == {"transform_input": True}
 
 
 def test_old_names_of_densenets_are_understood(caches):
     (caches / "densenet121-a639ec97.pth").touch()
-    found = architectures.pretrained("torchvision:densenet121", "IMAGENET1K_V1", caches)
+    found = architectures.weights("torchvision:densenet121", None, "IMAGENET1K_V1", caches)
     old = "features.denseblock1.denselayer2.norm.1.weight"
     new = "features.denseblock1.denselayer2.norm1.weight"
     assert new in architectures.build("torchvision:densenet121", {}).state_dict()
     unchanged = "features.norm5.weight"
     for name in (old, new):
         assert found.adapt({name: 1, unchanged: 2}, None) == {new: 1, unchanged: 2}
-
-
-def loaded(name, tag, folder, arguments):
-    wanted = card(
-        architecture=f"timm:{name}", arguments=arguments, pretrained=tag, checkpoints=folder,
-        weights=None, mean=[0.5], std=[0.5],
-    )  # fmt: skip
-    return wanted.load(folder, "cpu")._network.state_dict()
 
 
 def test_buffers_that_timm_computes_now_are_no_weights_of_a_beit(caches):
@@ -278,7 +274,7 @@ def test_buffers_that_timm_computes_now_are_no_weights_of_a_beit(caches):
     }
     assert not state.keys() & indices.keys()
     torch.save({"model": state | indices}, caches / f"{BEIT}.{BEIT_TAG}.bin")
-    assert equal_states(loaded(BEIT, BEIT_TAG, caches, NARROW), state)
+    assert equal_states(loaded(published(f"timm:{BEIT}", BEIT_TAG, caches, NARROW), caches), state)
 
 
 def test_a_swin_file_of_the_old_names_is_understood(caches):
@@ -294,32 +290,33 @@ def test_a_swin_file_of_the_old_names_is_understood(caches):
     old["layers.0.blocks.1.attn_mask"] = torch.zeros(64, 49, 49)
     old["layers.0.blocks.0.attn.relative_position_index"] = torch.zeros(49, 49)
     save_file(old, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
-    assert equal_states(loaded(SWIN, SWIN_TAG, caches, SHALLOW), state)
+    wanted = published(f"timm:{SWIN}", SWIN_TAG, caches, SHALLOW)
+    assert equal_states(loaded(wanted, caches), state)
     # What the filter does not know stays left over, and what it does not make stays missing.
     save_file(old | {"extra": torch.ones(1)}, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
     with pytest.raises(ModelError, match="extra is left over"):
-        loaded(SWIN, SWIN_TAG, caches, SHALLOW)
+        loaded(wanted, caches)
     old.pop("norm.bias")
     save_file(old, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
     with pytest.raises(ModelError, match=r"norm\.bias is missing"):
-        loaded(SWIN, SWIN_TAG, caches, SHALLOW)
+        loaded(wanted, caches)
 
 
 def test_a_filter_of_the_file_alone_is_applied_too(caches):
     """RegNets of other projects name their layers otherwise; the filter asks for no network."""
     state = timm.create_model(REGNET).state_dict()
     torch.save({"model": state}, caches / f"{REGNET}.{REGNET_TAG}.bin")
-    assert equal_states(loaded(REGNET, REGNET_TAG, caches, {}), state)
+    assert equal_states(loaded(published(f"timm:{REGNET}", REGNET_TAG, caches), caches), state)
 
 
 def test_another_networks_file_is_no_published_weights(caches):
     state = {"layers.7.attn.relative_position_bias_table": torch.zeros(3, 3)}
     save_file(state, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
     with pytest.raises(ModelError, match=r"does not hold the published weights of SwinTransf"):
-        loaded(SWIN, SWIN_TAG, caches, SHALLOW)
+        loaded(published(f"timm:{SWIN}", SWIN_TAG, caches, SHALLOW), caches)
     torch.save([1], caches / f"{TINY}.r160_in1k.bin")
     with pytest.raises(ModelError, match="it is a list; expected a state dict"):
-        loaded(TINY, "r160_in1k", caches, {})
+        loaded(published(f"timm:{TINY}", "r160_in1k", caches), caches)
 
 
 def test_asking_timm_for_its_filter_changes_nothing_of_it(caches):
@@ -327,7 +324,7 @@ def test_asking_timm_for_its_filter_changes_nothing_of_it(caches):
 
     loader, drawn = _builder.load_pretrained, torch.random.get_rng_state()
     save_file(timm.create_model(UNASKED).state_dict(), caches / f"{UNASKED}.r160_in1k.safetensors")
-    found = architectures.pretrained(f"timm:{UNASKED}", "r160_in1k", caches)
+    found = architectures.weights(f"timm:{UNASKED}", None, "r160_in1k", caches)
     torch.random.set_rng_state(drawn)
     found.adapt({}, None)
     assert _builder.load_pretrained is loader

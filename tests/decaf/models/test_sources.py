@@ -11,22 +11,14 @@ from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.function import FunctionCard
 from decaf.models.sources.network import NetworkCard
 
+FED = {"input_size": None, "mean": [0.5] * 3, "std": [0.5] * 3}
 NETWORK = NetworkCard(
-    id="one",
-    family="any",
-    architecture="timm:resnet18",
-    weights="one.safetensors",
-    input_size=None,
-    mean=[0.5, 0.5, 0.5],
-    std=[0.5, 0.5, 0.5],
+    id="one", family="any", architecture="timm:resnet18", weights="one.safetensors", **FED
 )
 ESTIMATOR = EstimatorCard(id="one", family="any", source="estimator", file="one.skops")
+AVERAGE_RANKS = "decaf.statistics.ranks:average_ranks"
 FUNCTION = FunctionCard(
-    id="one",
-    family="any",
-    source="function",
-    function="decaf.statistics.ranks:average_ranks",
-    output="value",
+    id="one", family="any", source="function", function=AVERAGE_RANKS, output="value"
 )
 ENDPOINT = EndpointCard(
     id="one", family="any", source="endpoint", url="http://a", version="1", output="value"
@@ -58,21 +50,12 @@ CHANGED = (
             "output": "logits",
         },
     ),
-    (
-        ENDPOINT,
-        {"url": "http://b", "version": "2", "encoding": "base64", "output": "logits"},
-    ),
+    (ENDPOINT, {"url": "http://b", "version": "2", "encoding": "base64", "output": "logits"}),
 )
 NAMES = {"id", "family", "source", "sha256"}
 BY_CONTENT = {"weights", "training", "checkpoints", "file", "trusted"}
-TRANSPORT = {
-    "rows_per_request",
-    "timeout_seconds",
-    "retries",
-    "backoff_seconds",
-    "longest_backoff_seconds",
-    "headers",
-}
+TRANSPORT = {"rows_per_request", "timeout_seconds", "headers"}
+TRANSPORT |= {"retries", "backoff_seconds", "longest_backoff_seconds"}
 
 
 def identity(card, workspace):

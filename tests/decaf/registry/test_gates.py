@@ -5,15 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decaf.errors import ConfigError
-from decaf.registry.gates import (
-    METRICS,
-    NOTHING,
-    VERDICTS,
-    DriftRow,
-    Gate,
-    check_places,
-    judge,
-)
+from decaf.registry.gates import METRICS, NOTHING, VERDICTS, DriftRow, Gate, check_places, judge
 
 ROW = DriftRow(
     entry="net",

@@ -9,10 +9,9 @@ from model_server import serving
 from registry_folder import put_small_cnn as put
 
 from decaf.errors import ConfigError, RegistryError
-from decaf.foundation.plugins import members
 from decaf.plan.resolution import listed, models_of, resolve
 from decaf.plan.study import load_study
-from decaf.registry.entries import CARD_FILE, Entry, Registry, version_order
+from decaf.registry.entries import CARD_FILE, Entry, version_order
 
 RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1}
 TOKEN = "t0p-s3cret"
@@ -71,9 +70,7 @@ def test_what_is_uploaded_twice_is_one_model(study, folder):
     put(folder / "net" / "2")
     (folder / "net" / "2" / "README.md").write_text("the same again")
     (folder / "net" / "aliases.yaml").write_text("champion: 1\n")
-    opened = study(
-        {"kind": "folder", "root": str(folder), "follow": ["latest", "champion"]},
-    )
+    opened = study({"kind": "folder", "root": str(folder), "follow": ["latest", "champion"]})
     found = resolved(opened)
     assert found["net"].entry.digest != found["net@champion"].entry.digest
     assert found["net"].model_id == found["net@champion"].model_id
@@ -91,10 +88,7 @@ def test_what_is_uploaded_twice_is_one_model(study, folder):
     ("changed", "message"),
     [
         ({"id": "mine"}, "has an 'id'; leave it out"),
-        (
-            {"weights": "../elsewhere.safetensors"},
-            "'weights': .* outside of the folder",
-        ),
+        ({"weights": "../elsewhere.safetensors"}, "'weights': .* outside of the folder"),
         ({"weights": "/etc/hosts"}, "outside of the folder of its card"),
         ({"weights": "gone.safetensors"}, "gone.safetensors"),
         ({"maen": 1}, "unknown key 'maen'; did you mean 'mean'"),
@@ -271,12 +265,6 @@ def test_credentials_of_mlflow_come_from_its_variables(study, monkeypatch):
 def test_settings_that_cannot_be(study, registry, more, message):
     with pytest.raises(ConfigError, match=message):
         study(registry, **more)
-
-
-def test_every_kind_of_registry_lists_entries():
-    kinds = members(Registry)
-    assert len(kinds) == 4
-    assert all(kind.entries.__doc__ and kind.fetch.__doc__ for kind in kinds)
 
 
 def test_versions_count_as_people_count():

@@ -146,7 +146,7 @@ def test_the_digest_does_not_change_between_versions():
 
 
 def test_pickles_carry_the_numbers_alone(reference):
-    reference.axes_in_parts(np.empty(0, np.float32))
+    reference.axes_like(np.empty(0, np.float32))
     copy = pickle.loads(pickle.dumps(reference))
     assert copy == reference
     assert not copy._axes

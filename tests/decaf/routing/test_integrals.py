@@ -30,8 +30,7 @@ def test_integrals_by_hand():
 def test_the_size_of_a_block_does_not_matter(monkeypatch, response, values):
     whole = profile(response, NINE, 0.1)
     monkeypatch.setattr(integrals, "VALUES_PER_BLOCK", values)
-    for one, other in zip(whole, profile(response, NINE, 0.1), strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(whole, profile(response, NINE, 0.1), rtol=0, atol=1e-15)
 
 
 def test_threads_share_the_rows_and_change_no_number(monkeypatch, response):
@@ -49,8 +48,7 @@ def test_threads_share_the_rows_and_change_no_number(monkeypatch, response):
     monkeypatch.setattr(integrals, "_integrated", observed)
     shared = profile(response, NINE, 0.1)
     assert threading.main_thread().name not in names
-    for one, other in zip(alone, shared, strict=True):
-        np.testing.assert_allclose(one, other, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(alone, shared, rtol=0, atol=1e-15)
 
 
 def test_fewer_trajectories_than_threads_are_integrated_too(monkeypatch, response):
@@ -71,8 +69,7 @@ def test_a_bad_value_is_refused_from_a_thread_too(monkeypatch, response):
 def test_the_layout_in_memory_does_not_matter(response):
     wanted = profile(response, NINE, 0.1)
     for layout in (np.asfortranarray(response), np.repeat(response, 2, axis=1)[:, ::2]):
-        for one, other in zip(wanted, profile(layout, NINE, 0.1), strict=True):
-            np.testing.assert_array_equal(one, other)
+        np.testing.assert_array_equal(wanted, profile(layout, NINE, 0.1))
 
 
 def test_the_smallest_numbers_still_oppose():

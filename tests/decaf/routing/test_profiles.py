@@ -75,60 +75,39 @@ def test_profiles_integrate_the_routed_stages(response):
     np.testing.assert_allclose(p.sign_flip_frac, flips, atol=1e-15)
 
 
-@given(RESPONSES)
-def test_identities_hold_to_the_last_bit(response):
-    p = profile(response, NINE, 0.1)
-    np.testing.assert_array_equal(p.abs_response, p.evidence + p.contradiction + p.fragility)
-    np.testing.assert_array_equal(p.net_response, p.evidence - p.contradiction)
-    assert min(p.evidence.min(), p.contradiction.min(), p.fragility.min()) >= 0
-    one_sided = profile(np.abs(response), NINE, 0.1)
-    assert not one_sided.contradiction.any()
-    assert not one_sided.opposed_mass.any()
-
-
 @given(arrays(np.float64, (2, 3, 2, 9), elements=st.floats(-1, 1)))
 def test_leading_dimensions_are_kept(response):
-    many, flat = profile(response, NINE, 0.1), profile(response.reshape(-1, 9), NINE, 0.1)
-    for one, other in zip(many, flat, strict=True):
-        assert one.shape == (2, 3, 2)
-        np.testing.assert_array_equal(one.ravel(), other)
-
-
-def test_one_trajectory_needs_no_axis_of_pairs():
-    p = profile([0.0, -0.2, 0.4], [0, 0.5, 1])
-    assert p.evidence.shape == ()
-    assert p.evidence == pytest.approx(0.1)
+    flat = np.array(profile(response.reshape(-1, 9), NINE, 0.1))
+    np.testing.assert_array_equal(profile(response, NINE, 0.1), flat.reshape(-1, 2, 3, 2))
+    one = profile(response[0, 0, 0], NINE, 0.1)
+    np.testing.assert_allclose(one, flat[:, 0], rtol=1e-14, atol=1e-15)
 
 
 @given(arrays(np.float64, (3, 2, 9), elements=st.floats(-1, 1)), st.integers(-3, 2))
 def test_the_position_of_the_stage_axis_does_not_matter(response, axis):
     moved = profile(np.moveaxis(response, -1, axis), NINE, 0.1, stage_axis=axis)
-    for one, other in zip(moved, profile(response, NINE, 0.1), strict=True):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(moved, profile(response, NINE, 0.1))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, np.int8, np.uint64])
 def test_any_precision_gives_the_numbers_of_double(dtype):
     response = np.arange(27).reshape(3, 9).astype(dtype)
-    for one, other in zip(
-        profile(response, NINE), profile(response.astype(np.float64), NINE), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(
+        profile(response, NINE), profile(response.astype(np.float64), NINE)
+    )
 
 
 @given(RESPONSES, st.floats(1e-3, 2))
 def test_gating_integrals_gives_the_profiles(response, epsilon):
     gated = gate(integrate(response, NINE), epsilon)
-    for one, other in zip(gated, profile(response, NINE, epsilon), strict=True):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(gated, profile(response, NINE, epsilon))
 
 
 def test_gating_leaves_the_integrals_as_they_are():
     sums = integrate([[0.0, -0.2, 0.01]], [0, 0.5, 1])
     before = [column.copy() for column in sums]
     gate(sums, 0.02)
-    for one, other in zip(sums, before, strict=True):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(sums, before)
 
 
 def test_the_response_and_the_endpoint_are_left_as_they_are():

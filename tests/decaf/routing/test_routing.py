@@ -11,24 +11,18 @@ from decaf.routing.route import as_scores, is_active, one_per_trajectory, route
 RESPONSES = arrays(np.float64, (4, 5), elements=st.floats(-1, 1))
 
 
-def test_an_active_pair_splits_into_evidence_and_contradiction():
-    components = route([[0.1, -0.2, 0.3]], [[0.3]], epsilon=0.02)
-    np.testing.assert_allclose(components.e, [[0.1, 0.0, 0.3]])
-    np.testing.assert_allclose(components.c, [[0.0, 0.2, 0.0]])
-    np.testing.assert_array_equal(components.f, [[0.0, 0.0, 0.0]])
-
-
-def test_a_negative_endpoint_turns_the_orientation():
-    components = route([[0.1, -0.2]], [[-0.5]])
-    np.testing.assert_allclose(components.e, [[0.0, 0.2]])
-    np.testing.assert_allclose(components.c, [[0.1, 0.0]])
-
-
-def test_a_null_pair_is_all_fragility():
-    components = route([[0.1, -0.2]], [[0.019]], epsilon=0.02)
-    np.testing.assert_allclose(components.f, [[0.1, 0.2]])
-    assert not components.e.any()
-    assert not components.c.any()
+@pytest.mark.parametrize(
+    ("endpoint", "expected"),
+    [
+        (0.3, [[0.1, 0.0], [0.0, 0.2], [0.0, 0.0]]),
+        (-0.5, [[0.0, 0.2], [0.1, 0.0], [0.0, 0.0]]),
+        (0.019, [[0.0, 0.0], [0.0, 0.0], [0.1, 0.2]]),
+    ],
+    ids=["active", "negative", "null"],
+)
+def test_components_by_hand(endpoint, expected):
+    e, c, f = route([[0.1, -0.2]], [[endpoint]], epsilon=0.02)
+    np.testing.assert_array_equal([e[0], c[0], f[0]], expected)
 
 
 def test_equality_at_the_threshold_is_active_and_zero_is_null():
@@ -44,37 +38,30 @@ def test_single_precision_is_promoted_before_the_gate():
     assert route(np.array([0.0, d], np.float32), epsilon=0.02).f.dtype == np.float64
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, np.int8, np.uint64])
-def test_every_real_dtype_becomes_double(dtype):
-    scores = as_scores(np.array([[1, 0, 3]], dtype))
-    assert scores.dtype == np.float64
-    assert scores.tolist() == [[1.0, 0.0, 3.0]]
-
-
-def test_tensors_are_taken_with_or_without_a_gradient():
-    tensor = torch.tensor([0.25, -0.5], requires_grad=True)
-    assert as_scores(tensor).tolist() == [0.25, -0.5]
-    assert as_scores(tensor.detach().to(torch.float16)).tolist() == [0.25, -0.5]
-
-
 @pytest.mark.parametrize(
-    "tensor",
+    "values",
     [
-        torch.tensor([True]),
-        torch.tensor([1j]),
-        torch.tensor([0.5], dtype=torch.bfloat16),  # NumPy has no such dtype
+        *(np.array([1, 0, 3], kind) for kind in ("f2", "f4", "longdouble", "i1", "u8")),
+        torch.tensor([1.0, 0, 3], requires_grad=True),
+        torch.tensor([1, 0, 3], dtype=torch.float16),
     ],
-    ids=["boolean", "complex", "bfloat16"],
+    ids=lambda values: str(values.dtype),
 )
-def test_tensors_that_are_no_real_array_are_refused(tensor):
-    with pytest.raises(ResponseError, match="real numbers"):
-        as_scores(tensor)
+def test_every_real_dtype_becomes_double(values):
+    scores = as_scores(values)
+    assert scores.dtype == np.float64
+    assert scores.tolist() == [1.0, 0.0, 3.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.complex64, torch.bfloat16], ids=str)
+def test_tensors_that_are_no_real_array_are_refused(dtype):
+    with pytest.raises(ResponseError, match="real numbers"):  # NumPy has no bfloat16
+        as_scores(torch.ones(1, dtype=dtype))
 
 
 def test_the_endpoint_is_the_last_stage_unless_it_is_given():
     response = [[0.1, -0.2, 0.3], [0.1, 0.2, -0.3]]
-    for one, other in zip(route(response), route(response, [0.3, -0.3]), strict=True):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(route(response), route(response, [0.3, -0.3]))
 
 
 def test_the_last_stage_is_not_forced_to_the_endpoint():
@@ -111,26 +98,15 @@ def test_an_endpoint_that_changes_between_stages_is_refused():
 
 @given(arrays(np.float64, (2, 3, 4), elements=st.floats(-1, 1)), st.integers(-3, 2))
 def test_the_position_of_the_stage_axis_does_not_matter(response, axis):
-    for moved, last in zip(
-        route(np.moveaxis(response, -1, axis), epsilon=0.1, stage_axis=axis),
-        route(response, epsilon=0.1),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(np.moveaxis(moved, axis, -1), last)
+    moved = route(np.moveaxis(response, -1, axis), epsilon=0.1, stage_axis=axis)
+    moved = [np.moveaxis(part, axis, -1) for part in moved]
+    np.testing.assert_array_equal(moved, route(response, epsilon=0.1))
 
 
 @pytest.mark.parametrize("axis", [2, -3])
 def test_a_stage_axis_that_the_response_lacks_is_refused(axis):
     with pytest.raises(ResponseError, match=f"no axis {axis}"):
         route([[0.1, 0.2]], stage_axis=axis)
-
-
-@given(RESPONSES)
-def test_magnitude_is_conserved_and_components_do_not_overlap(response):
-    e, c, f = route(response, epsilon=0.1)
-    np.testing.assert_array_equal(e + c + f, np.abs(response))
-    assert (np.stack([e, c, f]) >= 0).all()
-    assert ((np.stack([e, c, f]) > 0).sum(axis=0) <= 1).all()
 
 
 @pytest.mark.parametrize(

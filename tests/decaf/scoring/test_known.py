@@ -49,6 +49,18 @@ def added(block, inputs, stored, path, clean=None, branches=None):
     return scored(block, inputs, {}, Known(known, needed), whole_plan)
 
 
+@pytest.mark.parametrize("stored", [None, ("same_next",)])
+def test_a_path_for_some_pairs_beside_a_stored_one(block, inputs, stored):
+    path = Patches(sigma=1.0, pair_types=("same_rand",))
+    alone = scored(block, inputs, {"new": path})
+    beside = added(block, inputs, Blend(sigma=1.0, pair_types=stored), path)
+    np.testing.assert_array_equal(beside.branches["new"], alone.branches["new"])
+    pairs, inner = block.pair_count // 2, GRID.size - 2
+    assert beside.branches["new"].shape[0] == pairs
+    starts = 0 if stored is None else pairs
+    assert beside.forward_rows == pairs * inner * 2 + starts
+
+
 @pytest.mark.parametrize("path", [PATCH, SOFT], ids=["same start", "another start"])
 def test_a_path_that_is_added_has_the_scores_of_one_that_was_there(block, inputs, path):
     alone = scored(block, inputs, {"new": path})

@@ -15,6 +15,7 @@ from blocks import (
     with_contexts,
 )
 
+from decaf.errors import DataError
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
 from decaf.reveal.paths.patches import Patches
@@ -121,11 +122,7 @@ def test_real_photos_are_planned_without_a_row_too_many(photo_root):
     block = pair_set.block(pair_set.blocks(4)[0])
     used = [pair_set.inputs[position] for position in block.input_positions]
     inputs = np.stack([data.read_input(image) for image in used]).transpose(0, 3, 1, 2)
-    paths = {
-        "blend": Blend(),
-        "patch_a": Patches(order="A"),
-        "patch_b": Patches(order="B"),
-    }
+    paths = {"blend": Blend(), "patch_a": Patches(order="A"), "patch_b": Patches(order="B")}
     plan = plan_states(block, inputs, paths, GRID)
     assert plan.naive_count() == 4 * 108
     assert 4 * 61 <= plan.state_count < 4 * 75  # ties of JPEG blocks make it a little more than 61
@@ -230,3 +227,63 @@ def test_torch_removes_what_numpy_removes(device):
     removed = plan.index["zero"][1, 0, -1, 1]  # the first input without its second feature
     expected = np.where(regions[0] == 2, 0, inputs[0] / np.float32(255))
     np.testing.assert_array_equal(reference[removed], expected)
+
+
+def test_a_path_for_some_pairs_needs_their_states_alone(block):
+    blend = Blend(sigma=1.15, pair_types=("same_rand",))
+    plan = plan_states(block, pixels(12), {"blend": blend}, GRID)
+    # Three clean inputs, one start, and 7 inner stages x 2 branches; by itself 9 stages x 2
+    # branches, and two inputs of the pair that no path scores.
+    assert plan.state_count == 4 * (3 + 1 + 7 * 2)
+    assert plan.naive_count() == 4 * (9 * 2 + 2)
+    assert plan.naive_count(["blend"]) == 4 * 9 * 2
+    both = {"blend": PATHS["blend"], "patch": Patches(sigma=1.15, pair_types=("same_next",))}
+    beside = plan_states(block, pixels(12), both, GRID)
+    assert beside.state_count == 4 * (3 + 2 + 7 * 2 * 3), "they share clean inputs and starts"
+    assert beside.naive_count() == 4 * 9 * 2 * 3
+
+
+def test_a_path_for_some_pairs_has_their_scores(block):
+    inputs = pixels(12)
+    limits = {"blend": ("same_next",), "patch_a": ("same_rand", "same_next"), "patch_b": ("other",)}
+    limited = {name: replace(path, pair_types=limits[name]) for name, path in PATHS.items()}
+    scores, columns = [], np.arange(block.pair_count) % 2
+    for paths in (PATHS, limited):
+        plan = plan_states(block, inputs, paths, GRID)
+        built = build_all(plan, inputs).reshape(plan.state_count, -1)
+        scores.append(plan.gather(np.stack([built.mean(1), built.max(1)], axis=1), columns))
+    whole_scores, own = scores
+    assert own.keys() == {"blend", "patch_a"}, "none of the pairs is of the other type"
+    is_next = np.char.endswith(np.array(block.pair_ids), "next")
+    np.testing.assert_array_equal(own["blend"], whole_scores["blend"][is_next])
+    np.testing.assert_array_equal(own["patch_a"], whole_scores["patch_a"])
+
+
+def test_pairs_without_a_path_are_scored_at_their_endpoints(block):
+    plan = plan_states(block, pixels(12), {}, GRID)
+    assert plan.state_count == 12
+    assert plan.naive_count() == 4 * 3, "both pairs of a foreground have its factual input"
+    np.testing.assert_array_equal(build_all(plan, pixels(12)), pixels(12) / np.float32(255))
+
+
+def test_pairs_without_types_refuse_a_path_for_some(block):
+    untyped = replace(block, pair_types=())
+    with pytest.raises(DataError, match="have no types, and a path is for those of same_rand"):
+        plan_states(untyped, pixels(12), {"blend": Blend(pair_types=("same_rand",))}, GRID)
+
+
+def test_a_context_path_beside_pairs_without_a_context():
+    four = with_contexts(2)
+    kinds = ("with", "without")
+    pairs = tuple(
+        replace(pair, pair_type=kind, context=pair.context if kind == "with" else None)
+        for pair, kind in zip(four.pairs, kinds, strict=True)
+    )
+    mixed = whole(replace(four, pairs=pairs))
+    inputs = pixels(len(mixed.image_ids))
+    channel = ContextChannel(stages=11)
+    with pytest.raises(DataError, match="no second context"):
+        plan_states(mixed, inputs, {"context": channel}, GRID)
+    own = plan_states(mixed, inputs, {"context": replace(channel, pair_types=("with",))}, GRID)
+    assert own.index["context"].shape[0] == 1
+    assert own.state_count == 4 + 2

@@ -9,8 +9,6 @@ from hypothesis.extra import numpy as arrays
 from pydantic import ValidationError
 
 from decaf.errors import DataError, ModelError
-from decaf.foundation.plugins import members
-from decaf.scoring.scores.base import ScoreDefinition
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.scores.margin import Margin
 from decaf.scoring.scores.regression_value import RegressionValue
@@ -130,17 +128,6 @@ def test_a_target_that_is_no_class_is_refused():
 def test_less_is_more_where_the_score_decreases():
     assert VALUE.sign == 1
     assert RegressionValue(kind="regression_value", direction="decreasing").sign == -1
-
-
-@pytest.mark.parametrize("score", members(ScoreDefinition))
-def test_every_score_has_a_direction_that_is_part_of_its_identity(score, tmp_path):
-    settings = {"kind": score.model_fields["kind"].annotation.__args__[0], "classes": 2}
-    settings["class_map"] = tmp_path / "map.json"
-    superclass(tmp_path, {"0": 0, "1": 1})
-    settings = {key: value for key, value in settings.items() if key in score.model_fields}
-    one, other = (score(**settings, direction=way) for way in ("increasing", "decreasing"))
-    assert one.identity() != other.identity()
-    json.dumps(one.identity())
 
 
 def test_the_identity_is_the_mapping_not_its_file(tmp_path):

@@ -228,11 +228,7 @@ def test_the_real_sample_has_its_known_splits(shared_data):
     table = CovertypeTable(file=shared_data / SAMPLE, drawn_per_class=33_894)
     parts = {split: table.part(split) for split in ("train", "validation", "test")}
     counts = {split: np.bincount(part.label).tolist() for split, part in parts.items()}
-    assert counts == {
-        "train": [20336, 20336],
-        "validation": [6779, 6779],
-        "test": [6779, 6779],
-    }
+    assert counts == {"train": [20336, 20336], "validation": [6779, 6779], "test": [6779, 6779]}
     quantities = parts["train"].features[:, :10].astype(np.float64)
     np.testing.assert_allclose(quantities.mean(axis=0), 0, atol=1e-6)
     np.testing.assert_allclose(quantities.std(axis=0), 1, atol=1e-6)

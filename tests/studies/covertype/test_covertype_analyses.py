@@ -157,7 +157,7 @@ def test_units_are_labelled_models_with_the_components_of_baselines():
             "('s', 'a', 'lime', 'score', NULL), ('t', 'a', 'lime', 'score', 7.0)) "
             "AS t (study, model_id, method, component, score)"
         )
-        labels = SimpleNamespace(unit_kind="model")
+        labels = SimpleNamespace(unit_kind="model", units="core_covertype_outcomes")
         found = read_units(connection, SimpleNamespace(study="s", labels=labels))
     assert found["model_id"].tolist() == ["a", "b"]
     assert found["labels"].tolist() == [[True, False, False], [False, True, False]]

@@ -25,10 +25,7 @@ def recipe(tmp_path):
     """Settings of a recipe on a small table."""
     return {
         "recipe": "covertype_classifier",
-        "table": {
-            "file": write(tmp_path / "covtype.data", made_up(50)),
-            "drawn_per_class": 40,
-        },
+        "table": {"file": write(tmp_path / "covtype.data", made_up(50)), "drawn_per_class": 40},
         "classifier": "logistic_regression",
         "mechanism": "invert",
         "strength": 0.95,

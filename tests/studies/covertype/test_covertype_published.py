@@ -4,17 +4,9 @@ from itertools import product
 
 import duckdb
 import pytest
-from view_tables import create, define, relations
+from view_tables import define, define_over
 
-from warehouse.query import functions
-
-FAMILIES = (
-    "hist_gradient_boosting",
-    "logistic_regression",
-    "mlp",
-    "random_forest",
-    "xgboost",
-)
+FAMILIES = ("hist_gradient_boosting", "logistic_regression", "mlp", "random_forest", "xgboost")
 KEYS = {
     "budgets": "'', method, '', statistic",
     "costs": "'', method, '', statistic",
@@ -83,18 +75,15 @@ def tables():
 @pytest.fixture(scope="module")
 def shown(columns):
     """Published values of all views with their limits and counts, by what they are of."""
-    given, found = tables(), {}
+    given = {
+        relation: [{name: str(value) for name, value in row.items()} for row in rows]
+        for relation, rows in tables().items()
+    }
+    found = {}
     for name, keys in KEYS.items():
         view = f"paper_covertype_{name}"
         with duckdb.connect(config={"threads": 2}) as connection:
-            functions.register(connection)
-            for relation in relations(view):
-                rows = [
-                    {key: str(value) for key, value in row.items()}
-                    for row in given.get(relation, [])
-                ]
-                create(connection, relation, columns[relation], rows)
-            define(connection, view)
+            define_over(connection, view, columns, given)
             limits = "published_lower_95, published_upper_95, published_count"
             numbers = limits if name == "ranks" else "NULL, NULL, NULL"
             rows = connection.sql(

@@ -37,10 +37,7 @@ def model(name, family, recipe):
 @pytest.fixture
 def config(study, tmp_path):
     """A study of three classifiers of a made-up table; its YAML is written by the test."""
-    table = {
-        "file": str(write(tmp_path / "covtype.data.gz", made_up(250))),
-        "drawn_per_class": 250,
-    }
+    table = {"file": str(write(tmp_path / "covtype.data.gz", made_up(250))), "drawn_per_class": 250}
     linear, trees = "logistic_regression", "xgboost"
     return study | {
         "data": {"adapter": "covertype", "table": table},
@@ -165,11 +162,7 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
     assert record["recipe"]["mechanism"] == "invert"
     assert record["outcome"]["training_rows"] == 300
 
-    assert {kind for (kind,) in made} == {
-        "factual_contexts",
-        "matched_pairs",
-        "probe_predictions",
-    }
+    assert {kind for (kind,) in made} == {"factual_contexts", "matched_pairs", "probe_predictions"}
     assert len(outcomes) == 3
     for name, *found in outcomes:
         scores, _ = four_scores(config, tmp_path / "workspace", name)
@@ -218,10 +211,7 @@ def test_a_killed_run_and_a_fit_that_fails_keep_what_is_done(
 
 
 def test_images_are_needed_where_images_are_measured(config, write, decaf, prefect_server):
-    asked = config | {
-        "models": config["models"][:1],
-        "attributions": {"rise": {"kind": "rise"}},
-    }
+    asked = config | {"models": config["models"][:1], "attributions": {"rise": {"kind": "rise"}}}
     done = decaf("run", write(asked), **prefect_server)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "are measured on images; the data set has rows of features" in done.stderr

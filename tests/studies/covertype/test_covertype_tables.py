@@ -2,12 +2,12 @@
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 from judging import one_vs_rest, quantile_bins, role_credit, valid_bin_macro, within_bins
-from view_tables import VIEWS, create, define, relations
+from view_tables import VIEWS, define_over
 
 from decaf.evaluation.matching import match_units
-from warehouse.query import functions
 
 LABELS = ("evidence", "contradiction", "fragility")
 MECHANISMS = ("direct", "invert", "fragile")
@@ -43,19 +43,14 @@ class Study:
         self.inside = {f"context_{sign}": rng.normal(size=count) for sign in ("minus", "plus")}
         of_minus, of_plus = self.inside.values()
         self.baselines["context_permutation"] = abs(of_plus - of_minus)
-        self.columns, self.connection = columns, duckdb.connect(config={"threads": 2})
-        functions.register(self.connection)
+        self.columns = columns
 
     def tables(self):
-        rows = []
-        for number, name in enumerate(self.names):
-            row = {"study": "s", "model_id": name, "family": self.family[number]}
-            row |= {"mechanism": MECHANISMS[self.classes[number]]}
-            row |= {"mechanism_label": LABELS[self.classes[number]]}
-            row |= dict(zip(LABELS, self.scores[number], strict=True))
-            row |= {"abs_response": self.magnitude[number]}
-            row |= {name: values[number] for name, values in self.response.items()}
-            rows.append(row)
+        columns = {"study": "s", "model_id": self.names, "family": self.family}
+        columns |= {"mechanism": np.take(MECHANISMS, self.classes)}
+        columns |= {"mechanism_label": np.take(LABELS, self.classes)}
+        columns |= dict(zip(LABELS, self.scores.T, strict=True)) | self.response
+        rows = pd.DataFrame(columns | {"abs_response": self.magnitude}).to_dict("records")
         rows += [{"study": "s", "model_id": f"gate {n}", "mechanism": "gate"} for n in range(10)]
         components = {"pdp_ale": "mean"}
         baselines = [
@@ -102,31 +97,20 @@ class Study:
 
     def view(self, name, **more):
         """Rows of a view as dictionaries."""
-        given = self.tables() | more
-        for relation in relations(name):
-            rows = [
-                {k: _text(v) for k, v in row.items() if not _is_missing(v)}
-                for row in given.get(relation, [])
-            ]
-            create(self.connection, relation, self.columns[relation], rows)
-        define(self.connection, name)
-        found = self.connection.view(name)
-        return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+        given = {relation: as_text(rows) for relation, rows in (self.tables() | more).items()}
+        with duckdb.connect(config={"threads": 2}) as connection:
+            define_over(connection, name, self.columns, given)
+            return connection.view(name).to_arrow_table().to_pylist()
 
 
-def _is_missing(value):
-    return isinstance(value, float) and np.isnan(value)
-
-
-def _text(value):
-    return repr(float(value)) if isinstance(value, float) else str(value)
+def as_text(rows):
+    """Cells as text; NaN is left out."""
+    return [{name: str(value) for name, value in row.items() if value == value} for row in rows]
 
 
 @pytest.fixture(params=[0, 1, 2])
 def study(request, columns):
-    made = Study(columns, request.param)
-    yield made
-    made.connection.close()
+    return Study(columns, request.param)
 
 
 def by(rows, *names):
@@ -224,10 +208,8 @@ def test_the_published_shares_are_those_of_75_units(columns):
         for n, (a, b) in enumerate(chosen.reshape(11, 2))
     ]
     made = [{"study": "s", "kind": "matched_pairs", "is_made": True}]
-    other = Study(columns, 0)
-    other.scores = study.scores
     matched = by(
-        other.view("paper_covertype_matched", core_matched_pairs=rows, core_analyses=made),
+        study.view("paper_covertype_matched", core_matched_pairs=rows, core_analyses=made),
         "method",
         "statistic",
     )
@@ -238,8 +220,6 @@ def test_the_published_shares_are_those_of_75_units(columns):
     ):
         assert matched[key]["difference"] == pytest.approx(0, abs=1e-12)
         assert f"{matched[key]['published']:.3f}" == published
-    study.connection.close()
-    other.connection.close()
 
 
 def test_every_table_has_the_papers_value_and_the_difference(columns):

@@ -19,8 +19,8 @@ from decaf.studies.imagenet9.adapters import split_of
 from decaf.studies.imagenet9.challenge_files import variant_files
 from decaf.studies.imagenet9.recipes import ImageNet9FineTune
 
-SQUEEZENET = {"architecture": "torchvision:squeezenet1_1", "input_size": 224}
-
+SQUEEZENET = {"id": "tuned", "family": "squeezenet", "architecture": "torchvision:squeezenet1_1"}
+SQUEEZENET |= {"input_size": 224, "mean": (0.5,), "std": (0.5,)}
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -53,6 +53,12 @@ def recipe(root, **given):
         "validation_share": 0.4,
     }
     return ImageNet9FineTune(**usual | given)
+
+
+def fine_tuned(archive, arguments=None, **fields):
+    arguments = {"num_classes": 9} | (arguments or {})
+    given = {"arguments": arguments, "training": recipe(archive).model_dump()}
+    return NetworkCard(**SQUEEZENET | given | fields)
 
 
 def test_all_regimes_validate_with_the_same_foregrounds(archive):
@@ -126,15 +132,7 @@ def test_a_model_is_fine_tuned_from_another_head_and_keeps_its_best_epoch(archiv
 
     torch.manual_seed(3)
     save(squeezenet1_1(num_classes=7), archive / "initial.safetensors", {})
-    card = NetworkCard(
-        id="tuned",
-        family="squeezenet",
-        arguments={"num_classes": 9},
-        mean=(0.5,),
-        std=(0.5,),
-        training=recipe(archive, keep_epochs=(1,)).model_dump(),
-        **SQUEEZENET,
-    )
+    card = fine_tuned(archive, training=recipe(archive, keep_epochs=(1,)).model_dump())
     workspace = archive / "workspace"
     assert card.is_untrained(workspace)
     card.train(workspace, "cpu")
@@ -160,31 +158,13 @@ def test_a_model_is_fine_tuned_from_another_head_and_keeps_its_best_epoch(archiv
 
 def test_weights_of_another_architecture_stop_the_training_before_it_starts(archive):
     save(nn.Linear(3, 2), archive / "initial.safetensors", {})
-    card = NetworkCard(
-        id="tuned", family="squeezenet", mean=(0.5,), std=(0.5,),
-        training=recipe(archive).model_dump(), **SQUEEZENET,
-    )  # fmt: skip
+    card = fine_tuned(archive)
     with pytest.raises(ModelError, match=r"does not fit SqueezeNet"):
         card.train(archive / "workspace", "cpu")
     (archive / "initial.safetensors").unlink()
     with pytest.raises(ModelError, match=r"put the checkpoint there"):
         card.train(archive / "workspace", "cpu")
     assert not list(Path(archive / "workspace").rglob("*.safetensors"))
-
-
-def fine_tuned(archive, arguments=None, **fields):
-    return NetworkCard(
-        **{
-            "id": "tuned",
-            "family": "squeezenet",
-            "arguments": {"num_classes": 9} | (arguments or {}),
-            "mean": (0.5,),
-            "std": (0.5,),
-            "training": recipe(archive).model_dump(),
-            **SQUEEZENET,
-            **fields,
-        }
-    )
 
 
 def test_another_preprocessing_or_start_is_another_training(archive):

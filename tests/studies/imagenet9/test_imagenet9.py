@@ -82,7 +82,7 @@ def test_of_two_files_of_a_foreground_the_first_by_name_counts(photo_root):
     before = adapter(photo_root).pair_set()
     first.with_name("fg_n00000000_00001_bg_n99999999_00001.JPEG").write_bytes(first.read_bytes())
     after = adapter(photo_root).pair_set()
-    assert (after.images, after.pairs) == (before.images, before.pairs)
+    assert (after.inputs, after.pairs) == (before.inputs, before.pairs)
     assert after.digest == before.digest
     assert after.remarks == (
         "1 files of mixed_rand/val are left out: another file of their foreground comes first by "

@@ -7,7 +7,7 @@ import pytest
 
 from decaf.plan.study import load_study
 
-CONFIGS = Path(__file__).parents[3] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs" / "imagenet9"
 DEEP = [
     ("torchvision:resnet18", "IMAGENET1K_V1", "resnet"),
     ("torchvision:resnet50", "IMAGENET1K_V2", "resnet"),

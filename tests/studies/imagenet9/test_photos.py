@@ -14,7 +14,7 @@ from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
 
-CONFIGS = Path(__file__).parents[3] / "configs"
+CONFIGS = Path(__file__).parents[3] / "configs" / "imagenet9"
 AUDITED = {
     "squeezenet1_1.onnxzoo": "squeezenet1_1_onnxzoo",
     "mobilenetv1_025.tflite224": "mobilenetv1_025_224",
@@ -25,7 +25,7 @@ SOURCES = 3
 def test_photos_are_scored_as_their_networks_score_them(
     shared_data, workers, write, decaf, prefect_server, tmp_path
 ):
-    models = yaml.safe_load((CONFIGS / "models" / "photos.yaml").read_text())
+    models = yaml.safe_load((CONFIGS / "parts" / "photos.yaml").read_text())
     study = yaml.safe_load((CONFIGS / "photos.yaml").read_text().replace("!file ", ""))
     del study["paths"]["patch_random"], study["labels"]
     study |= {

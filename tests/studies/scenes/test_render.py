@@ -9,14 +9,7 @@ from decaf.studies.scenes.factors import FACTORS, SCENE_COUNT, counterfactual, s
 from decaf.studies.scenes.raycast import weight_maps
 from decaf.studies.scenes.render import HUES, render
 
-MIDDLE = {
-    "floor_hue": 3,
-    "wall_hue": 6,
-    "object_hue": 0,
-    "size": 4,
-    "shape": 0,
-    "orientation": 7,
-}
+MIDDLE = {"floor_hue": 3, "wall_hue": 6, "object_hue": 0, "size": 4, "shape": 0, "orientation": 7}
 
 
 def scenes(**levels):

@@ -1,7 +1,19 @@
 """Columns that several tables of the report share, and the precision of its scores."""
 
-from warehouse.report.audit.facts import Facts
-from warehouse.report.cells import Column, score_decimals
+from collections.abc import Callable
+
+from warehouse.report.audit.facts import Facts, Row, Rows
+from warehouse.report.cells import (
+    MISSING,
+    Cell,
+    Column,
+    Field,
+    count,
+    field,
+    percent,
+    score,
+    score_decimals,
+)
 
 METRIC_COLUMNS = {
     "endpoint_magnitude": Column(
@@ -22,11 +34,20 @@ METRIC_COLUMNS = {
     ),
     "abs_response": Column("Abs", "score", "Whole response: E + C + F", True, "abs_response"),
 }
-MODEL = Column("Model", is_number=False)
-PAIR_TYPE = Column("Pair type", meaning="Which change makes the counterfactual", is_number=False)
-PATH = Column("Path", meaning="How the input is revealed", is_number=False)
-ACTIVE = Column("Active", "of pairs", "Share of pairs whose final difference reaches ε")
-PAIRS = Column("Pairs", "count", "Pairs that were scored")
+MODEL = field("model_id", "Model")
+MODELS = field("model_count", "Models", "count", write=count)
+PAIR_TYPE = field("pair_type", "Pair type", meaning="Which change makes the counterfactual")
+PATH = field("path", "Path", meaning="How the input is revealed")
+ACTIVE = field(
+    "active_frac", "Active", "of pairs", "Share of pairs whose final difference reaches ε", percent
+)
+PAIRS = field("pair_count", "Pairs", "count", "Pairs that were scored", count)
+
+
+def metric_field(metric: str, decimals: int) -> Field:
+    """Column of a metric without its interval."""
+    written = field(metric, "", write=lambda value: score(value, decimals))
+    return written._replace(column=METRIC_COLUMNS[metric])
 
 
 def decimals_of(facts: Facts) -> int:
@@ -34,3 +55,23 @@ def decimals_of(facts: Facts) -> int:
     return score_decimals(
         value for row in facts.profiles for value in (row.endpoint_magnitude, row.abs_response)
     )
+
+
+def lines_by_metric(rows: Rows, *keys: str) -> list[dict[str, Row]]:
+    """Lines of a table that has a column for each metric: the rows that share all keys."""
+    lines: dict[tuple, dict[str, Row]] = {}
+    for row in rows:
+        line = lines.setdefault(tuple(getattr(row, key) for key in keys), {})
+        line[row.metric] = row
+    return list(lines.values())
+
+
+def line_field(field: Field) -> Field:
+    """The column of a field that all rows of a line share."""
+    return Field(field.column, lambda line: field.cell(next(reversed(line.values()))))
+
+
+def line_metric(metric: str, unit: str, cell: Callable[[Row], Cell]) -> Field:
+    """The column of a metric in such lines."""
+    column = METRIC_COLUMNS[metric]._replace(unit=unit)
+    return Field(column, lambda line: cell(line[metric]) if metric in line else Cell(MISSING))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from warehouse.report.audit.facts import PathRatio, Profile, StageMean
+from warehouse.report.audit.facts import COMPONENTS, Row
 from warehouse.report.svg import INK, MUTED, PAPER, colour, colour_scale, header, svg_element
 
 NAMES = {
@@ -13,8 +13,6 @@ NAMES = {
     "fragility": "Fragility",
     "abs_response": "Abs",
 }
-COMPONENTS = ("evidence", "contradiction", "fragility")
-
 PAGE_WIDTH = 1000
 """Width of a full picture, CSS pixels."""
 
@@ -30,9 +28,7 @@ PANELS_PER_ROW = 3
 RESPONSE = "mean response, score units"
 
 
-def profile_bars(
-    rows: Sequence[Profile], paths: Sequence[str], largest: float, decimals: int
-) -> str:
+def profile_bars(rows: Sequence[Row], paths: Sequence[str], largest: float, decimals: int) -> str:
     """Stacked bars E, C, F per model, one panel per path; the bar's length is Abs.
 
     Parameters
@@ -47,22 +43,10 @@ def profile_bars(
         Decimals of the total at the end of each bar.
     """
     models = list(dict.fromkeys(row.model_id for row in rows))
-    values = [
-        {
-            "model": row.model_id,
-            "path": row.path,
-            "part": part,
-            "place": place,
-            "value": getattr(row, part) or 0.0,
-        }
-        for row in rows
-        if row.path in paths
-        for place, part in enumerate(COMPONENTS)
-    ]
     step = 24 if len(models) <= 24 else 15
     room = min(LABEL_WIDTH, 20 + 6.5 * max(map(len, models)))
     width = (PAGE_WIDTH - room) / len(paths) - 24
-    y = alt.Y("model:N", sort=models, title=None, axis=_model_axis(step, room))
+    y = alt.Y("model_id:N", sort=models, title=None, axis=_model_axis(step, room))
     domain = alt.Scale(domain=[0, largest * (1 + 45 / width) or 1.0], nice=False)
     bars = (
         alt.Chart()
@@ -75,15 +59,22 @@ def profile_bars(
             color=colour_scale("part:N", {part: part for part in COMPONENTS}),
             order=alt.Order("place:Q"),
         )
+        .transform_calculate(place=f"indexof({list(COMPONENTS)}, datum.part)")
     )
     totals = (
         alt.Chart()
         .mark_text(align="left", dx=4, fontSize=10, color=MUTED)
-        .transform_aggregate(total="sum(value)", groupby=["model"])
+        .transform_aggregate(total="sum(value)", groupby=["model_id"])
         .encode(y=y, x="total:Q", text=alt.Text("total:Q", format=f".{decimals}f"))
     )
+    values = [
+        row._asdict() | {part: getattr(row, part) or 0.0 for part in COMPONENTS}
+        for row in rows
+        if row.path in paths
+    ]
     chart = (
         alt.layer(bars, totals, data=alt.InlineData(values=values))
+        .transform_fold(list(COMPONENTS), as_=["part", "value"])
         .properties(width=width, height=alt.Step(step))
         .facet(column=alt.Column("path:N", sort=list(paths), title=None, header=header()))
         .properties(spacing=24)
@@ -94,8 +85,8 @@ def profile_bars(
 
 
 def path_slopes(
-    rows: Sequence[Profile],
-    means: Sequence[PathRatio],
+    rows: Sequence[Row],
+    means: Sequence[Row],
     paths: Sequence[str],
     largest: float,
     decimals: int,
@@ -157,9 +148,7 @@ def path_slopes(
     return svg_element(chart, "Evidence, contradiction, fragility and Abs on every path")
 
 
-def stage_panels(
-    rows: Sequence[StageMean], models: Sequence[str], limits: tuple[float, float]
-) -> str:
+def stage_panels(rows: Sequence[Row], models: Sequence[str], limits: tuple[float, float]) -> str:
     """Mean routed response along the reveal, one panel per model.
 
     Evidence is drawn above zero, contradiction below it, fragility as a dashed line.
@@ -177,12 +166,7 @@ def stage_panels(
     panels = []
     for place, model in enumerate(models):
         values = [
-            {
-                "t": row.t,
-                "evidence": row.evidence,
-                "opposed": -row.contradiction,
-                "fragility": row.fragility,
-            }
+            row._asdict() | {"contradiction": -row.contradiction}
             for row in rows
             if row.model_id == model
         ]
@@ -218,8 +202,8 @@ def _stage_layers(x: alt.X, axis: dict) -> list[alt.Chart]:
     areas = [
         base.mark_area(
             color=colour(metric), fillOpacity=0.3, line={"color": colour(metric), "strokeWidth": 2}
-        ).encode(y=alt.Y(f"{field}:Q", **axis))
-        for field, metric in (("evidence", "evidence"), ("opposed", "contradiction"))
+        ).encode(y=alt.Y(f"{metric}:Q", **axis))
+        for metric in ("evidence", "contradiction")
     ]
     dashed = base.mark_line(color=colour("fragility"), strokeWidth=2.5, strokeDash=[5, 2])
     zero = alt.Chart().mark_rule(color=MUTED, strokeWidth=0.8).encode(y=alt.datum(0))
@@ -237,7 +221,7 @@ def _model_axis(step: float, room: float) -> alt.Axis:
     )
 
 
-def _slope_values(rows: Sequence[Profile], means: Sequence[PathRatio]) -> list[dict]:
+def _slope_values(rows: Sequence[Row], means: Sequence[Row]) -> list[dict]:
     """Data of the slopes: ``value`` for a model, ``mean`` for all models."""
     averages = {}
     for row in means:

@@ -1,4 +1,7 @@
-"""The report's tables of one audit: what was audited, the profiles and the warnings."""
+"""The report's tables of one audit: what was audited, the profiles, the warnings and the costs."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from warehouse.report.audit.columns import (
     ACTIVE,
@@ -9,187 +12,210 @@ from warehouse.report.audit.columns import (
     PATH,
     decimals_of,
 )
-from warehouse.report.audit.facts import (
-    METRICS,
-    Accuracy,
-    Facts,
-    Interval,
-    Model,
-    PairType,
-    Profile,
-    Warned,
-)
+from warehouse.report.audit.facts import METRICS, Facts, Row, at
 from warehouse.report.cells import (
     MISSING,
     Cell,
     Column,
+    Field,
     Table,
     count,
     digest,
+    field,
+    number,
     percent,
-    runnable,
-    score,
+    table,
+    with_interval,
 )
+
+SPREADS = {
+    "active_frac": ACTIVE.column._replace(unit="share of pairs"),
+    "contradiction_frac": Column(
+        "Contradiction",
+        "share of Abs",
+        "C / Abs from the lowest to the highest model",
+        metric="contradiction",
+    ),
+    "fragility_frac": Column(
+        "Fragility",
+        "share of Abs",
+        "F / Abs from the lowest to the highest model",
+        metric="fragility",
+    ),
+}
+"""Shares of which the first table says how far they spread."""
+PAIR_TYPES = (
+    PAIR_TYPE,
+    field("plus_variant", "Factual", meaning="Kind of the factual input"),
+    field("minus_variant", "Counterfactual", meaning="Kind of the counterfactual input"),
+    field("pair_count", "Pairs", "count", "Planned pairs", count),
+    field(
+        "source_count",
+        "Sources",
+        "count",
+        "What the pairs are about; intervals resample these",
+        count,
+    ),
+)
+WEIGHTS = Column(
+    "Weights", "SHA-256", "Digest of the files, or of address and version", is_number=False
+)
+WARNINGS = (
+    field("model_id", "Model", write=lambda model: model or "all", is_number=False),
+    field("warning", "Warning"),
+    field(
+        "affected_count",
+        "Affected",
+        "count",
+        "Trajectories, blocks or images, as the explanation says",
+        count,
+    ),
+    field("detail", "What it means"),
+)
+GIB = 2**30
+COSTS = (
+    field("model_id", "Model", note="device"),
+    field("block_count", "Blocks", "count", "Units of work that were committed", count),
+    PAIRS,
+    field("forward_rows", "Rows", "forward", "Distinct inputs that went through the model", count),
+    field(
+        "naive_rows",
+        "Rows",
+        "naive",
+        "Inputs if every stage and branch were scored on its own",
+        count,
+    ),
+    field("rows_saved_frac", "Saved", "of rows", "Rows that sharing equal inputs saved", percent),
+    field(
+        "forward_seconds", "Forward", "s", "Time in forward passes, added up over blocks", number
+    ),
+    field(
+        "wall_seconds",
+        "Wall",
+        "s",
+        "Time from the start of a scan to its commit, added up over blocks",
+        number,
+    ),
+    field("rows_per_second", "Rate", "rows/s", "Forward rows per second of wall time", number),
+    field("batch_size", "Batch", "rows", "Largest batch that was used", count),
+    field(
+        "peak_memory_bytes",
+        "Memory",
+        "GiB",
+        "Largest peak of a scan",
+        lambda size: number(size / GIB, 2),
+    ),
+)
+SUMMED = (
+    "block_count",
+    "pair_count",
+    "forward_rows",
+    "naive_rows",
+    "forward_seconds",
+    "wall_seconds",
+)
+"""Costs of all models together are the sums of these."""
 
 
 def glance_table(facts: Facts) -> Table:
     """How far the models differ on the first path, one row per pair type."""
-    columns = (
-        PAIR_TYPE,
-        PATH,
-        ACTIVE._replace(unit="share of pairs"),
-        Column(
-            "Contradiction",
-            "share of Abs",
-            "C / Abs from the lowest to the highest model",
-            metric="contradiction",
-        ),
-        Column(
-            "Fragility",
-            "share of Abs",
-            "F / Abs from the lowest to the highest model",
-            metric="fragility",
-        ),
+    path = next(iter(facts.paths), "")
+    fields = (
+        Field(PAIR_TYPE.column, Cell),
+        Field(PATH.column, lambda _: Cell(path)),
+        *(Field(column, _spread(facts, path, of)) for of, column in SPREADS.items()),
     )
-    rows = []
-    for pair_type in facts.profiled_types:
-        path = facts.paths[0]
-        profiles = [row for row in facts.profiles if (row.pair_type, row.path) == (pair_type, path)]
-        spreads = (
-            _spread([(getattr(row, field), row.model_id) for row in profiles])
-            for field in ("active_frac", "contradiction_frac", "fragility_frac")
-        )
-        rows.append((Cell(pair_type), Cell(path), *spreads))
     note = "From the lowest to the highest model." if len(facts.models) > 1 else ""
-    return Table("At a glance", columns, tuple(rows), runnable(Profile.query, facts.study), note)
-
-
-def pair_type_table(facts: Facts) -> Table:
-    """What was changed, and how often."""
-    columns = (
-        PAIR_TYPE,
-        Column("Factual", meaning="Kind of the factual input", is_number=False),
-        Column("Counterfactual", meaning="Kind of the counterfactual input", is_number=False),
-        Column("Pairs", "count", "Planned pairs"),
-        Column("Sources", "count", "What the pairs are about; intervals resample these"),
-    )
-    rows = tuple(
-        (
-            Cell(row.pair_type),
-            Cell(row.plus_variant),
-            Cell(row.minus_variant),
-            Cell(count(row.pair_count)),
-            Cell(count(row.source_count)),
-        )
-        for row in facts.pair_types
-    )
-    return Table("Pairs", columns, rows, runnable(PairType.query, facts.study))
+    return table("At a glance", fields, facts.profiled_types, facts.runnable("profiles"), note)
 
 
 def model_table(facts: Facts) -> Table:
     """The models, with their accuracy on every kind of clean image that has predictions."""
     variants = sorted({row.variant for row in facts.accuracies})
-    accuracy = {(row.model_id, row.variant): row for row in facts.accuracies}
-    columns = (
-        MODEL,
-        Column("Family", meaning="Architecture family", is_number=False),
-        Column(
-            "Weights", "SHA-256", "Digest of the files, or of address and version", is_number=False
-        ),
-        *(
-            Column(variant, "accuracy", f"Share of clean {variant} images classified correctly")
-            for variant in variants
-        ),
-    )
-    rows = tuple(
-        (
-            Cell(row.model_id, row.architecture),
-            Cell(row.family),
-            digest(row.weights_sha256),
-            *(_accuracy(accuracy.get((row.model_id, variant))) for variant in variants),
-        )
-        for row in facts.models
+    fields = (
+        field("model_id", "Model", note="architecture"),
+        field("family", "Family", meaning="Architecture family"),
+        Field(WEIGHTS, lambda row: digest(row.weights_sha256)),
+        *(_accuracy(facts, variant) for variant in variants),
     )
     note = "" if variants else "No class predictions are stored, so no accuracy is shown."
-    sql = runnable(Model.query, facts.study)
-    if variants:
-        sql += ";\n\n" + runnable(Accuracy.query, facts.study)
-    return Table("Models", columns, rows, sql, note)
+    parts = ("models", "accuracies") if variants else ("models",)
+    return table("Models", fields, facts.models, ";\n\n".join(map(facts.runnable, parts)), note)
 
 
 def profile_tables(facts: Facts) -> tuple[Table, ...]:
     """One table per pair type and path: mean and interval of every metric, per model."""
+    fields = (MODEL, PAIRS, ACTIVE, *_with_intervals(facts))
+    places = ((pair_type, path) for pair_type in facts.profiled_types for path in facts.paths)
+    return tuple(
+        table(f"{pair_type} · {path}", fields, rows, facts.runnable("intervals"))
+        for pair_type, path in places
+        if (rows := at(facts.profiles, pair_type, path))
+    )
+
+
+def cost_table(facts: Facts, shown: Facts) -> Table:
+    """What scoring took, for every model that is shown and for all models together."""
+    position = {row.model_id: place for place, row in enumerate(shown.models)}
+    rows = sorted(shown.costs, key=lambda row: position[row.model_id])
+    costs = table("Scoring", COSTS, rows, facts.runnable("costs"))
+    if len(facts.costs) < 2:
+        return costs
+    sums = {name: sum(getattr(row, name) for row in facts.costs) for name in SUMMED}
+    rows, naive, seconds = sums["forward_rows"], sums["naive_rows"], sums["wall_seconds"]
+    total = facts.costs[0]._replace(
+        model_id="All models",
+        rows_saved_frac=1 - rows / naive if naive else None,
+        rows_per_second=rows / seconds if seconds else None,
+        batch_size=max(row.batch_size for row in facts.costs),
+        peak_memory_bytes=max(row.peak_memory_bytes for row in facts.costs),
+        device="",
+        **sums,
+    )
+    return replace(costs, total=tuple(cost.cell(total) for cost in COSTS))
+
+
+def _spread(facts: Facts, path: str, of: str) -> Callable[[str], Cell]:
+    """Lowest and highest share of a pair type; the note names the model with the highest."""
+
+    def cell(pair_type: str) -> Cell:
+        rows = at(facts.profiles, pair_type, path)
+        shares = ((getattr(row, of), row.model_id) for row in rows)
+        known = sorted((share, model) for share, model in shares if share is not None)
+        if not known:
+            return Cell(MISSING)
+        (low, _), (high, model) = known[0], known[-1]
+        if len(known) == 1:
+            return Cell(percent(high))
+        return Cell(f"{percent(low)} – {percent(high)}", f"highest: {model}")
+
+    return cell
+
+
+def _with_intervals(facts: Facts) -> Iterator[Field]:
     decimals = decimals_of(facts)
     intervals = {
-        (row.pair_type, row.path, row.model_id, row.metric): row for row in facts.intervals
+        (row.pair_type, row.path, row.model_id, row.metric): (row.lower_95, row.upper_95)
+        for row in facts.intervals
     }
-    columns = (MODEL, PAIRS, ACTIVE, *(METRIC_COLUMNS[metric] for metric in METRICS))
-    sql = runnable(Interval.query, facts.study)
-    tables = []
-    for pair_type in facts.profiled_types:
-        for path in facts.paths:
-            rows = tuple(
-                (
-                    Cell(row.model_id),
-                    Cell(count(row.pair_count)),
-                    Cell(percent(row.active_frac)),
-                    *(
-                        _interval(
-                            getattr(row, metric),
-                            intervals.get((pair_type, path, row.model_id, metric)),
-                            decimals,
-                        )
-                        for metric in METRICS
-                    ),
-                )
-                for row in facts.profiles
-                if (row.pair_type, row.path) == (pair_type, path)
-            )
-            if rows:
-                tables.append(Table(f"{pair_type} · {path}", columns, rows, sql))
-    return tuple(tables)
+    for metric in METRICS:
+
+        def cell(row: Row, metric: str = metric) -> Cell:
+            place = (row.pair_type, row.path, row.model_id, metric)
+            limits = intervals.get(place, (None, None))
+            return with_interval(getattr(row, metric), *limits, decimals)
+
+        yield Field(METRIC_COLUMNS[metric], cell)
 
 
-def warning_table(facts: Facts) -> Table:
-    """What a reader must know before trusting the numbers."""
-    columns = (
-        MODEL,
-        Column("Warning", is_number=False),
-        Column("Affected", "count", "Trajectories, blocks or images, as the explanation says"),
-        Column("What it means", is_number=False),
-    )
-    rows = tuple(
-        (
-            Cell(row.model_id or "all"),
-            Cell(row.warning),
-            Cell(count(row.affected_count)),
-            Cell(row.detail),
-        )
-        for row in facts.warnings
-    )
-    return Table("Warnings", columns, rows, runnable(Warned.query, facts.study))
+def _accuracy(facts: Facts, variant: str) -> Field:
+    of_models = {row.model_id: row for row in facts.accuracies if row.variant == variant}
 
+    def cell(model: Row) -> Cell:
+        row = of_models.get(model.model_id)
+        if row is None:
+            return Cell(MISSING)
+        return Cell(percent(row.accuracy), hover=f"{count(row.image_count)} images")
 
-def _spread(shares: list[tuple[float | None, str]]) -> Cell:
-    """Lowest and highest share; the note names the model with the highest."""
-    known = sorted((share, model) for share, model in shares if share is not None)
-    if not known:
-        return Cell(MISSING)
-    (low, _), (high, model) = known[0], known[-1]
-    if len(known) == 1:
-        return Cell(percent(high))
-    return Cell(f"{percent(low)} – {percent(high)}", f"highest: {model}")
-
-
-def _accuracy(row: Accuracy | None) -> Cell:
-    if row is None:
-        return Cell(MISSING)
-    return Cell(percent(row.accuracy), hover=f"{count(row.image_count)} images")
-
-
-def _interval(mean: float | None, row: Interval | None, decimals: int) -> Cell:
-    if row is None or row.lower_95 is None or row.upper_95 is None:
-        return Cell(score(mean, decimals))
-    return Cell(
-        score(mean, decimals), f"[{score(row.lower_95, decimals)}, {score(row.upper_95, decimals)}]"
-    )
+    meaning = f"Share of clean {variant} images classified correctly"
+    return Field(Column(variant, "accuracy", meaning), cell)

@@ -1,10 +1,11 @@
-"""The report's pictures of the benchmark of ImageNet-9: what each method tells of behaviours."""
+"""The report's pictures of what each method tells of the labels of units."""
 
 from collections.abc import Callable, Sequence
 
 import altair as alt
 
 from warehouse.report.audit.figures import PAGE_WIDTH
+from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.marks import (
     END,
     captioned,
@@ -14,92 +15,43 @@ from warehouse.report.paper.marks import (
     rows_to_draw,
     with_marks,
 )
-from warehouse.report.paper.reading import Paper, PaperRow
+from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
 from warehouse.report.svg import INK, MUTED, Picture, header, svg_element
-
-SEMANTICS = "paper_imagenet9_semantics"
-ROLES = "paper_imagenet9_roles"
-BINS = "paper_imagenet9_bins"
-FAMILIES = "paper_imagenet9_families"
-CALLS = "paper_imagenet9_calls"
 
 DECAF = "DECAF"
 RESAMPLED = "Lines are 95% intervals that resample models."
-EVEN_ODDS = 0.5
-"""AUROC of a score that tells nothing."""
 
 
 def benchmark_pictures(paper: Paper) -> list[Picture]:
-    """Fixed semantics, matched pairs, magnitude bins, held-out families and calls, as there are."""
-    makers = (semantics_picture, roles_picture, bins_picture, families_picture, calls_picture)
-    pictures = [make(paper) for make in makers]
+    """Pictures of the kinds ``methods`` and ``bins`` that can be drawn."""
+    makers = {"methods": methods_picture, "bins": bins_picture}
+    found = figures_of(paper, *makers)
+    pictures = [makers[figure.kind](paper, figure, table) for figure, table in found]
     return [picture for picture in pictures if picture is not None]
 
 
-def semantics_picture(paper: Paper) -> Picture | None:
-    """AUROC of every method, a panel per behaviour and one for their mean (figure 3a)."""
-    rows = [row for row in rows_to_draw(paper, SEMANTICS) if row.of["statistic"] == "auroc"]
+def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
+    """A point with its interval for every method, a panel for every value of a column."""
+    rows = [row for row in rows_to_draw(paper, table) if _is_shown(row, figure)]
     return method_points(
         rows,
-        captioned("How well each method's score tells each behaviour", paper, SEMANTICS),
-        "AUROC",
-        panel_of=lambda row: row.of["label"],
-        panels=("evidence", "contradiction", "fragility", "macro"),
-        reference=EVEN_ODDS,
-        note=RESAMPLED,
+        captioned(figure.title, paper, table),
+        figure.axis,
+        panel_of=lambda row: figure.panels.get(row.of[figure.panel]),
+        panels=tuple(figure.panels.values()),
+        method_of=lambda row: row.of[figure.method],
+        reference=figure.reference,
+        digits=figure.digits,
+        note=RESAMPLED if table.has_intervals else "",
     )
 
 
-def roles_picture(paper: Paper) -> Picture | None:
-    """Role agreement and ranking of every method in matched pairs (figure 3b)."""
-    names = {"role_accuracy": "role named", "ranking_accuracy": "units ranked"}
-    rows = [row for row in rows_to_draw(paper, ROLES) if row.of["statistic"] in names]
-    return method_points(
-        rows,
-        captioned("Pairs of units of about equal Abs that show different behaviours", paper, ROLES),
-        "share of what is right",
-        panel_of=lambda row: names[row.of["statistic"]],
-        panels=tuple(names.values()),
-        note=RESAMPLED,
-    )
+def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
+    """DECAF and another method in every quantile bin, which the part of a row names ``bin NN``.
 
-
-def families_picture(paper: Paper) -> Picture | None:
-    """Macro AUROC of every representation on held-out families, a panel per probe (figure 10)."""
-    rows = [row for row in rows_to_draw(paper, FAMILIES) if row.of["label"] == "macro"]
-    return method_points(
-        rows,
-        captioned("Probes on families of models that they never saw", paper, FAMILIES),
-        "AUROC, mean over behaviours",
-        panel_of=lambda row: row.of["probe"].replace("_", " "),
-        panels=("logistic regression", "gradient boosting"),
-        method_of=lambda row: row.of["representation"],
-        reference=EVEN_ODDS,
-        note=RESAMPLED,
-    )
-
-
-def calls_picture(paper: Paper) -> Picture | None:
-    """Rows that each method takes of a model, by image (table 1)."""
-    names = {"forward_per_image": "forward", "backward_per_image": "backward"}
-    rows = [row for row in rows_to_draw(paper, CALLS) if row.of["statistic"] in names]
-    return method_points(
-        rows,
-        captioned("What each method takes of a model", paper, CALLS),
-        "rows of an image",
-        panel_of=lambda row: names[row.of["statistic"]],
-        panels=tuple(names.values()),
-        digits=".1~f",
-    )
-
-
-def bins_picture(paper: Paper) -> Picture | None:
-    """Mean AUROC of DECAF and Abs in every bin of Abs that has all behaviours (figure 3c).
-
-    The paper gives no value of a single bin. Without such a bin a line says so.
+    The paper gives no value of a single bin. Where no bin is defined a line says so.
     """
-    title = captioned("DECAF, dark, and Abs, light, among units of about equal Abs", paper, BINS)
-    rows = paper.table(BINS)
+    title = captioned(figure.title, paper, table)
     values = [
         {
             "method": row.of["method"],
@@ -108,14 +60,12 @@ def bins_picture(paper: Paper) -> Picture | None:
             "low": row.lower_95,
             "high": row.upper_95,
         }
-        for row in rows
-        if row.of["statistic"] == "auroc"
-        and row.of["part"].startswith("bin ")
-        and row.estimate is not None
+        for row in table.rows
+        if _is_shown(row, figure) and row.of["part"].startswith("bin ") and row.estimate is not None
     ]
     if not values:
         why = "no bin has all three behaviours, present and absent"
-        return Picture(title, "", f"Not drawn: {why}.") if rows else None
+        return Picture(title, "", f"Not drawn: {why}.")
     base = alt.Chart().encode(
         x=alt.X(
             "bin:O",
@@ -128,13 +78,13 @@ def bins_picture(paper: Paper) -> Picture | None:
     points = base.mark_point(filled=True, size=46, opacity=1).encode(
         y=alt.Y(
             "value:Q",
-            title="AUROC, mean over behaviours",
+            title=figure.axis,
             scale=alt.Scale(zero=False),
             axis=alt.Axis(tickCount=5),
         )
     )
     limits = interval_lines(base)
-    line = reference_line(EVEN_ODDS)
+    line = reference_line(figure.reference)
     chart = alt.layer(line, limits, points, data=alt.InlineData(values=values)).properties(
         width=PAGE_WIDTH - 80, height=200
     )
@@ -142,17 +92,21 @@ def bins_picture(paper: Paper) -> Picture | None:
     return Picture(title, svg_element(chart, title), note)
 
 
+def _is_shown(row: PaperRow, figure: Figure) -> bool:
+    return all(row.of[column] == value for column, value in figure.rows.items())
+
+
 def method_points(
     rows: Sequence[PaperRow],
     title: str,
     axis: str,
     *,
-    panel_of: Callable[[PaperRow], str],
+    panel_of: Callable[[PaperRow], str | None],
     panels: Sequence[str],
-    method_of: Callable[[PaperRow], str] = lambda row: row.of["method"],
-    reference: float | None = None,
-    digits: str = ".2f",
-    note: str = "",
+    method_of: Callable[[PaperRow], str],
+    reference: float | None,
+    digits: str,
+    note: str,
 ) -> Picture | None:
     """One point with its interval per method, a panel per quantity; none if nothing is defined.
 

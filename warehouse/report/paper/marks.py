@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import altair as alt
 
-from warehouse.report.paper.reading import Paper, PaperRow
+from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
 from warehouse.report.svg import INK, MUTED, PAPER
 
 FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")
@@ -16,22 +16,21 @@ DATA = {True: "", False: ", on other data", None: ", on data of which nothing is
 """What a caption says of the data, by whether values of the paper are of the same."""
 
 
-def rows_to_draw(paper: Paper, name: str) -> tuple[PaperRow, ...]:
+def rows_to_draw(paper: Paper, table: PaperTable) -> tuple[PaperRow, ...]:
     """Rows of a table, with the paper's values only where they compare with the study's.
 
     A mark has no room for a word: beside other data it would be read as the target.
     """
-    rows = paper.table(name)
-    if paper.is_comparable(name):
-        return rows
-    return tuple(row._replace(published=None) for row in rows)
+    if paper.is_comparable(table):
+        return table.rows
+    return tuple(row._replace(published=None) for row in table.rows)
 
 
-def captioned(title: str, paper: Paper, name: str) -> str:
+def captioned(title: str, paper: Paper, table: PaperTable) -> str:
     """Add to a picture's title which figure of the paper it is, and whether of other data."""
-    headers = (table.paper for table in paper.tables if table.name == name)
-    figure = next((found[0] for found in map(FIGURE.search, headers) if found), "")
-    return f"{title} (the paper's {figure}{DATA[paper.is_comparable(name)]})" if figure else title
+    figure = FIGURE.search(table.paper)
+    known = DATA[paper.is_comparable(table)]
+    return f"{title} (the paper's {figure[0]}{known})" if figure else title
 
 
 def with_marks(note: str, rows: Iterable[PaperRow]) -> str:

@@ -11,7 +11,7 @@ import duckdb
 
 from decaf.errors import BadInput, WriteFailed
 from decaf.foundation.files import replace_file
-from warehouse.report.audit.facts import Model, PairType, Run, Warned, known_run, rows_of
+from warehouse.report.audit.facts import Row, known_run, rows_of
 from warehouse.report.cells import MISSING, count, digest, score
 from warehouse.report.paper.reading import (
     DataNote,
@@ -19,6 +19,7 @@ from warehouse.report.paper.reading import (
     PaperRow,
     PaperTable,
     read_paper,
+    studies_of_the_paper,
 )
 from warehouse.report.paper.tables import (
     budget_note,
@@ -62,8 +63,8 @@ def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: 
     paper = read_paper(connection, study)
     if not paper.tables:
         raise BadInput(
-            f"study {study} has no table of the paper; expected a study of ImageNet-9 or of "
-            "Covertype whose models have been scored"
+            f"study {study} has no table of the paper; expected a study of "
+            f"{' or of '.join(studies_of_the_paper())} whose models have been scored"
         )
     parts = [NOTICE, *_opening(connection, study, run, paper)]
     for table in paper.tables:
@@ -79,11 +80,11 @@ def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: 
 
 
 def _opening(
-    connection: duckdb.DuckDBPyConnection, study: str, run: Run, paper: Paper
+    connection: duckdb.DuckDBPyConnection, study: str, run: Row, paper: Paper
 ) -> Iterator[str]:
-    models = len(rows_of(connection, Model, study))
-    pairs = sum(row.pair_count for row in rows_of(connection, PairType, study))
-    warnings = len(rows_of(connection, Warned, study))
+    models = len(rows_of(connection, "models", study))
+    pairs = sum(row.pair_count for row in rows_of(connection, "pair_types", study))
+    warnings = len(rows_of(connection, "warnings", study))
     yield f"# The paper's tables beside the study `{study}`"
     yield _data(paper.data)
     if digests := fingerprints(paper.data):

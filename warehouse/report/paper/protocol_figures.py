@@ -1,11 +1,12 @@
-"""The report's pictures of the paper's protocol audit: paths, patch orders and thresholds."""
+"""The report's pictures of paths, patch orders and thresholds beside the paper."""
 
 from collections.abc import Iterable, Sequence
 
 import altair as alt
 
-from warehouse.report.audit.facts import Profile
-from warehouse.report.audit.figures import COMPONENTS, NAMES, PAGE_WIDTH
+from warehouse.report.audit.facts import COMPONENTS, Row
+from warehouse.report.audit.figures import NAMES, PAGE_WIDTH
+from warehouse.report.paper.declared import figures_of
 from warehouse.report.paper.marks import (
     END,
     captioned,
@@ -18,14 +19,8 @@ from warehouse.report.paper.marks import (
 from warehouse.report.paper.reading import Paper, PaperRow
 from warehouse.report.svg import INK, MUTED, PAPER, Picture, colour_scale, header, svg_element
 
-PROTOCOL = "paper_imagenet9_protocol"
-RANK_TRANSFER = "paper_imagenet9_rank_transfer"
-ORDER_STABILITY = "paper_imagenet9_order_stability"
-THRESHOLDS = "paper_imagenet9_thresholds"
 SHARE, RATIO = "share of Abs", "ratio to blend"
 """Statistics of the thresholds."""
-SAME = 1.0
-"""Ratio of what the path does not change."""
 SCATTER_SIDE = 176
 LEAST_WIDTH = 250
 """A narrower panel has no room between its bars for what is written of them."""
@@ -33,33 +28,32 @@ UNIT = "mean response, score units"
 
 
 def protocol_pictures(paper: Paper) -> list[Picture]:
-    """Ratios patch to blend and rank transfer: one picture per pair type, a panel per order."""
-    panels = (
-        (PROTOCOL, "mean on the patch path / mean on the blend", SAME),
-        (RANK_TRANSFER, "rank correlation with the blend", 0.0),
-    )
+    """Pictures of the kind ``bars``: one per pair type, a panel per path."""
     pictures = []
-    for name, title, reference in panels:
-        rows = [row for row in rows_to_draw(paper, name) if row.of["metric"] in NAMES]
+    for figure, table in figures_of(paper, "bars"):
+        rows = [row for row in rows_to_draw(paper, table) if row.of["metric"] in NAMES]
         for pair_type in _distinct(row.of["pair_type"] for row in rows):
             own = [row for row in rows if row.of["pair_type"] == pair_type]
             drawn = [row for row in own if row.estimate is not None]
             if drawn:
-                svg = metric_bars(own, title, reference)
+                svg = metric_bars(own, figure.title, figure.reference)
                 note = with_marks("Lines are 95% intervals that resample models.", drawn)
-                caption = captioned(f"{pair_type}: {title}", paper, name)
+                caption = captioned(f"{pair_type}: {figure.title}", paper, table)
                 pictures.append(Picture(caption, svg, note))
     return pictures
 
 
-def order_pictures(paper: Paper, profiles: Sequence[Profile]) -> list[Picture]:
-    """Model means on order A against another order, a panel per component."""
-    compared = _distinct(
-        (row.of["pair_type"], row.of["path_a"], row.of["path_b"])
-        for row in paper.table(ORDER_STABILITY)
-    )
+def order_pictures(paper: Paper, profiles: Sequence[Row]) -> list[Picture]:
+    """Pictures of the kind ``orders``: model means on two paths, a panel per component."""
+    compared = [
+        (figure, table, *where)
+        for figure, table in figures_of(paper, "orders")
+        for where in _distinct(
+            (row.of["pair_type"], row.of["path_a"], row.of["path_b"]) for row in table.rows
+        )
+    ]
     pictures = []
-    for pair_type, path_a, path_b in compared:
+    for figure, table, pair_type, path_a, path_b in compared:
         a, b = (
             {row.model_id: row for row in profiles if (row.pair_type, row.path) == where}
             for where in ((pair_type, path_a), (pair_type, path_b))
@@ -76,36 +70,30 @@ def order_pictures(paper: Paper, profiles: Sequence[Profile]) -> list[Picture]:
         ]
         if values:
             svg = order_scatter(values, path_a, path_b)
-            title = captioned(
-                f"{pair_type}: {path_b} against {path_a}, a point per model",
-                paper,
-                ORDER_STABILITY,
-            )
+            title = f"{pair_type}: {path_b} against {path_a}, {figure.title}"
             note = "On the line both orders of the patches give the same mean."
-            pictures.append(Picture(title, svg, note))
+            pictures.append(Picture(captioned(title, paper, table), svg, note))
     return pictures
 
 
 def threshold_pictures(paper: Paper) -> list[Picture]:
-    """Shares of E, C and F, and ratios to the blend, at every epsilon; a panel per path."""
+    """Pictures of the kinds ``shares`` and ``ratios``: at every epsilon; a panel per path."""
     makers = {
-        "shares of Abs, and of active pairs, at every epsilon": (
-            threshold_bars,
-            "Means over models; a share is over the mean of Abs.",
-        ),
-        "mean on the patch path / mean on the blend, at every epsilon": (
+        "shares": (threshold_bars, "Means over models; a share is over the mean of Abs."),
+        "ratios": (
             threshold_ratios,
             "Evidence, contradiction, fragility and Abs, from left to right; lines are 95% "
             "intervals that resample models.",
         ),
     }
-    rows = paper.table(THRESHOLDS)
+    found = figures_of(paper, *makers)
     pictures = []
-    for pair_type in _distinct(row.of["pair_type"] for row in rows):
-        own = [row for row in rows if row.of["pair_type"] == pair_type]
-        for title, (draw, note) in makers.items():
+    for pair_type in _distinct(row.of["pair_type"] for _, table in found for row in table.rows):
+        for figure, table in found:
+            draw, note = makers[figure.kind]
+            own = [row for row in table.rows if row.of["pair_type"] == pair_type]
             if svg := draw(own):
-                caption = captioned(f"{pair_type}: {title}", paper, THRESHOLDS)
+                caption = captioned(f"{pair_type}: {figure.title}", paper, table)
                 pictures.append(Picture(caption, svg, note))
     return pictures
 
@@ -271,7 +259,7 @@ def threshold_ratios(rows: Sequence[PaperRow]) -> str:
         y=alt.Y("value:Q", title="ratio to the blend", axis=alt.Axis(tickCount=5))
     )
     limits = interval_lines(base)
-    line = reference_line(SAME)
+    line = reference_line(1.0)  # what the path does not change
     chart = (
         alt.layer(line, limits, points, data=alt.InlineData(values=values))
         .properties(width=_panel_width(paths), height=160)

@@ -33,11 +33,8 @@ NUMBERS = (
 )
 """Columns that do not say what a row is of."""
 
-FREE_OF_DATA = frozenset({"paper_imagenet9_calls"})
-"""Tables whose published values hold whatever data are audited."""
-OF_SCAN = frozenset({"paper_imagenet9_protocol", "paper_imagenet9_rank_transfer"})
-"""Tables whose published values are of the paper's scan, which is not its benchmark."""
-SCAN = "scan"
+ANY_DATA = "any data"
+"""Of what the published values of a table are that hold whatever data are audited."""
 
 COLUMNS_OF = (
     "SELECT table_name, list(column_name ORDER BY column_index) FROM duckdb_columns() "
@@ -73,6 +70,8 @@ class PaperTable(NamedTuple):
     """Columns that say what a row is of, without the study."""
     has_intervals: bool
     rows: tuple[PaperRow, ...]
+    published: str = ""
+    """``any data``, or the one subject of :class:`DataNote` that the published values are of."""
 
     @property
     def is_wide(self) -> bool:
@@ -148,13 +147,13 @@ class Paper(NamedTuple):
         """Rows of one view; none where the study has none."""
         return next((table.rows for table in self.tables if table.name == name), ())
 
-    def is_comparable(self, name: str) -> bool | None:
+    def is_comparable(self, table: PaperTable) -> bool | None:
         """Whether the paper's values of a table are of such data; None if nothing is known."""
-        if name in FREE_OF_DATA:
+        if table.published == ANY_DATA:
             return True
         if self.data is None:
             return None
-        is_other_part = name in OF_SCAN and self.data.subject not in (None, SCAN)
+        is_other_part = table.published not in ("", self.data.subject or table.published)
         return self.data.is_official and not is_other_part
 
     @property
@@ -177,6 +176,11 @@ class Paper(NamedTuple):
                 for table in self.tables
             )
         )
+
+
+def studies_of_the_paper() -> list[str]:
+    """Folders of ``sql/studies/`` that have tables of the paper."""
+    return sorted({view.folder.rpartition("/")[2] for view in views() if view.kind == KIND})
 
 
 def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
@@ -209,6 +213,7 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
             tuple(name for name in names if name not in ("study", *NUMBERS)),
             "lower_95" in names,
             (),
+            view.published,
         )
         found = connection.execute(table.query, [study]).fetchall()
         rows = tuple(_row(dict(zip(names, values, strict=True))) for values in found)

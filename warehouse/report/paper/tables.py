@@ -12,7 +12,7 @@ from warehouse.report.cells import (
     score,
     score_decimals,
 )
-from warehouse.report.paper.reading import FREE_OF_DATA, DataNote, Paper, PaperRow, PaperTable
+from warehouse.report.paper.reading import ANY_DATA, DataNote, Paper, PaperRow, PaperTable
 
 WHOLE = 2
 """Whole estimates from here on are counts; 0 and 1 are the ends of most scales."""
@@ -43,7 +43,7 @@ def fingerprints(data: DataNote | None) -> dict[str, str]:
 
 def data_of(table: PaperTable) -> str:
     """Word that a table's published values need no data of the paper; else empty."""
-    return "Its published values hold of any data." if table.name in FREE_OF_DATA else ""
+    return "Its published values hold of any data." if table.published == ANY_DATA else ""
 
 
 def budget_note(paper: Paper) -> str:
@@ -143,7 +143,7 @@ def _table(table: PaperTable, paper: Paper, study: str) -> Table:
 
 def _wide(table: PaperTable, paper: Paper, study: str) -> Table:
     """One column for each statistic: our number, with the paper's and the difference below."""
-    label = LABELS[paper.is_comparable(table.name)]
+    label = LABELS[paper.is_comparable(table)]
     columns = (
         *_groups(table, table.groups),
         *(_statistic(paper, name) for name in table.statistics),
@@ -212,7 +212,7 @@ def _long(table: PaperTable, paper: Paper, study: str) -> Table:
         columns.append(
             Column("Difference", "ours - paper's", "The estimate less the paper's value")
         )
-    label = LABELS[paper.is_comparable(table.name)]
+    label = LABELS[paper.is_comparable(table)]
     shown = tuple(
         (
             *(Cell(written(row.of[name])) for name in table.columns),

@@ -1,0 +1,92 @@
+"""What a data set has to keep."""
+
+import numpy as np
+
+from decaf.contracts.base import Trial, require, require_type, same_twice
+from decaf.data.input_store import check_kind
+from decaf.data.pairs import Input, PairSet
+from decaf.errors import listed
+
+MOST_IMAGES = 200
+"""Inputs that are read at most, evenly spread over the data set."""
+
+
+def names_the_same_pairs_twice(trial: Trial) -> None:
+    """pair_set() gives the same pairs and digests each time."""
+    pair_set = trial.member.pair_set
+    require_type(pair_set(), PairSet, "pair_set()", "a decaf.data.pairs.PairSet")
+    same_twice(
+        pair_set,
+        "pair_set() gave other pairs, or other digests, when it was called again; draw from a seed "
+        "that is a setting, and sort what a folder lists",
+    )
+
+
+def points_at_its_images(trial: Trial) -> None:
+    """Each pair's positions are those of images, its class is counted from 0."""
+    pairs = trial.member.pair_set()
+    count = len(pairs.inputs)
+    astray = [
+        pair.pair_id
+        for pair in pairs.pairs
+        if not all(0 <= position < count for position in pair.positions) or pair.class_id < 0
+    ]
+    require(
+        not astray,
+        f"pairs with a position outside of 0 to {count - 1}, or a class below 0: {listed(astray)}",
+    )
+    removes_nothing = [
+        pair.pair_id for pair in pairs.pairs if pair.plus == pair.minus and not pair.feature
+    ]
+    require(
+        not removes_nothing,
+        f"pairs of an image with itself: {listed(removes_nothing)}; give 'feature' from 1 where a "
+        "feature is removed, else two images",
+    )
+
+
+def has_digests(trial: Trial) -> None:
+    """Each image has a digest of what it is made from, images of equal digests are equal."""
+    pairs = trial.member.pair_set()
+    bare = [image.image_id for image in pairs.inputs if not image.digest]
+    require(not bare, f"images without a digest: {listed(bare)}; use file_sha256 or json_sha256")
+    require(pairs.geometry, "'geometry' is empty; say how inputs are made, as in 'resized to 64'")
+    by_digest: dict[str, Input] = {}
+    for image in _some(pairs):
+        other = by_digest.setdefault(image.digest, image)
+        if other is not image:
+            same = np.array_equal(trial.member.read_input(image), trial.member.read_input(other))
+            require(
+                same,
+                f"{image.image_id} and {other.image_id} have one digest and other content; make "
+                "the digest from all that the content depends on",
+            )
+
+
+def passes_its_own_check(trial: Trial) -> None:
+    """verify() accepts the pairs."""
+    trial.member.verify(trial.member.pair_set())
+
+
+def reads_every_input(trial: Trial) -> None:
+    """Every input is read, the same each time, all of one shape and type."""
+    first = None
+    for image in _some(trial.member.pair_set()):
+        read = trial.member.read_input(image)
+        require_type(read, np.ndarray, f"read_input({image.image_id})", "an array")
+        check_kind(image, read)
+        first = read if first is None else first
+        require(
+            (read.shape, read.dtype) == (first.shape, first.dtype),
+            f"{image.image_id} is {read.dtype} {read.shape}, the first input {first.dtype} "
+            f"{first.shape}; bring all to one size, or name those that differ in verify()",
+        )
+        require(
+            np.array_equal(read, trial.member.read_input(image)),
+            f"{image.image_id} was read twice and differs; inputs must not depend on chance",
+        )
+
+
+def _some(pairs: PairSet) -> list[Input]:
+    last = len(pairs.inputs) - 1
+    return [pairs.inputs[n] for n in np.unique(np.linspace(0, last, MOST_IMAGES).astype(int))]

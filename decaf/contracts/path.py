@@ -1,0 +1,233 @@
+"""What a reveal path has to keep, on tiny pairs of every kind that it takes.
+
+Every contract is tried on images and on rows of features, as pairs of two inputs, of an input with
+and without one of its features, and with a second context; a path may refuse some of these kinds,
+as bad input, and has to take one.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from decaf.contracts.base import Broken, Trial, require, same_twice
+from decaf.data.pairs import PairBlock
+from decaf.errors import BadInput
+from decaf.foundation.arrays import as_taken
+from decaf.reveal.path import RevealPath
+from decaf.scoring.planner import StatePlan, plan_states
+from decaf.scoring.states import StateBuilder
+
+SOURCES, SIDE, FEATURES = 2, 8, 2
+GRID = np.linspace(0, 1, 5)
+NAME = "path"
+TOLERANCE = 1e-5
+"""Of pixel values in [0, 1]."""
+REPETITIONS = 2
+"""Random repetitions that are compared at most."""
+
+
+class Tiny(NamedTuple):
+    """A block that a path takes."""
+
+    kind: str
+    path: RevealPath
+    """With what it takes from all clean inputs."""
+    block: PairBlock
+    inputs: NDArray[Any]
+    plan: StatePlan
+
+    @property
+    def built(self) -> NDArray[Any]:
+        """(n_states, …) all states of the plan."""
+        builder = StateBuilder(self.plan, as_taken(self.inputs))
+        return builder.build(np.arange(self.plan.state_count))
+
+
+def takes_some_kind_of_pairs(trial: Trial) -> None:
+    """The path takes some kind of pairs and refuses others as bad input."""
+    refused = {}
+    for kind, block, inputs in _blocks():
+        try:
+            _plan(trial, kind, block, inputs)
+            return
+        except BadInput as error:
+            refused[kind] = str(error)
+    raise Broken(f"the path refuses every kind of pairs: {refused}; say in reveal() what it needs")
+
+
+def starts_without_information(trial: Trial) -> None:
+    """Both branches have one state at stage 0, so that r(0) = 0 exactly."""
+    for tiny in _taken(trial):
+        index = tiny.plan.index[NAME]
+        if tiny.path.has_common_start:
+            require(
+                np.array_equal(index[..., 0, 0], index[..., 0, 1]),
+                f"on {tiny.kind}, the branches differ at stage 0; reveal() has to give them the "
+                "content rule.empty(words) there, or has_common_start is False",
+            )
+
+
+def ends_at_the_clean_inputs(trial: Trial) -> None:
+    """The last stage is the clean input itself, of either branch."""
+    for tiny in _taken(trial):
+        index, block, clean = tiny.plan.index[NAME], tiny.block, tiny.plan.clean_index
+        ends = [(0, block.plus), (1, block.minus)]
+        for branch, position in ends[: 1 if block.feature.any() else 2]:
+            require(
+                (index[:, :, -1, branch] == clean[position][:, None]).all(),
+                f"on {tiny.kind}, the last stage of branch {branch} is not the clean input; "
+                "reveal() has to give it the content rule.full(words)",
+            )
+
+
+def is_planned_as_it_is_made_one_by_one(trial: Trial) -> None:
+    """States that are shared between pairs and stages equal those made one by one."""
+    for tiny in _taken(trial):
+        built, index = tiny.built, tiny.plan.index[NAME]
+        for row, pair in enumerate(tiny.block.pair_ids):
+            _require_near(
+                tiny,
+                built[index[row, :REPETITIONS]],
+                _one_by_one(tiny, row),
+                f"states of pair {pair} differ by {{:.2g}} from those that start.states and "
+                "rule.states make of them alone; equal contents have to be equal states, a start "
+                "symmetrical in its two inputs, and rows of a batch independent of each other",
+            )
+
+
+def knows_a_pair_whatever_the_block(trial: Trial) -> None:
+    """What is revealed of a pair does not depend on the other pairs of its block."""
+    for tiny in _taken(trial):
+        alone, inputs = _only(tiny, 1)
+        _require_near(
+            tiny,
+            _one_by_one(tiny, 1),
+            _one_by_one(tiny._replace(block=alone, inputs=inputs), 0),
+            "states of a pair differ by {:.2g} when it is alone in its block; draw by names of "
+            "pairs or sources, not by their positions",
+        )
+
+
+def is_the_same_in_torch(trial: Trial) -> None:
+    """States made of tensors equal those made of arrays."""
+    for tiny in _taken(trial):
+        builder = StateBuilder(tiny.plan, torch.from_numpy(as_taken(tiny.inputs)))
+        built = builder.build(np.arange(tiny.plan.state_count)).numpy()
+        _require_near(
+            tiny,
+            built,
+            tiny.built,
+            "states made by torch differ by {:.2g} from numpy's; use operations that both have "
+            "(decaf.foundation.arrays)",
+        )
+
+
+def has_an_identity(trial: Trial) -> None:
+    """identity() says in JSON what the states depend on, the same each time."""
+    same_twice(
+        lambda: json.dumps(trial.member.identity("digest"), sort_keys=True),
+        "identity() differs when it is asked again",
+    )
+
+
+def _require_near(tiny: Tiny, states: NDArray[Any], expected: NDArray[Any], complaint: str) -> None:
+    """Refuse a difference above the tolerance; the complaint has a place for it."""
+    difference = np.abs(states - expected).max()
+    require(difference <= TOLERANCE, f"on {tiny.kind}, {complaint.format(difference)}")
+
+
+def _blocks() -> Iterator[tuple[str, PairBlock, NDArray[Any]]]:
+    random = np.random.default_rng(0)
+    count = 4 * SOURCES
+    images = random.integers(0, 256, (count, 3, SIDE, SIDE), dtype=np.uint8)
+    rows = random.standard_normal((count, 6)).astype(np.float32)
+    for kind, inputs in (("images", images), ("rows", rows)):
+        places = inputs.shape[2:] if inputs.ndim == 4 else inputs.shape[1:]
+        regions = random.integers(0, FEATURES + 1, (count, *places))
+        yield f"pairs of {kind}", _block(minus=1), inputs
+        yield f"{kind} without a feature", replace(_block(minus=0), regions=regions), inputs
+        yield f"pairs of {kind} with a second context", _block(minus=1, context=(2, 3)), inputs
+
+
+def _block(minus: int, context: tuple[int, int] | None = None) -> PairBlock:
+    """Four inputs of each source: the factual one, then by position what differs from it."""
+    features = range(1, FEATURES + 1) if minus == 0 else (0,)
+    source, feature = np.array(list(product(range(SOURCES), features))).T
+    plus = 4 * source
+    return PairBlock(
+        pair_ids=tuple(f"{name}/{number}" for name, number in zip(source, feature, strict=True)),
+        source_ids=tuple(map(str, range(SOURCES))),
+        image_ids=tuple(map(str, range(4 * SOURCES))),
+        input_positions=np.arange(4 * SOURCES),
+        plus=plus,
+        minus=plus + minus,
+        source=source,
+        class_id=np.zeros_like(source),
+        feature=feature,
+        context=None if context is None else plus[:, None] + context,
+    )
+
+
+def _plan(trial: Trial, kind: str, block: PairBlock, inputs: NDArray[Any]) -> Tiny:
+    folder = trial.folder / kind.replace(" ", "_")
+    path = trial.member.fitted(folder, "tiny")
+    path.fit([as_taken(inputs)])
+    return Tiny(kind, path, block, inputs, plan_states(block, inputs, {NAME: path}, GRID))
+
+
+def _taken(trial: Trial) -> Iterator[Tiny]:
+    for kind, block, inputs in _blocks():
+        try:
+            tiny = _plan(trial, kind, block, inputs)
+            tiny.built  # noqa: B018 - a start or a rule may refuse the kind, too
+        except BadInput:
+            continue
+        yield tiny
+
+
+def _one_by_one(tiny: Tiny, row: int) -> NDArray[Any]:
+    """(n_repetitions, n_stages, 2, …) states of one pair, each made alone."""
+    path, block, clean = tiny.path, tiny.block, as_taken(tiny.inputs)
+    revealed = path.reveal(block, tiny.inputs, path.grid(GRID))
+    shape = (min(REPETITIONS, revealed.image.shape[1]), *revealed.image.shape[2:])
+    states = np.empty((*shape, *clean.shape[1:]), clean.dtype)
+    words = revealed.content.shape[-1]
+    plus, minus = clean[[block.plus[row]]], clean[[block.minus[row]]]
+    for repetition, stage, branch in np.ndindex(shape):
+        image = revealed.image[row, repetition, stage, branch]
+        content = revealed.content[row, repetition, stage, branch]
+        if np.array_equal(content, path.rule.full(words)):
+            states[repetition, stage, branch] = clean[image]
+            continue
+        start = path.start.states(minus, plus, revealed.draw[row, repetition, stage][None])
+        if np.array_equal(content, path.rule.empty(words)):
+            states[repetition, stage, branch] = start[0]
+            continue
+        regions = None if block.regions is None else block.regions[[image]]
+        made = path.rule.states(start, clean[[image]], content[None], regions)
+        states[repetition, stage, branch] = made[0]
+    return states
+
+
+def _only(tiny: Tiny, row: int) -> tuple[PairBlock, NDArray[Any]]:
+    """A block of one pair, with all inputs in the opposite order."""
+    block, last = tiny.block, len(tiny.inputs) - 1
+    alone = replace(
+        block,
+        pair_ids=(block.pair_ids[row],),
+        source_ids=(block.source_ids[block.source[row]],),
+        plus=last - block.plus[[row]],
+        minus=last - block.minus[[row]],
+        source=np.zeros(1, np.int64),
+        class_id=block.class_id[[row]],
+        feature=block.feature[[row]],
+        context=None if block.context is None else last - block.context[[row]],
+        regions=None if block.regions is None else block.regions[::-1],
+    )
+    return alone, tiny.inputs[::-1]

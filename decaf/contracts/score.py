@@ -1,0 +1,95 @@
+"""What a score has to keep."""
+
+import json
+from typing import NamedTuple, get_args
+
+import numpy as np
+import torch
+
+from decaf.contracts.base import Broken, Trial, require
+from decaf.errors import BadInput
+from decaf.models.card import Output
+
+ROWS = 5
+WIDTHS = (1, 2, 10, 1000)
+"""Numbers of outputs that are tried in turn, after the score's own number of classes."""
+
+
+class Scored(NamedTuple):
+    """Outputs that the score takes."""
+
+    outputs: torch.Tensor
+    output: Output
+    values: torch.Tensor
+
+
+def gives_one_row_of_float64_each(trial: Trial) -> None:
+    """values() turns (n, outputs) into (n, columns), finite, float64."""
+    for scored in _taken(trial):
+        values = scored.values
+        require(
+            isinstance(values, torch.Tensor) and values.ndim == 2 and len(values) == ROWS,
+            f"values() of {tuple(scored.outputs.shape)} {scored.output} returned "
+            f"{tuple(getattr(values, 'shape', ()))}; expected ({ROWS}, columns)",
+        )
+        require(
+            values.dtype == torch.float64,
+            f"values() returned {values.dtype}; expected float64: turn the outputs with .double()",
+        )
+        require(
+            torch.isfinite(values).all(), "values() of finite outputs are not finite; guard the log"
+        )
+
+
+def scores_a_row_by_itself(trial: Trial) -> None:
+    """The score of a row does not depend on the other rows of the batch."""
+    for scored in _taken(trial):
+        alone = torch.cat(
+            [trial.member.values(scored.outputs[[n]], scored.output) for n in range(ROWS)]
+        )
+        require(
+            torch.allclose(alone, scored.values, atol=1e-9, rtol=1e-9),
+            "values() of rows one by one differ from those of the batch; use no mean over rows",
+        )
+
+
+def finds_the_column_of_a_pair(trial: Trial) -> None:
+    """columns() gives each pair a column of values(), or refuses its class as bad input."""
+    for scored in _taken(trial):
+        width = scored.values.shape[1]
+        classes = np.arange(min(width, 3))
+        columns = np.asarray(trial.member.columns(classes))
+        require(
+            columns.shape == classes.shape and columns.dtype.kind in "iu",
+            f"columns() of {classes.size} classes returned {columns.dtype} {columns.shape}; "
+            f"expected {classes.size} whole numbers",
+        )
+        require(
+            ((columns >= 0) & (columns < width)).all(),
+            f"columns() gave {columns.tolist()}; values() has the columns 0 to {width - 1}",
+        )
+
+
+def has_an_identity(trial: Trial) -> None:
+    """identity() says in JSON what defines the score, its direction too."""
+    turned = "decreasing" if trial.member.direction == "increasing" else "increasing"
+    other = trial.member.model_copy(update={"direction": turned})
+    one, two = (json.dumps(score.identity(), sort_keys=True) for score in (trial.member, other))
+    require(one != two, "identity() is the same for both directions; include 'direction'")
+
+
+def _taken(trial: Trial) -> list[Scored]:
+    """Outputs of one width that the score takes, of each kind."""
+    random = torch.Generator().manual_seed(0)
+    for width in dict.fromkeys((getattr(trial.member, "classes", 1), *WIDTHS)):
+        taken = []
+        for output in get_args(Output):
+            outputs = torch.randn(ROWS, width, generator=random)
+            outputs = outputs.softmax(dim=1) if output == "probabilities" else outputs
+            try:
+                taken.append(Scored(outputs, output, trial.member.values(outputs, output)))
+            except BadInput as error:
+                refusal = str(error)
+        if taken:
+            return taken
+    raise Broken(f"values() refuses all outputs that were tried, the last with: {refusal}")

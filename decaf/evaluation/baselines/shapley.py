@@ -1,0 +1,178 @@
+"""Shapley values of the factor by the way of each kind of model, and interactions in trees."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from decaf.evaluation.baselines.base import (
+    Baseline,
+    Component,
+    Subject,
+    Undefined,
+    mean_magnitude,
+    quiet_import,
+)
+
+FOREST_VALUES = "decaf.evaluation.tree_shapley"
+"""Compiles when it is imported."""
+
+
+class NativeShap(Baseline):
+    """Mean absolute Shapley value of the factor on rows of all contexts and labels.
+
+    Trees: path-dependent TreeSHAP, exact; of forests in P(y = 1), of boosted trees in log-odds.
+    Linear models: weight times distance from the mean, in log-odds. Anything else: permutations
+    sampled against a background, in P(y = 1); these alone predict rows.
+    """
+
+    libraries: ClassVar = ("shap", FOREST_VALUES)
+    kind: Literal["native_shap"] = Field(description="this method")
+    rows: int = Field(128, gt=0, description="rows that are explained, at most")
+    background: int = Field(32, gt=0, description="rows that stand for unknown features, at most")
+    permutations: int = Field(1, gt=0, description="of the features, each there and back")
+
+    def _measure(self, subject: Subject) -> dict[str, Component]:
+        rng = np.random.default_rng(self.seed)
+        rows, factor = subject.rows, subject.rows.factor
+        explained = rows.inputs[rows.spread(self.rows, rng)]
+        background = rows.inputs[rows.spread(self.background, rng)]
+        values = _tree_values(subject.estimator, explained, factor)
+        if values is None:
+            values = _linear_values(subject.estimator, explained, rows.inputs, factor)
+        if values is None:
+            values = self._sampled_values(subject, explained, background)
+        return mean_magnitude(values)
+
+    def _sampled_values(
+        self, subject: Subject, explained: NDArray[np.float32], background: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        shap = quiet_import("shap")
+        masker = shap.maskers.Independent(background, max_samples=len(background))
+        with _seeded_globally(self.seed):
+            explainer = shap.PermutationExplainer(subject.probability, masker, seed=self.seed)
+            asked = self.permutations * (2 * explained.shape[1] + 1)
+            values = explainer(explained, max_evals=asked, silent=True).values
+        return values[:, subject.rows.factor]
+
+
+class KernelShap(Baseline):
+    """Mean absolute KernelSHAP value of the factor in P(y = 1), without a penalty.
+
+    From Lundberg and Lee (NeurIPS 2017).
+    Predicts, besides the background once and each explained row once, every coalition of every
+    explained row with every row of the background: background + rows (1 + samples background).
+    """
+
+    libraries: ClassVar = ("shap",)
+    kind: Literal["kernel_shap"] = Field(description="this method")
+    rows: int = Field(64, gt=0, description="rows that are explained, at most")
+    background: int = Field(256, gt=0, description="rows that stand for unknown features, at most")
+    samples: int = Field(512, gt=0, description="coalitions of each explained row")
+
+    def _measure(self, subject: Subject) -> dict[str, Component]:
+        rng = np.random.default_rng(self.seed)
+        rows = subject.rows
+        explained = rows.inputs[rows.spread(self.rows, rng)]
+        background = rows.inputs[rows.spread(self.background, rng)]
+        with _seeded_globally(self.seed):
+            explainer = quiet_import("shap").KernelExplainer(subject.probability, background)
+            values = explainer.shap_values(explained, nsamples=self.samples, l1_reg=0, silent=True)
+        return mean_magnitude(values[:, rows.factor])
+
+
+class ShapInteraction(Baseline):
+    """Mean absolute interaction value of context and factor, off the diagonal of the matrix.
+
+    Path-dependent and exact: XGBoost's own in log-odds, forests' in P(y = 1). Predicts no row.
+    """
+
+    libraries: ClassVar = (FOREST_VALUES,)
+    kind: Literal["shap_interaction"] = Field(description="this method")
+    rows: int = Field(128, gt=0, description="rows that are explained, at most")
+
+    def _measure(self, subject: Subject) -> dict[str, Component]:
+        rows, estimator = subject.rows, subject.estimator
+        explained = rows.inputs[rows.spread(self.rows, np.random.default_rng(self.seed))]
+        if _is_xgboost(estimator):
+            matrices = _xgboost_values(estimator, explained, "pred_interactions")
+            return mean_magnitude(matrices[:, rows.context, rows.factor])
+        if _is_forest(estimator):
+            from decaf.evaluation.tree_shapley import forest_shapley
+
+            return mean_magnitude(forest_shapley(estimator, explained, rows.context, rows.factor))
+        raise Undefined(
+            f"{type(estimator).__name__} has no interaction values: random forests and XGBoost have"
+        )
+
+
+def _tree_values(
+    estimator: Any, explained: NDArray[np.float32], factor: int
+) -> NDArray[np.float64] | None:
+    """(n,) path-dependent TreeSHAP of the factor; None for what is no ensemble of trees."""
+    if _is_xgboost(estimator):
+        return _xgboost_values(estimator, explained, "pred_contribs")[:, factor]
+    if _is_forest(estimator):
+        from decaf.evaluation.tree_shapley import forest_shapley
+
+        return forest_shapley(estimator, explained, factor)
+    from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+
+    if isinstance(estimator, GradientBoostingClassifier | HistGradientBoostingClassifier):
+        explainer = quiet_import("shap").TreeExplainer(estimator)
+        return np.asarray(explainer.shap_values(explained, check_additivity=False))[:, factor]
+    return None
+
+
+def _linear_values(
+    estimator: Any, explained: NDArray[np.float32], rows: NDArray[np.float32], factor: int
+) -> NDArray[np.float64] | None:
+    """(n,) weight of the factor times its distance from the mean; None for other models."""
+    from sklearn.linear_model import LogisticRegression
+
+    if not isinstance(estimator, LogisticRegression):
+        return None
+    distance = explained[:, factor].astype(np.float64) - rows[:, factor].mean(dtype=np.float64)
+    return estimator.coef_[0, factor] * distance
+
+
+def _is_xgboost(estimator: Any) -> bool:
+    """Whether it is what the card of an estimator opens an XGBoost file as."""
+    import xgboost
+
+    return isinstance(estimator, xgboost.Booster)
+
+
+def _is_forest(estimator: Any) -> bool:
+    """Whether its answer is the mean of the shares of labels in the leaves of trees."""
+    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+
+    return isinstance(estimator, ExtraTreesClassifier | RandomForestClassifier)
+
+
+def _xgboost_values(
+    booster: Any,
+    rows: NDArray[np.float32],
+    wanted: Literal["pred_contribs", "pred_interactions"],
+) -> NDArray[np.float32]:
+    """XGBoost's own TreeSHAP: (n, p + 1) values or (n, p + 1, p + 1) interactions, log-odds."""
+    import xgboost
+
+    best = booster.attr("best_iteration")
+    rounds = (0, 0 if best is None else int(best) + 1)
+    matrix = xgboost.DMatrix(rows, nthread=1)
+    return booster.predict(matrix, iteration_range=rounds, **{wanted: True})
+
+
+@contextmanager
+def _seeded_globally(seed: int) -> Iterator[None]:
+    """Seed NumPy's global state; what was there before is there again when the block ends."""
+    before = np.random.get_state()  # noqa: NPY002 - the libraries know no other generator
+    np.random.seed(seed)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(before)  # noqa: NPY002

@@ -1,0 +1,112 @@
+"""Random starts, made once for a study: every model and every worker reads the same draws.
+
+The last bits of a matrix product depend on how many rows are in it and on the processor. A draw
+that is made once has one value, whichever batch, block, worker or device it is used in.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import DataError, WriteFailed
+from decaf.foundation.files import mapped_array, refusals_as, replace_file
+from decaf.reveal.path import Revealed, RevealPath, Start, Words
+
+STARTS_AT_ONCE = 256
+
+
+@dataclass(frozen=True, eq=False)
+class StoredStarts:
+    """Starts of a study in a file that is mapped into memory."""
+
+    words: Words
+    """(n, words) names of the draws."""
+    states: NDArray[np.floating]
+    """(n, …) the starts, as models take inputs."""
+
+    def rows(self, draw: Words) -> NDArray[np.int64]:
+        """(n_draws,) rows of the draws that are named.
+
+        Raises
+        ------
+        DataError
+            When a draw is not stored.
+        """
+        stored, wanted = np.ascontiguousarray(self.words), np.ascontiguousarray(draw)
+        named = np.concatenate([stored, wanted])
+        packed = named.view(np.dtype((np.void, named.dtype.itemsize * named.shape[1]))).ravel()
+        _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
+        rows = first[inverse[len(stored) :]]
+        if (rows >= len(stored)).any():
+            raise DataError(
+                f"{int((rows >= len(stored)).sum())} of {len(rows)} random starts are not among "
+                f"the {len(stored)} that are stored; delete the file of starts in the workspace's "
+                "folder 'fitted', and start the same command again"
+            )
+        return rows
+
+
+def is_drawn(path: RevealPath, revealed: Revealed) -> bool:
+    """Whether a path starts from draws that no input has part in: those are made once."""
+    return revealed.draw.shape[-1] > 0 and not path.start.of_pair
+
+
+def store_starts(path: Path, start: Start, draws: Iterable[Words], pattern: NDArray[Any]) -> None:
+    """Make every start once and write the file, whole or not at all; nothing where there is one.
+
+    Parameters
+    ----------
+    draws
+        (n, words) names, repeated ones among them; starts that nothing is drawn for have no words.
+    pattern
+        (…) one input as models take it: the shape and type of the starts.
+
+    Raises
+    ------
+    WriteFailed
+        When the workspace takes no more data.
+    """
+    if path.exists():
+        return
+    words = np.unique(np.concatenate(list(draws)), axis=0)
+    remedy = "free some space there, or set 'workspace:' to another folder"
+    with refusals_as(WriteFailed, f"random starts cannot be stored in {path.parent}", remedy):
+        replace_file(path, lambda temporary: _make_all(temporary, start, words, pattern))
+
+
+def open_starts(path: Path) -> StoredStarts:
+    """Stored starts, opened once per process.
+
+    Raises
+    ------
+    DataError
+        When the file is not there or is none.
+    """
+    try:
+        return _open(path, path.stat().st_mtime_ns)
+    except (OSError, ValueError, KeyError) as error:
+        raise DataError(
+            f"random starts cannot be read from {path}: {error}; start the same command again, "
+            "which makes them"
+        ) from error
+
+
+@lru_cache
+def _open(path: Path, modified: int) -> StoredStarts:
+    rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    return StoredStarts(np.array(rows["words"]), rows["state"])
+
+
+def _make_all(path: Path, start: Start, words: Words, pattern: NDArray[Any]) -> None:
+    row = np.dtype([("words", np.uint64, words.shape[1:]), ("state", pattern.dtype, pattern.shape)])
+    store = mapped_array(path, row, (len(words),))
+    for first in range(0, len(words), STARTS_AT_ONCE):
+        some = words[first : first + STARTS_AT_ONCE]
+        inputs = np.broadcast_to(pattern, (len(some), *pattern.shape))
+        store["words"][first : first + len(some)] = some
+        store["state"][first : first + len(some)] = start.states(inputs, inputs, some)

@@ -1,0 +1,16 @@
+-- purpose: E, C and F of every entry that changed now, at its last 20 versions
+WITH changed AS (
+    SELECT entry FROM core_entry_versions WHERE study = ? AND is_newest AND change <> 'none'
+),
+points AS (
+    SELECT *
+    FROM core_entry_versions
+    SEMI JOIN changed USING (entry)
+    WHERE study = ? AND change <> 'none'
+    QUALIFY row_number() OVER (PARTITION BY entry ORDER BY resolved_at DESC) <= 20
+)
+SELECT entry, resolved_at AT TIME ZONE 'UTC' AS resolved_at, version, change,
+       pair_type, path, metric, value, lower_limit, upper_limit
+FROM history_of('points')
+WHERE metric IN ('evidence', 'contradiction', 'fragility')
+ORDER BY entry, pair_type, path, resolved_at, metric

@@ -1,0 +1,20 @@
+-- purpose: commits of each run: of its units, itself, and of the re-audits that it was made for
+SELECT run_id, list(DISTINCT name) AS names
+FROM (
+    SELECT run_id, 'units/' || commit_key AS name
+    FROM stg_run_units JOIN committed_units USING (study, unit_key)
+    WHERE study = $study
+    UNION ALL
+    SELECT run_id, unnest(
+        ['runs/' || run_id, 'outcomes/' || run_id, 'pairs/' || left(pairs_digest, 32)]
+    )
+    FROM stg_runs
+    WHERE study = $study
+    UNION ALL
+    SELECT run_id, unnest(
+        ['reaudits/' || reaudit_id, 'verdicts/' || reaudit_id, 'alerts/' || reaudit_id]
+    )
+    FROM stg_registry_entries
+    WHERE study = $study AND run_id IS NOT NULL
+)
+GROUP BY run_id

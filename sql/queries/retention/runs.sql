@@ -1,0 +1,5 @@
+-- purpose: runs of a study, the newest first, as core_current_runs has it
+SELECT run_id, started_at, finished_at
+FROM stg_runs LEFT JOIN stg_run_outcomes USING (study, run_id)
+WHERE study = $study
+ORDER BY started_at DESC, run_id DESC

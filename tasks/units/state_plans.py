@@ -1,0 +1,40 @@
+"""State plans that a worker keeps: planned once for a block, and found there by the next model."""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.plan.units import Unit
+from decaf.scoring.planner import StatePlan, plan_states
+from tasks.units.bench import Order
+
+PLANNED_FROM = ("pairs", "path", "reveal", "stages")
+"""Parts of a scored unit that decide its states, whatever the model."""
+LARGEST_SUM = 512 * 2**20
+"""Bytes of the plans that a worker keeps. A worker meets the blocks in turn, model by model, so
+those that it met first are kept: of one that took the place of another nobody would profit."""
+
+_kept: dict[Hashable, StatePlan] = {}
+
+
+def state_plan(order: Order, units: Sequence[Unit], inputs: NDArray[np.generic]) -> StatePlan:
+    """The states behind units of an order; planned unless this worker has met them before.
+
+    Parameters
+    ----------
+    units
+        Units that score paths, computed now or stored.
+    inputs
+        (n_inputs, …) clean inputs of the block, channels first.
+    """
+    block = order.block.pair_ids, order.block.input_positions.tobytes()
+    planned = tuple(tuple(unit.parts[name] for name in PLANNED_FROM) for unit in units)
+    key = order.inputs, block, planned
+    plan = _kept.get(key)
+    if plan is None:
+        paths = {unit.name: order.study.paths[unit.name] for unit in units}
+        plan = plan_states(order.block, inputs, paths, order.study.grid)
+        if sum(kept.nbytes for kept in _kept.values()) + plan.nbytes <= LARGEST_SUM:
+            _kept[key] = plan
+    return plan

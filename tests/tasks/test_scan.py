@@ -1,0 +1,130 @@
+"""What models of one study share: the plan of a block and the random starts."""
+
+import numpy as np
+import pytest
+import torch
+
+from decaf.models.checkpoint import save
+from decaf.models.networks import small_cnn
+from decaf.models.sources.network import NetworkCard
+from decaf.plan.study import Study
+from decaf.reveal.gaussian.reference import GaussianReference
+from decaf.reveal.gaussian.storage import save_reference
+from decaf.reveal.paths.blend import Blend
+from decaf.reveal.paths.gaussian import GaussianReveal, GaussianStart
+from decaf.scoring.scores.class_probability import ClassProbability
+from decaf.studies.scenes.adapters import Scenes
+from tasks.fit import fit_paths
+from tasks.inputs import store_pairs
+from tasks.manifest import commit_run
+from tasks.plan import order_of, plan_audit
+from tasks.units import state_plans
+from tasks.units.orders import run_order
+from warehouse.commits.writer import open_root
+from warehouse.query.catalog import connect
+
+SIZE = 3 * 32 * 32
+WHITE = GaussianReference(
+    mean=np.full(SIZE, 0.5),
+    eigenvalues=np.full(SIZE, 0.01),
+    eigenvectors=np.eye(SIZE),
+    variances=np.full(SIZE, 0.01),
+    shape=(3, 32, 32),
+)
+"""Written down, since factorising a covariance of this size takes seconds."""
+
+
+def card(folder, seed):
+    torch.manual_seed(seed)
+    weights = folder / f"{seed}.safetensors"
+    save(small_cnn.build(), weights, {})
+    return NetworkCard(
+        id=f"model-{seed}",
+        family="any",
+        architecture="factory:decaf.models.networks.small_cnn:build",
+        weights=weights,
+        input_size=32,
+        mean=(0.5, 0.5, 0.5),
+        std=(0.5, 0.5, 0.5),
+    )
+
+
+@pytest.fixture
+def study(tmp_path):
+    reference = tmp_path / "white.safetensors"
+    save_reference(WHITE, reference)
+    return Study(
+        study="try",
+        data=Scenes(adapter="scenes", sources=4, seed=0),
+        models=(card(tmp_path, 1), card(tmp_path, 2)),
+        score=ClassProbability(kind="class_probability", classes=2),
+        paths={
+            "blend": Blend(),
+            "noise": GaussianReveal(reference=reference, seeds=(7,)),
+            "chain": GaussianReveal(
+                reference=reference, seeds=(7,), chain="reverse_markov", stages=3
+            ),
+        },
+        sources_per_block=2,
+        workspace=tmp_path / "workspace",
+        warehouse=str(tmp_path / "warehouse"),
+    )
+
+
+def compute(study):
+    """Compute a study in this process; files of its random starts."""
+    pairs = study.pair_set()
+    inputs = store_pairs(study, pairs)
+    fit_paths(study, pairs, inputs)
+    open_root(study.warehouse)
+    plan = plan_audit(study, pairs)
+    commit_run(plan)
+    for units in plan.pending_orders():
+        run_order(order_of(plan, units, inputs, None))
+    return sorted((study.workspace / "fitted").glob("starts-*.npy"))
+
+
+def test_a_block_is_planned_once_for_all_models(study, monkeypatch):
+    planned, plan_states = [], state_plans.plan_states
+
+    def counted(block, *rest):
+        planned.append(block.pair_ids[0])
+        return plan_states(block, *rest)
+
+    monkeypatch.setattr(state_plans, "_kept", {})
+    monkeypatch.setattr(state_plans, "plan_states", counted)
+    compute(study)
+    assert len(planned) == len(set(planned)) == 2
+
+    # A worker that has no room plans again.
+    monkeypatch.setattr(state_plans, "_kept", {})
+    monkeypatch.setattr(state_plans, "LARGEST_SUM", 0)
+    compute(study.model_copy(update={"study": "other"}))
+    assert len(planned) == 2 + 2 * 2
+
+
+def test_random_starts_are_drawn_once_for_the_study(study, monkeypatch):
+    made, states = [], GaussianStart.states
+
+    def counted(start, plus, minus, draw):
+        made.append(len(draw))
+        return states(start, plus, minus, draw)
+
+    monkeypatch.setattr(GaussianStart, "states", counted)
+    files = compute(study)
+    # One for each of four scenes, and for every stage of the chain.
+    assert sorted(made) == [4, 4 * 3]
+    assert len(files) == 2
+
+    # Other blocks of the same pairs find them, and so does another study in the workspace.
+    assert compute(study.model_copy(update={"study": "other", "sources_per_block": 4})) == files
+    assert len(made) == 2
+    with connect(study.warehouse) as connection:
+        apart = connection.sql(
+            "SELECT max(abs(one.q_plus[s] - two.q_plus[s])) "
+            "FROM core_trajectories AS one JOIN core_trajectories AS two "
+            "USING (model_id, path, pair_id, repetition), range(1, 4) AS stages(s) "
+            "WHERE one.study = 'try' AND two.study = 'other' AND path <> 'blend'"
+        ).fetchall()[0][0]
+    # The draws have the same bits; a network rounds by the rows of its batch.
+    assert apart < 1e-6

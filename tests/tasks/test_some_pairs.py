@@ -1,0 +1,106 @@
+"""Paths for pairs of some types, computed, checked and read; blocks that no path scores."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from decaf.models import architectures
+from decaf.models.checkpoint import save
+from decaf.plan.study import Study
+from tasks.inputs import store_pairs
+from tasks.manifest import commit_outcome, commit_run
+from tasks.plan import count_rows, order_of, plan_audit
+from tasks.reasons import misses
+from tasks.units.orders import run_order
+from tasks.verify import verify
+from warehouse.commits.writer import open_root
+from warehouse.query.catalog import connect
+
+NETWORK = "factory:decaf.models.networks.small_cnn:build"
+SCORES = "SELECT pair_id, path, q_plus, q_minus FROM core_trajectories ORDER BY pair_id, path"
+PROGRESS = "SELECT done_count, block_count, forward_rows FROM out_progress"
+ENDPOINTS = "SELECT pair_id, plus_score - minus_score FROM core_pair_predictions"
+
+
+@pytest.fixture
+def study(tmp_path):
+    torch.manual_seed(0)
+    save(architectures.build(NETWORK, {}), tmp_path / "cnn.safetensors", {})
+    card = {"id": "cnn", "family": "cnn", "architecture": NETWORK, "input_size": 32}
+    card |= {"weights": str(tmp_path / "cnn.safetensors"), "mean": [0.5], "std": [0.5]}
+    return Study(
+        study="some",
+        data={"adapter": "scenes", "sources": 4, "seed": 1},
+        models=[card],
+        score={"kind": "class_probability", "classes": 2},
+        paths={"blend": {"kind": "blend"}, "patch": {"kind": "patches"}},
+        stages=3,
+        sources_per_block=1,
+        device="cpu",
+        workspace=tmp_path / "workspace",
+        warehouse=str(tmp_path / "warehouse"),
+    )
+
+
+@pytest.fixture
+def pairs(study):
+    """Two sources with both pair types, two with one of them alone."""
+    whole = study.pair_set()
+    sources = sorted({pair.source_id for pair in whole.pairs})
+    kept = (p for p in whole.pairs if p.source_id in sources[:2] or p.pair_type == "wall_hue")
+    return replace(whole, pairs=tuple(kept))
+
+
+def limited(study, **pair_types):
+    paths = {name: replace(study.paths[name], pair_types=own) for name, own in pair_types.items()}
+    return study.model_copy(update={"paths": paths})
+
+
+def audit(study, pairs):
+    """Compute what is left in this process, as workers do; the plan, and rows of the warehouse."""
+    open_root(study.warehouse)
+    inputs = store_pairs(study, pairs)
+    plan = plan_audit(study, pairs)
+    commit_run(plan)
+    for group in plan.pending_orders():
+        run_order(order_of(plan, group, inputs, None))
+    verify(study.warehouse, study.study)
+    commit_outcome(plan, 0, 0)
+    with connect(study.warehouse) as connection:
+        rows = {query: connection.sql(query).fetchall() for query in (SCORES, PROGRESS, ENDPOINTS)}
+    return plan, rows
+
+
+def test_paths_for_some_pairs_from_plan_to_views(study, pairs):
+    whole = audit(study.model_copy(update={"warehouse": f"{study.warehouse}_whole"}), pairs)[1]
+    expected = {row[:2]: row[2:] for row in whole[SCORES]}
+    few = limited(study, blend=("shape",), patch=("shape",))
+    # A source with both types: three clean inputs, a start, one inner stage x 2 branches x 2 paths;
+    # one without a path: two clean inputs.
+    assert count_rows(few, pairs) == (2 * (3 + 1 + 4) + 2 * 2, 2 * (6 + 6 + 2) + 2 * 2)
+    plan, rows = audit(few, pairs)
+    assert [unit.block for unit in plan.units if unit.kind == "score"] == [0, 0, 1, 1]
+    shapes = {pair.pair_id for pair in pairs.pairs if pair.pair_type == "shape"}
+    found = {row[:2]: row[2:] for row in rows[SCORES]}
+    assert found == {place: expected[place] for place in expected if place[0] in shapes}
+    assert len(found) == 2 * 2
+    assert rows[PROGRESS][0] == (4, 4, 2 * (3 + 1 + 4) + 2 * 2)
+    assert len(rows[ENDPOINTS]) == len(pairs.pairs) == 6, "those without a path as well"
+    assert sorted(rows[ENDPOINTS]) == sorted(whole[ENDPOINTS])
+
+
+def test_a_type_that_is_added_to_a_path(study, pairs):
+    plan, _ = audit(limited(study, blend=("shape",), patch=None), pairs)
+    more = limited(study, blend=("shape", "wall_hue"), patch=None)
+    planned = plan_audit(more, pairs)
+    found = misses(planned.units, planned.reasons)
+    assert {(miss.kind, *miss.reason): miss.unit_count for miss in found} == {
+        ("score", "part changed", "pairs"): 2,
+        ("score", "first run", ""): 2,
+        ("route", "cascade", "score"): 4,
+    }
+    after, rows = audit(more, pairs)
+    assert {unit.name for unit in after.pending} == {"blend"}
+    assert len(rows[SCORES]) == 2 * 6
+    assert not plan_audit(limited(study, blend=("shape",), patch=None), pairs).pending

@@ -1,0 +1,61 @@
+"""The pictures that studies declare of their tables of the paper: ``sql/studies/*/figures.csv``.
+
+A line names a view, a kind of picture and what is written of it. Kinds are ``methods`` and ``bins``
+(:mod:`warehouse.report.paper.benchmark_figures`), ``bars``, ``orders``, ``shares`` and ``ratios``
+(:mod:`warehouse.report.paper.protocol_figures`).
+"""
+
+import csv
+from typing import NamedTuple
+
+from warehouse.query.views import SQL_FOLDER
+from warehouse.report.paper.reading import Paper, PaperTable
+
+
+class Figure(NamedTuple):
+    """One picture of a table; what its kind does not need is empty."""
+
+    view: str
+    kind: str
+    title: str
+    axis: str
+    """What is drawn, and its unit."""
+    panel: str
+    """Column that a row's panel is told by."""
+    panels: dict[str, str]
+    """Names of the panels by the values of that column, in their order; other rows are left out."""
+    rows: dict[str, str]
+    """Values of further columns that a row must have to be drawn."""
+    method: str
+    """Column that says what a point is of."""
+    reference: float | None
+    """Value with a dashed line: what no change, or a score that tells nothing, looks like."""
+    digits: str
+    """Format of the values that are written."""
+
+
+def figures_of(paper: Paper, *kinds: str) -> list[tuple[Figure, PaperTable]]:
+    """Declared pictures of these kinds whose table has rows of the study, in the order of files."""
+    tables = {table.name: table for table in paper.tables}
+    return [
+        (figure, tables[figure.view])
+        for figure in _declared()
+        if figure.kind in kinds and figure.view in tables
+    ]
+
+
+def _declared() -> list[Figure]:
+    figures = []
+    for path in sorted(SQL_FOLDER.glob("studies/*/figures.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            for line in csv.DictReader(file):
+                pairs = {name: _pairs(line[name]) for name in ("panels", "rows")}
+                reference = float(line["reference"]) if line["reference"] else None
+                figures.append(Figure(**line | pairs | {"reference": reference}))
+    return figures
+
+
+def _pairs(cell: str) -> dict[str, str]:
+    """Values by name of a cell such as ``a=first|b=second``; without a value, the name itself."""
+    parts = (part.partition("=") for part in cell.split("|") if part)
+    return {name: value or name for name, _, value in parts}

@@ -1,1 +1,0 @@
-"""What changed in a registry: verdicts, drift and history."""
