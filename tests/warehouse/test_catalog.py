@@ -52,7 +52,8 @@ def test_staging_view_has_the_columns_of_the_table(opened_empty, table):
     expected = dict.fromkeys(table.partition, "VARCHAR")
     for column in table.columns:
         is_list = pa.types.is_list(column.type)
-        expected[column.name] = "DOUBLE[]" if is_list else SQL_TYPES[column.type]
+        item = column.type.value_type if is_list else column.type
+        expected[column.name] = SQL_TYPES[item] + "[]" * is_list
     view = opened_empty.view(f"stg_{table.name}")
     assert dict(zip(view.columns, map(str, view.types), strict=True)) == expected
     assert view.fetchall() == []

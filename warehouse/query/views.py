@@ -64,7 +64,7 @@ def views() -> list[View]:
     """Views of all tables and all files of ``sql/`` but queries, sorted by folder and name."""
     queries = SQL_FOLDER / QUERIES
     files = (path for path in SQL_FOLDER.rglob("*.sql") if queries not in path.parents)
-    alone = [*map(_staging, TABLES.values()), *map(_parse, files)]
+    alone = [*map(staging, TABLES.values()), *map(_parse, files)]
     defined = {name: view.name for view in alone for name in DEFINED.findall(view.sql)}
     defined |= {name: name for name in PROVIDED}
     return sorted(
@@ -99,7 +99,7 @@ def create_views(connection: duckdb.DuckDBPyConnection, scripts: list[View]) -> 
         connection.execute(script.sql)
 
 
-def _staging(table: Table) -> View:
+def staging(table: Table) -> View:
     """The view of a table: the rows of all its committed files, every column with its type."""
     folders = dict.fromkeys(table.partition, "VARCHAR")
     types = folders | {column.name: SQL_TYPES[column.type] for column in table.columns}

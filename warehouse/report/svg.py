@@ -56,24 +56,32 @@ def header() -> alt.Header:
     )
 
 
+STYLE = {
+    "aria": False,
+    "font": FONT,
+    "background": "transparent",
+    "padding": 2,
+    "title": {"fontSize": 12, "fontWeight": 600, "color": INK, "offset": 6},
+    "axis": {
+        "gridColor": RULE,
+        "domainColor": RULE,
+        "tickColor": RULE,
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "titleFontWeight": "normal",
+        "labelFontSize": 10.5,
+        "titleFontSize": 11,
+    },
+}
+
+
 def svg_element(chart: alt.TopLevelMixin, label: str) -> str:
     """Render a chart as an SVG element for an HTML page, with a text alternative."""
-    styled = (
-        chart.configure(aria=False, font=FONT, background="transparent", padding=2)
-        .configure_view(stroke=None)
-        .configure_title(fontSize=12, fontWeight=600, color=INK, offset=6)
-        .configure_axis(
-            gridColor=RULE,
-            domainColor=RULE,
-            tickColor=RULE,
-            labelColor=MUTED,
-            titleColor=MUTED,
-            titleFontWeight="normal",
-            labelFontSize=10.5,
-            titleFontSize=11,
-        )
-    )
-    root = ElementTree.fromstring(vl_convert.vegalite_to_svg(styled.to_dict()))
+    # Altair's own `configure` copies the chart each time and checks it against the whole schema.
+    specification = chart.to_dict(validate=False)
+    config = specification.get("config", {})
+    specification["config"] = config | STYLE | {"view": {**config.get("view", {}), "stroke": None}}
+    root = ElementTree.fromstring(vl_convert.vegalite_to_svg(specification))
     _trim(root)
     root.set("role", "img")
     root.set("aria-label", label)
