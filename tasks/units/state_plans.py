@@ -15,7 +15,8 @@ LARGEST_SUM = 512 * 2**20
 """Bytes of the plans that a worker keeps. A worker meets the blocks in turn, model by model, so
 those that it met first are kept: of one that took the place of another nobody would profit."""
 
-_kept: dict[Hashable, StatePlan] = {}
+_kept: dict[Hashable, dict[Hashable, StatePlan]] = {}
+"""Plans of the study that the worker is at; those of another one go when the next begins."""
 
 
 def state_plan(order: Order, units: Sequence[Unit], inputs: NDArray[np.generic]) -> StatePlan:
@@ -30,11 +31,14 @@ def state_plan(order: Order, units: Sequence[Unit], inputs: NDArray[np.generic])
     """
     block = order.block.pair_ids, order.block.input_positions.tobytes()
     planned = tuple(tuple(unit.parts[name] for name in PLANNED_FROM) for unit in units)
-    key = order.inputs, block, planned
-    plan = _kept.get(key)
+    study, key = (order.root, order.study.study), (order.inputs, block, planned)
+    if study not in _kept:
+        _kept.clear()
+    plans = _kept.setdefault(study, {})
+    plan = plans.get(key)
     if plan is None:
         paths = {unit.name: order.study.paths[unit.name] for unit in units}
         plan = plan_states(order.block, inputs, paths, order.study.grid)
-        if sum(kept.nbytes for kept in _kept.values()) + plan.nbytes <= LARGEST_SUM:
-            _kept[key] = plan
+        if sum(kept.nbytes for kept in plans.values()) + plan.nbytes <= LARGEST_SUM:
+            plans[key] = plan
     return plan
