@@ -18,6 +18,7 @@ from decaf.foundation.readiness import carry_out
 from decaf.plan.preparation import fitted_paths, start_files, untrained
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
+from decaf.reveal.path import RevealPath
 from decaf.scoring.planner import plan_states
 from tasks.cluster.worker import ModelOrder
 from tasks.editions import FIRST, Editions, commit_forcing, forced, read_editions
@@ -99,6 +100,16 @@ class AuditPlan:
             if unit.kind in SCORED:
                 units.setdefault((unit.model_id, unit.block), []).append(unit)
         return units
+
+    @cached_property
+    def fitted_paths(self) -> dict[str, RevealPath]:
+        """Reveal paths with what they take from the clean inputs."""
+        return fitted_paths(self.study, self.pairs)
+
+    @cached_property
+    def start_files(self) -> dict[str, Path]:
+        """File of the random starts of each path, if it has any."""
+        return start_files(self.study, self.pairs)
 
     @cached_property
     def source_ids(self) -> list[str]:
@@ -278,7 +289,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     block = None if first.block is None else plan.pairs.block(plan.blocks[first.block])
     needed = [need for unit in units for need in unit.needs]
     known = () if is_local else stored_beside(plan, first)
-    fitted = {"paths": fitted_paths(study, plan.pairs)}
+    fitted = {"paths": plan.fitted_paths}
     return Order(
         root=plan.root,
         study=study.model_copy(update=fitted if is_local else fitted | {"models": ()}),
@@ -290,7 +301,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
         pairs=plan.pairs if is_local else None,
         inputs=inputs,
         foregrounds=images,
-        starts={} if is_local else start_files(study, plan.pairs),
+        starts={} if is_local else plan.start_files,
         known=known,
         stored={} if is_local else {one.key: plan.commits[one.key] for one in (*needed, *known)},
         software=software(),

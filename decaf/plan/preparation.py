@@ -20,13 +20,12 @@ def start_files(study: Study, pairs: PairSet) -> dict[str, Path]:
     """Where the random starts of each path lie, if it has any; a function of what they are."""
     inputs = pairs.input_set.digest
 
-    def digest(path: RevealPath) -> str:
-        grid = path.grid(study.grid).tolist()
-        return short(json_sha256([path.identity(inputs), code_of(path), grid, pairs.digest]))
+    def file(path: RevealPath) -> Path:
+        reveal = path.identity(inputs), code_of(path), path.grid(study.grid).tolist()
+        digest = json_sha256([*reveal, pairs.digest, path.pair_types])
+        return _folder(study) / f"starts-{short(digest)}.npy"
 
-    return {
-        name: _folder(study) / f"starts-{digest(path)}.npy" for name, path in study.paths.items()
-    }
+    return {name: file(path) for name, path in study.paths.items()}
 
 
 def untrained(study: Study) -> list[ModelCard]:

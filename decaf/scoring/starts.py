@@ -6,7 +6,7 @@ that is made once has one value, whichever batch, block, worker or device it is 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ class StoredStarts:
     """Starts of a study in a file that is mapped into memory."""
 
     words: Words
-    """(n, words) names of the draws."""
+    """(n, words) names of the draws, sorted."""
     states: NDArray[np.floating]
     """(n, …) the starts, as models take inputs."""
 
@@ -37,18 +37,20 @@ class StoredStarts:
         DataError
             When a draw is not stored.
         """
-        stored, wanted = np.ascontiguousarray(self.words), np.ascontiguousarray(draw)
-        named = np.concatenate([stored, wanted])
-        packed = named.view(np.dtype((np.void, named.dtype.itemsize * named.shape[1]))).ravel()
-        _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
-        rows = first[inverse[len(stored) :]]
-        if (rows >= len(stored)).any():
+        wanted = _names(draw)
+        rows = np.searchsorted(self._stored, wanted).clip(max=len(self._stored) - 1)
+        is_missing = self._stored[rows] != wanted
+        if is_missing.any():
             raise DataError(
-                f"{int((rows >= len(stored)).sum())} of {len(rows)} random starts are not among "
-                f"the {len(stored)} that are stored; delete the file of starts in the workspace's "
-                "folder 'fitted', and start the same command again"
+                f"{int(is_missing.sum())} of {len(rows)} random starts are not among the "
+                f"{len(self._stored)} that are stored; delete the file of starts in the "
+                "workspace's folder 'fitted', and start the same command again"
             )
         return rows
+
+    @cached_property
+    def _stored(self) -> NDArray[np.bytes_]:
+        return _names(self.words)
 
 
 def is_drawn(path: RevealPath, revealed: Revealed) -> bool:
@@ -100,6 +102,11 @@ def open_starts(path: Path) -> StoredStarts:
 def _open(path: Path, modified: int) -> StoredStarts:
     rows = np.load(path, mmap_mode="r", allow_pickle=False)
     return StoredStarts(np.array(rows["words"]), rows["state"])
+
+
+def _names(words: Words) -> NDArray[np.bytes_]:
+    """(n,) one sortable value for each row: its words as bytes, the highest first."""
+    return np.ascontiguousarray(words, ">u8").view(f"S{8 * words.shape[1]}").ravel()
 
 
 def _make_all(path: Path, start: Start, words: Words, pattern: NDArray[Any]) -> None:

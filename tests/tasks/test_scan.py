@@ -1,5 +1,7 @@
 """What models of one study share: the plan of a block and the random starts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +9,7 @@ import torch
 from decaf.models.checkpoint import save
 from decaf.models.networks import small_cnn
 from decaf.models.sources.network import NetworkCard
+from decaf.plan.preparation import start_files
 from decaf.plan.study import Study
 from decaf.reveal.gaussian.reference import GaussianReference
 from decaf.reveal.gaussian.storage import save_reference
@@ -101,6 +104,20 @@ def test_a_block_is_planned_once_for_all_models(study, monkeypatch):
     monkeypatch.setattr(state_plans, "LARGEST_SUM", 0)
     compute(study.model_copy(update={"study": "other"}))
     assert len(planned) == 2 + 2 * 2
+
+
+def test_a_worker_keeps_plans_of_one_study(study, monkeypatch):
+    monkeypatch.setattr(state_plans, "_kept", {})
+    for name in ("try", "other"):
+        compute(study.model_copy(update={"study": name}))
+        assert [(kept, len(plans)) for (_, kept), plans in state_plans._kept.items()] == [(name, 2)]
+
+
+def test_paths_of_other_pairs_have_starts_of_their_own(study):
+    every = study.paths["noise"]
+    paths = {"every": every, "some": replace(every, pair_types=("wall_hue",))}
+    files = start_files(study.model_copy(update={"paths": paths}), study.pair_set())
+    assert files["every"] != files["some"]
 
 
 def test_random_starts_are_drawn_once_for_the_study(study, monkeypatch):
