@@ -64,7 +64,7 @@ def store_starts(path: Path, start: Start, draws: Iterable[Words], pattern: NDAr
     Parameters
     ----------
     draws
-        (n, words) names, repeated ones among them; starts that nothing is drawn for have no words.
+        (n, words) names of the draws; a name may occur several times.
     pattern
         (…) one input as models take it: the shape and type of the starts.
 

@@ -12,8 +12,8 @@ from tasks.units.bench import Order
 PLANNED_FROM = ("pairs", "path", "reveal", "stages")
 """Parts of a scored unit that decide its states, whatever the model."""
 LARGEST_SUM = 512 * 2**20
-"""Bytes of the plans that a worker keeps. A worker meets the blocks in turn, model by model, so
-those that it met first are kept: of one that took the place of another nobody would profit."""
+"""Bytes of the plans that a worker keeps. It goes through all blocks, model by model: a plan that
+gave way to a later one would be gone before its next use, so the first plans stay."""
 
 _kept: dict[Hashable, dict[Hashable, StatePlan]] = {}
 """Plans of the study that the worker is at; those of another one go when the next begins."""
