@@ -160,7 +160,7 @@ def _reason(unit: Unit, before: Mapping[Slot, Before], reasons: Mapping[str, Rea
     if own is None and not running:
         return Reason("first run", "")
     others = [need for need in unit.needs if need.key != getattr(before.get(need.slot), "key", "")]
-    # A unit that only lost one of its needs has none that differs: the first of the others is named.
+    # A unit that only lost one of its needs has none that differs: the first one left is named.
     followed = running or others or unit.needs
     return Reason("cascade", followed[0].kind)
 

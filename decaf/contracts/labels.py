@@ -8,10 +8,15 @@ from decaf.foundation.digests import json_sha256
 
 
 def says_what_is_labelled(trial: Trial) -> None:
-    """unit_kind says whether sources of pairs or whole models are labelled."""
+    """unit_kind says whether sources of pairs or whole models are labelled, units their view."""
     kind = getattr(type(trial.member), "unit_kind", None)
     expected = " or ".join(map(repr, get_args(UnitKind)))
     require(kind in get_args(UnitKind), f"unit_kind is {kind!r}; expected {expected}")
+    view = getattr(type(trial.member), "units", None)
+    require(
+        isinstance(view, str) and view.isidentifier(),
+        f"units is {view!r}; expected the name of the view that has the units",
+    )
 
 
 def names_its_variants(trial: Trial) -> None:

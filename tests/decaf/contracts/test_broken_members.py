@@ -1,7 +1,6 @@
 """Members that break one contract each: what their authors are told."""
 
 import re
-import sys
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -11,12 +10,12 @@ import torch
 from pydantic import ConfigDict, Field
 
 from decaf.contracts.checking import check, has_a_free_name, plans_without_torch
-from decaf.contracts.targets import candidates
 from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input, Pair, PairSet
-from decaf.errors import ConfigError, DataError
+from decaf.errors import DataError
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines.base import Baseline, Component
+from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.plugins import find
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe
@@ -133,6 +132,14 @@ class Fit(EstimatorRecipe):
 
     def fit(self):
         pass
+
+
+class Seen(LabelSource):
+    """Labels that are there already."""
+
+    kind: Literal["seen"]
+    unit_kind: ClassVar = "source"
+    units: ClassVar = "my_units"
 
 
 @dataclass(frozen=True)
@@ -298,11 +305,14 @@ BROKEN = {
         changed(Constant, load=lambda self, *given: type("M", (Doubled,), {"output": "odd"})()),
         "'output' is 'odd'; expected one of logits, probabilities, value",
     ),
+    "kind of units": (changed(Seen, unit_kind="photo"), "unit_kind is 'photo'; expected 'source'"),
+    "view of units": (changed(Seen, units="a b"), "units is 'a b'; expected the name of the view"),
+    "variants": (changed(Seen, variants=("one", "one")), "name something twice"),
     "suffix": (changed(Fit, suffix=".pkl"), r"suffix is '\.pkl'; expected one of \.skops"),
 }
 
 
-@pytest.mark.parametrize("kind", [Pairs, Sum, Logit, Ones, Half, Shelf, Constant, Fit, Rise])
+@pytest.mark.parametrize("kind", [Pairs, Sum, Logit, Ones, Half, Shelf, Constant, Fit, Seen, Rise])
 def test_what_keeps_every_contract_is_told_so(kind):
     assert [one for one in check(kind) if one.problem] == []
 
@@ -346,45 +356,3 @@ def test_planning_with_torch_is_told(tmp_path, monkeypatch, name, text, message)
     (tmp_path / f"{name}.py").write_text(REGISTRY.format(text=text))
     problem = plans_without_torch(find(Registry, f"{name}:Listed")).problem
     assert problem is None if message is None else message in problem
-
-
-class TestTargets:
-    PATH = "from decaf.reveal.paths.blend import Blend\nclass {}(Blend):\n    {}\n"
-
-    @pytest.fixture(autouse=True)
-    def _own_path(self, monkeypatch):
-        monkeypatch.setattr(sys, "path", list(sys.path))
-
-    def test_of_a_file_every_class_that_may_be_a_member(self, tmp_path):
-        (tmp_path / "some_members.py").write_text(
-            self.PATH.format("One", "pass")
-            + "from decaf.data.adapters.base import Adapter\nclass Base(Adapter): pass\n"
-        )
-        found = candidates(str(tmp_path / "some_members.py"))
-        assert [one.entry.value for one in found] == ["some_members:One"]
-        (one,) = candidates(f"{tmp_path / 'some_members.py'}:Base")
-        assert one.entry.value == "some_members:Base"
-
-    def test_of_a_package_each_module_by_its_whole_name(self, tmp_path):
-        folder = tmp_path / "whole_package"
-        folder.mkdir()
-        (folder / "__init__.py").write_text("")
-        (folder / "inner.py").write_text(self.PATH.format("One", "pass"))
-        assert [one.entry.value for one in candidates(str(folder))] == ["whole_package.inner:One"]
-
-    @pytest.mark.parametrize(
-        ("target", "message"),
-        [
-            ("absent.py", "absent.py is not a file"),
-            ("absent_package", "No module named 'absent_package'"),
-            ("json", "json has no plug-in; expected an entry point"),
-        ],
-    )
-    def test_what_has_no_member_is_refused(self, target, message):
-        with pytest.raises(ConfigError, match=message):
-            candidates(target)
-
-    def test_a_file_that_another_module_hides_is_told(self, tmp_path):
-        (tmp_path / "json.py").write_text("")
-        with pytest.raises(ConfigError, match=r"json is .*json/__init__\.py; rename the file"):
-            candidates(str(tmp_path / "json.py"))
