@@ -51,7 +51,7 @@ def main() -> None:
     study, name = load_study(Path(sys.argv[1])), sys.argv[2]
     trees = int(sys.argv[3]) if len(sys.argv) > 3 else TREES
     (card,) = (one for one in study.models if one.id == name)
-    forest = card.load(study.workspace, "cpu").estimator
+    forest = card.load("cpu").estimator
     own = study.data.factual_rows(card.training)
     chosen = own.inputs[own.spread(ROWS, np.random.default_rng(7601))]
     pair, all_pairs, difference = measure(forest, chosen, own.context, own.factor, trees)

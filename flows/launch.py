@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,15 @@ PORTS = {"http": 80, "https": 443}
 ANSWER_SECONDS = 5
 
 
-def launch(name: str, config: Path) -> Any:
-    """Run the flow ``name`` of the module of that name; returns what it returns.
+def launch(name: str, config: Path, *work: Any) -> Any:
+    """Run the function ``name`` of the module of that name as a flow; returns what it returns.
+
+    Parameters
+    ----------
+    config
+        The study's file, which Prefect shows as the flow's parameter.
+    work
+        What the function is called with.
 
     From here on SIGTERM, and SIGHUP when the terminal closes, end this process as Ctrl-C does.
 
@@ -33,11 +41,11 @@ def launch(name: str, config: Path) -> Any:
     own = None if os.environ.get("PREFECT_API_URL") else OwnServer()
     if own is not None:
         os.environ["PREFECT_API_URL"] = own.url  # read when Prefect is imported
-    flow = getattr(import_module(f"flows.{name}"), name)  # which takes as long as the start
+    carry_out = getattr(import_module(f"flows.{name}"), name)  # takes as long as the start
     if own is not None:
         own.wait()
     try:
-        return _without_heartbeats(flow, config)
+        return _as_flow(name, partial(carry_out, *work), config)
     except DecafError:
         raise
     except Exception as error:
@@ -45,12 +53,17 @@ def launch(name: str, config: Path) -> Any:
         raise
 
 
-def _without_heartbeats(flow: Callable[[Path], Any], config: Path) -> Any:
-    """Nobody listens to heartbeats, and a flow would wait a second for the end of their thread."""
+def _as_flow(name: str, carry_out: Callable[[], Any], config: Path) -> Any:
+    from prefect import flow
     from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
+    @flow(name=name, flow_run_name=name + "-{config.stem}")
+    def whole(config: Path) -> Any:
+        return carry_out()
+
+    # Nobody listens to heartbeats, and a flow would wait a second for the end of their thread.
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
-        return flow(config)
+        return whole(config)
 
 
 def _raise_if_lost(url: str, error: Exception) -> None:

@@ -8,8 +8,9 @@ from distributed import Client
 from decaf.errors import DecafError, OrchestrationLost
 from decaf.plan.units import Unit
 from tasks.cluster.drive import drive
-from tasks.plan import AuditPlan, order_of
-from tasks.progress import WorkProgress, announce
+from tasks.order import order_of
+from tasks.plan import AuditPlan
+from tasks.progress import WorkProgress, announce, progress_of
 from tasks.units.orders import Done, run_order, smoke_test_model
 
 
@@ -69,9 +70,52 @@ def compute(
         drive(client, run_order, orders, [order.label for order in orders], report, rank)
 
 
-def compute_locally(plan: AuditPlan, inputs: Path) -> None:
-    """Compute what reads the whole warehouse, in the order of the plan; each is one commit."""
-    for group in plan.pending_orders(local=True):
+def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
+    """Train what is missing, and choose epochs; one training per worker at a time.
+
+    A training that fails stops no other.
+
+    Raises
+    ------
+    BadInput
+        When trainings failed because of what was given: all models that failed, and why.
+    ScoringFailed
+        When they failed for another reason.
+    """
+    if not (groups := plan.trainings):
+        return
+    orders = [order_of(plan, group, inputs, None) for group in groups]
+    with progress_of(len(orders), "models trained") as progress:
+        drive(
+            client,
+            run_order,
+            orders,
+            [group[0].name for group in groups],
+            lambda done: progress.advance(done.label, 0),
+        )
+
+
+def fit(plan: AuditPlan, inputs: Path) -> None:
+    """Fit the paths that need it over all clean inputs, and draw their random starts.
+
+    Raises
+    ------
+    DataError
+        When the inputs are not what a path can be fitted to.
+    WriteFailed
+        When the workspace takes no more data.
+    """
+    _compute_locally(plan, "fit", inputs)
+
+
+def analyse(plan: AuditPlan, inputs: Path) -> None:
+    """Compute what reads the whole warehouse, in the order of the plan."""
+    _compute_locally(plan, "analyse", inputs)
+
+
+def _compute_locally(plan: AuditPlan, kind: str, inputs: Path) -> None:
+    """Compute units beside the flow; each is one commit."""
+    for group in plan.of_study(kind):
         run_order(order_of(plan, group, inputs, None))
 
 

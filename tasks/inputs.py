@@ -3,13 +3,11 @@
 from pathlib import Path
 
 from decaf.data.input_store import input_file, store_inputs
-from decaf.data.pairs import PairSet
-from decaf.plan.study import Study
 from tasks.plan import AuditPlan
 from tasks.progress import announce
 
 
-def store_pairs(study: Study, pairs: PairSet) -> Path:
+def store_pairs(plan: AuditPlan) -> Path:
     """Check that the pairs can be paired and store their clean inputs once; returns the file.
 
     Raises
@@ -17,6 +15,7 @@ def store_pairs(study: Study, pairs: PairSet) -> Path:
     DataError
         Naming the inputs that cannot be used.
     """
+    study, pairs = plan.given, plan.pairs
     if not input_file(study.workspace, pairs.input_set).exists():
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)

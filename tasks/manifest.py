@@ -7,8 +7,9 @@ import pyarrow as pa
 
 from decaf.data.pairs import PairSet
 from decaf.foundation.digests import short
-from tasks.editions import FORCINGS, OUTCOMES
-from tasks.plan import AuditPlan, software
+from tasks.editions import FORCINGS, OUTCOMES, commit_forcing
+from tasks.order import software
+from tasks.plan import AuditPlan
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.tables.declarations import (
@@ -94,6 +95,14 @@ def commit_outcome(plan: AuditPlan, forward_rows: int, quarantined_count: int) -
     commit(plan.root, OUTCOMES, plan.study.study, plan.run_id, {"run_outcomes": rows}, at=at)
 
 
+def record_forced(plan: AuditPlan) -> str:
+    """Record which units were forced, before any of them is computed; says how many they are."""
+    if not plan.forced:
+        return "forced already since the last finished run, or not there yet: going on with that"
+    commit_forcing(plan.root, plan.study.study, plan.forced)
+    return f"{len(plan.forced)} units of work are computed again"
+
+
 def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
     rows = [
         {
@@ -143,7 +152,7 @@ def _model_rows(plan: AuditPlan) -> pa.Table:
                 "architecture": card.origin,
                 "weights_sha256": weights[card.id],
                 "card": card.model_dump_json(),
-                "training": card.training_record(plan.study.workspace),
+                "training": card.training_record(),
             }
         )
     return _table(MODELS, rows)

@@ -1,11 +1,9 @@
 """What an audit has to do: its units, less those that the warehouse holds already."""
 
-import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.metadata import version
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,40 +13,26 @@ from decaf.data.input_store import channels_first, input_file, open_inputs
 from decaf.data.pairs import InputSet, PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.readiness import carry_out
-from decaf.plan.preparation import fitted_paths, start_files, untrained
+from decaf.models.trainable import TrainableCard
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
 from decaf.scoring.planner import plan_states
-from tasks.cluster.worker import ModelOrder
-from tasks.editions import FIRST, Editions, commit_forcing, forced, read_editions
+from tasks.editions import FIRST, Editions, forced, read_editions
 from tasks.reasons import Reason, history, reasons_of
-from tasks.units.bench import Order
+from tasks.trained import Trained, trained
+from tasks.units.fit import fitted_paths, starts_file
+from tasks.units.kind import Kind
 from tasks.units.kinds import KINDS
-from tasks.units.orders import UNITS, commit_key, model_order, together
-from tasks.units.scope import Scope
+from tasks.units.orders import UNITS, commit_key, missing_files, together
+from tasks.units.scope import Scope, of_kind
 from warehouse import storage
 from warehouse.commits import layout, receipts
-from warehouse.commits.lock import study_lock
 from warehouse.commits.migrations import check_version, units_set_aside
 from warehouse.storage import Root
 
-LIBRARIES = (
-    "lime",
-    "numba",
-    "numpy",
-    "pillow",
-    "pyarrow",
-    "safetensors",
-    "scikit-learn",
-    "shap",
-    "timm",
-    "torch",
-    "torchvision",
-    "xgboost-cpu",
-)
-
-
+PREPARING = [kind for kind in KINDS.values() if kind.prepares]
+OTHERS = [kind for kind in KINDS.values() if not kind.prepares]
 SCORED = ("predict", "score")
 """Kinds of units that go through a model together."""
 
@@ -57,7 +41,12 @@ SCORED = ("predict", "score")
 class AuditPlan:
     """The units of a study against what is committed."""
 
+    given: Study
+    """As it was configured."""
     study: Study
+    """With the models that can be scored: those that are trained, at the epochs that are chosen."""
+    waiting: tuple[TrainableCard, ...]
+    """Models that have to be trained before."""
     root: Root
     pairs: PairSet
     foregrounds: InputSet | None
@@ -104,12 +93,13 @@ class AuditPlan:
     @cached_property
     def fitted_paths(self) -> dict[str, RevealPath]:
         """Reveal paths with what they take from the clean inputs."""
-        return fitted_paths(self.study, self.pairs)
+        return fitted_paths(self.study, self.pairs.input_set.digest)
 
     @cached_property
     def start_files(self) -> dict[str, Path]:
         """File of the random starts of each path, if it has any."""
-        return start_files(self.study, self.pairs)
+        fits = of_kind(self.units, "fit")
+        return {unit.name: starts_file(unit, self.study) for unit in fits}
 
     @cached_property
     def source_ids(self) -> list[str]:
@@ -123,24 +113,33 @@ class AuditPlan:
         new = {unit.key: commit_key(group) for group in planned for unit in group}
         return {**self.committed, **new}
 
-    def pending_orders(self, *, local: bool = False) -> list[tuple[Unit, ...]]:
-        """Units that are computed together: on workers, or beside the flow."""
-        units = [unit for unit in self.pending if KINDS[unit.kind].is_local == local]
-        return together(units)
+    @property
+    def is_done(self) -> bool:
+        """Whether the run has been completed and checked, and nothing of it is missing."""
+        return self.is_finished and not self.reasons
+
+    @property
+    def by_model(self) -> dict[str, list[tuple[Unit, ...]]]:
+        """What workers compute with models, model by model: a worker loads each of them once."""
+        work: dict[str, list[tuple[Unit, ...]]] = {card.id: [] for card in self.study.models}
+        for group in together(unit for unit in self.pending if unit.model_id is not None):
+            work[group[0].model_id].append(group)
+        return {model_id: groups for model_id, groups in work.items() if groups}
+
+    @property
+    def trainings(self) -> list[tuple[Unit, ...]]:
+        """Trainings, and choices of their epochs, that workers have to do."""
+        return together(unit for unit in self.pending if unit.kind in ("train", "choose"))
+
+    def of_study(self, kind: str) -> list[tuple[Unit, ...]]:
+        """Units of one kind that have to be computed beside the flow."""
+        return together(of_kind(self.pending, kind))
 
 
-def by_model(plan: AuditPlan) -> dict[str, list[tuple[Unit, ...]]]:
-    """What workers have to do, in the order of the models: a worker loads each of them once."""
-    work: dict[str, list[tuple[Unit, ...]]] = {card.id: [] for card in plan.study.models}
-    for group in plan.pending_orders():
-        work[group[0].model_id].append(group)
-    return {model_id: groups for model_id, groups in work.items() if groups}
-
-
-def missing_inputs(scope: Scope) -> list[str]:
+def missing_inputs(scope: Scope, waiting: Sequence[TrainableCard]) -> list[str]:
     """Look for all that a run needs beside its pairs; remarks on what it will not use.
 
-    A model that is to be trained needs what its recipe needs, any other one its weights.
+    A model that waits for its training needs what its recipe needs, any other one its weights.
 
     Raises
     ------
@@ -157,15 +156,22 @@ def missing_inputs(scope: Scope) -> list[str]:
 
     study = scope.study
     checks = [("score", check) for check in study.score.checks()]
-    checks += [(card.id, check) for card in study.models for check in card.checks(study.workspace)]
+    checks += [(card.id, check) for card in (*study.models, *waiting) for check in card.checks()]
     return carry_out([*checks, ("paths", pairs_are_there), ("labels", foregrounds_are_there)])
 
 
-def plan_units(scope: Scope, editions: Editions = FIRST) -> tuple[Unit, ...]:
-    """All units of a study, whether or not they have been computed; needs no torch.
+def plan_units(
+    scope: Scope,
+    kinds: Iterable[Kind] = KINDS.values(),
+    planned: Sequence[Unit] = (),
+    editions: Editions = FIRST,
+) -> tuple[Unit, ...]:
+    """Units of a study, whether or not they have been computed; needs no torch.
 
     Parameters
     ----------
+    planned
+        Units of the kinds before these; they come first in the result.
     editions
         Of the units that were forced.
 
@@ -174,10 +180,42 @@ def plan_units(scope: Scope, editions: Editions = FIRST) -> tuple[Unit, ...]:
     BadInput
         When the study, its data or a model's files cannot be used.
     """
-    units: list[Unit] = []
-    for kind in KINDS.values():
+    units = list(planned)
+    for kind in kinds:
         units += [editions.applied(unit) for unit in kind.plan(scope, tuple(units))]
     return tuple(units)
+
+
+class Planned(NamedTuple):
+    """Units of a study in their editions, against what is committed."""
+
+    trained: Trained
+    scope: Scope
+    """Of the models that can be scored."""
+    units: tuple[Unit, ...]
+    committed: dict[str, str]
+
+
+def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Planned:
+    """Plan what prepares others; then, with the models that trainings have made, the others."""
+    preparing = plan_units(Scope(study, pairs), PREPARING, editions=editions)
+    made = committed_units(root, study.study, preparing)
+    without_files = missing_files((unit for unit in preparing if unit.key in made), study)
+    ready = trained(study, root, preparing, _without(made, without_files))
+    own = study.model_copy(update={"models": ready.models})
+    scope = Scope(own, pairs, ready.trained_by)
+    units = plan_units(scope, OTHERS, preparing, editions)
+    committed = committed_units(root, study.study, units[len(preparing) :]) | made
+    # Nobody needs a fitted path, or its starts, where all that it reveals is stored.
+    needed = {
+        maker.key for unit in units if unit.key not in committed for maker in unit.made_by.values()
+    }
+    idle = {unit.key for unit in of_kind(preparing, "fit")} - needed
+    return Planned(ready, scope, units, _without(committed, without_files - idle))
+
+
+def _without(commits: Mapping[str, str], keys: Set[str]) -> dict[str, str]:
+    return {key: commit for key, commit in commits.items() if key not in keys}
 
 
 def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
@@ -194,26 +232,28 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         When weight files (all of them are named) or the warehouse cannot be used, or a name is of
         no unit.
     """
-    scope = Scope(study, pairs)
-    remarks = dict.fromkeys([*pairs.remarks, *missing_inputs(scope)])
     root = storage.resolved(study.warehouse)
     if storage.open(root).exists(layout.FORMAT):
         check_version(root)
     editions = read_editions(root, study.study)
-    units = plan_units(scope, editions)
-    committed = committed_units(root, study.study, units)
-    again = forced(units, committed, editions, force)
+    planned = _planned(study, pairs, root, editions)
+    again = forced(planned.units, planned.committed, editions, force)
     if again:
         editions = editions.with_next(again)
-        units = plan_units(scope, editions)
-        committed = committed_units(root, study.study, units)
+        planned = _planned(study, pairs, root, editions)
+    ready, scope, units, committed = planned
+    remarks = dict.fromkeys([*pairs.remarks, *missing_inputs(scope, ready.waiting)])
     missing = [unit for unit in units if unit.key not in committed]
-    slots = {one.slot for unit in missing for one in (unit, *unit.needs)}
+    slots = {
+        other.slot for unit in missing for other in (unit, *unit.needs, *unit.made_by.values())
+    }
     before = history(root, study.study, slots)
     set_aside = units_set_aside(root, study.study) if missing else {}
     run_id = run_id_of(study.study, units)
     return AuditPlan(
-        study=study,
+        given=study,
+        study=scope.study,
+        waiting=ready.waiting,
         root=root,
         pairs=pairs,
         foregrounds=scope.foregrounds,
@@ -227,28 +267,6 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
     )
 
 
-def force_units(study: Study, names: Sequence[str]) -> str:
-    """Let the next run of a study compute units again; says in words how many.
-
-    A model that waits for its training has none yet.
-
-    Raises
-    ------
-    BadInput
-        When the study cannot be planned, or a name is of no unit.
-    """
-    missing = untrained(study)
-    trained = tuple(card for card in study.models if card not in missing)
-    study = study.model_copy(update={"models": trained})
-    with study_lock(storage.resolved(study.warehouse), study.study):
-        plan = plan_audit(study, study.pair_set(), names)
-        if plan.forced:
-            commit_forcing(plan.root, study.study, plan.forced)
-    if not plan.forced:
-        return "forced already since the last finished run, or not there yet: going on with that"
-    return f"{len(plan.forced)} units of work are computed again"
-
-
 def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, str]:
     """Commits by the keys of the units that they hold.
 
@@ -260,7 +278,7 @@ def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, 
     WarehouseError
         When a receipt is damaged.
     """
-    names = receipts.keys(root, UNITS, study)
+    names = receipts.keys(root, UNITS, study) if units else ()
     committed: dict[str, str] = {}
     for group in together(units):
         if (key := commit_key(group)) in names:
@@ -272,58 +290,6 @@ def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, 
                 if key in wanted:
                     committed.setdefault(key, receipt.key)
     return committed
-
-
-def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Path | None) -> Order:
-    """What a worker needs to know to compute units together.
-
-    Parameters
-    ----------
-    inputs
-        File of the clean inputs.
-    images
-        File of the images that labels need.
-    """
-    study, first = plan.study, units[0]
-    is_local = KINDS[first.kind].is_local
-    block = None if first.block is None else plan.pairs.block(plan.blocks[first.block])
-    needed = [need for unit in units for need in unit.needs]
-    known = () if is_local else stored_beside(plan, first)
-    fitted = {"paths": plan.fitted_paths}
-    return Order(
-        root=plan.root,
-        study=study.model_copy(update=fitted if is_local else fitted | {"models": ()}),
-        key=commit_key(units),
-        units=units,
-        model=None if is_local else _model_order(study, (*units, *needed)),
-        block=block,
-        source_positions=np.searchsorted(plan.source_ids, block.source_ids if block else []),
-        pairs=plan.pairs if is_local else None,
-        inputs=inputs,
-        foregrounds=images,
-        starts={} if is_local else plan.start_files,
-        known=known,
-        stored={} if is_local else {one.key: plan.commits[one.key] for one in (*needed, *known)},
-        software=software(),
-    )
-
-
-def stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
-    """Stored scores of the same model and block, for a unit that goes through the model too."""
-    if unit.kind not in SCORED:
-        return ()
-    return tuple(
-        other
-        for other in plan.of_block.get((unit.model_id, unit.block), ())
-        if other.key not in plan.reasons
-    )
-
-
-def _model_order(study: Study, units: Iterable[Unit]) -> ModelOrder:
-    """The model of units, which must be that of their parts."""
-    scored = next(unit for unit in units if "weights" in unit.parts)
-    card = next(card for card in study.models if card.id == scored.model_id)
-    return model_order(study, card, scored.parts)
 
 
 class RowCount(NamedTuple):
@@ -341,7 +307,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
     DataError
         When an input cannot be read.
     """
-    paths = fitted_paths(study, pairs)
+    paths = fitted_paths(study, pairs.input_set.digest)
     path = input_file(study.workspace, pairs.input_set)
     planned = naive = 0
     with ThreadPoolExecutor() as pool:
@@ -366,10 +332,3 @@ def run_id_of(study: str, units: Iterable[Unit]) -> str:
 def _newest_run(root: Root, study: str) -> str | None:
     runs = list(receipts.read_kind(root, "runs", study))
     return max(runs, key=lambda receipt: receipt.committed_at).key if runs else None
-
-
-@cache
-def software() -> dict[str, str]:
-    """Versions of what computes the numbers."""
-    found = {name: version(name) for name in LIBRARIES}
-    return {"decaf": version("decaf-audit"), "python": platform.python_version(), **found}

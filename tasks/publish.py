@@ -4,7 +4,6 @@ from pathlib import Path
 
 from tasks.manifest import commit_outcome, commit_run
 from tasks.plan import AuditPlan
-from warehouse.commits.lock import study_lock
 from warehouse.query.catalog import connect
 from warehouse.report.page import write_report
 from warehouse.report.paper.page import write_paper_page
@@ -26,8 +25,7 @@ def finish(plan: AuditPlan) -> None:
 
 def show_again(plan: AuditPlan) -> None:
     """Make a finished run the current one of its study again, and write its report."""
-    with study_lock(plan.root, plan.study.study):
-        commit_run(plan)
+    commit_run(plan)
     publish(plan.root, plan.study.study, plan.study.report_file)
 
 

@@ -152,14 +152,20 @@ def _reason(unit: Unit, before: Mapping[Slot, Before], reasons: Mapping[str, Rea
     own = before.get(unit.slot)
     if own is not None and own.key == unit.key:
         return Reason("result missing", "")
+
+    def is_new(other: Unit) -> bool:
+        return other.key != getattr(before.get(other.slot), "key", "")
+
     if own is not None and (changed := changed_parts(own.parts, unit.parts)):
-        if changed == [EDITION]:
-            return Reason("forced", "")
-        return Reason("part changed", ", ".join(changed))
+        makers = {part: unit.made_by[part] for part in changed if part in unit.made_by}
+        if roots := [part for part in changed if part not in makers or not is_new(makers[part])]:
+            is_forced = roots == [EDITION]
+            return Reason("forced", "") if is_forced else Reason("part changed", ", ".join(roots))
+        return Reason("cascade", makers[changed[0]].kind)
     running = [need for need in unit.needs if need.key in reasons]
     if own is None and not running:
         return Reason("first run", "")
-    others = [need for need in unit.needs if need.key != getattr(before.get(need.slot), "key", "")]
+    others = [need for need in unit.needs if is_new(need)]
     # A unit that only lost one of its needs has none that differs: the first one left is named.
     followed = running or others or unit.needs
     return Reason("cascade", followed[0].kind)

@@ -136,6 +136,18 @@ def has_an_identity(trial: Trial) -> None:
     )
 
 
+def says_whether_its_starts_are_drawn(trial: Trial) -> None:
+    """has_drawn_start is whether starts are drawn, and of no pair."""
+    for tiny in _taken(trial):
+        revealed = tiny.path.reveal(tiny.block, tiny.inputs, tiny.path.grid(GRID))
+        is_drawn = revealed.draw.shape[-1] > 0 and not tiny.path.start.of_pair
+        require(
+            tiny.path.has_drawn_start == is_drawn,
+            f"has_drawn_start is {tiny.path.has_drawn_start}; reveal() names draws of "
+            f"{revealed.draw.shape[-1]} words, and start.of_pair is {tiny.path.start.of_pair}",
+        )
+
+
 def _require_near(tiny: Tiny, states: NDArray[Any], expected: NDArray[Any], complaint: str) -> None:
     """Refuse a difference above the tolerance; the complaint has a place for it."""
     difference = np.abs(states - expected).max()
@@ -176,8 +188,9 @@ def _block(minus: int, context: tuple[int, int] | None = None) -> PairBlock:
 
 def _plan(trial: Trial, kind: str, block: PairBlock, inputs: NDArray[Any]) -> Tiny:
     folder = trial.folder / kind.replace(" ", "_")
-    path = trial.member.fitted(folder, "tiny")
-    path.fit([as_taken(inputs)])
+    path, file = trial.member.fitted(folder, "tiny"), trial.member.fitted_file(folder, "tiny")
+    if file is not None:
+        path.fit([as_taken(inputs)], file)
     return Tiny(kind, path, block, inputs, plan_states(block, inputs, {NAME: path}, GRID))
 
 

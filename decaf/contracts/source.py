@@ -17,7 +17,7 @@ def is_known_by_digests(trial: Trial) -> None:
     """weights_digest() and preprocessing_digest are texts, the same each time."""
     card = trial.member
     for name, digest in (
-        ("weights_digest()", lambda: card.weights_digest(trial.folder)),
+        ("weights_digest()", lambda: card.weights_digest()),
         ("preprocessing_digest", lambda: card.preprocessing_digest),
     ):
         text = same_twice(digest, f"{name} differs when it is asked again")
@@ -30,7 +30,7 @@ def is_known_by_digests(trial: Trial) -> None:
 
 def answers_a_batch(trial: Trial) -> None:
     """outputs() turns a batch into one row of numbers each, whatever the batch."""
-    model = trial.member.load(trial.folder, "cpu")
+    model = trial.member.load("cpu")
     require(
         getattr(model, "output", None) in get_args(Output),
         f"the model's 'output' is {getattr(model, 'output', None)!r}; expected one of "

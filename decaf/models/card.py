@@ -56,13 +56,8 @@ class ModelCard(Settings, ABC):
         """Digest of everything on the card that changes outputs, except the weights."""
 
     @abstractmethod
-    def weights_digest(self, workspace: Path) -> str:
+    def weights_digest(self) -> str:
         """Digest of what is scored, from files alone.
-
-        Parameters
-        ----------
-        workspace
-            Folder of the study for what it makes itself.
 
         Raises
         ------
@@ -71,7 +66,7 @@ class ModelCard(Settings, ABC):
         """
 
     @abstractmethod
-    def load(self, workspace: Path, device: str) -> Model:
+    def load(self, device: str) -> Model:
         """Make the model ready for inputs.
 
         Raises
@@ -80,20 +75,16 @@ class ModelCard(Settings, ABC):
             When the files do not make the model that the card describes.
         """
 
-    def checks(self, workspace: Path) -> tuple[Check, ...]:
+    def checks(self) -> tuple[Check, ...]:
         """What to look for before any work begins."""
 
         def weights_are_there() -> tuple[str, ...]:
-            self.weights_digest(workspace)
+            self.weights_digest()
             return ()
 
         return (weights_are_there,)
 
-    def is_untrained(self, workspace: Path) -> bool:
-        """Whether the study has to train the model before it can be scored."""
-        return False
-
-    def training_record(self, workspace: Path) -> str | None:
+    def training_record(self) -> str | None:
         """What the study's own training of the model was and gave, as JSON."""
         return None
 

@@ -2,61 +2,96 @@
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
-from decaf.foundation.digests import short
+from decaf.errors import ModelError
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import Settings
 from decaf.models.card import ModelCard
+from decaf.models.epoch_rules.base import EpochRule
+from decaf.models.training.files import read_outcome
 
 
 class TrainableCard(ModelCard, ABC):
-    """A card of which a recipe can take the place of a file."""
+    """A card of which a recipe can take the place of a file.
+
+    A card with a recipe is untrained until :meth:`trained` gives it the file that its training
+    made. Several cards may have one training: those whose training parts are equal.
+    """
 
     training: Settings | None = Field(None, description="recipe that makes the model")
+    _file: Path | None = PrivateAttr(None)
 
     @property
     @abstractmethod
-    def recipe_digest(self) -> str:
-        """Digest of what training would make."""
+    def training_parts(self) -> dict[str, str]:
+        """What determines the files that the training makes, by name."""
 
     @property
     @abstractmethod
     def trained_suffix(self) -> str:
         """Kind of the file that training makes."""
 
-    @abstractmethod
-    def train(self, workspace: Path, device: str) -> None:
-        """Carry out the recipe, unless its file is there; the file appears whole or not at all."""
+    @property
+    def kept_epochs(self) -> tuple[int, ...]:
+        """Epochs of the training whose weights stay beside those that it ends with."""
+        return ()
+
+    @property
+    def chooser(self) -> EpochRule | None:
+        """Rule that chooses epochs of the training, each of which is a model then."""
+        return None
 
     @abstractmethod
-    def training_outcome(self, path: Path) -> dict[str, Any] | None:
-        """What came out of the training that made a file; None when it was not made here."""
+    def train(self, file: Path, device: str) -> None:
+        """Carry out the recipe, unless ``file`` is there; it appears whole, after all others."""
 
     def training_checks(self) -> tuple[Check, ...]:
         """What to look for before training: nothing, unless the recipe needs files."""
         return ()
 
-    def checks(self, workspace: Path) -> tuple[Check, ...]:
+    def checks(self) -> tuple[Check, ...]:
         """What training needs, or the file that it made."""
-        return self.training_checks() if self.is_untrained(workspace) else super().checks(workspace)
+        return self.training_checks() if self.is_untrained else super().checks()
 
-    def trained_file(self, workspace: Path) -> Path:
-        """Where training puts its file: known by the recipe, so another one is trained anew."""
-        name = f"{self.id}-{short(self.recipe_digest)}{self.trained_suffix}"
-        return workspace / "checkpoints" / name
+    @property
+    def is_untrained(self) -> bool:
+        """Whether the study has to train the model before it can be scored."""
+        return self.training is not None and self._file is None
 
-    def is_untrained(self, workspace: Path) -> bool:
-        """Whether the recipe has not made its file yet."""
-        return self.training is not None and not self.trained_file(workspace).exists()
+    @property
+    def trained_file(self) -> Path:
+        """What the training made of this model.
 
-    def training_record(self, workspace: Path) -> str | None:
+        Raises
+        ------
+        ModelError
+            When the card is untrained.
+        """
+        if self._file is None:
+            raise ModelError(f"model {self.id} is not trained yet; decaf run trains it")
+        return self._file
+
+    def trained(self, file: Path) -> Self:
+        """The card with the file that its training made."""
+        card = self.model_copy()
+        card._file = file
+        return card
+
+    def training_record(self) -> str | None:
         """Recipe and outcome as JSON."""
         if self.training is None:
             return None
-        outcome = self.training_outcome(self.trained_file(workspace))
+        outcome = read_outcome(self.trained_file)
         recipe = self.training.model_dump(mode="json")
         return json.dumps({"recipe": recipe, "outcome": outcome})
+
+
+def recipe_parts(recipe: Settings) -> dict[str, str]:
+    """What of a recipe determines what it makes: every key, as JSON."""
+    fields: Mapping[str, Any] = recipe.model_dump(mode="json")
+    return {name: json.dumps(value, sort_keys=True) for name, value in fields.items()}

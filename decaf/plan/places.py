@@ -12,6 +12,7 @@ from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation import strangers
 from decaf.foundation.plugins import clash, members, name_of
 from decaf.models.card import ModelCard
+from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
 from decaf.registry.entries import Registry
 from decaf.reveal.path import RevealPath
@@ -24,6 +25,7 @@ BASES: tuple[type, ...] = (
     ModelCard,
     NetworkRecipe,
     EstimatorRecipe,
+    EpochRule,
     AttributionMethod,
     Baseline,
     LabelSource,

@@ -90,7 +90,7 @@ def _resolved(study: Study, entry: Entry) -> Resolved:
         return Resolved(entry, problem=entry.problem)
     try:
         card = _card(entry, study.registry.fetch(entry, study.workspace))
-        weights, preprocessing = card.weights_digest(study.workspace), card.preprocessing_digest
+        weights, preprocessing = card.weights_digest(), card.preprocessing_digest
     except BadInput as error:
         return Resolved(entry, problem=str(error))
     name = NOT_OF_A_NAME.sub("_", entry.name).lstrip("._+-")[:LONGEST_NAME] or "model"

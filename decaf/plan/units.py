@@ -1,7 +1,7 @@
 """A unit of work: what is computed once, committed once, and known by what determines it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from decaf.foundation.digests import json_sha256, short
@@ -13,7 +13,8 @@ class Unit:
 
     Its key is a digest of its kind, its parts and the keys of what it needs: a unit whose parts are
     equal has equal results, so it is never computed twice. Everything that changes a result is a
-    part; nothing else is.
+    part; nothing else is. A file that another unit makes counts by its content: made again, and
+    equal, it changes no key.
     """
 
     kind: str
@@ -28,6 +29,8 @@ class Unit:
     """What determines the result, by name."""
     needs: "tuple[Unit, ...]" = ()
     """Units whose results it reads."""
+    made_by: "Mapping[str, Unit]" = field(default_factory=dict)
+    """Units that make a file which it reads, by the part that says what is in that file."""
     row_count: int | None = None
     """Rows that its result has; None where that depends on what comes out."""
 

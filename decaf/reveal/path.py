@@ -152,15 +152,21 @@ class RevealPath(ABC):
         """(n_stages,) this path's own stages, or the study's."""
         return default if self.stages is None else stage_grid(self.stages)
 
+    @property
+    def has_drawn_start(self) -> bool:
+        """Whether its starts are drawn and no input has part in them: a study draws them once."""
+        return False
+
+    def fitted_file(self, folder: Path, inputs_digest: str) -> Path | None:
+        """Where a study keeps what the path takes from all its clean inputs; None for nothing."""
+        return None
+
+    def fit(self, inputs: Iterable[Array], file: Path) -> None:  # noqa: B027 - most fit nothing
+        """Write the file of :meth:`fitted_file`, from batches (n, …) of all clean inputs."""
+
     def fitted(self, folder: Path, inputs_digest: str) -> "RevealPath":
-        """The path with what it takes from all clean inputs of a study, kept in a folder.
-
-        Itself for paths that take nothing from them.
-        """
+        """The path with the place of that file; itself for paths that have none."""
         return self
-
-    def fit(self, inputs: Iterable[Array]) -> None:  # noqa: B027 - most paths fit nothing
-        """Write what :meth:`fitted` refers to, from batches (n, …) of all clean inputs."""
 
     def identity(self, inputs_digest: str) -> dict[str, Any]:
         """What the states depend on, besides the grid; the digest is that of all clean inputs."""

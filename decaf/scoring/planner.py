@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start
-from decaf.scoring.starts import is_drawn
 
 CLEAN, START, NONE = -1, -2, -1
 """Rule numbers of clean inputs and of starts (rules of the paths count from 0), and no image."""
@@ -219,9 +218,7 @@ def plan_states(
         mixing={name: path.mixing(grids[name]) for name, path in paths.items()},
         grids=grids,
         drawn={
-            name: starts.index(path.start)
-            for name, path in paths.items()
-            if is_drawn(path, revealed[name])
+            name: starts.index(path.start) for name, path in paths.items() if path.has_drawn_start
         },
         rows={name: rows_of[name] for name in paths},
         clean_index=parts[-1],

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from decaf.errors import DataError, WriteFailed
 from decaf.foundation.files import mapped_array, refusals_as, replace_file
-from decaf.reveal.path import Revealed, RevealPath, Start, Words
+from decaf.reveal.path import Start, Words
 
 STARTS_AT_ONCE = 256
 
@@ -53,13 +53,8 @@ class StoredStarts:
         return _names(self.words)
 
 
-def is_drawn(path: RevealPath, revealed: Revealed) -> bool:
-    """Whether a path starts from draws that no input has part in: those are made once."""
-    return revealed.draw.shape[-1] > 0 and not path.start.of_pair
-
-
 def store_starts(path: Path, start: Start, draws: Iterable[Words], pattern: NDArray[Any]) -> None:
-    """Make every start once and write the file, whole or not at all; nothing where there is one.
+    """Make every start once and write the file, whole or not at all.
 
     Parameters
     ----------
@@ -73,8 +68,6 @@ def store_starts(path: Path, start: Start, draws: Iterable[Words], pattern: NDAr
     WriteFailed
         When the workspace takes no more data.
     """
-    if path.exists():
-        return
     words = np.unique(np.concatenate(list(draws)), axis=0)
     remedy = "free some space there, or set 'workspace:' to another folder"
     with refusals_as(WriteFailed, f"random starts cannot be stored in {path.parent}", remedy):

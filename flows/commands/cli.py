@@ -55,36 +55,9 @@ def options(
 @app.command()
 def run(config: Config, force: Force = None) -> None:
     """Run a study to its end, or what is left of it; the same command again resumes."""
-    from decaf.plan.preparation import untrained
-    from decaf.plan.study import load_study
-    from flows.commands import display
-    from flows.commands.reaudits import refuse_registry
-    from tasks.plan import force_units, plan_audit
-    from tasks.progress import announce
-    from tasks.publish import show_again
-    from warehouse.commits.writer import open_root
+    from flows.commands import runs
 
-    study = load_study(config)
-    refuse_registry(study, "run")
-    open_root(study.warehouse)
-    if force:
-        announce(force_units(study, force))
-    if not untrained(study):
-        plan = plan_audit(study, study.pair_set())
-        if plan.is_finished and not plan.pending:
-            if not (plan.is_current and study.report_file.exists()):
-                show_again(plan)
-            console.print(
-                f"nothing to do: all {len(plan.units)} units of study {study.study} are "
-                f"committed (run {plan.run_id[:12]}); no forward pass was made"
-            )
-            display.results(console, study)
-            return
-    from flows.launch import launch
-
-    announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
-    launch("audit", config)
-    display.results(console, study)
+    runs.run(console, config, force or ())
 
 
 @app.command()

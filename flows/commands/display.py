@@ -10,16 +10,11 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
-from decaf.data.pairs import PairSet
-from decaf.models.card import ModelCard
-from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
-from decaf.plan.units import Unit
 from flows.commands.terminal import say
-from tasks.plan import AuditPlan, count_rows, missing_inputs, plan_audit
+from tasks.plan import AuditPlan, count_rows, plan_audit
 from tasks.progress import clock
 from tasks.reasons import misses
-from tasks.units.scope import Scope
 from warehouse.commits.lock import is_held
 from warehouse.query.catalog import connect
 from warehouse.storage import Root
@@ -71,23 +66,19 @@ def plan(
     )
     for remark in pairs.remarks:
         say(console, remark)
-    missing = untrained(study)
-    planned = None if missing else plan_audit(study, pairs, force)
-    if planned is None:
-        _print_untrained(console, study, pairs, missing)
-    else:
-        _print_units(console, planned)
-        if explained:
-            _print_misses(console, planned)
-    _print_rows_left(console, study, pairs, planned and planned.pending)
+    planned = plan_audit(study, pairs, force)
+    if planned.waiting:
+        _print_waiting(console, planned)
+    _print_units(console, planned)
+    if explained:
+        _print_misses(console, planned)
+    _print_rows_left(console, planned)
     rows = count_rows(study, pairs)
     console.print(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
         f"were scored ({rows.naive / rows.planned:.2f} times as many)"
     )
-    # What is not there should be known before anything is trained, not after.
-    remarks = missing_inputs(Scope(study, pairs)) if planned is None else planned.remarks
-    for remark in remarks:
+    for remark in planned.remarks:
         if remark not in pairs.remarks:
             say(console, remark)
 
@@ -107,35 +98,28 @@ def _print_units(console: Console, planned: AuditPlan) -> None:
     console.print(table)
 
 
-def _print_rows_left(
-    console: Console, study: Study, pairs: PairSet, pending: Sequence[Unit] | None
-) -> None:
+def _print_rows_left(console: Console, planned: AuditPlan) -> None:
     """Rows that attribution methods still send through models; all of them before training."""
-    blocks = pairs.blocks(study.sources_per_block)
-    images = [len({pairs.pairs[row].plus for row in rows}) for rows in blocks]
+    pairs = planned.pairs.pairs
+    images = [len({pairs[row].plus for row in rows}) for rows in planned.blocks]
     table = table_of(None, ("attribution", "forward rows left", "backward rows left"))
-    for name, method in study.attributions.items():
-        if pending is None:
-            maps = sum(images) * len(study.models)
-        else:
-            units = [unit for unit in pending if (unit.kind, unit.name) == ("attribute", name)]
-            maps = sum(images[unit.block] for unit in units)
+    for name, method in planned.study.attributions.items():
+        units = [unit for unit in planned.pending if (unit.kind, unit.name) == ("attribute", name)]
+        maps = sum(images[unit.block] for unit in units) + sum(images) * len(planned.waiting)
         rows = (maps * calls for calls in (method.forward_calls, method.backward_calls))
         table.add_row(Text(name), *(f"{count:,}" for count in rows))
     if table.row_count:
         console.print(table)
 
 
-def _print_untrained(
-    console: Console, study: Study, pairs: PairSet, missing: Sequence[ModelCard]
-) -> None:
-    blocks = len(pairs.blocks(study.sources_per_block))
+def _print_waiting(console: Console, planned: AuditPlan) -> None:
+    waiting, models = planned.waiting, len(planned.study.models) + len(planned.waiting)
     console.print(
-        f"{len(missing)} models are to be trained first; then {len(study.models)} models are "
-        f"scored on {blocks} blocks of pairs"
+        f"{len(waiting)} models are to be trained first; then {models} models are scored on "
+        f"{len(planned.blocks)} blocks of pairs"
     )
     table = table_of(None, ("to be trained", "recipe"), 2)
-    for card in missing:
+    for card in waiting:
         table.add_row(Text(card.id), card.training.recipe)
     console.print(table)
 

@@ -91,7 +91,7 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
     root = open_root(study.warehouse)
     entries = _listed(study)
     if not is_unchanged(study, root, entries, pairs):
-        _audit(console, study, config, is_json=is_json)
+        _audit(console, study, pairs, config, is_json=is_json)
     elif is_json:
         say(console, json.dumps({"study": study.study, "changed": False}, indent=1))
     else:
@@ -102,11 +102,11 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
         )
 
 
-def _audit(console: Console, study: Study, config: Path, *, is_json: bool) -> None:
+def _audit(console: Console, study: Study, pairs: PairSet, config: Path, *, is_json: bool) -> None:
     from flows.launch import launch
 
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
-    summary = launch("reaudit", config)
+    summary = launch("reaudit", config, study, pairs)
     if is_json:
         say(console, json.dumps(summary, indent=1))
     else:

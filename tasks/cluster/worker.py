@@ -9,7 +9,6 @@ import resource
 import socket
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from decaf.errors import BadInput, ModelError
@@ -29,7 +28,6 @@ class ModelOrder:
     """Digest of the weights."""
     preprocessing: str
     """Digest of the preprocessing."""
-    workspace: Path
     device: str
 
 
@@ -57,9 +55,9 @@ def loaded_model(order: ModelOrder) -> Loaded:
         return Loaded(_held[0][1], 0.0)
     _held.clear()
     started = time.perf_counter()
-    model = order.card.load(order.workspace, choose_device(order.device))
+    model = order.card.load(choose_device(order.device))
     # Asked after loading: what changed before or meanwhile is noticed.
-    if order.card.weights_digest(order.workspace) != order.weights:
+    if order.card.weights_digest() != order.weights:
         raise ModelError(
             f"model {order.card.id} moved while it was being audited: what was loaded is not what "
             "was planned; run the same command again"

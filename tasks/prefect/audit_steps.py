@@ -9,52 +9,29 @@ from pathlib import Path
 from distributed import Client
 from prefect.states import State
 
-from decaf.data.pairs import PairSet
 from decaf.errors import DiskRefuses
-from decaf.plan.study import Study
 from decaf.plan.units import Unit
-from tasks.compute import compute as compute_units
-from tasks.compute import compute_locally, smoke_test_models
-from tasks.fit import fit_paths
+from tasks import compute as computing
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.manifest import commit_run
-from tasks.plan import AuditPlan, by_model, missing_inputs, plan_audit
+from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect.step import step
-from tasks.progress import WorkProgress, announce, progress_of
+from tasks.progress import WorkProgress, progress_of
 from tasks.publish import finish, publish
-from tasks.train import train_models
-from tasks.units.scope import Scope
 from tasks.verify import verify
 
-fit = step(fit_paths, name="fit")
 store = step(store_pairs, name="store")
-train = step(train_models, name="train")
-smoke_test = step(smoke_test_models, name="smoke_test")
-analyse = step(compute_locally, name="analyse")
+fit = step(computing.fit, name="fit")
+train = step(computing.train, name="train")
+begin = step(commit_run, name="begin")
+smoke_test = step(computing.smoke_test_models, name="smoke_test")
+analyse = step(computing.analyse, name="analyse")
 
 
 @step
-def pair(study: Study) -> PairSet:
-    """Read file names and digests; write nothing. Says what of the data is not used."""
-    pairs = study.pair_set()
-    for remark in pairs.remarks:
-        announce(remark)
-    return pairs
-
-
-@step
-def check_inputs(study: Study, pairs: PairSet) -> None:
-    """Look for all that models and their training need. Says what of it is not used."""
-    for remark in missing_inputs(Scope(study, pairs)):
-        announce(remark)
-
-
-@step
-def plan(study: Study, pairs: PairSet) -> AuditPlan:
-    """Read weights' digests and receipts; commit the run's manifest, unless it is there."""
-    planned = plan_audit(study, pairs)
-    commit_run(planned)
-    return planned
+def plan(plan: AuditPlan) -> AuditPlan:
+    """Plan again, with what trainings have made by now; the same plan where there were none."""
+    return plan_audit(plan.given, plan.pairs) if plan.trainings else plan
 
 
 @step
@@ -75,7 +52,7 @@ def compute_model(
     progress: WorkProgress,
 ) -> None:
     """Score, route and measure one model; commit all of it; what is committed is passed over."""
-    compute_units(client, plan, groups, inputs, images, progress, rank)
+    computing.compute(client, plan, groups, inputs, images, progress, rank)
 
 
 def compute(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, State]:
@@ -97,7 +74,7 @@ def compute(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, State]:
             refused.append(state)
         return state
 
-    work = by_model(plan)
+    work = plan.by_model
     count = sum(len(group) for groups in work.values() for group in groups)
     with (
         progress_of(count, "units of work") as progress,

@@ -6,9 +6,7 @@ from pathlib import Path
 from distributed import Client
 from prefect.states import State
 
-from decaf.data.pairs import PairSet
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
-from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
 from tasks import compute
 from tasks.plan import AuditPlan, plan_audit
@@ -26,15 +24,10 @@ judge = step(judging.judge_newest, name="judge")
 notify = step(notifying.notify, name="notify")
 
 
-def needs_workers(study: Study, pairs: PairSet) -> bool:
-    """Whether a model has to be trained, or a unit to be computed."""
-    return bool(untrained(study) or plan_audit(study, pairs).pending_orders())
-
-
 @step
-def smoke_test(client: Client, study: Study, pairs: PairSet, inputs: Path) -> dict[str, str]:
+def smoke_test(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, str]:
     """Load each model that has work; why models cannot be loaded or scored, by the model."""
-    return compute.unusable_models(client, plan_audit(study, pairs), inputs)
+    return compute.unusable_models(client, plan, inputs)
 
 
 def problems_of(states: Mapping[str, State]) -> dict[str, str]:
@@ -53,20 +46,27 @@ def problems_of(states: Mapping[str, State]) -> dict[str, str]:
     return {model_id: str(error) for model_id, error in errors.items()}
 
 
-def leave_out(diff: RegistryDiff, problems: Mapping[str, str]) -> RegistryDiff:
-    """The registry without the models that have a problem; says so.
+def leave_out(
+    diff: RegistryDiff, plan: AuditPlan, problems: Mapping[str, str]
+) -> tuple[RegistryDiff, AuditPlan | None]:
+    """The registry without the models that have a problem, and the plan of what is left; says so.
+
+    The plan is None where nothing is left, and as it was where there is no problem.
 
     Raises
     ------
     ScoringFailed
         When such a model is not of the registry but of the configuration.
     """
+    if not problems:
+        return diff, plan
     entries = {resolved.model_id for resolved in diff.resolved}
     for model_id, problem in problems.items():
         if model_id not in entries:
             raise ScoringFailed(f"model {model_id} of 'models:' cannot be audited: {problem}")
         announce(f"{model_id} is left out: {problem}")
-    return diff.without(problems)
+    diff = diff.without(problems)
+    return diff, plan_audit(diff.audited, plan.pairs) if diff.audited.models else None
 
 
 @step

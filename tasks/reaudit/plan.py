@@ -10,10 +10,12 @@ import pyarrow as pa
 from decaf.data.pairs import PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.strangers import code_of
+from decaf.models.card import ModelCard
+from decaf.models.trainable import TrainableCard
 from decaf.plan.resolution import Resolved, listed, models_of, resolve
 from decaf.plan.study import Study
 from decaf.registry.entries import Entry
-from tasks.plan import software
+from tasks.order import software
 from tasks.units.kinds import KINDS
 from warehouse.commits import receipts
 from warehouse.commits.receipts import Receipt
@@ -30,6 +32,9 @@ NONE, VERSION, NEW = "none", "version", "new"
 
 DECISIVE = ("score", "pairs", "paths", "stages", "epsilon", "code")
 """Inputs that change what is found of every model, by the name that is shown."""
+
+AUDITED_EPOCHS = {"epoch", "epoch_rule"}
+"""Keys of a card that say which weights of its training are audited."""
 
 Row = dict[str, Any]
 
@@ -163,11 +168,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
             name: baseline.model_dump(mode="json") for name, baseline in study.baselines.items()
         },
     }
-    configured = [
-        [card.id, card.weights_digest(study.workspace), card.preprocessing_digest]
-        for card in study.models
-        if not card.is_untrained(study.workspace)
-    ]
+    configured = [[card.id, _origin(card), card.preprocessing_digest] for card in study.models]
     images, paths = pairs.input_set.digest, study.paths.items()
     return {
         "score": json_sha256(study.score.identity()),
@@ -182,6 +183,13 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         "models": json_sha256(configured),
         **code_of(*study.members),
     }
+
+
+def _origin(card: ModelCard) -> Any:
+    """What the weights of a configured model are, or what determines its training."""
+    if isinstance(card, TrainableCard) and card.training is not None:
+        return [card.training_parts, card.model_dump(mode="json", include=AUDITED_EPOCHS)]
+    return card.weights_digest()
 
 
 def newest(root: Root, study: str) -> PreviousAudit | None:

@@ -37,7 +37,8 @@ class Attribute(Kind):
             for block in scope.blocks:
                 shared = scope.scored(card.id, block) | {"code": str(self.code)}
                 for name, own in methods.items():
-                    yield Unit(self.name, name, card.id, block.number, shared | own)
+                    made_by, parts = scope.made_by(card.id), shared | own
+                    yield Unit(self.name, name, card.id, block.number, parts, made_by=made_by)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Attribute q of every factual image; sum what lies where each of its pairs differs."""

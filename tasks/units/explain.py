@@ -50,7 +50,13 @@ class Explain(Kind):
                     "code": str(self.code),
                 }
                 yield Unit(
-                    self.name, method, card.id, None, parts, row_count=len(baseline.components)
+                    self.name,
+                    method,
+                    card.id,
+                    None,
+                    parts,
+                    made_by=scope.made_by(card.id),
+                    row_count=len(baseline.components),
                 )
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
@@ -90,7 +96,7 @@ def _recipe_digest(card: ModelCard) -> str:
             "audited rows are drawn: 'baselines:' cannot explain it; name other 'models:' or "
             "'families:' there"
         )
-    return card.recipe_digest
+    return json_sha256(card.training_parts)
 
 
 def _probability(bench: Bench, method: str) -> Callable[[NDArray[np.float32]], NDArray[np.float64]]:

@@ -2,10 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
+from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.units.scope import Scope
 from warehouse.tables.columns import Table
@@ -28,7 +30,10 @@ class Kind(ABC):
     uses_model: ClassVar[bool] = True
     """Whether computing its units takes a model, so that what it takes is a row of costs."""
     is_local: ClassVar[bool] = False
-    """Whether its units read the whole warehouse and are computed beside the flow, at the end."""
+    """Whether its units are of the whole study and are computed beside the flow."""
+
+    prepares: ClassVar[bool] = False
+    """Whether its units make what others are planned from or read; these come first."""
 
     @abstractmethod
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
@@ -48,6 +53,10 @@ class Kind(ABC):
     @abstractmethod
     def run(self, bench: "Bench", units: Sequence[Unit]) -> Results:
         """Compute units of one order, on a worker."""
+
+    def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
+        """What a unit makes in the workspace, beside its rows; without them it is not there."""
+        return ()
 
     def order(self, unit: Unit) -> Hashable:
         """What a unit is computed and committed with: units of equal answers go together."""

@@ -43,13 +43,21 @@ def commit_key(units: Iterable[Unit]) -> str:
     return short(json_sha256(sorted(unit.key for unit in units)))
 
 
+def missing_files(units: Iterable[Unit], study: Study) -> set[str]:
+    """Keys of the units whose files are not there, or not all."""
+    return {
+        unit.key
+        for unit in units
+        if not all(file.exists() for file in KINDS[unit.kind].files(unit, study))
+    }
+
+
 def model_order(study: Study, card: ModelCard, parts: Mapping[str, str]) -> ModelOrder:
     """What a worker needs to know of a model, which must be that of the parts."""
     return ModelOrder(
         card=card,
         weights=parts["weights"],
         preprocessing=parts["preprocessing"],
-        workspace=study.workspace.absolute(),
         device=study.device,
     )
 
@@ -57,9 +65,12 @@ def model_order(study: Study, card: ModelCard, parts: Mapping[str, str]) -> Mode
 def run_order(order: Order) -> Done:
     """Compute the units of an order and commit them, unless their receipt is there.
 
-    Reads clean inputs and weights, or what the units need of others; writes one commit.
+    Reads clean inputs and weights, or what the units need of others; writes one commit, and the
+    files of units that make some.
     """
-    if receipts.exists(order.root, UNITS, order.study.study, order.key):
+    if receipts.exists(order.root, UNITS, order.study.study, order.key) and not missing_files(
+        order.units, order.study
+    ):
         return Done(order.label, len(order.units), 0)
     bench = Bench(order)
     for kind in KINDS.values():

@@ -23,7 +23,8 @@ class Predict(Kind):
         for card in scope.study.models:
             for block in scope.blocks:
                 parts = scope.scored(card.id, block) | {"code": str(self.code)}
-                yield Unit(self.name, "", card.id, block.number, parts)
+                made_by = scope.made_by(card.id)
+                yield Unit(self.name, "", card.id, block.number, parts, made_by=made_by)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Values of the score for every clean input of the block."""

@@ -1,6 +1,7 @@
 """Rows of the warehouse from the scores of a block: Arrow tables, without a loop over rows."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
+from decaf.foundation.digests import file_sha256
 from decaf.routing.profiles import profile
 from warehouse.tables.declarations import (
     ATTRIBUTIONS,
     CORRUPTIONS,
+    MADE_FILES,
     PREDICTIONS,
     PROFILES,
     QUARANTINE,
@@ -155,3 +158,27 @@ def _matrix(column: pa.ChunkedArray) -> NDArray[np.float64]:
     """Lists of one length → (n, k) matrix."""
     lists = column.combine_chunks()
     return lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)
+
+
+def file_rows(
+    unit_key: str, workspace: Path, outcomes: Mapping[tuple[int | None, Path], str | None]
+) -> pa.Table:
+    """Files that a unit made in the workspace.
+
+    Parameters
+    ----------
+    outcomes
+        JSON of what came out, by the epoch that a file is of, if any, and the file.
+    """
+    rows = [
+        {
+            "unit_key": unit_key,
+            "file": str(file.relative_to(workspace.absolute())),
+            "epoch": epoch,
+            "sha256": file_sha256(file),
+            "byte_count": file.stat().st_size,
+            "outcome": outcome,
+        }
+        for (epoch, file), outcome in outcomes.items()
+    ]
+    return pa.Table.from_pylist(rows, schema=MADE_FILES.schema)

@@ -1,7 +1,7 @@
 """What the kinds of units are planned from: the study, its blocks of pairs, and its models."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ class Scope:
 
     study: Study
     pairs: PairSet
+    trained_by: Mapping[str, Unit] = field(default_factory=dict)
+    """Trainings of the models that have one, by the id of the model."""
 
     @cached_property
     def foregrounds(self) -> InputSet | None:
@@ -98,6 +100,11 @@ class Scope:
         """Parts of everything that is scored of one model on one block."""
         return {"pairs": block.digest, **self.models[model_id], "score": self._score_digest}
 
+    def made_by(self, model_id: str) -> dict[str, Unit]:
+        """Units that made the weights of a model: its training, where it has one."""
+        training = self.trained_by.get(model_id)
+        return {} if training is None else {"weights": training}
+
     @cached_property
     def _score_digest(self) -> str:
         return json_sha256([self.study.score.identity(), code_of(self.study.score)])
@@ -105,7 +112,7 @@ class Scope:
     def _model_parts(self, card: ModelCard) -> dict[str, str]:
         return {
             "model": card.id,
-            "weights": card.weights_digest(self.study.workspace),
+            "weights": card.weights_digest(),
             "preprocessing": card.preprocessing_digest,
             **code_of(card),
         }

@@ -9,7 +9,7 @@ from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.rows import trajectory_rows
 from tasks.units.scan import scanned
-from tasks.units.scope import Scope
+from tasks.units.scope import Scope, of_kind
 from warehouse.tables.declarations import QUARANTINE, TRAJECTORIES
 
 
@@ -33,13 +33,19 @@ class Score(Kind):
             }
             for name, path in study.paths.items()
         }
+        fits = {unit.name: {"reveal": unit} for unit in of_kind(planned, "fit")}
         for card in study.models:
             for number, blocks in enumerate(zip(*scope.of_paths.values(), strict=True)):
                 for (name, own), block in zip(paths.items(), blocks, strict=True):
                     if block.rows:
                         rows = len(block.rows) * study.paths[name].repetitions
                         parts = scope.scored(card.id, block) | own
-                        yield Unit(self.name, name, card.id, number, parts, row_count=rows)
+                        made_by = scope.made_by(card.id) | fits.get(name, {})
+                        yield Unit(
+                            *(self.name, name, card.id, number, parts),
+                            made_by=made_by,
+                            row_count=rows,
+                        )
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Trajectories with finite scores, and the quarantine of the others."""

@@ -109,7 +109,7 @@ def check_scores_against_the_model(study, config, tmp_path):
     settings = load_study(config)
     pairs = settings.data.pair_set()
     card = settings.models[0]
-    model = card.load(settings.workspace, "cpu")
+    model = card.load("cpu")
     pair = pairs.pairs[5]
     clean = [settings.data.read_input(pairs.inputs[i]) for i in (pair.plus, pair.minus)]
     pixels = torch.from_numpy(np.stack(clean)).permute(0, 3, 1, 2) / 255

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import in_process
 import numpy as np
 import pytest
 from covertype_table import made_up, write
@@ -10,9 +11,10 @@ from pydantic import ValidationError
 
 from decaf.errors import DataError, ModelError
 from decaf.plan.study import Study
-from tasks.plan import order_of, plan_audit, plan_units, run_id_of
+from tasks.order import order_of
+from tasks.plan import plan_audit, run_id_of
 from tasks.units.orders import UNITS, commit_key, run_order
-from tasks.units.scope import Scope, of_kind
+from tasks.units.scope import of_kind
 from warehouse.commits import receipts
 from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import open_root
@@ -49,13 +51,12 @@ def given(tmp_path):
 @pytest.fixture
 def trained(given):
     study = Study(**given)
-    for card in study.models:
-        card.train(study.workspace, "cpu")
+    in_process.train(study)
     return study
 
 
 def planned(study):
-    units = of_kind(plan_units(Scope(study, study.pair_set())), "explain")
+    units = of_kind(in_process.train(study).units, "explain")
     return {(unit.model_id, unit.name): unit for unit in units}
 
 
@@ -172,7 +173,8 @@ def test_a_model_without_probabilities_is_a_fault_of_the_configuration(given):
 def test_what_gives_no_probabilities_is_not_explained_as_if_it_did(trained):
     unit = planned(trained)["linear_s1", "pdp_ale"]
     made = order(trained, unit)
-    card = trained.models[0].model_copy(update={"method": "decision_function"})
+    ready = in_process.train(trained).study.models[0]
+    card = ready.model_copy(update={"method": "decision_function"})
     model = replace(made.model, card=card, preprocessing=card.preprocessing_digest)
     with pytest.raises(ModelError, match="gives a value, and baseline pdp_ale needs probabilities"):
         run_order(replace(made, model=model))
@@ -190,7 +192,7 @@ def test_a_refit_has_no_factor_and_is_not_kept(trained):
 
 
 def test_a_model_without_a_recipe_cannot_be_explained(given, trained):
-    path = trained.models[0].trained_file(trained.workspace)
+    path = in_process.train(trained).study.models[0].trained_file
     given["models"][0] = {"id": "linear_s1", "family": "linear", "source": "estimator"}
     given["models"][0]["file"] = str(path)
     with pytest.raises(DataError, match="model linear_s1 has no 'training:' recipe"):

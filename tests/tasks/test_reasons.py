@@ -17,8 +17,8 @@ from decaf.plan.units import Unit
 from decaf.reveal.paths.blend import Blend
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
-from tasks.manifest import commit_outcome, commit_run
-from tasks.plan import force_units, plan_audit
+from tasks.manifest import commit_outcome, commit_run, record_forced
+from tasks.plan import plan_audit
 from tasks.reasons import Before, Reason, changed_parts, misses, reasons_of
 from tasks.units.kinds import KINDS
 from tasks.units.orders import UNITS, commit_key, together
@@ -85,6 +85,10 @@ class Earlier(datetime):
     @classmethod
     def now(cls, tz=None):
         return datetime.now(tz) - timedelta(days=1)
+
+
+def force_units(study, names):
+    return record_forced(plan_audit(study, study.pair_set(), names))
 
 
 def found(study):

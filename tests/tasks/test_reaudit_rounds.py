@@ -16,7 +16,8 @@ from decaf.plan.study import load_study
 from flows.commands.reaudits import reaudit, refuse_registry
 from tasks.cluster.worker import loaded_model
 from tasks.manifest import commit_outcome, commit_run
-from tasks.plan import order_of, plan_audit
+from tasks.order import order_of
+from tasks.plan import plan_audit
 from tasks.reaudit import plan as reaudits
 from tasks.reaudit.plan import ALERTS, commit_reaudit, discover, is_unchanged, newest
 from warehouse.commits import writer

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import in_process
 import numpy as np
 import pytest
 import torch
@@ -9,7 +10,6 @@ import torch
 from decaf.models.checkpoint import save
 from decaf.models.networks import small_cnn
 from decaf.models.sources.network import NetworkCard
-from decaf.plan.preparation import start_files
 from decaf.plan.study import Study
 from decaf.reveal.gaussian.reference import GaussianReference
 from decaf.reveal.gaussian.storage import save_reference
@@ -17,13 +17,8 @@ from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.gaussian import GaussianReveal, GaussianStart
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
-from tasks.fit import fit_paths
-from tasks.inputs import store_pairs
-from tasks.manifest import commit_run
-from tasks.plan import order_of, plan_audit
+from tasks.plan import plan_audit
 from tasks.units import state_plans
-from tasks.units.orders import run_order
-from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect
 
 SIZE = 3 * 32 * 32
@@ -76,14 +71,7 @@ def study(tmp_path):
 
 def compute(study):
     """Compute a study in this process; files of its random starts."""
-    pairs = study.pair_set()
-    inputs = store_pairs(study, pairs)
-    fit_paths(study, pairs, inputs)
-    open_root(study.warehouse)
-    plan = plan_audit(study, pairs)
-    commit_run(plan)
-    for units in plan.pending_orders():
-        run_order(order_of(plan, units, inputs, None))
+    in_process.compute(study)
     return sorted((study.workspace / "fitted").glob("starts-*.npy"))
 
 
@@ -116,7 +104,8 @@ def test_a_worker_keeps_plans_of_one_study(study, monkeypatch):
 def test_paths_of_other_pairs_have_starts_of_their_own(study):
     every = study.paths["noise"]
     paths = {"every": every, "some": replace(every, pair_types=("wall_hue",))}
-    files = start_files(study.model_copy(update={"paths": paths}), study.pair_set())
+    other = study.model_copy(update={"paths": paths})
+    files = plan_audit(other, other.pair_set()).start_files
     assert files["every"] != files["some"]
 
 

@@ -2,19 +2,17 @@
 
 from dataclasses import replace
 
+import in_process
 import pytest
 import torch
 
 from decaf.models import architectures
 from decaf.models.checkpoint import save
 from decaf.plan.study import Study
-from tasks.inputs import store_pairs
-from tasks.manifest import commit_outcome, commit_run
-from tasks.plan import count_rows, order_of, plan_audit
+from tasks.manifest import commit_outcome
+from tasks.plan import count_rows, plan_audit
 from tasks.reasons import misses
-from tasks.units.orders import run_order
 from tasks.verify import verify
-from warehouse.commits.writer import open_root
 from warehouse.query.catalog import connect
 
 NETWORK = "factory:decaf.models.networks.small_cnn:build"
@@ -59,12 +57,7 @@ def limited(study, **pair_types):
 
 def audit(study, pairs):
     """Compute what is left in this process, as workers do; the plan, and rows of the warehouse."""
-    open_root(study.warehouse)
-    inputs = store_pairs(study, pairs)
-    plan = plan_audit(study, pairs)
-    commit_run(plan)
-    for group in plan.pending_orders():
-        run_order(order_of(plan, group, inputs, None))
+    plan = in_process.compute(study, pairs)
     verify(study.warehouse, study.study)
     commit_outcome(plan, 0, 0)
     with connect(study.warehouse) as connection:

@@ -1,39 +1,248 @@
-"""Models that are trained, and those that wait for it: what an audit goes on with."""
+"""Trainings as units of work: done once, chosen from, explained, and done again when they must."""
 
+import in_process
+import pytest
 from covertype_table import made_up, write
+from pydantic import ValidationError
 
+from decaf.errors import ModelError
 from decaf.plan.study import Study
+from tasks.manifest import record_forced
+from tasks.order import order_of
 from tasks.plan import plan_audit
-from tasks.train import with_trained_models
+from tasks.reasons import misses
+from tasks.units.orders import run_order
+from tasks.verify import verify
+from warehouse.commits.writer import open_root
+from warehouse.query.catalog import connect
+
+RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1, "scenes": 8, "batch_size": 4}
+EPOCHS = {"epochs": 3, "keep_epochs": "all"}
 
 
-def test_an_audit_goes_on_with_the_models_that_could_be_trained(tmp_path):
+def plan_of(study, force=()):
+    return plan_audit(study, study.pair_set(), force)
+
+
+def reasons(plan):
+    return {(miss.kind, *miss.reason): miss.unit_count for miss in misses(plan.units, plan.reasons)}
+
+
+@pytest.fixture
+def given(tmp_path, monkeypatch):
+    """Settings of a study of one network that is trained for three epochs, all of them kept."""
+    monkeypatch.setattr("decaf.studies.scenes.recipes._HELD_OUT_TWINS", 8)
+    network = {
+        "id": "net",
+        "family": "cnn",
+        "architecture": "factory:decaf.models.networks.small_cnn:build",
+        "arguments": {"width": 4},
+        "input_size": 32,
+        "mean": [0.5],
+        "std": [0.5],
+        "training": RECIPE | EPOCHS,
+    }
+    return {
+        "study": "s",
+        "data": {"adapter": "scenes", "sources": 2},
+        "models": [network],
+        "score": {"kind": "class_probability", "classes": 2},
+        "paths": {"blend": {"kind": "blend"}},
+        "device": "cpu",
+        "workspace": str(tmp_path / "workspace"),
+        "warehouse": str(tmp_path / "warehouse"),
+    }
+
+
+def files(study):
+    return sorted((study.workspace / "checkpoints").glob("*.safetensors"))
+
+
+@pytest.fixture
+def of_table(tmp_path):
+    """Settings of a study of three classifiers of a made-up table."""
     recipe = {"recipe": "covertype_classifier", "classifier": "logistic_regression", "seed": 7701}
     models = [
         {"id": name, "family": "f", "source": "estimator", "training": recipe | {"mechanism": name}}
         for name in ("robust", "mild", "fragile")
     ]
     table = {"file": str(write(tmp_path / "covtype.data", made_up(20))), "drawn_per_class": 20}
-    study = Study(
-        study="s",
-        data={"adapter": "covertype", "table": table},
-        models=models,
-        score={"kind": "class_probability", "classes": 2, "target": 1},
-        paths={"context": {"kind": "context"}},
-        baselines={"pdp_ale": {"kind": "pdp_ale", "models": ["mild"]}},
-        workspace=tmp_path / "workspace",
-        warehouse=str(tmp_path / "warehouse"),
+    return {
+        "study": "s",
+        "data": {"adapter": "covertype", "table": table},
+        "models": models,
+        "score": {"kind": "class_probability", "classes": 2, "target": 1},
+        "paths": {"context": {"kind": "context"}},
+        "baselines": {"pdp_ale": {"kind": "pdp_ale", "models": ["mild"]}},
+        "workspace": str(tmp_path / "workspace"),
+        "warehouse": str(tmp_path / "warehouse"),
+    }
+
+
+def test_an_audit_goes_on_with_the_models_that_could_be_trained(of_table):
+    study = Study(**of_table)
+    open_root(study.warehouse)
+    first = plan_of(study)
+    assert (first.study.models, first.by_model) == ((), {})
+    robust, mild, fragile = first.trainings
+    for group in (robust, fragile):
+        run_order(order_of(first, group, in_process.NO_INPUTS, None))
+    some = plan_of(study)
+    assert [card.id for card in some.study.models] == ["robust", "fragile"]
+    assert [card.id for card in some.waiting] == ["mild"]
+    assert set(some.by_model) == {"robust", "fragile"}
+    assert "explain" not in {unit.kind for unit in some.units}
+    run_order(order_of(some, mild, in_process.NO_INPUTS, None))
+    whole = plan_of(study)
+    assert ([card.id for card in whole.study.models], whole.waiting) == (
+        ["robust", "mild", "fragile"],
+        (),
     )
-    assert with_trained_models(study).models == ()
-    for card in (study.models[0], study.models[2]):
-        card.train(study.workspace, "cpu")
-    left = with_trained_models(study)
-    assert [card.id for card in left.models] == ["robust", "fragile"]
-    plan = plan_audit(left, left.data.pair_set())
-    assert {unit.model_id for unit in plan.units} == {"robust", "fragile"}
-    assert "explain" not in {unit.kind for unit in plan.units}
-    study.models[1].train(study.workspace, "cpu")
-    whole = with_trained_models(study)
-    assert whole == study
-    again = plan_audit(whole, whole.data.pair_set())
-    assert {unit.key for unit in plan.units} < {unit.key for unit in again.units}
+    assert {unit.key for unit in some.units} < {unit.key for unit in whole.units}
+
+
+def test_epochs_of_one_training_are_models(given):
+    card = given["models"][0]
+    given["models"] = [
+        card | {"id": "first", "epoch": 1},
+        card | {"id": "last"},
+        card | {"id": "some", "epoch_rule": {"rule": "spread", "count": 2}},
+    ]
+    study = Study(**given)
+    plan = in_process.compute(study)
+    assert len(files(study)) == 1 + 3
+    assert len([unit for unit in plan.units if unit.kind == "train"]) == 1
+    models = {card.id: card.weights_digest() for card in plan.study.models}
+    assert list(models) == ["first", "last", "some@e01", "some@e03"]
+    assert models["first"] == models["some@e01"]
+    assert models["last"] == models["some@e03"] != models["first"]
+    verify(study.warehouse, "s")
+    with connect(study.warehouse) as connection:
+        kept = connection.sql(
+            "SELECT epoch, is_audited, outcome ->> 'vulnerability' IS NULL FROM out_checkpoints"
+        ).fetchall()
+        scored = connection.sql("SELECT DISTINCT model_id FROM core_trajectories ORDER BY 1")
+        assert scored.fetchall() == [("first",), ("last",), ("some@e01",), ("some@e03",)]
+    assert kept == [(1, True, False), (2, False, False), (3, True, False), (None, True, True)]
+    assert in_process.train(study).reasons == {}
+
+
+def test_another_rule_trains_nothing(given):
+    given["models"][0]["epoch_rule"] = {"rule": "listed", "epochs": [1, 2]}
+    in_process.compute(Study(**given))
+    given["models"][0]["epoch_rule"] = {"rule": "listed", "epochs": [2, 3]}
+    plan = plan_of(Study(**given))
+    assert reasons(plan) == {("choose", "part changed", "rule"): 1}
+    plan = in_process.train(Study(**given))
+    assert {unit.model_id for unit in plan.pending} == {"net@e03"}
+
+
+def test_what_a_rule_cannot_choose_is_refused(given):
+    rule = {"rule": "turning_points", "statistic": "charm"}
+    given["models"][0]["epoch_rule"] = rule
+    with pytest.raises(ModelError, match=r"looks at 'charm', .* as one of: aligned_accuracy"):
+        in_process.train(Study(**given))
+    given["models"][0]["epoch_rule"] = {"rule": "listed", "epochs": [4]}
+    with pytest.raises(ModelError, match=r"epochs \[4\] of 'epoch_rule:' .* kept, \[1, 2, 3\]"):
+        in_process.train(Study(**given))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"epoch": 4}, "'epoch' needs 'training' that keeps that epoch"),
+        ({"epoch": 0}, "greater than or equal to 1"),
+        ({"training": RECIPE, "epoch": 1}, "'epoch' needs 'training' that keeps that epoch"),
+        (
+            {"training": RECIPE, "epoch_rule": {"rule": "spread", "count": 1}},
+            "'epoch_rule' needs 'training' that keeps epochs",
+        ),
+        ({"epoch": 1, "epoch_rule": {"rule": "spread", "count": 1}}, "not both"),
+        ({"epoch_rule": {"rule": "sprad", "count": 1}}, "did you mean 'spread'"),
+        ({"training": RECIPE | {"keep_epochs": "some"}}, "keep_epochs"),
+    ],
+)
+def test_epochs_that_a_training_does_not_keep_are_a_fault(given, changes, message):
+    given["models"][0] |= changes
+    with pytest.raises(ValidationError, match=message):
+        Study(**given)
+
+
+def test_another_recipe_is_the_root_of_what_follows(given):
+    in_process.compute(Study(**given))
+    given["models"][0]["training"] = RECIPE | EPOCHS | {"shortcut": 0.6}
+    study = Study(**given)
+    assert reasons(plan_of(study)) == {("train", "part changed", "shortcut"): 1}
+    assert reasons(in_process.train(study)) == {
+        ("predict", "cascade", "train"): 1,
+        ("score", "cascade", "train"): 1,
+        ("route", "cascade", "score"): 1,
+    }
+    assert len(files(study)) == 2 * (1 + 3), "the files of the other recipe stay"
+
+
+def test_a_checkpoint_that_is_gone_is_made_again_and_what_is_equal_is_not_scored_again(given):
+    study = Study(**given)
+    plan = in_process.compute(study)
+    (card,) = plan.study.models
+    digest = card.weights_digest()
+    for file in files(study):
+        file.unlink()
+    lost = plan_of(study)
+    assert (reasons(lost), lost.waiting[0].id) == ({("train", "result missing", ""): 1}, "net")
+    again = in_process.train(study)
+    assert again.study.models[0].weights_digest() == digest
+    assert (again.reasons, again.run_id) == ({}, plan.run_id)
+    verify(study.warehouse, "s")
+
+
+def test_a_forced_training_is_another_edition(given):
+    study = Study(**given)
+    before = in_process.compute(study)
+    forced = plan_of(study, ["train"])
+    assert (reasons(forced), len(forced.waiting)) == ({("train", "forced", ""): 1}, 1)
+    assert record_forced(forced) == "1 units of work are computed again"
+    after = in_process.train(study)
+    assert len(files(study)) == 2 * (1 + 3)
+    assert after.study.models[0].trained_file != before.study.models[0].trained_file
+    assert after.pending == [], "the weights are equal"
+    assert after.run_id != before.run_id
+
+
+def test_studies_of_one_workspace_share_a_training(given, monkeypatch):
+    plan = in_process.compute(Study(**given))
+    monkeypatch.setattr("decaf.studies.scenes.recipes.SceneShortcut.train", None)
+    other = in_process.compute(Study(**given | {"study": "other"}))
+    assert other.study.models[0].trained_file == plan.study.models[0].trained_file
+    assert {unit.key for unit in other.units} == {unit.key for unit in plan.units}
+
+
+def test_random_starts_are_made_again_when_something_needs_them(of_table):
+    of_table["paths"]["noise"] = {"kind": "gaussian", "seeds": [7]}
+    study = Study(**of_table)
+    in_process.compute(study)
+    made = sorted((study.workspace / "fitted").iterdir())
+    assert len(made) == 2, "the reference and the starts"
+    for file in made:
+        file.unlink()
+    assert plan_of(study).reasons == {}, "all scores are there"
+    of_table["score"]["target"] = 0
+    again = plan_of(Study(**of_table))
+    assert reasons(again)["fit", "result missing", ""] == 1
+    in_process.compute(Study(**of_table))
+    assert sorted((study.workspace / "fitted").iterdir()) == made
+
+
+def test_a_forced_fit_makes_its_files_again(of_table):
+    of_table["paths"] = {"noise": {"kind": "gaussian", "seeds": [7]}}
+    study = Study(**of_table)
+    in_process.compute(study)
+    made = {file: file.stat().st_mtime_ns for file in (study.workspace / "fitted").iterdir()}
+    forced = plan_of(study, ["fit:noise"])
+    assert reasons(forced) == {("fit", "forced", ""): 1}
+    record_forced(forced)
+    in_process.compute(study)
+    again = {file: file.stat().st_mtime_ns for file in (study.workspace / "fitted").iterdir()}
+    assert again.keys() == made.keys()
+    assert not set(again.values()) & set(made.values())
+    assert plan_of(study).reasons == {}

@@ -8,7 +8,6 @@ from torch import nn
 from decaf.errors import DataError, ModelError, ResponseError
 from decaf.models.checkpoint import save
 from decaf.models.sources.network import NetworkCard
-from decaf.plan.preparation import untrained
 from decaf.plan.study import Study
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
@@ -202,15 +201,14 @@ def test_a_digest_that_was_promised_is_checked(study):
         keys(card(study, sha256="abc"))
 
 
-def test_a_model_with_a_recipe_is_untrained_until_its_checkpoint_is_there(study, tmp_path):
+def test_a_model_with_a_recipe_is_untrained_until_it_has_its_file(study, tmp_path):
     recipe = {"recipe": "scene_shortcut", "shortcut": 0.5, "seed": 1}
     settings = {**study.models[0].model_dump(), "weights": None, "training": recipe}
-    waiting = study.model_copy(
-        update={"models": (NetworkCard(**settings),), "workspace": tmp_path / "work"}
-    )
-    assert [model.id for model in untrained(waiting)] == ["one"]
-    with pytest.raises(ModelError, match="cannot be read"):
-        keys(waiting)
+    card = NetworkCard(**settings)
+    assert card.is_untrained
+    with pytest.raises(ModelError, match="model one is not trained yet"):
+        keys(study.model_copy(update={"models": (card,)}))
+    assert not card.trained(tmp_path / "one.safetensors").is_untrained
 
 
 def test_blocks_hold_the_images_that_they_need(study):

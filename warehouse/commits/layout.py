@@ -18,7 +18,7 @@ from decaf.errors import WarehouseError
 from warehouse.storage import Entry, Storage
 from warehouse.tables.declarations import TABLES
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]*")
 FORMAT = "warehouse.json"
 """File that states the schema version of the warehouse."""
 UPGRADE_LOCK = "upgrade.lock"
@@ -31,7 +31,7 @@ def checked_name(name: str, kind: str) -> str:
     """Return a name that is safe as one folder or file name on every file system."""
     if not NAME.fullmatch(name) or len(name) > 120:
         raise WarehouseError(
-            f"{kind} {name!r} cannot name a folder; use letters, digits and . _ + - (120 at most)"
+            f"{kind} {name!r} cannot name a folder; use letters, digits and . _ + - @ (120 at most)"
         )
     return name
 

@@ -161,6 +161,34 @@ ATTRIBUTIONS = Table(
     paper="appendix F",
 )
 
+MADE_FILES = Table(
+    "made_files",
+    "files that units of work made in the workspace: checkpoints, fitted paths, random starts",
+    "one row per study, unit of work and file",
+    ("study", "unit_key", "file"),
+    (
+        UNIT_KEY,
+        Column("file", TEXT, "the file, below the study's workspace"),
+        Column("epoch", COUNT, "epoch that a checkpoint was kept after, from 1; else NULL", True),
+        Column("sha256", TEXT, "digest of its content"),
+        Column("byte_count", COUNT, "its size, bytes"),
+        Column("outcome", TEXT, "what the training gave by then, JSON; NULL for other files", True),
+    ),
+)
+
+CHOSEN_EPOCHS = Table(
+    "chosen_epochs",
+    "epochs of trainings that the rules of studies chose to audit",
+    "one row per study, model with a rule and chosen epoch",
+    ("study", "unit_key", "model", "epoch"),
+    (
+        UNIT_KEY,
+        Column("model", TEXT, "id of the model with the rule; the epoch is audited as ID@eNN"),
+        Column("epoch", COUNT, "the epoch, from 1"),
+    ),
+    paper='appendix "Evidence validation through training trajectories"',
+)
+
 RUNS = Table(
     "runs",
     "runs that were started",
@@ -328,6 +356,8 @@ TABLES: dict[str, Table] = {
         ATTRIBUTIONS,
         BASELINE_SCORES,
         *ANALYSES,
+        MADE_FILES,
+        CHOSEN_EPOCHS,
         RUNS,
         RUN_UNITS,
         UNIT_PARTS,

@@ -1,16 +1,16 @@
 """What every training recipe is: how the weights of a network, or an estimator, are made."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.foundation.place import Place
 from decaf.foundation.readiness import Check
-from decaf.foundation.settings import Settings
+from decaf.foundation.settings import Settings, fault
 
 PLACE = Place("recipe", room="decaf.models.recipes", tag="recipe")
 
@@ -25,8 +25,8 @@ class TrainingSite(NamedTuple):
     """From inputs in [0, 1] on the device to what the network takes, as in the audit."""
     scratch: Path
     """Folder for what a stopped training goes on from; it goes when the checkpoint is there."""
-    target: Path
-    """Where the checkpoint will be; a recipe may leave others beside it."""
+    keep: Callable[[int, Module, Mapping[str, Any]], None]
+    """Keeps the weights after an epoch, from 1, with what was measured then, as plain values."""
 
 
 class NetworkRecipe(Settings, ABC):
@@ -41,6 +41,11 @@ class NetworkRecipe(Settings, ABC):
         """Digest of the file that training starts from; None when it starts from nothing."""
         return None
 
+    @property
+    def kept_epochs(self) -> tuple[int, ...]:
+        """Epochs whose weights the training keeps, beside those that it ends with."""
+        return ()
+
     def checks(self, architecture: str) -> tuple[Check, ...]:
         """What to look for before anything is trained: nothing, unless files are needed."""
         return ()
@@ -52,6 +57,33 @@ class NetworkRecipe(Settings, ABC):
         The site says on which device, how inputs are preprocessed, and where a long training keeps
         what it would go on from.
         """
+
+
+class SeriesRecipe(NetworkRecipe, ABC):
+    """A recipe of several epochs, any of which can be audited."""
+
+    epochs: int = Field(ge=1, description="passes over the training data")
+    keep_epochs: tuple[int, ...] | Literal["all"] = Field(
+        (), description="epochs, from 1, that `epoch:` of a model can name; or `all`"
+    )
+
+    @model_validator(mode="after")
+    def _epochs_to_keep(self) -> "SeriesRecipe":
+        kept = self.kept_epochs
+        strays = [epoch for epoch in kept if not 1 <= epoch <= self.epochs]
+        if strays or len(set(kept)) < len(kept):
+            raise fault(
+                f"'keep_epochs' is {list(kept)}; expected numbers from 1 to {self.epochs}, each "
+                "once"
+            )
+        return self
+
+    @property
+    def kept_epochs(self) -> tuple[int, ...]:
+        """Those of the configuration, in their order."""
+        if self.keep_epochs == "all":
+            return tuple(range(1, self.epochs + 1))
+        return tuple(sorted(self.keep_epochs))
 
 
 class EstimatorRecipe(Settings, ABC):

@@ -4,7 +4,6 @@ import base64
 import json
 import math
 import weakref
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -83,11 +82,11 @@ class EndpointCard(ModelCard):
         """Digest of how inputs are sent and what the outputs are."""
         return json_sha256(["endpoint", self.encoding, self.output])
 
-    def weights_digest(self, workspace: Path) -> str:
+    def weights_digest(self) -> str:
         """Digest of the address and the declared version: all that can be known without asking."""
         return json_sha256([self.url, self.version])
 
-    def load(self, workspace: Path, device: str) -> Model:
+    def load(self, device: str) -> Model:
         """Open a client; nothing is sent yet."""
         return EndpointModel(self)
 

@@ -19,8 +19,8 @@ from decaf.foundation.strangers import code_of
 from decaf.models.array_model import ArrayModel
 from decaf.models.card import Model, Output
 from decaf.models.recipes.base import EstimatorRecipe
-from decaf.models.trainable import TrainableCard
-from decaf.models.training.estimator import SKOPS, fit_estimator, read_outcome
+from decaf.models.trainable import TrainableCard, recipe_parts
+from decaf.models.training.estimator import SKOPS, fit_estimator
 
 Fitting = one_of(EstimatorRecipe)
 Method = Literal["predict_proba", "decision_function", "predict"]
@@ -83,13 +83,13 @@ class EstimatorCard(TrainableCard):
         """Digest of what is called, and of the order of classes."""
         return json_sha256(["estimator", self.method, self.classes])
 
-    def weights_digest(self, workspace: Path) -> str:
+    def weights_digest(self) -> str:
         """Digest of the file, whose kind is checked."""
-        return self._file_digest(self._checked_file(workspace), self.sha256)
+        return self._file_digest(self._checked_file(), self.sha256)
 
-    def load(self, workspace: Path, device: str) -> Model:
+    def load(self, device: str) -> Model:
         """Open the file; estimators run on the CPU, whatever the device."""
-        path = self._checked_file(workspace)
+        path = self._checked_file()
         opened = (_open_skops if path.suffix == SKOPS else _open_xgboost)(self, path)
 
         def answer(inputs: NDArray[np.float32]) -> NDArray:
@@ -99,25 +99,21 @@ class EstimatorCard(TrainableCard):
         return ArrayModel(answer, opened.output, name, opened.estimator)
 
     @property
-    def recipe_digest(self) -> str:
-        """Digest of the recipe."""
-        return json_sha256(self.training.model_dump(mode="json") | code_of(self.training))
+    def training_parts(self) -> dict[str, str]:
+        """Those of the recipe."""
+        return recipe_parts(self.training) | code_of(self.training)
 
     @property
     def trained_suffix(self) -> str:
         """As the recipe says."""
         return self.training.suffix
 
-    def train(self, workspace: Path, device: str) -> None:
+    def train(self, file: Path, device: str) -> None:
         """Fit by the recipe, on the CPU whatever the device; the outcome lies beside the file."""
-        fit_estimator(self.training, self.trained_file(workspace))
+        fit_estimator(self.training, file)
 
-    def training_outcome(self, path: Path) -> dict[str, Any] | None:
-        """From the file beside the estimator's."""
-        return read_outcome(path)
-
-    def _checked_file(self, workspace: Path) -> Path:
-        path = self.trained_file(workspace) if self.file is None else self.file
+    def _checked_file(self) -> Path:
+        path = self.trained_file if self.file is None else self.file
         _check_header(path)
         return path
 

@@ -1,6 +1,5 @@
 """Any Python function from a batch of inputs to outputs."""
 
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
@@ -44,7 +43,7 @@ class FunctionCard(ModelCard):
         """Digest of the function's name, its arguments, and what it returns."""
         return json_sha256(["function", self.function, self.arguments, self.output])
 
-    def weights_digest(self, workspace: Path) -> str:
+    def weights_digest(self) -> str:
         """Digest of the function's module and of the files that it reads."""
         digests = [code_digest(self.function)]
         for path in self.files:
@@ -55,7 +54,7 @@ class FunctionCard(ModelCard):
             digests.append(file_sha256(path))
         return json_sha256(digests)
 
-    def load(self, workspace: Path, device: str) -> Model:
+    def load(self, device: str) -> Model:
         """Import the function, or let it be made; it is called with arrays on the CPU."""
         function = load_callable(self.function)
         if self.arguments is not None:

@@ -1,7 +1,8 @@
 """A torch network: an architecture, weights and preprocessing."""
 
+import json
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -15,12 +16,15 @@ from decaf.foundation.strangers import code_of
 from decaf.models import architectures
 from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
+from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.precision import Precision, forward_precision
 from decaf.models.preprocessing import MemoryFormat, Preprocessing
 from decaf.models.recipes.base import NetworkRecipe
-from decaf.models.trainable import TrainableCard
+from decaf.models.trainable import TrainableCard, recipe_parts
+from decaf.models.training.files import epoch_file
 
 Training = one_of(NetworkRecipe)
+ChosenBy = one_of(EpochRule)
 INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 """Fields that decide what a network is given, in training as in an audit."""
 OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
@@ -79,6 +83,17 @@ class NetworkCard(TrainableCard):
         "contiguous", description="layout of images in the forward pass"
     )
     output: Output = Field("logits", description="what the network returns")
+    epoch: int | None = Field(
+        None,
+        ge=1,
+        description="epoch of the training whose weights are audited, one of its `keep_epochs`; "
+        "those that the training ends with when absent",
+    )
+    epoch_rule: ChosenBy | None = Field(
+        None,
+        description="rule that chooses epochs among `keep_epochs` once they are measured; each is "
+        "audited as `ID@eNN`",
+    )
 
     @model_validator(mode="after")
     def _one_source_of_weights(self) -> "NetworkCard":
@@ -99,8 +114,20 @@ class NetworkCard(TrainableCard):
                 ("checkpoints", self.checkpoints is None or bool(self.pretrained), "'pretrained'"),
                 ("std", len(self.std) == len(self.mean), "as many numbers as 'mean'"),
                 ("std", min(self.std) > 0, "numbers above 0"),
+                (
+                    "epoch",
+                    self.epoch is None or self.epoch in self.kept_epochs,
+                    "'training' that keeps that epoch, with 'keep_epochs:'",
+                ),
+                (
+                    "epoch_rule",
+                    self.epoch_rule is None or bool(self.kept_epochs),
+                    "'training' that keeps epochs, with 'keep_epochs:'",
+                ),
             ]
         )
+        if self.epoch is not None and self.epoch_rule is not None:
+            raise fault("give 'epoch' (one epoch) or 'epoch_rule' (which chooses some), not both")
         return self
 
     @property
@@ -109,11 +136,34 @@ class NetworkCard(TrainableCard):
         return self.architecture
 
     @property
-    def recipe_digest(self) -> str:
-        """Digest of what training would make: architecture, preprocessing, start and recipe."""
-        fields = self.model_dump(mode="json", include=INPUT_FIELDS)
-        recipe = self.training.model_dump(mode="json") | code_of(self.training)
-        return json_sha256([self._architecture(), fields, recipe, self.training.start_digest])
+    def training_parts(self) -> dict[str, str]:
+        """Architecture, preprocessing, what the training starts from, and its recipe."""
+        return {
+            "architecture": json.dumps(self._architecture(), sort_keys=True),
+            "preprocessing": json_sha256(self.model_dump(mode="json", include=INPUT_FIELDS)),
+            "start": self.training.start_digest or "",
+            **recipe_parts(self.training),
+            **code_of(self.training),
+        }
+
+    @property
+    def kept_epochs(self) -> tuple[int, ...]:
+        """Those of the recipe."""
+        return () if self.training is None else self.training.kept_epochs
+
+    @property
+    def chooser(self) -> EpochRule | None:
+        """The card's own rule."""
+        return self.epoch_rule
+
+    def trained(self, file: Path) -> Self:
+        """The card with the file of its own epoch, given the one that the training ends with."""
+        return super().trained(file if self.epoch is None else epoch_file(file, self.epoch))
+
+    def at_epoch(self, epoch: int) -> Self:
+        """One epoch of the training as a model of its own."""
+        name = f"{self.id}@e{epoch:02d}"
+        return self.model_copy(update={"id": name, "epoch": epoch, "epoch_rule": None})
 
     @property
     def preprocessing_digest(self) -> str:
@@ -127,24 +177,25 @@ class NetworkCard(TrainableCard):
             self.input_size, self.mean, self.std, self.memory_format, self.id, device
         )
 
-    def weights_file(self, workspace: Path) -> Path:
-        """Where the weights are, or where training will put them.
+    @property
+    def weights_file(self) -> Path:
+        """Where the weights are.
 
-        Raises BadInput when published weights are not on this machine.
+        Raises BadInput when published weights are not on this machine, or the card is untrained.
         """
-        return self._weights(workspace).file
+        return self._weights().file
 
-    def weights_digest(self, workspace: Path) -> str:
+    def weights_digest(self) -> str:
         """Digest of the weight file; torch is imported for ``pretrained`` alone."""
-        path = self.weights_file(workspace)
+        path = self.weights_file
         check_header(path)
         return self._file_digest(path, self.sha256)
 
-    def load(self, workspace: Path, device: str) -> Model:
+    def load(self, device: str) -> Model:
         """Build the network, load its weights and put it on a device."""
         import torch
 
-        weights = self._weights(workspace)
+        weights = self._weights()
         network = architectures.build(self.architecture, weights.arguments | self.arguments)
         load_into(network, weights.file, self.entry, self.prefix or "", weights.adapt)
         return NetworkModel(network, self, torch.device(device))
@@ -153,8 +204,8 @@ class NetworkCard(TrainableCard):
         """Those of the recipe, for this architecture."""
         return self.training.checks(self.architecture)
 
-    def train(self, workspace: Path, device: str) -> None:
-        """Train by the recipe; the checkpoint carries the outcome in its header."""
+    def train(self, file: Path, device: str) -> None:
+        """Train by the recipe; what came out lies beside every checkpoint."""
         import torch
 
         from decaf.models.training.network import train_network
@@ -166,17 +217,11 @@ class NetworkCard(TrainableCard):
             self.training,
             self.preprocessing(place),
             place,
-            self.trained_file(workspace),
+            file,
         )
 
-    def training_outcome(self, path: Path) -> dict[str, Any] | None:
-        """From the checkpoint's header."""
-        from decaf.models.training.network import read_outcome
-
-        return read_outcome(path)
-
-    def _weights(self, workspace: Path) -> architectures.Weights:
-        file = self.weights if self.training is None else self.trained_file(workspace)
+    def _weights(self) -> architectures.Weights:
+        file = self.weights if self.training is None else self.trained_file
         return architectures.weights(self.architecture, file, self.pretrained, self.checkpoints)
 
     def _architecture(self) -> list[Any]:

@@ -1,18 +1,18 @@
 """Carry out an estimator's recipe and keep what it leaves: the estimator, and its outcome."""
 
-import json
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from decaf.errors import WriteFailed
 from decaf.foundation.files import replace_file
-from decaf.foundation.settings import Settings
+from decaf.models.recipes.base import EstimatorRecipe
+from decaf.models.training.files import store_outcome
 
 SKOPS = ".skops"
 
 
-def fit_estimator(recipe: Settings, target: Path) -> None:
+def fit_estimator(recipe: EstimatorRecipe, target: Path) -> None:
     """Fit by a recipe of :mod:`decaf.models.recipes`, unless its file is there.
 
     The outcome is written first, so that an estimator that is there has one.
@@ -25,25 +25,14 @@ def fit_estimator(recipe: Settings, target: Path) -> None:
     if target.exists():
         return
     estimator, outcome = recipe.fit()
-    text = json.dumps(outcome._asdict())
     try:
-        replace_file(_outcome_file(target), lambda temporary: temporary.write_text(text))
+        store_outcome(target, outcome._asdict())
         replace_file(target, lambda temporary: _save(estimator, target.suffix, temporary))
     except OSError as error:
         raise WriteFailed(
             f"estimator {target} cannot be written: {error.strerror}; free some space, or set "
             "'workspace:' to another folder"
         ) from error
-
-
-def read_outcome(path: Path) -> dict[str, Any] | None:
-    """What came out of the fit that made a file; None when it was not made here."""
-    file = _outcome_file(path)
-    return json.loads(file.read_text()) if file.exists() else None
-
-
-def _outcome_file(target: Path) -> Path:
-    return target.with_name(f"{target.name}.outcome.json")
 
 
 def _save(estimator: Any, suffix: str, path: Path) -> None:

@@ -1,9 +1,8 @@
 """Carry out a network's training recipe and keep what it leaves."""
 
-import json
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock, Timeout
 
 from decaf.errors import WriteFailed
+from decaf.foundation.files import refusals_as
 from decaf.models import architectures
-from decaf.models.checkpoint import read_metadata, save
+from decaf.models.checkpoint import save
 from decaf.models.recipes.base import NetworkRecipe, TrainingSite
+from decaf.models.training.files import epoch_file, store_outcome
 
 if TYPE_CHECKING:
     import torch
 
     from decaf.models.preprocessing import Preprocessing
 
-OUTCOME = "decaf.outcome"
 LOG = logging.getLogger(__name__)
 
 
@@ -35,22 +35,32 @@ def train_network(
     """Train a network by a recipe, unless its checkpoint ``target`` is there.
 
     Studies that share a workspace share its checkpoints: while one of them trains a network, the
-    others wait for it. The recipe's seed also draws the initial weights. The checkpoint carries
-    the recipe's outcome as JSON in its header.
+    others wait for it. The recipe's seed also draws the initial weights. Checkpoints of the epochs
+    that the recipe keeps lie beside it, and are there before it is; what came out lies beside each.
     """
     import torch
 
     if target.exists():
         return
+
+    def store(network: "torch.nn.Module", file: Path, outcome: Mapping[str, Any]) -> None:
+        what = f"checkpoint {file} cannot be written"
+        with refusals_as(WriteFailed, what, "free some space, or set 'workspace:' elsewhere"):
+            store_outcome(file, outcome)
+        save(network, file, {})
+
+    def keep(epoch: int, network: "torch.nn.Module", measured: Mapping[str, Any]) -> None:
+        store(network, epoch_file(target, epoch), measured)
+
     scratch = target.with_suffix(".progress")
     with _held(target.with_suffix(".lock"), target.stem):
         if not target.exists():
             _make_folder(scratch)
             torch.manual_seed(recipe.seed)
             network = architectures.build(architecture, arguments)
-            site = TrainingSite(architecture, device, preprocessing, scratch, target)
+            site = TrainingSite(architecture, device, preprocessing, scratch, keep)
             outcome = recipe.train(network, site)
-            save(network, target, {OUTCOME: json.dumps(outcome._asdict())})
+            store(network, target, outcome._asdict())
         shutil.rmtree(scratch, ignore_errors=True)
 
 
@@ -83,8 +93,3 @@ def _make_folder(folder: Path) -> None:
             f"{folder} cannot be made, where a training is kept while it is under way: "
             f"{error.strerror}; free some space, or set 'workspace:' to another folder"
         ) from error
-
-
-def read_outcome(path: Path) -> dict[str, Any] | None:
-    """What came out of the training that made a checkpoint; None when it was not made here."""
-    return json.loads(read_metadata(path).get(OUTCOME, "null"))

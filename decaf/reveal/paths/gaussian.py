@@ -213,18 +213,27 @@ class GaussianReveal(RevealPath):
             return {**named, "reference": f"fitted to {inputs_digest}"}
         return {**named, "reference": moments_of(self.reference).digest}
 
+    @property
+    def has_drawn_start(self) -> bool:
+        """Always: a draw of the reference."""
+        return True
+
+    def fitted_file(self, folder: Path, inputs_digest: str) -> Path | None:
+        """The reference of a study's clean inputs, for a path that names none."""
+        if self.reference is not None:
+            return None
+        return folder / f"gaussian-{short(inputs_digest)}.safetensors"
+
+    def fit(self, inputs: "Iterable[Array]", file: Path) -> None:
+        """Write the reference file."""
+        save_reference(fit_reference(inputs), file)
+
     def fitted(self, folder: Path, inputs_digest: str) -> "GaussianReveal":
         """With a reference of its own, the one of a study's clean inputs; a file's place whole."""
         if isinstance(self.reference, Path) and not self.reference.is_absolute():
             return replace(self, reference=self.reference.absolute())
-        if self.reference is not None:
-            return self
-        return replace(self, reference=folder / f"gaussian-{short(inputs_digest)}.safetensors")
-
-    def fit(self, inputs: "Iterable[Array]") -> None:
-        """Write the reference file, unless it is there."""
-        if isinstance(self.reference, Path) and not self.reference.exists():
-            save_reference(fit_reference(inputs), self.reference)
+        file = self.fitted_file(folder, inputs_digest)
+        return self if file is None else replace(self, reference=file)
 
     @property
     def _given(self) -> Path | GaussianReference:

@@ -4,7 +4,6 @@ The four regimes differ in the background: its own, a random one, that of the ne
 They make models that depend on the background in different degrees and directions.
 """
 
-import json
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -15,9 +14,9 @@ from decaf.foundation.digests import file_sha256
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models import architectures
-from decaf.models.checkpoint import SAFETENSORS, check_header, load_into, save
+from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
 from decaf.models.precision import Precision
-from decaf.models.recipes.base import NetworkRecipe, TrainingSite
+from decaf.models.recipes.base import SeriesRecipe, TrainingSite
 from decaf.studies.imagenet9.challenge_files import CLASSES
 from decaf.studies.imagenet9.training_photos import Regime, Split, TrainingPhotos
 
@@ -64,7 +63,7 @@ class FineTuningOutcome(NamedTuple):
     """Records of all epochs (:class:`decaf.models.training.progress.EpochRecord`)."""
 
 
-class ImageNet9FineTune(NetworkRecipe):
+class ImageNet9FineTune(SeriesRecipe):
     """How to fine-tune one model on ImageNet-9; defaults are those of the paper's CNNs."""
 
     recipe: Literal["imagenet9_fine_tune"] = Field(description="this recipe")
@@ -106,9 +105,6 @@ class ImageNet9FineTune(NetworkRecipe):
     validation_share: float = Field(
         0.1, gt=0, lt=1, description="share of the foregrounds, by hash, that choose the epoch"
     )
-    keep_epochs: tuple[int, ...] = Field(
-        (), description="epochs from 1 to `epochs` whose weights are left beside the checkpoint"
-    )
 
     @model_validator(mode="after")
     def _usable(self) -> "ImageNet9FineTune":
@@ -130,12 +126,6 @@ class ImageNet9FineTune(NetworkRecipe):
             raise fault(
                 f"'warm_up_epochs' is {self.warm_up_epochs} and 'epochs' {self.epochs}; the rate "
                 "has to fall again, so warm up for fewer"
-            )
-        strays = [epoch for epoch in self.keep_epochs if not 1 <= epoch <= self.epochs]
-        if strays or len(set(self.keep_epochs)) < len(self.keep_epochs):
-            raise fault(
-                f"'keep_epochs' is {list(self.keep_epochs)}; expected numbers from 1 to "
-                f"{self.epochs}, each once"
             )
         return self
 
@@ -183,10 +173,9 @@ class ImageNet9FineTune(NetworkRecipe):
         records = fine_tuning.run(
             training, validation, Augmentation(self.crop_scale, flip_probability=0.5), progress
         )
-        for epoch in self.keep_epochs:
+        for epoch in self.kept_epochs:
             progress.load(network, epoch)
-            kept = site.target.with_name(f"{site.target.stem}.epoch_{epoch}.safetensors")
-            save(network, kept, {"decaf.epoch": json.dumps(epoch)})
+            site.keep(epoch, network, records[epoch - 1]._asdict())
         best = max(records, key=lambda record: record.validation_accuracy)
         progress.load(network, best.epoch)
         network.eval()

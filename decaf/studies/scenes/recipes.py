@@ -5,13 +5,14 @@ probability: at 0.5 the wall says nothing, at 1 it says everything.
 """
 
 import time
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
 
 from decaf.foundation.arrays import Device, Module, Tensor
-from decaf.models.recipes.base import NetworkRecipe, TrainingSite
+from decaf.models.recipes.base import SeriesRecipe, TrainingSite
 from decaf.studies.scenes.factors import FACTORS, scene_index
 from decaf.studies.scenes.render import render
 
@@ -42,7 +43,16 @@ class TrainingOutcome(NamedTuple):
     """Of wall-clock time, drawing the scenes included."""
 
 
-class SceneShortcut(NetworkRecipe):
+class EpochOutcome(NamedTuple):
+    """What a model can do after one epoch, on the held-out scenes of :class:`TrainingOutcome`."""
+
+    aligned_accuracy: float
+    reversed_accuracy: float
+    vulnerability: float
+    """``aligned_accuracy - reversed_accuracy``."""
+
+
+class SceneShortcut(SeriesRecipe):
     """How to train one model on scenes with a shortcut."""
 
     recipe: Literal["scene_shortcut"] = Field(description="this recipe")
@@ -99,20 +109,21 @@ class SceneShortcut(NetworkRecipe):
         twins = rng.permutation(_TWINS)
         held_out = twins[-_HELD_OUT_TWINS:]
         training = _scenes(twins[: self.scenes // 2], self.shortcut, rng)
-        network.to(device)
-        _fit(self, network, training, device, rng)
+        batches = [_batches(self, rng) for _ in range(self.epochs)]
         # One seed for both tests: the walls differ by the probability alone.
         test_seed = int(rng.integers(2**32))
-        aligned, reversed_ = (
+        tests = [
             _scenes(held_out, probability, np.random.default_rng(test_seed))
             for probability in (ALIGNED, REVERSED)
-        )
-        return TrainingOutcome(
-            train_accuracy=_accuracy(network, training, device),
-            aligned_accuracy=_accuracy(network, aligned, device),
-            reversed_accuracy=_accuracy(network, reversed_, device),
-            seconds=time.perf_counter() - started,
-        )
+        ]
+        network.to(device)
+        for epoch in _fit(self, network, training, batches, device):
+            if epoch in self.kept_epochs:
+                aligned, reversed_ = (_accuracy(network, test, device) for test in tests)
+                measured = EpochOutcome(aligned, reversed_, aligned - reversed_)
+                site.keep(epoch, network, measured._asdict())
+        accuracies = (_accuracy(network, scenes, device) for scenes in (training, *tests))
+        return TrainingOutcome(*accuracies, seconds=time.perf_counter() - started)
 
 
 class _Scenes(NamedTuple):
@@ -134,29 +145,30 @@ def _fit(
     recipe: SceneShortcut,
     network: Module,
     scenes: _Scenes,
+    batches: list[list[np.ndarray]],
     device: Device,
-    rng: np.random.Generator,
-) -> None:
+) -> Iterator[int]:
+    """Train epoch by epoch, on the batches of each; yields the number of each that is done."""
     import torch
 
     images = _images(scenes.index)
     labels = torch.from_numpy(scenes.label)
-    batches = [batch for _ in range(recipe.epochs) for batch in _batches(recipe, rng)]
+    steps = sum(map(len, batches))
     optimizer = torch.optim.AdamW(
         network.parameters(), lr=recipe.learning_rate, weight_decay=_WEIGHT_DECAY
     )
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: _rate_share(step, len(batches))
-    )
-    network.train()
-    for batch in batches:
-        logits = network(images[batch].to(device))
-        loss = torch.nn.functional.cross_entropy(logits, labels[batch].to(device))
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), _LARGEST_GRADIENT)
-        optimizer.step()
-        schedule.step()
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate_share(step, steps))
+    for epoch, own in enumerate(batches, 1):
+        network.train()
+        for batch in own:
+            logits = network(images[batch].to(device))
+            loss = torch.nn.functional.cross_entropy(logits, labels[batch].to(device))
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), _LARGEST_GRADIENT)
+            optimizer.step()
+            schedule.step()
+        yield epoch
 
 
 def _batches(recipe: SceneShortcut, rng: np.random.Generator) -> list[np.ndarray]:

@@ -115,10 +115,10 @@ class Constant(ModelCard):
     origin: ClassVar = "constant"
     preprocessing_digest: ClassVar = "constant"
 
-    def weights_digest(self, workspace):
+    def weights_digest(self):
         return "1"
 
-    def load(self, workspace, device):
+    def load(self, device):
         return Doubled()
 
 
@@ -298,7 +298,7 @@ BROKEN = {
         "the card has an 'id'",
     ),
     "weights": (
-        changed(Constant, weights_digest=lambda self, folder: None),
+        changed(Constant, weights_digest=lambda self: None),
         r"weights_digest\(\) is None",
     ),
     "output": (

@@ -37,7 +37,7 @@ def card(url, **changes):
 
 
 def ask(server, batch=BATCH, **changes):
-    return card(server.url, **changes).load(None, "cpu").outputs(batch)
+    return card(server.url, **changes).load("cpu").outputs(batch)
 
 
 def expected(batch=BATCH):
@@ -134,7 +134,7 @@ def test_a_server_that_is_down_is_named(pauses):
     with serving(well) as server:
         url = server.url
     with pytest.raises(ScoringFailed, match="one, endpoint http.*3 attempts.*ConnectError"):
-        card(url, retries=2).load(None, "cpu").outputs(BATCH)
+        card(url, retries=2).load("cpu").outputs(BATCH)
     assert len(pauses) == 2
 
 
@@ -225,7 +225,7 @@ def test_headers_are_sent_and_never_shown():
     with serving(echo) as server:
         given = card(server.url, headers=headers)
         with pytest.raises(ModelError) as refused:
-            given.load(None, "cpu").outputs(BATCH)
+            given.load("cpu").outputs(BATCH)
         assert server.requests[0].headers["Authorization"] == f"Bearer {SECRET}"
     assert "bad token" in str(refused.value)
     for text in (str(refused.value), repr(given), str(given), given.model_dump_json()):
@@ -257,17 +257,17 @@ def test_an_address_that_is_none_is_refused(url, message):
 def test_the_identity_is_the_address_and_the_version():
     url = "http://127.0.0.1:1/predict"
     same = {"headers": {"X-Key": "a"}, "retries": 9, "rows_per_request": 1, "timeout_seconds": 1}
-    assert card(url).weights_digest(None) == card(url, **same).weights_digest(None)
+    assert card(url).weights_digest() == card(url, **same).weights_digest()
     assert card(url).preprocessing_digest == card(url, **same).preprocessing_digest
     other = [card(url, version="2"), card("http://127.0.0.1:2/predict")]
-    assert len({one.weights_digest(None) for one in [card(url), *other]}) == 3
+    assert len({one.weights_digest() for one in [card(url), *other]}) == 3
     assert card(url).preprocessing_digest != card(url, encoding="base64").preprocessing_digest
 
 
 def test_the_client_is_closed_with_the_model(monkeypatch):
     closed = []
     monkeypatch.setattr(httpx.Client, "close", lambda client: closed.append(client))
-    model = card("http://127.0.0.1:1").load(None, "cpu")
+    model = card("http://127.0.0.1:1").load("cpu")
     assert closed == []
     del model
     assert len(closed) == 1

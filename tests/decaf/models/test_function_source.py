@@ -44,13 +44,13 @@ def card(function="brightness", **changes):
 
 
 def test_a_function_is_called_with_arrays(own_module, tmp_path):
-    model = card().load(tmp_path, "cpu")
+    model = card().load("cpu")
     assert model.output == "value"
     assert model.outputs(BATCH).tolist() == [[0.5], [0.75]]
 
 
 def test_arguments_make_the_function_first(own_module, tmp_path):
-    model = card("brighter", arguments={"by": 0.25}).load(tmp_path, "cpu")
+    model = card("brighter", arguments={"by": 0.25}).load("cpu")
     assert model.outputs(BATCH).tolist() == [[0.5, 0.75], [0.75, 1.0]]
 
 
@@ -63,29 +63,29 @@ def test_arguments_make_the_function_first(own_module, tmp_path):
 )
 def test_what_is_not_an_array_of_numbers_is_refused(own_module, tmp_path, function, message):
     with pytest.raises(ModelError, match=message):
-        card(function).load(tmp_path, "cpu").outputs(BATCH)
+        card(function).load("cpu").outputs(BATCH)
 
 
 def test_what_is_not_a_function_is_refused(own_module, tmp_path):
     with pytest.raises(ModelError, match="gave int; expected a function"):
-        card("NUMBER").load(tmp_path, "cpu")
+        card("NUMBER").load("cpu")
     with pytest.raises(UnknownName, match="did you mean 'brightness'"):
-        card("brightnes").load(tmp_path, "cpu")
+        card("brightnes").load("cpu")
 
 
 def test_the_identity_is_the_code_and_what_it_reads(own_module, tmp_path):
     (tmp_path / "table.csv").write_text("1,2")
     with_file = card(files=(tmp_path / "table.csv",))
-    digests = [card().weights_digest(tmp_path), with_file.weights_digest(tmp_path)]
+    digests = [card().weights_digest(), with_file.weights_digest()]
     (tmp_path / "table.csv").write_text("1,23")
-    digests.append(with_file.weights_digest(tmp_path))
+    digests.append(with_file.weights_digest())
     own_module.write_text(MODULE + "\n# changed\n")
-    digests.append(card().weights_digest(tmp_path))
+    digests.append(card().weights_digest())
     assert len(set(digests)) == 4
 
     (tmp_path / "table.csv").unlink()
     with pytest.raises(ModelError, match=r"table\.csv is not a file.*'files:'"):
-        with_file.weights_digest(tmp_path)
+        with_file.weights_digest()
 
 
 def test_everything_that_changes_outputs_is_part_of_the_preprocessing():

@@ -41,8 +41,8 @@ def published(architecture, tag, folder=None, arguments=None):
     return card(architecture=architecture, **changes)
 
 
-def loaded(wanted, workspace):
-    return wanted.load(workspace, "cpu")._network.state_dict()
+def loaded(wanted):
+    return wanted.load("cpu")._network.state_dict()
 
 
 def equal_states(one, other):
@@ -170,21 +170,21 @@ def test_torchvision_weights_are_found_in_the_cache_of_torch(caches, squeezenet)
     wanted = published("torchvision:squeezenet1_1", "IMAGENET1K_V1")
     place = caches / "torch" / "hub" / "checkpoints" / SQUEEZENET_FILE
     with pytest.raises(ModelError) as refused:
-        wanted.weights_digest(caches)
+        wanted.weights_digest()
     assert str(place) in str(refused.value)
     assert "nothing is downloaded" in str(refused.value)
 
     place.parent.mkdir(parents=True)
     torch.save(squeezenet, place)
-    assert wanted.weights_file(caches) == place
-    assert len(wanted.weights_digest(caches)) == 64
-    assert equal_states(loaded(wanted, caches), squeezenet)
+    assert wanted.weights_file == place
+    assert len(wanted.weights_digest()) == 64
+    assert equal_states(loaded(wanted), squeezenet)
 
 
 def test_weights_are_found_in_a_folder_of_the_users_own(caches, squeezenet):
     torch.save(squeezenet, caches / SQUEEZENET_FILE)
     wanted = published("torchvision:squeezenet1_1", "IMAGENET1K_V1", caches)
-    assert wanted.weights_file(caches) == caches / SQUEEZENET_FILE
+    assert wanted.weights_file == caches / SQUEEZENET_FILE
 
 
 TINY = "test_resnet"
@@ -201,15 +201,15 @@ def test_timm_weights_are_found_in_the_cache_of_the_hub(caches):
     wanted = published(f"timm:{TINY}", "r160_in1k")
     repository = caches / "hub" / f"models--timm--{TINY}.r160_in1k"
     with pytest.raises(ModelError, match=f"{TINY}.r160_in1k: no weights.*model.safetensors"):
-        wanted.weights_digest(caches)
+        wanted.weights_digest()
 
     snapshot = repository / "snapshots" / ("0" * 40)
     snapshot.mkdir(parents=True)
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text("0" * 40)
     save_file(network.state_dict(), snapshot / "model.safetensors")
-    assert wanted.weights_file(caches) == snapshot / "model.safetensors"
-    assert equal_states(loaded(wanted, caches), network.state_dict())
+    assert wanted.weights_file == snapshot / "model.safetensors"
+    assert equal_states(loaded(wanted), network.state_dict())
 
 
 def test_timm_weights_may_lie_where_the_message_says(caches):
@@ -217,7 +217,7 @@ def test_timm_weights_may_lie_where_the_message_says(caches):
     place = caches / "hub" / f"models--timm--{TINY}.r160_in1k" / "snapshots" / "main"
     place.mkdir(parents=True)
     save_file(network.state_dict(), place / "model.safetensors")
-    found = published(f"timm:{TINY}", "r160_in1k").weights_file(caches)
+    found = published(f"timm:{TINY}", "r160_in1k").weights_file
     assert found == place / "model.safetensors"
 
 
@@ -225,8 +225,8 @@ def test_timm_weights_in_a_folder_are_called_as_the_model(caches):
     network = architectures.build(f"timm:{TINY}", {})
     torch.save(network.state_dict(), caches / f"{TINY}.r160_in1k.bin")
     wanted = published(f"timm:{TINY}", "r160_in1k", caches)
-    wanted.weights_digest(caches)
-    assert equal_states(loaded(wanted, caches), network.state_dict())
+    wanted.weights_digest()
+    assert equal_states(loaded(wanted), network.state_dict())
 
 
 @pytest.mark.parametrize(
@@ -240,12 +240,12 @@ def test_timm_weights_in_a_folder_are_called_as_the_model(caches):
 )
 def test_a_misspelt_tag_names_the_nearest(caches, architecture, tag, message):
     with pytest.raises(UnknownName, match=message):
-        published(architecture, tag).weights_digest(caches)
+        published(architecture, tag).weights_digest()
 
 
 def test_a_factory_has_no_published_weights(caches):
     with pytest.raises(ModelError, match="'pretrained:' works with torchvision and timm"):
-        published("factory:torch.nn:Linear", "any").weights_digest(caches)
+        published("factory:torch.nn:Linear", "any").weights_digest()
 
 
 def test_torchvision_transforms_the_inputs_of_two_networks_itself(caches):
@@ -274,7 +274,7 @@ def test_buffers_that_timm_computes_now_are_no_weights_of_a_beit(caches):
     }
     assert not state.keys() & indices.keys()
     torch.save({"model": state | indices}, caches / f"{BEIT}.{BEIT_TAG}.bin")
-    assert equal_states(loaded(published(f"timm:{BEIT}", BEIT_TAG, caches, NARROW), caches), state)
+    assert equal_states(loaded(published(f"timm:{BEIT}", BEIT_TAG, caches, NARROW)), state)
 
 
 def test_a_swin_file_of_the_old_names_is_understood(caches):
@@ -291,32 +291,32 @@ def test_a_swin_file_of_the_old_names_is_understood(caches):
     old["layers.0.blocks.0.attn.relative_position_index"] = torch.zeros(49, 49)
     save_file(old, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
     wanted = published(f"timm:{SWIN}", SWIN_TAG, caches, SHALLOW)
-    assert equal_states(loaded(wanted, caches), state)
+    assert equal_states(loaded(wanted), state)
     # What the filter does not know stays left over, and what it does not make stays missing.
     save_file(old | {"extra": torch.ones(1)}, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
     with pytest.raises(ModelError, match="extra is left over"):
-        loaded(wanted, caches)
+        loaded(wanted)
     old.pop("norm.bias")
     save_file(old, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
     with pytest.raises(ModelError, match=r"norm\.bias is missing"):
-        loaded(wanted, caches)
+        loaded(wanted)
 
 
 def test_a_filter_of_the_file_alone_is_applied_too(caches):
     """RegNets of other projects name their layers otherwise; the filter asks for no network."""
     state = timm.create_model(REGNET).state_dict()
     torch.save({"model": state}, caches / f"{REGNET}.{REGNET_TAG}.bin")
-    assert equal_states(loaded(published(f"timm:{REGNET}", REGNET_TAG, caches), caches), state)
+    assert equal_states(loaded(published(f"timm:{REGNET}", REGNET_TAG, caches)), state)
 
 
 def test_another_networks_file_is_no_published_weights(caches):
     state = {"layers.7.attn.relative_position_bias_table": torch.zeros(3, 3)}
     save_file(state, caches / f"{SWIN}.{SWIN_TAG}.safetensors")
     with pytest.raises(ModelError, match=r"does not hold the published weights of SwinTransf"):
-        loaded(published(f"timm:{SWIN}", SWIN_TAG, caches, SHALLOW), caches)
+        loaded(published(f"timm:{SWIN}", SWIN_TAG, caches, SHALLOW))
     torch.save([1], caches / f"{TINY}.r160_in1k.bin")
     with pytest.raises(ModelError, match="it is a list; expected a state dict"):
-        loaded(published(f"timm:{TINY}", "r160_in1k", caches), caches)
+        loaded(published(f"timm:{TINY}", "r160_in1k", caches))
 
 
 def test_asking_timm_for_its_filter_changes_nothing_of_it(caches):
@@ -336,11 +336,11 @@ def test_planning_with_weight_files_needs_no_torch(tmp_path):
         path = tmp_path / f"one{suffix}"
         torch.save(state, path) if state else save(nn.Linear(2, 2), path, {})
         code = (
-            "import sys\nfrom pathlib import Path\n"
+            "import sys\n"
             "from decaf.models.sources.network import NetworkCard\n"
             "card = NetworkCard(id='a', family='a', architecture='timm:resnet18', mean=[0], "
             f"std=[1], input_size=None, weights={str(path)!r})\n"
-            "card.preprocessing_digest, card.weights_digest(Path())\n"
+            "card.preprocessing_digest, card.weights_digest()\n"
             "print('torch' in sys.modules, 'torchvision' in sys.modules)"
         )
         done = subprocess.run(

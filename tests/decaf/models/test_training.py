@@ -42,33 +42,43 @@ class Trainings:
         return TrainingOutcome(1.0, 1.0, 0.0, 2.0)
 
 
-def in_background(workspace):
-    thread = threading.Thread(target=card().train, args=(workspace, "cpu"), daemon=True)
+def in_background(file):
+    thread = threading.Thread(target=card().train, args=(file, "cpu"), daemon=True)
     thread.start()
     return thread
 
 
-def test_two_studies_of_one_workspace_train_a_network_once(tmp_path, monkeypatch):
+@pytest.fixture
+def target(tmp_path):
+    """Where the checkpoint goes: alone in its folder, once it is there with what came out."""
+    return tmp_path / "checkpoints" / "one.safetensors"
+
+
+def left_beside(target):
+    return sorted(path.name for path in target.parent.iterdir())
+
+
+WHOLE = ["one.safetensors", "one.safetensors.outcome.json"]
+
+
+def test_two_studies_of_one_workspace_train_a_network_once(target, monkeypatch):
     trainings, waits = Trainings(monkeypatch), threading.Event()
     monkeypatch.setattr("decaf.models.training.network.LOG.warning", lambda *_: waits.set())
-    first = in_background(tmp_path)
+    first = in_background(target)
     assert trainings.under_way.wait(SECONDS)
-    second = in_background(tmp_path)
+    second = in_background(target)
     assert waits.wait(SECONDS)
     trainings.may_end.set()
     for thread in (first, second):
         thread.join(SECONDS)
         assert not thread.is_alive()
     assert len(trainings.sites) == 1
-    assert [path.name for path in (tmp_path / "checkpoints").iterdir()] == [
-        trainings.sites[0].target.name
-    ]
+    assert left_beside(target) == WHOLE
 
 
-def test_who_waited_goes_on_where_the_other_failed(tmp_path, monkeypatch):
+def test_who_waited_goes_on_where_the_other_failed(target, monkeypatch):
     trainings, waits = Trainings(monkeypatch), threading.Event()
     monkeypatch.setattr("decaf.models.training.network.LOG.warning", lambda *_: waits.set())
-    target = card().weights_file(tmp_path)
 
     def failing(_, network, site):
         save_file({"a": torch.ones(1)}, site.scratch / "epoch_001.safetensors")
@@ -83,20 +93,20 @@ def test_who_waited_goes_on_where_the_other_failed(tmp_path, monkeypatch):
 
     def first():
         with pytest.raises(RuntimeError, match="the power went"):
-            card().train(tmp_path, "cpu")
+            card().train(target, "cpu")
         failed.append(True)
 
     thread = threading.Thread(target=first, daemon=True)
     thread.start()
     assert trainings.under_way.wait(SECONDS)
-    card().train(tmp_path, "cpu")
+    card().train(target, "cpu")
     thread.join(SECONDS)
     assert failed == [True]
     assert len(trainings.sites) == 1
-    assert [path.name for path in target.parent.iterdir()] == [target.name]
+    assert left_beside(target) == WHOLE
 
 
-def test_a_workspace_that_cannot_be_written_says_so(tmp_path):
-    (tmp_path / "checkpoints").write_text("a file in the way")
+def test_a_workspace_that_cannot_be_written_says_so(target):
+    target.parent.write_text("a file in the way")
     with pytest.raises(WriteFailed, match=r"checkpoints cannot be made.*'workspace:'"):
-        card().train(tmp_path, "cpu")
+        card().train(target, "cpu")

@@ -118,19 +118,19 @@ def test_rows_have_the_channels_of_the_model_however_few_they_are(recipe):
 def test_a_trained_classifier_is_opened_without_unpickling_and_answers_the_same(
     recipe, family, tmp_path
 ):
-    made = card(recipe | {"classifier": family})
-    assert made.is_untrained(tmp_path)
+    untrained = card(recipe | {"classifier": family})
+    file = tmp_path / f"one{untrained.trained_suffix}"
     with threadpool_limits(1):
-        made.train(tmp_path, "cpu")
-        assert not made.is_untrained(tmp_path)
+        untrained.train(file, "cpu")
+        made = untrained.trained(file)
         estimator, outcome = made.training.fit()
         inputs, _ = made.training.rows("test")
         expected = estimator.predict_proba(inputs)
-        model = made.load(tmp_path, "cpu")
+        model = made.load("cpu")
         found = model.outputs(torch.from_numpy(inputs))
     assert model.output == "probabilities"
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7)
-    record = json.loads(made.training_record(tmp_path))
+    record = json.loads(made.training_record())
     assert record["recipe"]["classifier"] == family
     kept = outcome._asdict() | {"seconds": record["outcome"]["seconds"]}
     assert record["outcome"] == kept
@@ -184,18 +184,17 @@ def test_the_fewest_rows_of_a_network_are_enough(recipe):
 
 def test_what_is_trained_is_not_trained_again_and_another_recipe_is(recipe, tmp_path):
     made = card(recipe)
-    made.train(tmp_path, "cpu")
-    path = made.trained_file(tmp_path)
-    before = path.stat().st_mtime_ns
-    digest = made.weights_digest(tmp_path)
-    made.train(tmp_path, "cpu")
-    assert (path.stat().st_mtime_ns, made.weights_digest(tmp_path)) == (before, digest)
+    path = tmp_path / "checkpoints" / "one.skops"
+    made.train(path, "cpu")
+    before, digest = path.stat().st_mtime_ns, made.trained(path).weights_digest()
+    made.train(path, "cpu")
+    assert (path.stat().st_mtime_ns, made.trained(path).weights_digest()) == (before, digest)
     assert sorted(file.name for file in path.parent.iterdir()) == [
         path.name,
         f"{path.name}.outcome.json",
     ]
     for change in ({"seed": 7702}, {"strength": 0.75}, {"mechanism": "gate"}):
-        assert card(recipe | change).is_untrained(tmp_path)
+        assert card(recipe | change).training_parts != made.training_parts
 
 
 @pytest.mark.parametrize("given", [{}, {"file": "one.skops", "training": ...}])
@@ -223,6 +222,6 @@ def test_a_study_audits_no_row_that_its_models_were_trained_on(recipe):
 def test_a_full_disk_leaves_no_estimator(recipe, small_disk):
     made = card(recipe | {"classifier": "random_forest"})
     with pytest.raises(WriteFailed, match="No space left on device"):
-        made.train(small_disk, "cpu")
-    assert made.is_untrained(small_disk)
+        made.train(small_disk / "checkpoints" / "one.skops", "cpu")
+    assert not list((small_disk / "checkpoints").glob("*.skops"))
     assert not list((small_disk / "checkpoints").glob("*.tmp"))

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 
+import in_process
 import numpy as np
 import psutil
 import pytest
@@ -185,7 +186,7 @@ def test_a_killed_run_and_a_fit_that_fails_keep_what_is_done(
     slow = model("slow", "hist_gradient_boosting", {"mechanism": "robust"})
     file = write(config | {"models": [*config["models"][:2], slow]})
     study = load_study(file)
-    first, second, last = (card.trained_file(study.workspace) for card in study.models)
+    first, second, last = in_process.checkpoints(study).values()
     command, environment = [DECAF, "run", str(file)], {**os.environ, **prefect_server}
     with subprocess.Popen(command, cwd=tmp_path, env=environment) as flow:
         wait_for(first.exists, flow)
@@ -204,7 +205,7 @@ def test_a_killed_run_and_a_fit_that_fails_keep_what_is_done(
     assert "Traceback" not in done.stderr
     assert first.stat().st_mtime_ns == fitted
     assert second.exists()
-    assert len(receipts(tmp_path / "warehouse")) == 4  # two models, 100 rows by 60
+    assert len(receipts(tmp_path / "warehouse")) == 2 + 4  # trained, and 100 rows by 60
     assert not study.report_file.exists()
     planned = decaf("plan", file, **prefect_server)
     assert "1 models are to be trained first" in planned.stdout, planned.stderr

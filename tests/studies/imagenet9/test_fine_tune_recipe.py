@@ -1,6 +1,7 @@
 """The recipe of the paper's fine-tunes: its photos, its settings, and what it starts from."""
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,9 @@ from torch import nn
 
 from decaf.errors import DataError, ModelError, UnknownName
 from decaf.foundation.digests import hashed_share
-from decaf.models.checkpoint import read_metadata, read_tensors, save
+from decaf.models.checkpoint import read_tensors, save
 from decaf.models.sources.network import NetworkCard
-from decaf.models.training.network import read_outcome
+from decaf.models.training.files import epoch_file, read_outcome
 from decaf.studies.imagenet9.adapters import split_of
 from decaf.studies.imagenet9.challenge_files import variant_files
 from decaf.studies.imagenet9.recipes import ImageNet9FineTune
@@ -133,37 +134,34 @@ def test_a_model_is_fine_tuned_from_another_head_and_keeps_its_best_epoch(archiv
     torch.manual_seed(3)
     save(squeezenet1_1(num_classes=7), archive / "initial.safetensors", {})
     card = fine_tuned(archive, training=recipe(archive, keep_epochs=(1,)).model_dump())
-    workspace = archive / "workspace"
-    assert card.is_untrained(workspace)
-    card.train(workspace, "cpu")
-    assert not card.is_untrained(workspace)
-    target = card.weights_file(workspace)
+    target = archive / "workspace" / "net.safetensors"
+    card.train(target, "cpu")
+    made = card.trained(target)
     outcome = read_outcome(target)
     accuracies = [epoch["validation_accuracy"] for epoch in outcome["epochs"]]
     assert outcome["best_epoch"] == 1 + int(np.argmax(accuracies))
     assert outcome["validation_accuracy"] == max(accuracies)
+    kept = epoch_file(target, 1)
     assert sorted(path.name for path in target.parent.iterdir()) == sorted(
-        [target.name, f"{target.stem}.epoch_1.safetensors"]
+        [*(f"{file.name}{end}" for file in (target, kept) for end in ("", ".outcome.json"))]
     )
-    kept = read_tensors(target.with_name(f"{target.stem}.epoch_1.safetensors"))
-    assert kept.keys() == read_tensors(target).keys()
-    assert read_metadata(target).keys() == {"decaf.outcome"}
-    usual = workspace / "usual"
+    assert read_tensors(kept).keys() == read_tensors(target).keys()
+    assert read_outcome(kept) == outcome["epochs"][0]
+    usual = target.parent / "usual"
     usual.touch()
     assert target.stat().st_mode == usual.stat().st_mode
-    assert json.loads(card.training_record(workspace))["recipe"]["regime"] == "original"
-    model = card.load(workspace, "cpu")
-    assert model.outputs(torch.rand(2, 3, 224, 224)).shape == (2, 9)
+    assert json.loads(made.training_record())["recipe"]["regime"] == "original"
+    assert made.load("cpu").outputs(torch.rand(2, 3, 224, 224)).shape == (2, 9)
 
 
 def test_weights_of_another_architecture_stop_the_training_before_it_starts(archive):
     save(nn.Linear(3, 2), archive / "initial.safetensors", {})
     card = fine_tuned(archive)
     with pytest.raises(ModelError, match=r"does not fit SqueezeNet"):
-        card.train(archive / "workspace", "cpu")
+        card.train(archive / "workspace" / "net.safetensors", "cpu")
     (archive / "initial.safetensors").unlink()
     with pytest.raises(ModelError, match=r"put the checkpoint there"):
-        card.train(archive / "workspace", "cpu")
+        card.train(archive / "workspace" / "net.safetensors", "cpu")
     assert not list(Path(archive / "workspace").rglob("*.safetensors"))
 
 
@@ -172,21 +170,20 @@ def test_another_preprocessing_or_start_is_another_training(archive):
 
     start = archive / "initial.safetensors"
     save(squeezenet1_1(num_classes=7), start, {})
-    workspace = archive / "workspace"
     usual = fine_tuned(archive)
-    names = [
-        usual.trained_file(workspace),
-        fine_tuned(archive, mean=(0.4,)).trained_file(workspace),
-        fine_tuned(archive, std=(0.4,)).trained_file(workspace),
-        fine_tuned(archive, input_size=96).trained_file(workspace),
-        fine_tuned(archive, memory_format="channels_last").trained_file(workspace),
-        fine_tuned(archive, arguments={"dropout": 0.1}).trained_file(workspace),
-    ]
+    others = (
+        {"mean": (0.4,)},
+        {"std": (0.4,)},
+        {"input_size": 96},
+        {"memory_format": "channels_last"},
+        {"arguments": {"dropout": 0.1}},
+    )
+    trainings = [fine_tuned(archive, **changes).training_parts for changes in ({}, *others)]
     save(squeezenet1_1(num_classes=7), start, {})
-    names.append(usual.trained_file(workspace))
-    assert len(set(names)) == len(names)
+    trainings.append(usual.training_parts)
+    assert all(one != two for one, two in combinations(trainings, 2))
     # What is asked of the network afterwards does not change how it was trained.
-    assert fine_tuned(archive, precision="tf32").trained_file(workspace) == names[-1]
+    assert fine_tuned(archive, precision="tf32").training_parts == trainings[-1]
 
 
 def test_all_outputs_of_the_start_are_not_the_nine_classes(archive):
@@ -195,8 +192,8 @@ def test_all_outputs_of_the_start_are_not_the_nine_classes(archive):
     save(squeezenet1_1(), archive / "initial.safetensors", {})
     card = fine_tuned(archive, arguments={"num_classes": 1000})
     with pytest.raises(ModelError, match=r"returned shape \(\d+, 1000\) .* 9 classes"):
-        card.train(archive / "workspace", "cpu")
-    assert card.is_untrained(archive / "workspace")
+        card.train(archive / "workspace" / "net.safetensors", "cpu")
+    assert not list(Path(archive / "workspace").glob("*.safetensors"))
 
 
 def test_a_start_that_others_wrapped(archive):

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 
+import in_process
 import psutil
 import pytest
 import torch
@@ -12,6 +13,7 @@ from running_command import DECAF, wait_for
 
 from decaf.models import architectures
 from decaf.models.checkpoint import read_metadata, read_tensors, save
+from decaf.models.training.files import read_outcome
 from decaf.models.training.progress import RECORDS
 from decaf.plan.study import load_study
 from warehouse.query.catalog import connect
@@ -65,7 +67,7 @@ def told(warehouse):
 def test_a_killed_fine_tuning_goes_on(fine_tuned, workers, write, decaf, prefect_server, tmp_path):
     file = write(fine_tuned("killed", {"kind": "local", "workers": 1}))
     study = load_study(file)
-    target = study.models[0].trained_file(study.workspace)
+    (target,) = in_process.checkpoints(study).values()
     progress = target.with_suffix(".progress") / "optimizer.safetensors"
     command, environment = [DECAF, "run", str(file)], {**os.environ, **prefect_server}
     with subprocess.Popen(command, cwd=tmp_path, env=environment) as flow:
@@ -82,7 +84,7 @@ def test_a_killed_fine_tuning_goes_on(fine_tuned, workers, write, decaf, prefect
     resumed = decaf("run", file, **prefect_server)
     assert resumed.returncode == 0, resumed.stderr
     assert not progress.parent.exists()
-    after = study.models[0].training_outcome(target)["epochs"]
+    after = read_outcome(target)["epochs"]
     # Seconds and all: what was trained before the kill was not trained again.
     assert [list(record.values()) for record in after[: len(before)]] == before
 
@@ -91,7 +93,7 @@ def test_a_killed_fine_tuning_goes_on(fine_tuned, workers, write, decaf, prefect
     assert done.returncode == 0, done.stderr
     other = load_study(undisturbed)
     tensors, expected = (
-        read_tensors(one.models[0].trained_file(one.workspace)) for one in (study, other)
+        read_tensors(*in_process.checkpoints(one).values()) for one in (study, other)
     )
     assert all(torch.equal(tensors[name], expected[name]) for name in expected)
     epochs, scores = told(tmp_path / "killed" / "warehouse")

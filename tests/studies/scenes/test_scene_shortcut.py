@@ -28,9 +28,9 @@ def network(seed=0):
     return small_cnn.build(width=4)
 
 
-def site():
-    """Where nothing is kept: scenes are trained on in one go."""
-    return TrainingSite("", torch.device("cpu"), torch.nn.Identity(), Path(), Path())
+def site(keep=None):
+    """Where no epoch is kept unless a function says how: scenes are trained on in one go."""
+    return TrainingSite("", torch.device("cpu"), torch.nn.Identity(), Path(), keep)
 
 
 def weights(network):
@@ -84,6 +84,24 @@ def test_the_same_seed_gives_the_same_weights():
     settings(epochs=1, seed=1).train(other, site())
     assert torch.equal(weights(first), weights(again))
     assert not torch.equal(weights(first), weights(other))
+
+
+def test_epochs_are_kept_with_what_they_can_do():
+    kept, plain, trained = {}, network(), network()
+
+    def keep(epoch, network, measured):
+        kept[epoch] = weights(network), measured
+
+    outcome = settings(keep_epochs=[3, 1]).train(trained, site(keep))
+    assert list(kept) == [1, 3]
+    last_weights, last = kept[3]
+    assert torch.equal(last_weights, weights(trained))
+    assert not torch.equal(kept[1][0], last_weights)
+    assert (last["aligned_accuracy"], last["reversed_accuracy"]) == outcome[1:3]
+    assert last["vulnerability"] == outcome.aligned_accuracy - outcome.reversed_accuracy
+    # Measuring on the way changes nothing.
+    settings().train(plain, site())
+    assert torch.equal(weights(plain), last_weights)
 
 
 def test_training_leaves_the_global_generator_alone():

@@ -1,0 +1,1 @@
+"""Rules that choose epochs of a training: one file a rule."""

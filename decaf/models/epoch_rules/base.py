@@ -1,0 +1,38 @@
+"""What every rule is that chooses epochs of a training once they have been measured."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from decaf.foundation.place import Place
+from decaf.foundation.settings import Settings
+
+
+class Epoch(NamedTuple):
+    """One epoch whose weights a training kept."""
+
+    number: int
+    """From 1."""
+    measured: Mapping[str, Any]
+    """What the recipe measured after it, by name."""
+
+
+class EpochRule(Settings, ABC):
+    """A rule that chooses epochs of a training (``epoch_rule:`` of a network)."""
+
+    place: ClassVar[Place] = Place("epoch_rule", room="decaf.models.epoch_rules", tag="rule")
+
+    @abstractmethod
+    def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
+        """Numbers of the epochs that are audited.
+
+        Parameters
+        ----------
+        epochs
+            Those that the training kept, at least one, in their order.
+
+        Raises
+        ------
+        BadInput
+            When the rule cannot choose among them.
+        """

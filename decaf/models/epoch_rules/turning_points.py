@@ -1,0 +1,54 @@
+"""Epochs at which something that was measured turns."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from decaf.errors import ModelError
+from decaf.models.epoch_rules.base import Epoch, EpochRule
+from decaf.models.epoch_rules.spread import Spread
+
+
+class TurningPoints(EpochRule):
+    """First and last, highest and lowest, and both sides of the steepest fall of a statistic.
+
+    The epochs of the paper's training trajectories were picked around such points (appendix
+    "Evidence validation through training trajectories"). A statistic that hardly moves has none:
+    epochs are spread evenly then.
+    """
+
+    rule: Literal["turning_points"] = Field(description="this rule")
+    statistic: str = Field(description="what the recipe measures after every epoch, by its name")
+    flat_below: float = Field(
+        0.05, ge=0, description="range of the statistic below which it has no turning points"
+    )
+    count_if_flat: int = Field(8, ge=1, description="epochs that are spread evenly then")
+    examples: ClassVar[tuple[dict[str, Any], ...]] = ({"statistic": "accuracy"},)
+
+    def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
+        """Up to six epochs, of equal ones the first; those of a spread where nothing turns.
+
+        Raises
+        ------
+        ModelError
+            When the statistic is not a finite number of every epoch.
+        """
+        values = np.array([self._value(epoch) for epoch in epochs])
+        if np.ptp(values) < self.flat_below or len(epochs) == 1:
+            return Spread(rule="spread", count=self.count_if_flat).choose(epochs)
+        fall = int(np.argmin(np.diff(values)))
+        places = {0, len(epochs) - 1, int(values.argmax()), int(values.argmin()), fall, fall + 1}
+        return [epochs[place].number for place in sorted(places)]
+
+    def _value(self, epoch: Epoch) -> float:
+        value = epoch.measured.get(self.statistic)
+        if type(value) not in (int, float) or not math.isfinite(value):
+            raise ModelError(
+                f"'epoch_rule:' looks at {self.statistic!r}, which is {value!r} after epoch "
+                f"{epoch.number}; expected a finite number, as one of: "
+                f"{', '.join(epoch.measured) or 'nothing was measured'}"
+            )
+        return float(value)

@@ -1,0 +1,33 @@
+"""Files that trainings leave: weights, those of epochs beside them, what came out beside each."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from decaf.foundation.files import replace_file
+
+
+def epoch_file(file: Path, epoch: int) -> Path:
+    """Where the weights after an epoch lie, beside those that a training ends with."""
+    return file.with_name(f"{file.stem}.epoch_{epoch:03d}{file.suffix}")
+
+
+def store_outcome(file: Path, outcome: Mapping[str, Any]) -> None:
+    """Write what came out of the training that makes a file; not into it, for it has seconds.
+
+    The same training on the same machine makes the same file, byte for byte. Raises OSError when
+    the disk refuses.
+    """
+    text = json.dumps(dict(outcome))
+    replace_file(_outcome_file(file), lambda temporary: temporary.write_text(text))
+
+
+def read_outcome(file: Path) -> dict[str, Any] | None:
+    """What came out of the training that made a file; None when it was not made here."""
+    beside = _outcome_file(file)
+    return json.loads(beside.read_text()) if beside.exists() else None
+
+
+def _outcome_file(file: Path) -> Path:
+    return file.with_name(f"{file.name}.outcome.json")

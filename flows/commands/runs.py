@@ -1,0 +1,50 @@
+"""What ``decaf run`` does and prints."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from decaf.plan.study import load_study
+from flows.commands import display
+from flows.commands.reaudits import refuse_registry
+from tasks.hold import hold_warehouse
+from tasks.manifest import record_forced
+from tasks.plan import AuditPlan, plan_audit
+from tasks.progress import announce
+from tasks.publish import show_again
+
+
+def run(console: Console, config: Path, force: Sequence[str]) -> None:
+    """Carry out what is left of a study; a study that is done needs no Prefect.
+
+    Parameters
+    ----------
+    force
+        Names of units that are computed again (:func:`tasks.editions.forced`).
+    """
+    study = load_study(config)
+    refuse_registry(study, "run")
+    with hold_warehouse(study):
+        plan = plan_audit(study, study.pair_set(), force)
+        for remark in plan.remarks:
+            announce(remark)
+        if force:
+            announce(record_forced(plan))
+        if plan.is_done:
+            _show(console, plan)
+        else:
+            from flows.launch import launch
+
+            announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
+            launch("audit", config, plan)
+    display.results(console, study)
+
+
+def _show(console: Console, plan: AuditPlan) -> None:
+    if not (plan.is_current and plan.study.report_file.exists()):
+        show_again(plan)
+    console.print(
+        f"nothing to do: all {len(plan.units)} units of study {plan.study.study} are committed "
+        f"(run {plan.run_id[:12]}); no forward pass was made"
+    )

@@ -1,0 +1,20 @@
+-- purpose: checkpoints that the trainings of current runs made, and which of them are audited
+-- grain: one row per study, training and checkpoint; the epoch is NULL for the last weights
+-- paper: appendix "Evidence validation through training trajectories"
+CREATE OR REPLACE VIEW out_checkpoints AS
+SELECT
+    unit.study,
+    unit.name AS training, -- the first model of the study that it is of
+    made.epoch, -- from 1; NULL for the weights that the training ends with
+    made.file, -- below the study's workspace
+    made.sha256,
+    made.byte_count,
+    EXISTS (
+        FROM out_models AS model
+        WHERE model.study = unit.study AND model.weights_sha256 = made.sha256
+    ) AS is_audited,
+    made.outcome -- JSON: what the training gave by then
+FROM core_run_units AS unit
+JOIN stg_made_files AS made USING (study, unit_key)
+WHERE unit.kind = 'train'
+ORDER BY unit.study, training, made.epoch;

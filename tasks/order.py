@@ -1,0 +1,95 @@
+"""What a worker needs to know to compute units of a plan."""
+
+import platform
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+from decaf.plan.study import Study
+from decaf.plan.units import Unit
+from tasks.cluster.worker import ModelOrder
+from tasks.plan import SCORED, AuditPlan
+from tasks.units.bench import Order
+from tasks.units.kinds import KINDS
+from tasks.units.orders import commit_key, model_order
+
+LIBRARIES = (
+    "lime",
+    "numba",
+    "numpy",
+    "pillow",
+    "pyarrow",
+    "safetensors",
+    "scikit-learn",
+    "shap",
+    "timm",
+    "torch",
+    "torchvision",
+    "xgboost-cpu",
+)
+
+
+def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Path | None) -> Order:
+    """What a worker needs to know to compute units together.
+
+    Parameters
+    ----------
+    inputs
+        File of the clean inputs.
+    images
+        File of the images that labels need.
+    """
+    study, first, kind = plan.study, units[0], KINDS[units[0].kind]
+    block = None if first.block is None else plan.pairs.block(plan.blocks[first.block])
+    needed = [need for unit in units for need in unit.needs]
+    known = stored_beside(plan, first)
+    read = (*needed, *known)
+    own_model = None if first.model_id is None else _model_order(study, (*units, *needed))
+    if kind.prepares:
+        study = plan.given
+    elif not kind.is_local:
+        study = study.model_copy(update={"paths": plan.fitted_paths, "models": ()})
+    return Order(
+        root=plan.root,
+        study=study,
+        key=commit_key(units),
+        units=units,
+        model=own_model,
+        block=block,
+        source_positions=np.searchsorted(plan.source_ids, block.source_ids if block else []),
+        pairs=plan.pairs if kind.is_local else None,
+        inputs=inputs,
+        foregrounds=images,
+        starts=plan.start_files if own_model else {},
+        known=known,
+        stored={} if kind.is_local else {unit.key: plan.commits[unit.key] for unit in read},
+        software=software(),
+    )
+
+
+def stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
+    """Stored scores of the same model and block, for a unit that goes through the model too."""
+    if unit.kind not in SCORED:
+        return ()
+    return tuple(
+        other
+        for other in plan.of_block.get((unit.model_id, unit.block), ())
+        if other.key not in plan.reasons
+    )
+
+
+def _model_order(study: Study, units: Iterable[Unit]) -> ModelOrder:
+    """The model of units, which must be that of their parts."""
+    scored = next(unit for unit in units if "weights" in unit.parts)
+    card = next(card for card in study.models if card.id == scored.model_id)
+    return model_order(study, card, scored.parts)
+
+
+@cache
+def software() -> dict[str, str]:
+    """Versions of what computes the numbers."""
+    found = {name: version(name) for name in LIBRARIES}
+    return {"decaf": version("decaf-audit"), "python": platform.python_version(), **found}

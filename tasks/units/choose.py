@@ -1,0 +1,75 @@
+"""Choices: epochs of a training that a rule of the study audits, by what was measured."""
+
+import json
+from collections.abc import Hashable, Iterator, Sequence
+
+import pyarrow as pa
+
+from decaf.errors import ModelError
+from decaf.foundation.strangers import code_of
+from decaf.models.epoch_rules.base import Epoch
+from decaf.plan.units import Unit
+from tasks.units.bench import Bench
+from tasks.units.kind import Kind, Results
+from tasks.units.scope import Scope, of_kind
+from tasks.units.train import trainable, training_of
+from warehouse.tables.declarations import CHOSEN_EPOCHS
+
+
+class Choose(Kind):
+    """One unit a model that has a rule for the epochs of its training."""
+
+    name = "choose"
+    code = 1
+    tables = (CHOSEN_EPOCHS,)
+    uses_model = False
+    prepares = True
+
+    def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
+        """One for every model with a rule."""
+        for card in trainable(scope.study):
+            if (rule := card.chooser) is not None:
+                parts = {
+                    "rule": json.dumps(rule.model_dump(mode="json"), sort_keys=True),
+                    **code_of(rule),
+                    "code": str(self.code),
+                }
+                training = training_of(card, of_kind(planned, "train"))
+                yield Unit(self.name, card.id, None, None, parts, needs=(training,))
+
+    def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
+        """Chosen epochs of every model.
+
+        Raises
+        ------
+        ModelError
+            When a rule chooses nothing, or an epoch that was not kept.
+        """
+        cards = {card.id: card for card in bench.order.study.models}
+        rows = []
+        for unit in units:
+            epochs = _measured(bench, unit.needs[0])
+            chosen = [int(epoch) for epoch in cards[unit.name].chooser.choose(epochs)]
+            kept = [epoch.number for epoch in epochs]
+            if not chosen or not set(chosen) <= set(kept):
+                raise ModelError(
+                    f"model {unit.name}: 'epoch_rule:' chose the epochs {chosen} of {kept}; "
+                    "expected at least one, and none that was not kept"
+                )
+            rows += [
+                {"unit_key": unit.key, "model": unit.name, "epoch": epoch}
+                for epoch in sorted(set(chosen))
+            ]
+        return {"chosen_epochs": pa.Table.from_pylist(rows, schema=CHOSEN_EPOCHS.schema)}
+
+    def order(self, unit: Unit) -> Hashable:
+        """With the training, which a worker has just done."""
+        return unit.needs[0].key
+
+
+def _measured(bench: Bench, training: Unit) -> list[Epoch]:
+    rows = bench.rows_of(training, "made_files").to_pylist()
+    epochs = [
+        Epoch(row["epoch"], json.loads(row["outcome"])) for row in rows if row["epoch"] is not None
+    ]
+    return sorted(epochs, key=lambda epoch: epoch.number)

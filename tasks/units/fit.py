@@ -1,0 +1,110 @@
+"""What reveal paths take from the clean inputs of a study, and their random starts."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.input_store import channels_first, open_inputs
+from decaf.foundation.arrays import as_taken
+from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.strangers import code_of
+from decaf.plan.study import Study
+from decaf.plan.units import Unit
+from decaf.reveal.path import RevealPath, Words
+from decaf.scoring.starts import store_starts
+from tasks.editions import EDITION
+from tasks.units.bench import Bench
+from tasks.units.kind import Kind, Results
+from tasks.units.rows import file_rows
+from tasks.units.scope import Scope
+from warehouse.tables.declarations import MADE_FILES
+
+INPUTS_AT_ONCE = 1024
+
+
+class Fit(Kind):
+    """One unit a path that is fitted, or whose starts are drawn. Models and blocks share it."""
+
+    name = "fit"
+    code = 1
+    tables = (MADE_FILES,)
+    uses_model = False
+    is_local = True
+    prepares = True
+
+    def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
+        """One for every path that needs it."""
+        study, inputs = scope.study, scope.pairs.input_set.digest
+        for name, path in study.paths.items():
+            if path.fitted_file(_folder(study), inputs) or path.has_drawn_start:
+                parts = {
+                    "inputs": inputs,
+                    "pairs": scope.pairs.digest,
+                    "reveal": json_sha256([path.identity(inputs), code_of(path)]),
+                    "stages": json_sha256(path.grid(study.grid).tolist()),
+                    "pair_types": json_sha256(path.pair_types),
+                    "code": str(self.code),
+                }
+                yield Unit(self.name, name, None, None, parts)
+
+    def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
+        """Make the files that are not there; those of a unit that is forced, again."""
+        (unit,) = units
+        order, files = bench.order, self.files(unit, bench.order.study)
+        path = fitted_paths(order.study, unit.parts["inputs"])[unit.name]
+        for file in files:
+            if file.exists() and EDITION not in unit.parts:
+                continue
+            if file == starts_file(unit, order.study):
+                stored = channels_first(open_inputs(order.inputs))
+                draws = _draws(path, bench, stored)
+                store_starts(file, path.start, draws, as_taken(stored[:1])[0])
+            else:
+                path.fit(_batches(order.inputs), file)
+        made = {(None, file): None for file in files}
+        return {"made_files": file_rows(unit.key, order.study.workspace, made)}
+
+    def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
+        """The file that the path is fitted to, and its random starts, which may be made of it."""
+        path = study.paths[unit.name]
+        fitted = path.fitted_file(_folder(study), unit.parts["inputs"])
+        starts = starts_file(unit, study) if path.has_drawn_start else None
+        return tuple(file for file in (fitted, starts) if file is not None)
+
+
+def fitted_paths(study: Study, inputs_digest: str) -> dict[str, RevealPath]:
+    """The paths with the places of what they take from the study's clean inputs."""
+    folder = _folder(study)
+    return {name: path.fitted(folder, inputs_digest) for name, path in study.paths.items()}
+
+
+def starts_file(unit: Unit, study: Study) -> Path:
+    """Where the random starts of a path lie; a function of what they are."""
+    parts = {name: value for name, value in unit.parts.items() if name != EDITION}
+    return _folder(study) / f"starts-{short(json_sha256(parts))}.npy"
+
+
+def _folder(study: Study) -> Path:
+    return (study.workspace / "fitted").absolute()
+
+
+def _draws(path: RevealPath, bench: Bench, stored: NDArray[Any]) -> Iterator[Words]:
+    """(n, words) names of the random starts, block by block."""
+    pairs, study = bench.order.pairs, bench.order.study
+    for rows in pairs.blocks(study.sources_per_block):
+        block = pairs.block(rows)
+        block = block.of_rows(block.rows_of_types(path.pair_types))
+        if block.pair_count:
+            inputs = stored[block.input_positions]
+            revealed = path.reveal(block, inputs, path.grid(study.grid))
+            yield np.unique(revealed.draw.reshape(-1, revealed.draw.shape[-1]), axis=0)
+
+
+def _batches(inputs: Path) -> Iterator[NDArray[np.floating]]:
+    """All clean inputs as models take them, a batch at a time."""
+    stored = open_inputs(inputs)
+    for first in range(0, len(stored), INPUTS_AT_ONCE):
+        yield as_taken(channels_first(stored[first : first + INPUTS_AT_ONCE]))

@@ -1,0 +1,44 @@
+"""Carry out a study in this process, without Prefect and Dask, as workers and the flow would."""
+
+from pathlib import Path
+
+from tasks.compute import fit
+from tasks.inputs import store_foregrounds, store_pairs
+from tasks.manifest import commit_run
+from tasks.order import order_of
+from tasks.plan import plan_audit
+from tasks.units.kinds import KINDS
+from tasks.units.orders import run_order
+from warehouse.commits.writer import open_root
+
+NO_INPUTS = Path("no inputs")
+
+
+def train(study, pairs=None):
+    """Train what waits for it, and choose epochs; the plan of the study then."""
+    open_root(study.warehouse)
+    pairs = pairs or study.pair_set()
+    plan = plan_audit(study, pairs)
+    for group in plan.trainings:
+        run_order(order_of(plan, group, NO_INPUTS, None))
+    return plan_audit(study, pairs)
+
+
+def compute(study, pairs=None):
+    """Compute everything but the analyses; the plan before it."""
+    plan = train(study, pairs)
+    inputs = store_pairs(plan)
+    commit_run(plan)
+    fit(plan, inputs)
+    images = store_foregrounds(plan)
+    for groups in plan.by_model.values():
+        for group in groups:
+            run_order(order_of(plan, group, inputs, images))
+    return plan
+
+
+def checkpoints(study):
+    """Where the trainings of a study put, or will put, what they end with; by the model's id."""
+    plan = plan_audit(study, study.pair_set())
+    trainings = [unit for unit in plan.units if unit.kind == "train"]
+    return {unit.name: KINDS["train"].files(unit, study)[0] for unit in trainings}
