@@ -14,6 +14,7 @@ from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.plugins import members
 from decaf.foundation.settings import Settings
 from decaf.models.card import ModelCard
+from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
 from decaf.plan.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
 from decaf.registry.alerts import Alerts, Webhook
@@ -37,8 +38,9 @@ SECTIONS = {
     "`baselines:`": Baseline,
     "`training:` of a network": NetworkRecipe,
     "`training:` of an estimator": EstimatorRecipe,
+    "`epoch_rule:`": EpochRule,
 }
-TAGS = ("adapter", "kind", "recipe", "source")
+TAGS = ("adapter", "kind", "recipe", "rule", "source")
 TYPES = {
     str: "text",
     SecretStr: "text",

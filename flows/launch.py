@@ -18,16 +18,10 @@ ANSWER_SECONDS = 5
 
 
 def launch(name: str, config: Path, *work: Any) -> Any:
-    """Run the function ``name`` of the module of that name as a flow; returns what it returns.
+    """Run the function ``name`` of the module of that name on some work, as a flow of Prefect.
 
-    Parameters
-    ----------
-    config
-        The study's file, which Prefect shows as the flow's parameter.
-    work
-        What the function is called with.
-
-    From here on SIGTERM, and SIGHUP when the terminal closes, end this process as Ctrl-C does.
+    Prefect shows the study's file as the flow's parameter. From here on SIGTERM, and SIGHUP when
+    the terminal closes, end this process as Ctrl-C does. Returns what the function returns.
 
     Raises
     ------

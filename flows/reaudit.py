@@ -1,6 +1,9 @@
 """Re-audit a registry: discover → audit what changed → record → judge → report → notify."""
 
+from pathlib import Path
 from typing import Any
+
+from distributed import Client
 
 from decaf.data.pairs import PairSet
 from decaf.plan.study import Study
@@ -43,16 +46,24 @@ def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan |
     audit_steps.fit(plan, inputs)
     if plan.trainings or plan.by_model:
         with connect(diff.study.cluster, user_code(diff.study)) as client:
-            audit_steps.train(client, plan, inputs)
-            plan = audit_steps.plan(plan)
-            unusable = reaudit_steps.smoke_test(client, plan, inputs)
-            diff, plan = leave_out(diff, plan, unusable)
-            if plan:
-                audit_steps.begin(plan)
-                failed = problems_of(audit_steps.compute(client, plan, inputs))
-                diff, plan = leave_out(diff, plan, failed)
+            diff, plan = on_workers(client, diff, plan, inputs)
     if plan:
         audit_steps.begin(plan)
         audit_steps.analyse(plan, inputs)
         audit_steps.check(plan)
     return diff, plan
+
+
+def on_workers(
+    client: Client, diff: RegistryDiff, plan: AuditPlan, inputs: Path
+) -> tuple[RegistryDiff, AuditPlan | None]:
+    """Train → smoke test → compute, without the models that fail; what is left, and its plan."""
+    audit_steps.train(client, plan, inputs)
+    plan = audit_steps.plan(plan)
+    unusable = reaudit_steps.smoke_test(client, plan, inputs)
+    diff, plan = leave_out(diff, plan, unusable)
+    if plan is None:
+        return diff, None
+    audit_steps.begin(plan)
+    failed = problems_of(audit_steps.compute(client, plan, inputs))
+    return leave_out(diff, plan, failed)

@@ -28,9 +28,9 @@ def audit(monkeypatch, client):
 
     def run(names, compute):
         monkeypatch.setattr(steps, "store_labelled", lambda plan: None)
-        monkeypatch.setattr(steps, "by_model", lambda plan: {name: [("unit",)] for name in names})
         monkeypatch.setattr(steps, "compute_model", compute)
-        return steps.compute(client, SimpleNamespace(), None)
+        plan = SimpleNamespace(by_model={name: [("unit",)] for name in names})
+        return steps.compute(client, plan, None)
 
     return run
 

@@ -301,8 +301,8 @@ def test_a_path_is_fitted_to_all_inputs_of_a_study(inputs, tmp_path):
     fitted = path.fitted(tmp_path, "0123")
     assert not fitted.reference.exists()
     assert fitted.start.of_pair is False  # planning needs no file
-    fitted.fit([inputs])
-    fitted.fit(iter(()))  # the file is there: nothing is read again
+    path.fit([inputs], path.fitted_file(tmp_path, "0123"))
+    assert fitted.fitted_file(tmp_path, "0123") is None  # it names its file now
     moments = load_reference(fitted.reference)
     np.testing.assert_allclose(moments.mean.reshape(inputs[0].shape), inputs.mean(axis=0))
     assert path.fitted(tmp_path, "4567").reference != fitted.reference
