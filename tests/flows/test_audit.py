@@ -173,7 +173,7 @@ def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_s
 
 
 def test_a_worker_imports_no_prefect_and_torch_only_for_a_model_that_needs_it():
-    assert imported("tasks.units.orders, tasks.train") == []
+    assert imported("tasks.units.orders") == []
     assert imported("flows.audit") == ["prefect"]
 
 
