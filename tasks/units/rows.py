@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.routing.profiles import profile
+from warehouse.tables.columns import STAGES
 from warehouse.tables.declarations import (
     ATTRIBUTIONS,
     CORRUPTIONS,
     PREDICTIONS,
     PROFILES,
     QUARANTINE,
-    STAGES,
     TRAJECTORIES,
 )
 
