@@ -48,10 +48,7 @@ ORDER BY study, entry, pair_type, path, resolved_at
 def refuse_registry(study: Study, command: str) -> None:
     """Refuse a study whose models are in a registry.
 
-    Raises
-    ------
-    ConfigError
-        When it has one.
+    Raises ConfigError when it has one.
     """
     if study.registry is not None:
         raise ConfigError(
@@ -117,10 +114,7 @@ def _audit(console: Console, study: Study, config: Path, *, is_json: bool) -> No
 def history(console: Console, root: Root, model: str | None, study: str | None) -> None:
     """E, C and F of models of registries over their versions, oldest first.
 
-    Raises
-    ------
-    UnknownName
-        When no registry of the warehouse has such a model.
+    Raises UnknownName when no registry of the warehouse has such a model.
     """
     with connect(root) as connection:
         rows = connection.sql(HISTORY, params={"study": study, "model": model}).fetchall()

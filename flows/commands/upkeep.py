@@ -34,10 +34,7 @@ def compact_studies(console: Console, root: Root, study: str | None) -> None:
 def asked_to_keep(texts: Sequence[str]) -> Keep:
     """Read what ``--keep`` says, which may be given for runs and for days.
 
-    Raises
-    ------
-    BadInput
-        When a text is neither, or one of them is given twice.
+    Raises BadInput when a text is neither, or one of them is given twice.
 
     Example
     -------

@@ -65,10 +65,7 @@ class Copies:
         It is known by its size and the moment of its last change. Moments may be whole seconds, so
         an object is kept only when the last change is long past.
 
-        Raises
-        ------
-        FileNotFoundError
-            When it is not there any more.
+        Raises FileNotFoundError when it is not there any more.
         """
         identity = f"{entry.key} {entry.byte_count} {entry.modified_at.isoformat()}"
         digest = hashlib.sha256(identity.encode()).hexdigest()

@@ -95,10 +95,7 @@ def repair_compactions(root: Root, study: str) -> int:
     A commit whose receipt was deleted, or that was made again, takes its compaction out of use,
     and the small files of the others may be gone. Call it while holding the study.
 
-    Raises
-    ------
-    WarehouseError
-        When rows that a receipt names cannot be found any more.
+    Raises WarehouseError when rows that a receipt names cannot be found any more.
     """
     if not receipts.keys(root, COMPACTIONS, study):
         return 0
@@ -138,12 +135,8 @@ def fold(root: Root, group: Sequence[Part]) -> None:
     Where a part lacks commits that its source holds, the new compaction counts as soon as the old
     one does not: it has fewer commits.
 
-    Raises
-    ------
-    WarehouseError
-        When the sources do not hold all their rows.
-    WriteFailed
-        When the disk refuses; readers then see what they saw before.
+    Raises WarehouseError when the sources do not hold all their rows, and WriteFailed when the disk
+    refuses; readers then see what they saw before.
     """
     tables: dict[str, list[pa.Table]] = {}
     for source, members in group:

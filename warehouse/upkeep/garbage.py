@@ -87,12 +87,8 @@ def at_rest(
 ) -> list[Result]:
     """Act on each study, or on one, that nobody audits at that moment; ``hold`` it meanwhile.
 
-    Raises
-    ------
-    AlreadyRunning
-        When a run of a study starts before it is held.
-    UnknownName
-        When the warehouse has nothing of the one.
+    Raises AlreadyRunning when a run of a study starts before it is held, and UnknownName when the
+    warehouse has nothing of the one.
     """
     names = receipts.studies(root)
     if study is not None and study not in names:

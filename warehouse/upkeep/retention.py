@@ -153,10 +153,7 @@ def set_aside(root: Root, study: str, commits: Sequence[Receipt], version: int) 
     A step of ``warehouse.commits.migrations`` calls it, as often as it likes. Readers see the
     commits no more; their units are computed again, and planning gives the version as the reason.
 
-    Raises
-    ------
-    WarehouseError, WriteFailed
-        As :func:`withdraw`.
+    Raises WarehouseError or WriteFailed as :func:`withdraw` does.
     """
     if commits:
         key = f"{SET_ASIDE}{version}-{short(json_sha256([receipt.name for receipt in commits]))}"

@@ -88,10 +88,7 @@ def query_of(part: str) -> str:
 def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
     """Read the views of one study.
 
-    Raises
-    ------
-    UnknownName
-        When the warehouse has no run of the study.
+    Raises UnknownName when the warehouse has no run of the study.
     """
     facts: dict[str, Any] = {"study": study, "run": known_run(connection, study)}
     for part in Facts._fields[len(facts) :]:
@@ -103,10 +100,7 @@ def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
 def known_run(connection: duckdb.DuckDBPyConnection, study: str) -> Row:
     """Read the newest run of a study.
 
-    Raises
-    ------
-    UnknownName
-        When the warehouse has none.
+    Raises UnknownName when the warehouse has none.
     """
     runs = rows_of(connection, "run", study)
     if not runs:
