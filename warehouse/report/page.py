@@ -10,8 +10,7 @@ import jinja2
 from decaf.errors import WriteFailed
 from decaf.foundation.files import replace_file
 from decaf.library.plots import COLOURS
-from warehouse.report.audit import comparisons, figures, tables
-from warehouse.report.audit.columns import decimals_of
+from warehouse.report.audit import figures, tables
 from warehouse.report.audit.facts import Facts, at, read_facts
 from warehouse.report.paper import benchmark_figures, protocol_figures
 from warehouse.report.paper import tables as paper_tables
@@ -96,13 +95,13 @@ def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
         colours=COLOURS,
         glance=tables.glance_table(facts),
         replicates=max((row.replicate_count for row in facts.intervals), default=0),
-        pair_types=facts.table("pair_types", "Pairs", tables.PAIR_TYPES),
+        pair_types=facts.table("pair_types", "Pairs"),
         models=tables.model_table(shown),
-        warnings=facts.table("warnings", "Warnings", tables.WARNINGS),
+        warnings=facts.table("warnings", "Warnings"),
         profiles=tables.profile_tables(shown),
-        ratios=comparisons.ratio_table(facts),
-        ranks=comparisons.rank_table(facts),
-        sweep=comparisons.sweep_table(facts),
+        ratios=tables.ratio_table(facts),
+        ranks=tables.rank_table(facts),
+        sweep=tables.sweep_table(facts),
         costs=tables.cost_table(facts, shown),
         bars=bar_pictures(shown),
         slopes=slope_pictures(shown),
@@ -146,7 +145,7 @@ def score_definition(text: str) -> str:
 
 def bar_pictures(facts: Facts) -> list[Picture]:
     """E, C and F of every model, one picture per pair type and three paths, on one scale."""
-    largest, decimals = _largest_response(facts), decimals_of(facts)
+    largest, decimals = _largest_response(facts), facts.decimals
     step = figures.BARS_PER_ROW
     pictures = []
     for pair_type in facts.profiled_types:
@@ -164,7 +163,7 @@ def slope_pictures(facts: Facts) -> list[Picture]:
     """What the path changes, one picture per pair type; none for a study with one path."""
     if len(facts.paths) < 2:
         return []
-    largest, decimals = _largest_response(facts), decimals_of(facts)
+    largest, decimals = _largest_response(facts), facts.decimals
     pictures = []
     for pair_type in facts.profiled_types:
         rows = [row for row in facts.profiles if row.pair_type == pair_type]
