@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
-import jinja2
 
 from decaf.errors import WriteFailed
-from decaf.foundation.files import replace_file
 from decaf.library.plots import COLOURS
+from warehouse.report import templates
 from warehouse.report.audit import figures, tables
 from warehouse.report.audit.facts import Facts, read_facts
 from warehouse.report.paper import benchmark_figures, protocol_figures
@@ -62,27 +61,15 @@ def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path
                 f"most {MAX_BYTES:,} are allowed. Audit fewer pair types or paths in one study"
             )
         page = render(facts, paper, shown)
-    try:
-        replace_file(target, lambda path: path.write_bytes(page))
-    except OSError as error:
-        raise WriteFailed(
-            f"report {target} cannot be written: {error.strerror}; choose another folder"
-        ) from error
-    return target
+    return templates.write(target, "report", page)
 
 
 def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
     """Make the page, UTF-8; tables and pictures per model show the first ``shown_count`` models."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("warehouse.report", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
     shown = facts.of_models(shown_count)
     left_out = {row.model_id for row in facts.models[shown_count:]}
-    text = environment.get_template("page.html.j2").render(
+    return templates.render(
+        "page.html.j2",
         facts=facts,
         is_official=bool(paper.data and paper.data.is_official),
         shown_count=shown_count,
@@ -113,7 +100,6 @@ def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
         orders=protocol_figures.order_pictures(paper, shown.profiles),
         thresholds=protocol_figures.threshold_pictures(paper),
     )
-    return text.encode()
 
 
 def score_definition(text: str) -> str:

@@ -74,6 +74,11 @@ class PaperTable(NamedTuple):
     """``any data``, or the one subject of :class:`DataNote` that the published values are of."""
 
     @property
+    def title(self) -> str:
+        """Its purpose as a heading."""
+        return self.purpose[:1].upper() + self.purpose[1:]
+
+    @property
     def is_wide(self) -> bool:
         """Whether statistics are shown side by side: each is one number, without an interval."""
         return STATISTIC in self.columns and not self.has_intervals

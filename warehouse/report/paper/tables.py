@@ -145,7 +145,7 @@ def _wide(table: PaperTable, paper: Paper, study: str) -> Table:
     """One column for each statistic: our number, with the paper's and the difference below."""
     label = LABELS[paper.is_comparable(table)]
     columns = (
-        *_groups(table, table.groups),
+        *groups(table, table.groups),
         *(_statistic(paper, name) for name in table.statistics),
     )
     rows = tuple(
@@ -177,7 +177,8 @@ def _statistic(paper: Paper, name: str) -> Column:
     return Column(title(paper, name), meaning=described.meaning if described else "")
 
 
-def _groups(table: PaperTable, names: tuple[str, ...]) -> list[Column]:
+def groups(table: PaperTable, names: tuple[str, ...]) -> list[Column]:
+    """Columns that say what a row is of."""
     return [Column(heading(name), is_number=is_number(table, name)) for name in names]
 
 
@@ -188,7 +189,7 @@ def _finished(
     study: str,
 ) -> Table:
     return Table(
-        table.purpose[:1].upper() + table.purpose[1:],
+        table.title,
         columns,
         rows,
         runnable(table.query, study),
@@ -199,7 +200,7 @@ def _finished(
 def _long(table: PaperTable, paper: Paper, study: str) -> Table:
     """One row for each estimate, with its intervals and the paper's value."""
     rows = table.rows
-    columns = [*_groups(table, table.columns), Column("Estimate")]
+    columns = [*groups(table, table.columns), Column("Estimate")]
     intervals = shown_levels(table)
     columns += [
         Column("Interval", f"{level}%", "Percentile bootstrap") for level, _, _ in intervals
