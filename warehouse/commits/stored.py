@@ -16,15 +16,10 @@ from warehouse.storage import Root
 
 
 def read_unit(root: Root, study: str, commit: str, unit_key: str, table: str) -> pa.Table | None:
-    """Rows of a table that a unit of work has; ``None`` when it has none.
+    """Rows of a table that a unit of work has, in the commit of that key; ``None`` without any.
 
     Raises WarehouseError when there is no such commit, or its rows are neither in its own file nor
     in a compaction.
-
-    Parameters
-    ----------
-    commit
-        Key of the commit that holds the unit.
     """
     receipt = receipts.read_one(root, "units", study, commit)
     rows = rows_of(root, receipt, table, receipts.read_kind(root, COMPACTIONS, study))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import BadInput, UnknownName
+from decaf.foundation.files import refusals_as
 from warehouse.query.catalog import stream_view
 from warehouse.query.formats import write_file, write_rows
 from warehouse.query.views import views
@@ -110,10 +111,6 @@ def _check_study(connection: duckdb.DuckDBPyConnection, study: str, sources: Seq
 
 def _forget(folder: Path) -> None:
     """Take the old manifest away: from the first file on it would be wrong."""
-    try:
+    with refusals_as(BadInput, f"{folder} cannot be written", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MANIFEST).unlink(missing_ok=True)
-    except OSError as error:
-        raise BadInput(
-            f"{folder} cannot be written: {error.strerror}; choose another folder"
-        ) from error

@@ -22,15 +22,10 @@ from warehouse.query.catalog import Rows
 
 
 def write_rows(rows: Rows, file_format: str, sink: IO[bytes]) -> int:
-    """Write all rows to an open file; return how many there were.
+    """Write all rows to an open file in one of :data:`FORMATS`; return how many there were.
 
     Raises QueryError when the query fails on a row, or two columns share a name that the format
     tells apart by name alone.
-
-    Parameters
-    ----------
-    file_format
-        One of :data:`FORMATS`.
     """
     return FORMATS[file_format](rows, sink)
 

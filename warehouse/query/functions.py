@@ -125,17 +125,8 @@ def dense_ranks(entries: pa.ChunkedArray) -> pa.Array:
 
     As ``dense_rank() - 1`` over the rows of a list, which would have to be sorted.
 
-    Raises ResponseError when an entry is NULL or negative.
-
-    Parameters
-    ----------
-    entries
-        ``INTEGER[]`` from 0, none of them missing.
-
-    Returns
-    -------
-    pa.Array
-        ``INTEGER[]`` of as many places.
+    Takes ``INTEGER[]`` from 0 and gives ``INTEGER[]`` of as many places. Raises ResponseError when
+    an entry is NULL or negative.
     """
     lists = entries.combine_chunks()
     lengths, ranks = _lengths(lists), _positions(lists.flatten()).copy()
@@ -149,17 +140,9 @@ def dense_ranks(entries: pa.ChunkedArray) -> pa.Array:
 def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
     """Spearman correlation of two lists; ties share their average rank (paper, section 6.3).
 
+    Takes two ``DOUBLE[]``; entries where either is NULL or NaN are left out, and NULL is an empty
+    list. Gives ``DOUBLE`` in [-1, 1]; NULL with fewer than two entries, or all of one side equal.
     Raises ResponseError for two lists of different lengths.
-
-    Parameters
-    ----------
-    x, y
-        ``DOUBLE[]``. Entries where either is NULL or NaN are left out; NULL is an empty list.
-
-    Returns
-    -------
-    pa.Array
-        ``DOUBLE`` in [-1, 1]; NULL with fewer than two entries, or all of one side equal.
     """
     a, b = (side.combine_chunks() for side in (x, y))
     lengths, others = (_lengths(side) for side in (a, b))

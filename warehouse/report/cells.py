@@ -145,12 +145,7 @@ WORDS: dict[str, Callable[[Any], str]] = {
 def fields_of(table: str, decimals: int = 3, **cells: Callable[[Any], Cell]) -> dict[str, Field]:
     """Columns of a table of the report by field, as ``columns.csv`` lists them.
 
-    Parameters
-    ----------
-    decimals
-        Of scores.
-    cells
-        What stands in columns that are more than a field of the row.
+    Scores have so many decimals; ``cells`` are what stands in columns that are more than a field.
     """
     writers = WORDS | NUMBERS | {"score": partial(score, decimals=decimals)}
     fields = {}

@@ -27,28 +27,11 @@ def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path
     """Write the report of a study's newest run, finished or not.
 
     Reads aggregates only. A study with so many models that the page would exceed ``MAX_BYTES``
-    is shown with its first models only, and says so. The file appears whole or not at all.
+    is shown with its first models only, and says so. The file appears whole or not at all, and
+    replaces an existing one.
 
-    Parameters
-    ----------
-    connection
-        In-memory DuckDB with the views of the warehouse.
-    study
-        Name of the study.
-    target
-        HTML file to write; an existing one is replaced.
-
-    Returns
-    -------
-    Path
-        ``target``.
-
-    Raises
-    ------
-    UnknownName
-        When the warehouse has no run of the study.
-    WriteFailed
-        When the disk refuses, or no page under ``MAX_BYTES`` can be made.
+    Raises UnknownName when the warehouse has no run of the study, and WriteFailed when the disk
+    refuses, or no page under ``MAX_BYTES`` can be made.
     """
     facts, paper = read_facts(connection, study), read_paper(connection, study)
     shown = len(facts.models)

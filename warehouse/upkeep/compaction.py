@@ -55,23 +55,12 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
     """Fold the units of a study, model by model.
 
     What is folded already stays, unless new commits join it. A second call changes nothing, and a
-    call after one that was stopped does the rest.
+    call after one that was stopped does the rest. One set of files holds at most ``fold_bytes``; a
+    commit that is larger stays alone.
 
-    Parameters
-    ----------
-    fold_bytes
-        Bytes that one file set holds at most; a commit that is larger stays alone.
-
-    Raises
-    ------
-    AlreadyRunning
-        When the study is being audited.
-    UnknownName
-        When the warehouse has nothing of the study.
-    WarehouseError
-        When rows that a receipt names cannot be found any more.
-    WriteFailed
-        When the disk refuses; readers then see what they saw before.
+    Raises AlreadyRunning when the study is being audited, UnknownName when the warehouse has
+    nothing of it, WarehouseError when rows that a receipt names cannot be found any more, and
+    WriteFailed when the disk refuses; readers then see what they saw before.
     """
     studies = receipts.studies(root)
     if study not in studies:

@@ -48,21 +48,8 @@ class Section(NamedTuple):
 def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: Path) -> Path:
     """Write every table of the paper that a study has rows of; the file appears whole or not.
 
-    Parameters
-    ----------
-    connection
-        In-memory DuckDB with the views of the warehouse.
-    target
-        Markdown file to write; an existing one is replaced.
-
-    Raises
-    ------
-    UnknownName
-        When the warehouse has no run of the study.
-    BadInput
-        When no table of the paper is about such a study.
-    WriteFailed
-        When the disk refuses.
+    Raises UnknownName when the warehouse has no run of the study, BadInput when no table of the
+    paper is about such a study, and WriteFailed when the disk refuses.
     """
     run = known_run(connection, study)
     paper = read_paper(connection, study)

@@ -19,20 +19,6 @@ SAME_BUDGET = 1e-6
 """Shares no further than this from 1 are the paper's budget."""
 REQUIRED = ("estimate", "published", "reason")
 """Columns that every table has: NULL where something is undefined, or the paper gives no value."""
-NUMBERS = (
-    "estimate",
-    "lower_90",
-    "upper_90",
-    "lower_95",
-    "upper_95",
-    "published",
-    "published_lower_95",
-    "published_upper_95",
-    "difference",
-    "reason",
-)
-"""Columns that do not say what a row is of."""
-
 ANY_DATA = "any data"
 """Of what the published values of a table are that hold whatever data are audited."""
 
@@ -58,6 +44,10 @@ class PaperRow(NamedTuple):
     published_upper_95: float | None = None
     difference: float | None = None
     """Estimate less published."""
+
+
+NUMBERS = frozenset(PaperRow._fields) - {"of"}
+"""Columns that do not say what a row is of."""
 
 
 class PaperTable(NamedTuple):
