@@ -31,10 +31,7 @@ means AS (
     GROUP BY g
 )
 SELECT
-    g.model_id,
-    g.pair_type,
-    g.path,
-    g.metric,
+    unnest(g),
     level,
     trajectory_count, -- those of both runs
     mean_a, -- over them, score units, as all that follow
