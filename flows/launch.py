@@ -21,12 +21,8 @@ def launch(name: str, config: Path) -> Any:
 
     From here on SIGTERM, and SIGHUP when the terminal closes, end this process as Ctrl-C does.
 
-    Raises
-    ------
-    OrchestrationLost
-        When the Prefect server cannot be reached, or not any more.
-    Stopped
-        When a signal came.
+    Raises OrchestrationLost when the Prefect server cannot be reached, or not any more; Stopped
+    when a signal came.
     """
     heed_signals()
     stop_orphans()

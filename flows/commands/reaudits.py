@@ -60,15 +60,9 @@ def refuse_registry(study: Study, command: str) -> None:
 def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> None:
     """Re-audit a registry, or say what would be done.
 
-    Raises
-    ------
-    ConfigError
-        When the study has no registry, a gate is on what its pairs do not have, or a secret of
-        its alerts is not there.
-    RegistryError
-        When the registry cannot be asked; the alerts say so, too.
-    GatesFailed
-        When a gate failed, or an entry could not be audited.
+    Raises ConfigError when the study has no registry, a gate is on what its pairs do not have, or a
+    secret of its alerts is not there; RegistryError, which the alerts say, too, when the registry
+    cannot be asked; GatesFailed when a gate failed, or an entry could not be audited.
     """
     study = load_study(config)
     if study.registry is None:

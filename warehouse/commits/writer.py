@@ -63,6 +63,9 @@ def commit(
 ) -> Receipt:
     """Write the tables of one commit, then its receipt.
 
+    Raises WarehouseError when rows do not fit the declared schema or hold non-finite numbers, and
+    WriteFailed when the storage refuses (full, read-only, away): readers see nothing of it then.
+
     Parameters
     ----------
     tables
@@ -74,13 +77,6 @@ def commit(
         What was recorded, folded or withdrawn, by name.
     at
         Moment of the commit, where its rows tell it too; now if it is not given.
-
-    Raises
-    ------
-    WarehouseError
-        When rows do not fit the declared schema or hold non-finite numbers.
-    WriteFailed
-        When the storage refuses (full, read-only, away); readers see nothing of the commit then.
     """
     store = storage.open(root)
     fitted = {name: _fit(TABLES[name], rows) for name, rows in tables.items()}

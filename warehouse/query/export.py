@@ -45,6 +45,9 @@ def export_views(
     Rows are copied while they are read, so memory does not grow with them. Every file is replaced
     whole or not at all; a folder without a manifest holds an export that did not end.
 
+    Raises BadInput for an unknown table, view or study, and for a folder that cannot be written;
+    WriteFailed when the disk refuses.
+
     Parameters
     ----------
     names
@@ -54,13 +57,6 @@ def export_views(
         ``"parquet"`` or ``"csv"``; CSV has lists as JSON text.
     study
         Rows of this study alone.
-
-    Raises
-    ------
-    BadInput
-        For an unknown table, view or study, and for a folder that cannot be written.
-    WriteFailed
-        When the disk refuses.
 
     Example
     -------
