@@ -91,7 +91,6 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
     title = captioned(figure.title, paper, table)
     values = drawn_values(
         (row for row in table.rows if _is_shown(row, figure) and row.of["part"].startswith("bin ")),
-        method=lambda row: row.of["method"],
         bin=lambda row: int(row.of["part"].removeprefix("bin ")),
     )
     if not values:
@@ -106,10 +105,7 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
         alt.XOffset("method:N", sort=[DECAF]),
         _shade("method:N", [value["method"] for value in values]),
         alt.Y(
-            "value:Q",
-            title=figure.axis,
-            scale=alt.Scale(zero=False),
-            axis=alt.Axis(tickCount=5),
+            "value:Q", title=figure.axis, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)
         ),
         figure.reference,
     )

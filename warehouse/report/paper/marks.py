@@ -31,9 +31,13 @@ def rows_to_draw(paper: Paper, table: PaperTable) -> tuple[PaperRow, ...]:
 def drawn_values(
     rows: Iterable[PaperRow], **columns: Callable[[PaperRow], Any]
 ) -> list[dict[str, Any]]:
-    """Data of a picture: estimates that there are, with intervals, and what each is of."""
+    """Data of a picture: estimates that there are, with intervals, and what each is of.
+
+    Columns are made of a row, or go over those that say what it is of.
+    """
     return [
         {
+            **row.of,
             "value": row.estimate,
             "low": row.lower_95,
             "high": row.upper_95,

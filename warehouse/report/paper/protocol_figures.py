@@ -5,13 +5,7 @@ from collections.abc import Iterable, Sequence
 import altair as alt
 
 from warehouse.report.audit.facts import COMPONENTS, Row
-from warehouse.report.audit.figures import (
-    NAMES,
-    NAMES_SHADE,
-    PAGE_WIDTH,
-    PARTS_SHADE,
-    RESPONSE,
-)
+from warehouse.report.audit.figures import NAMES, NAMES_SHADE, PAGE_WIDTH, PARTS_SHADE, RESPONSE
 from warehouse.report.paper.declared import figures_of
 from warehouse.report.paper.marks import (
     END,
@@ -67,11 +61,7 @@ def order_pictures(paper: Paper, profiles: Sequence[Row]) -> list[Picture]:
             for where in ((pair_type, path_a), (pair_type, path_b))
         )
         values = [
-            {
-                "metric": name,
-                "x": getattr(a[model], metric),
-                "y": getattr(b[model], metric),
-            }
+            {"metric": name, "x": getattr(a[model], metric), "y": getattr(b[model], metric)}
             for model in a
             if model in b
             for metric, name in NAMES.items()
@@ -168,25 +158,22 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> str:
 def threshold_bars(rows: Sequence[PaperRow]) -> str:
     """Stacked shares of E, C and F in Abs, a bar per epsilon and a panel per path."""
     active = {
-        (row.of["path"], row.of["epsilon"]): row.estimate
+        (row.of["path"], row.of["epsilon"]): f"{100 * row.estimate:.0f}% active"
         for row in rows
         if (row.of["statistic"], row.of["metric"]) == ("mean", "active_frac")
+        and row.estimate is not None
     }
-    values = []
-    for row in rows:
-        path, epsilon, part = (row.of[name] for name in ("path", "epsilon", "metric"))
-        if row.of["statistic"] == SHARE:
-            known = active.get((path, epsilon))
-            values.append(
-                {
-                    "path": path,
-                    "epsilon": epsilon,
-                    "part": part,
-                    "place": COMPONENTS.index(part),
-                    "share": row.estimate or 0.0,
-                    "active": "" if known is None else f"{100 * known:.0f}% active",
-                }
-            )
+    values = [
+        {
+            **row.of,
+            "part": row.of["metric"],
+            "place": COMPONENTS.index(row.of["metric"]),
+            "share": row.estimate or 0.0,
+            "active": active.get((row.of["path"], row.of["epsilon"]), ""),
+        }
+        for row in rows
+        if row.of["statistic"] == SHARE
+    ]
     if not values:
         return ""
     paths = _distinct(value["path"] for value in values)
@@ -220,8 +207,6 @@ def threshold_ratios(rows: Sequence[PaperRow]) -> str:
     """Ratios to the blend with their intervals, by epsilon and component; a panel per path."""
     values = drawn_values(
         (row for row in rows if row.of["statistic"] == RATIO and row.of["metric"] in NAMES),
-        path=lambda row: row.of["path"],
-        epsilon=lambda row: row.of["epsilon"],
         metric=_name_of_metric,
     )
     if not values:

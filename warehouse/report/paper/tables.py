@@ -183,10 +183,7 @@ def groups(table: PaperTable, names: tuple[str, ...]) -> list[Column]:
 
 
 def _finished(
-    table: PaperTable,
-    columns: tuple[Column, ...],
-    rows: tuple[tuple[Cell, ...], ...],
-    study: str,
+    table: PaperTable, columns: tuple[Column, ...], rows: tuple[tuple[Cell, ...], ...], study: str
 ) -> Table:
     return Table(
         table.title,
