@@ -111,19 +111,13 @@ class Facts(NamedTuple):
             line = lines.setdefault(tuple(getattr(row, key) for key in keys), {})
             line[row.metric] = row
 
-        def of_metric(line: dict[str, Row], metric: str) -> Cell:
-            return cell(line[metric]) if metric in line else Cell(MISSING)
-
-        def of_line(line: dict[str, Row], field: Field) -> Cell:
-            return field.cell(next(reversed(line.values())))
+        def in_line(line: dict[str, Row], name: str, field: Field) -> Cell:
+            if name not in METRICS:
+                return field.cell(next(reversed(line.values())))
+            return cell(line[name]) if name in line else Cell(MISSING)
 
         fields = (
-            Field(
-                field.column,
-                partial(of_metric, metric=name)
-                if name in METRICS
-                else partial(of_line, field=field),
-            )
+            Field(field.column, partial(in_line, name=name, field=field))
             for name, field in fields_of(part, paths=_paths).items()
         )
         return table(title, fields, lines.values(), self.runnable(part), note)
