@@ -200,7 +200,13 @@ def _stage_panels(rows: Sequence[Row], models: Sequence[str], limits: tuple[floa
             title="stage t" if place + PANELS_PER_ROW >= len(models) else None,
             axis=alt.Axis(values=[0, 0.5, 1]),
         )
-        layers = _stage_layers(x, _stage_axis(place % PANELS_PER_ROW == 0, limits))
+        is_first = place % PANELS_PER_ROW == 0  # of its row, where the numbers stand
+        axis = {
+            "scale": alt.Scale(domain=list(limits), nice=False),
+            "title": "score units" if is_first else None,
+            "axis": alt.Axis(tickCount=4, labels=is_first, ticks=False, domain=False),
+        }
+        layers = _stage_layers(x, axis)
         title = alt.TitleParams(model, limit=width)
         charts.append(
             alt.layer(*layers, data=alt.InlineData(values=values)).properties(
@@ -211,15 +217,6 @@ def _stage_panels(rows: Sequence[Row], models: Sequence[str], limits: tuple[floa
     return svg_element(
         chart, "Mean evidence, contradiction and fragility along the reveal, per model"
     )
-
-
-def _stage_axis(is_first: bool, limits: tuple[float, float]) -> dict:
-    """Scale and axis of a panel; the numbers stand at the first panel of a row."""
-    return {
-        "scale": alt.Scale(domain=list(limits), nice=False),
-        "title": "score units" if is_first else None,
-        "axis": alt.Axis(tickCount=4, labels=is_first, ticks=False, domain=False),
-    }
 
 
 def _stage_layers(x: alt.X, axis: dict) -> list[alt.Chart]:
