@@ -20,7 +20,8 @@ from decaf.plan.units import Unit
 from decaf.studies.imagenet9.corruptions import CORRUPTIONS
 from tasks.units.rows import attribution_rows, corruption_rows, profile_rows
 from warehouse.commits.writer import commit, open_root
-from warehouse.tables.declarations import STAGES, TABLES
+from warehouse.tables.columns import STAGES
+from warehouse.tables.declarations import TABLES
 
 EPSILON = 0.02
 TYPES = ("same_rand", "same_next")

@@ -23,12 +23,8 @@ def launch(name: str, config: Path, *work: Any) -> Any:
     Prefect shows the study's file as the flow's parameter. From here on SIGTERM, and SIGHUP when
     the terminal closes, end this process as Ctrl-C does. Returns what the function returns.
 
-    Raises
-    ------
-    OrchestrationLost
-        When the Prefect server cannot be reached, or not any more.
-    Stopped
-        When a signal came.
+    Raises OrchestrationLost when the Prefect server cannot be reached, or not any more; Stopped
+    when a signal came.
     """
     heed_signals()
     stop_orphans()

@@ -17,10 +17,7 @@ USABLE = "It can be loaded"
 def list_plugins(console: Console) -> None:
     """Print every member of every place with who gives it; then what cannot be used, and why.
 
-    Raises
-    ------
-    ChecksFailed
-        When something cannot be used.
+    Raises ChecksFailed when something cannot be used.
     """
     members = offered()
     table = Table()
@@ -42,12 +39,7 @@ def list_plugins(console: Console) -> None:
 def check_plugins(console: Console, target: str) -> None:
     """Print, for every class of a target, which contracts hold.
 
-    Raises
-    ------
-    ConfigError
-        When there is no such target.
-    ChecksFailed
-        When a contract does not hold.
+    Raises ConfigError when there is no such target, and ChecksFailed when a contract does not hold.
     """
     broken = 0
     for candidate in candidates(target):

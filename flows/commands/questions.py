@@ -28,10 +28,7 @@ NO_QUERY = 'no query; give one: decaf sql "FROM out_model_profiles"'
 def asked(query: str | None, file: Path | None) -> str | None:
     """Text of the query: the argument, a file, or what is piped in; none at a terminal.
 
-    Raises
-    ------
-    QueryError
-        When there are two queries or an empty one, or the file cannot be read.
+    Raises QueryError when there are two queries or an empty one, or the file cannot be read.
     """
     if query is not None and file is not None:
         raise QueryError(f"found a query and --file {file}; expected one of them")
@@ -52,10 +49,7 @@ def asked(query: str | None, file: Path | None) -> str | None:
 def parameters(texts: list[str]) -> dict[str, object]:
     """Values of ``name=value``: what is JSON is a number, truth, list or NULL; the rest is text.
 
-    Raises
-    ------
-    QueryError
-        For what has no name, or the same name twice.
+    Raises QueryError for what has no name, or the same name twice.
 
     Example
     -------
@@ -77,10 +71,7 @@ def parameters(texts: list[str]) -> dict[str, object]:
 def chosen_format(file_format: str | None, output: Path | None) -> str:
     """The format that was asked for, else that of the file's name, else what the reader suits.
 
-    Raises
-    ------
-    QueryError
-        When a file would be a table, or its name ends in no known format.
+    Raises QueryError when a file would be a table, or its name ends in no known format.
     """
     if file_format == "table" and output is not None:
         raise QueryError(f"--output {output}: a table is for reading; use --format csv")
@@ -107,12 +98,8 @@ def answer(
 ) -> None:
     """Run one query and print its rows, or write them to a file: whole, or not at all.
 
-    Raises
-    ------
-    BadInput
-        When the query cannot run, or its rows cannot go where they should.
-    WriteFailed
-        When the disk refuses.
+    Raises BadInput when the query cannot run, or its rows cannot go where they should; WriteFailed
+    when the disk refuses.
     """
     if limit is not None and file_format != "table":
         raise QueryError(f"--limit is for tables; write LIMIT {limit} in the query instead")
@@ -136,10 +123,7 @@ def answer(
 def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
     """Do work with a connection so that Ctrl-C ends its query: DuckDB's own reading does not heed.
 
-    Raises
-    ------
-    KeyboardInterrupt
-        After the query has ended, however often it was pressed.
+    Raises KeyboardInterrupt after the query has ended, however often it was pressed.
     """
     stopped = threading.Event()
     # A handler that raises could do so between any two lines, and leave the query running.

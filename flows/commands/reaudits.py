@@ -48,10 +48,7 @@ ORDER BY study, entry, pair_type, path, resolved_at
 def refuse_registry(study: Study, command: str) -> None:
     """Refuse a study whose models are in a registry.
 
-    Raises
-    ------
-    ConfigError
-        When it has one.
+    Raises ConfigError when it has one.
     """
     if study.registry is not None:
         raise ConfigError(
@@ -63,15 +60,9 @@ def refuse_registry(study: Study, command: str) -> None:
 def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> None:
     """Re-audit a registry, or say what would be done.
 
-    Raises
-    ------
-    ConfigError
-        When the study has no registry, a gate is on what its pairs do not have, or a secret of
-        its alerts is not there.
-    RegistryError
-        When the registry cannot be asked; the alerts say so, too.
-    GatesFailed
-        When a gate failed, or an entry could not be audited.
+    Raises ConfigError when the study has no registry, a gate is on what its pairs do not have, or a
+    secret of its alerts is not there; RegistryError, which the alerts say, too, when the registry
+    cannot be asked; GatesFailed when a gate failed, or an entry could not be audited.
     """
     study = load_study(config)
     if study.registry is None:
@@ -117,10 +108,7 @@ def _audit(console: Console, study: Study, pairs: PairSet, config: Path, *, is_j
 def history(console: Console, root: Root, model: str | None, study: str | None) -> None:
     """E, C and F of models of registries over their versions, oldest first.
 
-    Raises
-    ------
-    UnknownName
-        When no registry of the warehouse has such a model.
+    Raises UnknownName when no registry of the warehouse has such a model.
     """
     with connect(root) as connection:
         rows = connection.sql(HISTORY, params={"study": study, "model": model}).fetchall()

@@ -34,10 +34,7 @@ def compact_studies(console: Console, root: Root, study: str | None) -> None:
 def asked_to_keep(texts: Sequence[str]) -> Keep:
     """Read what ``--keep`` says, which may be given for runs and for days.
 
-    Raises
-    ------
-    BadInput
-        When a text is neither, or one of them is given twice.
+    Raises BadInput when a text is neither, or one of them is given twice.
 
     Example
     -------
@@ -88,15 +85,7 @@ def withdraw_runs(
 def collect_garbage(
     console: Console, root: Root, older_than: float, study: str | None, *, is_real: bool
 ) -> None:
-    """Print what can be deleted, with bytes; delete it when it ``is_real``.
-
-    Parameters
-    ----------
-    older_than
-        Grace period, days.
-    study
-        This study alone; all of the warehouse if it is not given.
-    """
+    """Print what can be deleted after a grace period in days; delete it when it ``is_real``."""
     root, grace = storage.resolved(root), timedelta(days=older_than)
     check_version(root)
     find = delete_garbage if is_real else find_garbage

@@ -36,10 +36,7 @@ def show_view(console: Console, name: str) -> None:
 def describe(console: Console, connection: duckdb.DuckDBPyConnection, name: str) -> None:
     """Print header, columns with types, and a query to start from.
 
-    Raises
-    ------
-    UnknownName
-        When there is none of this name, with the nearest.
+    Raises UnknownName when there is none of this name, with the nearest.
     """
     description = described(connection, name)
     view = description.view

@@ -14,10 +14,8 @@ from decaf.errors import ScheduleError
 def next_date(cron: str, timezone: str, after: datetime | None = None) -> datetime:
     """When a schedule runs next, in UTC; in the hour that spring leaves out, an hour earlier.
 
-    Raises
-    ------
-    ScheduleError
-        When the expression is none, or no date ever matches it: Prefect would silently run nothing.
+    Raises ScheduleError when the expression is none, or no date ever matches it: Prefect would
+    silently run nothing.
     """
     from prefect.server.schemas.schedules import CronSchedule
 
@@ -40,10 +38,7 @@ def next_date(cron: str, timezone: str, after: datetime | None = None) -> dateti
 def zone(name: str) -> ZoneInfo:
     """The timezone of a name.
 
-    Raises
-    ------
-    ScheduleError
-        When there is none, with the nearest one.
+    Raises ScheduleError when there is none, with the nearest one.
     """
     names = available_timezones()
     if name not in names:

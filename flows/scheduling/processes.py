@@ -40,10 +40,7 @@ def start(
     On Linux it is sent SIGTERM when its parent ends, however that ends; elsewhere it is found by
     its mark at the next start. Without ``output``, only its error stream is passed on.
 
-    Raises
-    ------
-    OSError
-        When the folder is gone.
+    Raises OSError when the folder is gone.
     """
     return subprocess.Popen(
         command,

@@ -97,10 +97,7 @@ class Schedules:
     def named(self, name: str) -> Schedule:
         """One schedule.
 
-        Raises
-        ------
-        UnknownName
-            When there is none of this name.
+        Raises UnknownName when there is none of this name.
         """
         by_name = {schedule.name: schedule for schedule in self.all()}
         if name not in by_name:

@@ -27,10 +27,7 @@ def address() -> str:
 
     ``PREFECT_API_URL`` when it is set; otherwise that of the service which holds this folder.
 
-    Raises
-    ------
-    ServerUnreachable
-        When there is neither.
+    Raises ServerUnreachable when there is neither.
     """
     if url := os.environ.get(ADDRESS):
         return url.rstrip("/")
@@ -50,10 +47,7 @@ def held(folder: Path, served_at: str) -> Iterator[None]:
 
     The lock is the operating system's, so it ends with this process, however that ends.
 
-    Raises
-    ------
-    AlreadyRunning
-        When another process holds it.
+    Raises AlreadyRunning when another process holds it.
     """
     try:
         with LocalStorage(folder).hold(LOCK):

@@ -75,14 +75,8 @@ class Kept:
 def serve(host: str, port: int) -> None:
     """Serve until a signal comes; no process of it is left then, runs under way included.
 
-    Raises
-    ------
-    AlreadyRunning
-        When this folder is served by another process.
-    BadInput
-        When the address cannot be used.
-    DecafError
-        When the server does not start.
+    Raises AlreadyRunning when this folder is served by another process; BadInput when the address
+    cannot be used; DecafError when the server does not start.
     """
     home = service.home()
     address = f"http://{_reachable(host)}:{port}/api"

@@ -1,18 +1,12 @@
 -- purpose: stored rows are of the pairs, the paths, the stages and the gate of their run
 -- grain: one row per unit and breach
 -- The core views leave out rows of pairs that the run does not audit: they would go unnoticed.
-WITH withheld AS (
-    SELECT study, model_id, unit_key, pair_id, path, NULL::DOUBLE[] AS t, repetition,
-        NULL::DOUBLE AS epsilon
-    FROM stg_quarantine SEMI JOIN core_run_units USING (study, model_id, unit_key)
-),
-scored AS (
-    SELECT study, model_id, unit_key, pair_id, path, t, repetition, NULL::DOUBLE AS epsilon
-    FROM stg_trajectories SEMI JOIN core_run_units USING (study, model_id, unit_key)
-),
-routed AS (
-    SELECT study, model_id, unit_key, pair_id, path, NULL::DOUBLE[] AS t, repetition, epsilon
-    FROM stg_profiles SEMI JOIN core_run_units USING (study, model_id, unit_key)
+WITH stored AS (
+    SELECT study, model_id, unit_key, pair_id, path, repetition, t FROM stg_trajectories
+    UNION ALL BY NAME
+    SELECT study, model_id, unit_key, pair_id, path, repetition, epsilon FROM stg_profiles
+    UNION ALL BY NAME
+    SELECT study, model_id, unit_key, pair_id, path, repetition FROM stg_quarantine
 ),
 judged AS (
     SELECT
@@ -25,7 +19,7 @@ judged AS (
             WHEN stored.t <> path.t THEN 'the stages of the path'
             WHEN stored.epsilon <> run.epsilon THEN 'the epsilon of the run'
         END AS expected
-    FROM (FROM scored UNION ALL FROM withheld UNION ALL FROM routed) AS stored
+    FROM (FROM stored SEMI JOIN core_run_units USING (study, model_id, unit_key)) AS stored
     JOIN core_current_runs AS run USING (study)
     LEFT JOIN core_pairs AS pair USING (study, pair_id)
     LEFT JOIN core_paths AS path USING (study, path)

@@ -15,6 +15,5 @@ WITH means AS (
     FROM core_profiles
     GROUP BY study, model_id, pair_type, path
 )
-SELECT study, model_id, pair_type, path, source_count, metric, mean
 FROM by_metric('means')
 WHERE mean IS NOT NULL;

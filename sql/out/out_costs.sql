@@ -2,41 +2,26 @@
 -- grain: one row per study and model
 -- paper: appendix C.2 (query complexity)
 CREATE OR REPLACE VIEW out_costs AS
-WITH totals AS (
-    SELECT
-        study,
-        model_id,
-        count(DISTINCT block) AS block_count,
-        sum(pair_count) FILTER (is_first)::BIGINT AS pair_count,
-        sum(forward_rows)::BIGINT AS forward_rows,
-        sum(naive_rows)::BIGINT AS naive_rows,
-        sum(forward_seconds) AS forward_seconds,
-        sum(load_seconds) AS load_seconds,
-        sum(wall_seconds) AS wall_seconds,
-        max(batch_size) AS batch_size,
-        max(peak_memory_bytes) AS peak_memory_bytes,
-        string_agg(DISTINCT device, ', ' ORDER BY device) AS device
-    FROM (
-        SELECT *, row_number() OVER (PARTITION BY study, model_id, block ORDER BY started_at) = 1
-            AS is_first
-        FROM out_block_costs
-    )
-    GROUP BY study, model_id
+WITH scans AS (
+    SELECT *, row_number() OVER (PARTITION BY study, model_id, block ORDER BY started_at) = 1
+        AS is_first
+    FROM out_block_costs
 )
 SELECT
     study,
     model_id,
-    block_count,
-    pair_count, -- of the blocks that are scored
-    forward_rows, -- distinct states, sent through the model
-    naive_rows, -- both branches at every stage
-    1 - forward_rows / nullif(naive_rows, 0) AS rows_saved_frac,
-    forward_seconds,
-    load_seconds, -- part of wall_seconds; 0 where the worker held the model
-    wall_seconds, -- summed over scans, which may have run side by side
-    forward_rows / nullif(wall_seconds, 0) AS rows_per_second,
-    batch_size,
-    peak_memory_bytes,
-    device
-FROM totals
+    count(DISTINCT block) AS block_count,
+    sum(pair_count) FILTER (is_first)::BIGINT AS pair_count, -- of the blocks that are scored
+    sum(forward_rows)::BIGINT AS forward_rows, -- distinct states, sent through the model
+    sum(naive_rows)::BIGINT AS naive_rows, -- both branches at every stage
+    1 - sum(forward_rows) / nullif(sum(naive_rows), 0) AS rows_saved_frac,
+    sum(forward_seconds) AS forward_seconds,
+    sum(load_seconds) AS load_seconds, -- part of wall_seconds; 0 where the worker held the model
+    sum(wall_seconds) AS wall_seconds, -- over scans, which may have run side by side
+    sum(forward_rows) / nullif(sum(wall_seconds), 0) AS rows_per_second,
+    max(batch_size) AS batch_size,
+    max(peak_memory_bytes) AS peak_memory_bytes,
+    string_agg(DISTINCT device, ', ' ORDER BY device) AS device
+FROM scans
+GROUP BY study, model_id
 ORDER BY study, model_id;

@@ -7,18 +7,7 @@ WITH swept AS (
         [0.01, 0.02, 0.05]::DOUBLE[] || (SELECT list(epsilon) FROM core_current_runs)
     )
 )
-SELECT
-    swept.study,
-    swept.model_id,
-    swept.pair_type,
-    swept.path,
-    swept.epsilon, -- score units
-    swept.pair_count,
-    swept.active_frac,
-    swept.evidence, -- score units, as all that follow
-    swept.contradiction,
-    swept.fragility,
-    swept.abs_response
+SELECT swept.* -- score units, but for pair_count and active_frac
 FROM swept
 JOIN core_current_runs AS run USING (study)
 -- The list holds the epsilon of every study; each study keeps its own.

@@ -10,30 +10,17 @@ WITH scored AS (
     FROM core_run_units
     WHERE kind = 'score' AND is_made
     GROUP BY ALL
-),
-counts AS (
-    SELECT
-        study,
-        model_id,
-        path,
-        position,
-        trajectory_count // repetition_count AS pair_count,
-        repetition_count,
-        len(t) AS stage_count,
-        trajectory_count,
-        2 * trajectory_count * len(t) AS score_count
-    FROM scored
-    JOIN core_paths USING (study, path)
 )
 SELECT
     study,
     model_id,
     path,
-    pair_count, -- of scored blocks
+    trajectory_count // repetition_count AS pair_count, -- of scored blocks
     repetition_count,
-    stage_count,
+    len(t) AS stage_count,
     trajectory_count, -- quarantined ones included
-    score_count, -- both branches at every stage
+    2 * trajectory_count * len(t) AS score_count, -- both branches at every stage
     score_count / sum(score_count) OVER (PARTITION BY study, model_id) AS score_frac
-FROM counts
+FROM scored
+JOIN core_paths USING (study, path)
 ORDER BY study, model_id, position;

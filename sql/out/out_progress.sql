@@ -15,9 +15,7 @@ means AS (
     SELECT
         study,
         model_id,
-        avg(evidence) AS evidence,
-        avg(contradiction) AS contradiction,
-        avg(fragility) AS fragility
+        avg(COLUMNS(['evidence', 'contradiction', 'fragility']))
     FROM core_profiles
     GROUP BY study, model_id
 )

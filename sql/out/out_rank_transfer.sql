@@ -14,11 +14,7 @@ WITH paired AS (
     WHERE path_a < path_b
 )
 SELECT
-    g.study,
-    g.pair_type,
-    g.metric,
-    g.path_a,
-    g.path_b,
+    unnest(g),
     entry_count AS model_count,
     spearman, -- NULL for the reason given
     reason

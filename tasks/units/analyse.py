@@ -11,7 +11,7 @@ from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.scope import Scope
-from warehouse.tables.analyses import (
+from warehouse.tables.declarations import (
     FACTUAL_CONTEXTS,
     MATCHED_PAIRS,
     PROBE_PREDICTIONS,

@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 from decaf.evaluation.matching import match_units
 from decaf.evaluation.probes import PROBES, ProbeResult, held_out_probabilities, leave_one_group_out
 from tasks.units.judged import LABELS
-from warehouse.tables.analyses import MATCHED_PAIRS, PROBE_PREDICTIONS, PROBE_SCORES, PROBE_UNITS
 from warehouse.tables.columns import Table
+from warehouse.tables.declarations import (
+    MATCHED_PAIRS,
+    PROBE_PREDICTIONS,
+    PROBE_SCORES,
+    PROBE_UNITS,
+)
 
 Units = dict[str, NDArray]
 """Columns of the labelled units, as :func:`tasks.units.judged.read_units` gives them."""

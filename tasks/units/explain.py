@@ -16,7 +16,7 @@ from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.scope import Scope
-from warehouse.tables.baselines import BASELINE_SCORES
+from warehouse.tables.declarations import BASELINE_SCORES
 
 
 class Explain(Kind):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from decaf.data.pairs import PairBlock
 from decaf.foundation.digests import file_sha256
 from decaf.routing.profiles import profile
+from warehouse.tables.columns import STAGES
 from warehouse.tables.declarations import (
     ATTRIBUTIONS,
     CORRUPTIONS,
@@ -18,7 +19,6 @@ from warehouse.tables.declarations import (
     PREDICTIONS,
     PROFILES,
     QUARANTINE,
-    STAGES,
     TRAJECTORIES,
 )
 

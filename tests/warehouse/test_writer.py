@@ -15,6 +15,7 @@ from decaf.errors import WarehouseError, WriteFailed
 from decaf.foundation import files as files_module
 from warehouse.commits import layout, receipts, writer
 from warehouse.commits.writer import commit, open_root, remove_temporary_files
+from warehouse.tables import declarations
 from warehouse.tables.columns import SCHEMA_VERSION
 from warehouse.tables.declarations import TABLES
 
@@ -41,6 +42,15 @@ def files(root):
 @pytest.fixture
 def root(tmp_path):
     return open_root(tmp_path / "warehouse")
+
+
+def test_every_line_about_columns_is_part_of_a_table():
+    lines = (Path(declarations.__file__).parent / "columns.csv").read_text().splitlines()[1:]
+    named = [line for line in lines if not line.startswith(",")]
+    assert len(named) == sum(len(table.columns) for table in TABLES.values())
+    for table in TABLES.values():
+        names = {column.name for column in table.columns}
+        assert set(table.key) <= names | set(table.partition), table.name
 
 
 def test_a_commit_is_its_files_and_then_its_receipt(root):

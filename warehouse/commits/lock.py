@@ -17,10 +17,7 @@ def study_lock(root: Root, study: str) -> Iterator[None]:
     holds it, however that process ends. On an object store it is a lease, which ends a short while
     after its holder (``warehouse.storage.lease``).
 
-    Raises
-    ------
-    AlreadyRunning
-        When another process holds it.
+    Raises AlreadyRunning when another process holds it.
     """
     with ExitStack() as stack:
         try:

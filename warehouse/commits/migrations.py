@@ -40,10 +40,7 @@ SET_ASIDE = "schema-"
 def stored_version(root: Root) -> int:
     """Schema version that a warehouse states.
 
-    Raises
-    ------
-    WarehouseError
-        When there is no warehouse, or its version file is damaged.
+    Raises WarehouseError when there is no warehouse, or its version file is damaged.
     """
     store = storage.open(root)
     try:
@@ -67,10 +64,8 @@ def store_version(root: Root, version: int) -> None:
 def check_version(root: Root, readable: int = SCHEMA_VERSION) -> None:
     """Refuse a warehouse whose schema version is not ``readable``.
 
-    Raises
-    ------
-    WarehouseError
-        When there is no warehouse, its version file is damaged, or its schema is another.
+    Raises WarehouseError when there is no warehouse, its version file is damaged, or its schema is
+    another.
     """
     version = stored_version(root)
     if version > readable:
@@ -88,12 +83,9 @@ def check_version(root: Root, readable: int = SCHEMA_VERSION) -> None:
 def upgrade(root: Root, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
     """Apply the steps that a warehouse lacks, in order; returns them.
 
-    Raises
-    ------
-    AlreadyRunning
-        When a study of the warehouse is being audited, or another process upgrades it.
-    WarehouseError
-        When the version cannot be read, is newer than the steps lead to, or none leads on from it.
+    Raises AlreadyRunning when a study of the warehouse is being audited, or another process
+    upgrades it; WarehouseError when the version cannot be read, is newer than the steps lead to, or
+    none leads on from it.
     """
     newest = len(migrations) + 1
     if stored_version(root) == newest:
@@ -121,10 +113,7 @@ def upgrade(root: Root, migrations: Sequence[Migration] = MIGRATIONS) -> list[Mi
 def units_set_aside(root: Root, study: str) -> dict[str, int]:
     """Units whose results no upgrade carried over, with the version that they were written in.
 
-    Raises
-    ------
-    WarehouseError
-        When a receipt is damaged.
+    Raises WarehouseError when a receipt is damaged.
     """
     return {
         unit: int(receipt.key.removeprefix(SET_ASIDE).split("-")[0])

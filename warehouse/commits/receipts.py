@@ -75,10 +75,7 @@ class Receipt:
 def read_one(root: Root, kind: str, study: str, key: str) -> Receipt:
     """Receipt of one commit.
 
-    Raises
-    ------
-    WarehouseError
-        When there is none, or it is damaged.
+    Raises WarehouseError when there is none, or it is damaged.
     """
     receipt = _find(root, kind, study, key)
     if receipt is None:
@@ -90,10 +87,7 @@ def read_one(root: Root, kind: str, study: str, key: str) -> Receipt:
 def parse(content: bytes, place: str) -> Receipt:
     """Make a receipt of what its file holds; ``place`` is what an error calls it.
 
-    Raises
-    ------
-    WarehouseError
-        When the file is not a receipt.
+    Raises WarehouseError when the file is not a receipt.
     """
     try:
         fields = json.loads(content)

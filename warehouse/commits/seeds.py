@@ -28,10 +28,7 @@ def write_missing_seeds(root: Root) -> None:
 def stored_seeds(store: Storage) -> dict[str, Path]:
     """The seed of every table.
 
-    Raises
-    ------
-    WarehouseError
-        When one is missing or damaged.
+    Raises WarehouseError when one is missing or damaged.
     """
     keys = {name: layout.seed(name) for name in TABLES}
     paths = store.bring(dict.fromkeys(keys.values()))

@@ -16,17 +16,10 @@ from warehouse.storage import Root
 
 
 def read_unit(root: Root, study: str, commit: str, unit_key: str, table: str) -> pa.Table | None:
-    """Rows of a table that a unit of work has; ``None`` when it has none.
+    """Rows of a table that a unit of work has, in the commit of that key; ``None`` without any.
 
-    Parameters
-    ----------
-    commit
-        Key of the commit that holds the unit.
-
-    Raises
-    ------
-    WarehouseError
-        When there is no such commit, or its rows are neither in its own file nor in a compaction.
+    Raises WarehouseError when there is no such commit, or its rows are neither in its own file nor
+    in a compaction.
     """
     receipt = receipts.read_one(root, "units", study, commit)
     rows = rows_of(root, receipt, table, receipts.read_kind(root, COMPACTIONS, study))
@@ -48,10 +41,7 @@ def rows_of(
 ) -> pa.Table | None:
     """Rows of a table that a commit wrote, from its own file or from one of the compactions.
 
-    Raises
-    ------
-    WarehouseError
-        When no file holds as many of its rows as the receipt says.
+    Raises WarehouseError when no file holds as many of its rows as the receipt says.
     """
     own = [file for file in receipt.files if file.table == table]
     if not own:
@@ -79,10 +69,7 @@ def rows_of(
 def read_file(root: Root, file: CommittedFile) -> pa.Table:
     """Rows of one file, as many as its receipt says.
 
-    Raises
-    ------
-    WarehouseError
-        When the file is missing, damaged, or has other rows.
+    Raises WarehouseError when the file is missing, damaged, or has other rows.
     """
     store = storage.open(root)
     place = store.place(file.path)

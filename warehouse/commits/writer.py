@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from decaf.errors import OutOfReach, WarehouseError, WriteFailed
+from decaf.foundation.files import refusals_as
 from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.migrations import store_version, upgrade
@@ -28,27 +29,22 @@ ROW_GROUP_ROWS = 122_880
 def open_root(root: Root) -> Root:
     """Create the warehouse, or bring an older one up to date, and return its absolute root.
 
-    Raises
-    ------
-    WarehouseError
-        When the folder or object store cannot be written, or holds a newer schema version.
-    AlreadyRunning
-        When an older warehouse must be upgraded while a study of it is being audited.
+    Raises WarehouseError when the folder or object store cannot be written, or holds a newer schema
+    version, and AlreadyRunning when an older warehouse must be upgraded while a study of it is
+    being audited.
     """
     root = storage.resolved(root)
     store = storage.open(root)
-    try:
+    remedy = (
+        "choose another folder with 'warehouse:' in the configuration, or change its permissions"
+    )
+    with refusals_as(WarehouseError, f"warehouse {root} cannot be written", remedy):
         store.prepare()
         if store.exists(layout.FORMAT):
             upgrade(root)
         else:
             store_version(root, SCHEMA_VERSION)
         write_missing_seeds(root)
-    except OSError as error:
-        raise WarehouseError(
-            f"warehouse {root} cannot be written: {error.strerror}; choose another folder with "
-            "'warehouse:' in the configuration, or change its permissions"
-        ) from error
     return root
 
 
@@ -67,6 +63,9 @@ def commit(
 ) -> Receipt:
     """Write the tables of one commit, then its receipt.
 
+    Raises WarehouseError when rows do not fit the declared schema or hold non-finite numbers, and
+    WriteFailed when the storage refuses (full, read-only, away): readers see nothing of it then.
+
     Parameters
     ----------
     tables
@@ -78,13 +77,6 @@ def commit(
         What was recorded, folded or withdrawn, by name.
     at
         Moment of the commit, where its rows tell it too; now if it is not given.
-
-    Raises
-    ------
-    WarehouseError
-        When rows do not fit the declared schema or hold non-finite numbers.
-    WriteFailed
-        When the storage refuses (full, read-only, away); readers see nothing of the commit then.
     """
     store = storage.open(root)
     fitted = {name: _fit(TABLES[name], rows) for name, rows in tables.items()}

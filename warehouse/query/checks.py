@@ -42,15 +42,8 @@ def run_checks(
 ) -> list[CheckResult]:
     """Run every check of ``sql/checks`` on a connection of :func:`warehouse.query.catalog.connect`.
 
-    Parameters
-    ----------
-    study
-        Report the offending rows of this study alone; those of all studies if it is not given.
-
-    Raises
-    ------
-    WarehouseError
-        When a check cannot be computed, as on a file whose content is damaged.
+    Offending rows are those of one study, if it is given. Raises WarehouseError when a check cannot
+    be computed, as on a file whose content is damaged.
     """
     checks = [view for view in views() if view.folder == CHECKS]
     return [_run(connection, view.name, view.sql, study) for view in checks]

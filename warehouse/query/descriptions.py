@@ -30,10 +30,7 @@ class Description(NamedTuple):
 def described(connection: duckdb.DuckDBPyConnection, name: str) -> Description:
     """Describe one view, table macro or check.
 
-    Raises
-    ------
-    UnknownName
-        When there is none of this name, with the nearest.
+    Raises UnknownName when there is none of this name, with the nearest.
 
     Example
     -------

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import duckdb
 
 from decaf.errors import BadInput, UnknownName
+from decaf.foundation.files import refusals_as
 from warehouse.query.catalog import stream_view
 from warehouse.query.formats import write_file, write_rows
 from warehouse.query.views import views
@@ -44,6 +45,9 @@ def export_views(
     Rows are copied while they are read, so memory does not grow with them. Every file is replaced
     whole or not at all; a folder without a manifest holds an export that did not end.
 
+    Raises BadInput for an unknown table, view or study, and for a folder that cannot be written;
+    WriteFailed when the disk refuses.
+
     Parameters
     ----------
     names
@@ -53,13 +57,6 @@ def export_views(
         ``"parquet"`` or ``"csv"``; CSV has lists as JSON text.
     study
         Rows of this study alone.
-
-    Raises
-    ------
-    BadInput
-        For an unknown table, view or study, and for a folder that cannot be written.
-    WriteFailed
-        When the disk refuses.
 
     Example
     -------
@@ -110,10 +107,6 @@ def _check_study(connection: duckdb.DuckDBPyConnection, study: str, sources: Seq
 
 def _forget(folder: Path) -> None:
     """Take the old manifest away: from the first file on it would be wrong."""
-    try:
+    with refusals_as(BadInput, f"{folder} cannot be written", "choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MANIFEST).unlink(missing_ok=True)
-    except OSError as error:
-        raise BadInput(
-            f"{folder} cannot be written: {error.strerror}; choose another folder"
-        ) from error

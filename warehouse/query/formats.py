@@ -22,18 +22,10 @@ from warehouse.query.catalog import Rows
 
 
 def write_rows(rows: Rows, file_format: str, sink: IO[bytes]) -> int:
-    """Write all rows to an open file; return how many there were.
+    """Write all rows to an open file in one of :data:`FORMATS`; return how many there were.
 
-    Parameters
-    ----------
-    file_format
-        One of :data:`FORMATS`.
-
-    Raises
-    ------
-    QueryError
-        When the query fails on a row, or two columns share a name that the format tells apart
-        by name alone.
+    Raises QueryError when the query fails on a row, or two columns share a name that the format
+    tells apart by name alone.
     """
     return FORMATS[file_format](rows, sink)
 
@@ -41,12 +33,8 @@ def write_rows(rows: Rows, file_format: str, sink: IO[bytes]) -> int:
 def write_file(target: Path, write: Callable[[IO[bytes]], int]) -> int:
     """Write a file whole or not at all, for people: a folder that is none is what they gave.
 
-    Raises
-    ------
-    BadInput
-        When the target is a folder, or lies in something that is none.
-    WriteFailed
-        When the disk refuses.
+    Raises BadInput when the target is a folder, or lies in something that is none; WriteFailed when
+    the disk refuses.
     """
     counts: list[int] = []
 

@@ -52,6 +52,9 @@ def resampled_sums(
 ) -> pa.Array:
     """Sum columns of any groups over the clusters that every bootstrap replicate drew.
 
+    Raises ResponseError for replicates of different sizes, groups with different numbers of
+    columns, or columns that have not one number for every row.
+
     Parameters
     ----------
     draws
@@ -67,12 +70,6 @@ def resampled_sums(
     pa.Array
         ``DOUBLE[][][]``, by group, column and replicate. The first of every list is the sample
         itself, in which each cluster is drawn once.
-
-    Raises
-    ------
-    ResponseError
-        For replicates of different sizes, groups with different numbers of columns, or columns
-        that have not one number for every row.
     """
     return _nested(
         [
@@ -90,6 +87,9 @@ def resampled_discrimination(
     measures: pa.ChunkedArray,
 ) -> pa.Array:
     """Judge scores of any groups on the clusters that every bootstrap replicate drew.
+
+    Raises ResponseError for replicates of different sizes, groups whose lists have different
+    lengths, or an unknown measure.
 
     Parameters
     ----------
@@ -110,12 +110,6 @@ def resampled_discrimination(
     pa.Array
         ``DOUBLE[][][]``, by group, measure and replicate. The first of every list is the sample
         itself. NULL is undefined: fewer than two classes were drawn.
-
-    Raises
-    ------
-    ResponseError
-        For replicates of different sizes, groups whose lists have different lengths, or an unknown
-        measure.
     """
     columns = (draws, positions, labels, scores)
     return _nested(
@@ -131,20 +125,8 @@ def dense_ranks(entries: pa.ChunkedArray) -> pa.Array:
 
     As ``dense_rank() - 1`` over the rows of a list, which would have to be sorted.
 
-    Parameters
-    ----------
-    entries
-        ``INTEGER[]`` from 0, none of them missing.
-
-    Returns
-    -------
-    pa.Array
-        ``INTEGER[]`` of as many places.
-
-    Raises
-    ------
-    ResponseError
-        When an entry is NULL or negative.
+    Takes ``INTEGER[]`` from 0 and gives ``INTEGER[]`` of as many places. Raises ResponseError when
+    an entry is NULL or negative.
     """
     lists = entries.combine_chunks()
     lengths, ranks = _lengths(lists), _positions(lists.flatten()).copy()
@@ -158,20 +140,9 @@ def dense_ranks(entries: pa.ChunkedArray) -> pa.Array:
 def rank_correlation(x: pa.ChunkedArray, y: pa.ChunkedArray) -> pa.Array:
     """Spearman correlation of two lists; ties share their average rank (paper, section 6.3).
 
-    Parameters
-    ----------
-    x, y
-        ``DOUBLE[]``. Entries where either is NULL or NaN are left out; NULL is an empty list.
-
-    Returns
-    -------
-    pa.Array
-        ``DOUBLE`` in [-1, 1]; NULL with fewer than two entries, or all of one side equal.
-
-    Raises
-    ------
-    ResponseError
-        For two lists of different lengths.
+    Takes two ``DOUBLE[]``; entries where either is NULL or NaN are left out, and NULL is an empty
+    list. Gives ``DOUBLE`` in [-1, 1]; NULL with fewer than two entries, or all of one side equal.
+    Raises ResponseError for two lists of different lengths.
     """
     a, b = (side.combine_chunks() for side in (x, y))
     lengths, others = (_lengths(side) for side in (a, b))

@@ -43,10 +43,7 @@ def provide(
 ) -> None:
     """Set what the SQL files take as given: the variable ``files``, and the receipts.
 
-    Raises
-    ------
-    WarehouseError
-        When a seed is missing or damaged.
+    Raises WarehouseError when a seed is missing or damaged.
     """
     seeds = stored_seeds(store)
     read = [(receipt, file) for receipt in resolve(committed).read for file in receipt.files]

@@ -1,8 +1,11 @@
 """Cells, columns and tables of the report, and how its numbers are written."""
 
+import csv
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 MISSING = "–"
@@ -10,6 +13,7 @@ MISSING = "–"
 
 HASH_CHARACTERS = 12
 """Length of a digest's prefix, enough to tell weights apart at a glance."""
+GIB = 2**30
 
 
 class Cell(NamedTuple):
@@ -47,51 +51,6 @@ class Field(NamedTuple):
 
     column: Column
     cell: Callable[[Any], Cell]
-
-
-def text(value: str | None) -> str:
-    """Write a name or a remark."""
-    return MISSING if value is None else value
-
-
-def field(
-    name: str,
-    label: str,
-    unit: str = "",
-    meaning: str = "",
-    write: Callable[[Any], str] = text,
-    *,
-    is_number: bool | None = None,
-    note: str = "",
-    hover: str = "",
-) -> Field:
-    """Column of one field of a row.
-
-    Parameters
-    ----------
-    write
-        Writes its value.
-    is_number
-        Whether it is aligned as numbers are; if it is not given, all but plain text is.
-    note, hover
-        Fields with the second line and the explanation of each cell, where it has them; both may
-        be NULL.
-    """
-
-    def cell(row: Any) -> Cell:
-        more = (getattr(row, other) or "" if other else "" for other in (note, hover))
-        return Cell(write(getattr(row, name)), *more)
-
-    is_right = write is not text if is_number is None else is_number
-    return Field(Column(label, unit, meaning, is_right), cell)
-
-
-def table(
-    title: str, fields: Iterable[Field], rows: Iterable[Any], sql: str, note: str = ""
-) -> Table:
-    """Table of what the fields say of each row."""
-    columns, cells = zip(*fields, strict=True)
-    return Table(title, columns, tuple(tuple(c(row) for c in cells) for row in rows), sql, note)
 
 
 def score_decimals(values: Iterable[float | None]) -> int:
@@ -161,3 +120,64 @@ def runnable(query: str, study: str) -> str:
     """
     literal = "'" + study.replace("'", "''") + "'"
     return query.replace("?", literal)
+
+
+NUMBERS: dict[str, Callable[[Any], str]] = {
+    "count": count,
+    "general": "{:g}".format,
+    "gib": lambda size: number(size / GIB, 2),
+    "number": number,
+    "percent": percent,
+    "score": score,
+    "three_decimals": "{:.3f}".format,
+}
+WORDS: dict[str, Callable[[Any], str]] = {
+    "": lambda name: MISSING if name is None else name,
+    "list": ", ".join,
+    "minute": "{:%Y-%m-%d %H:%M}".format,
+    "name_or_all": lambda name: name or "all",
+    "remark": lambda remark: remark or "",
+    "words": lambda name: name.replace("_", " "),
+}
+"""How ``columns.csv`` says that a value is written; :data:`NUMBERS` are aligned as such."""
+
+
+def fields_of(table: str, decimals: int = 3, **cells: Callable[[Any], Cell]) -> dict[str, Field]:
+    """Columns of a table of the report by field, as ``columns.csv`` lists them.
+
+    Scores have so many decimals; ``cells`` are what stands in columns that are more than a field.
+    """
+    writers = WORDS | NUMBERS | {"score": partial(score, decimals=decimals)}
+    fields = {}
+    for name, line in _declared()[table].items():
+        column = Column(
+            line["label"], line["unit"], line["meaning"], line["write"] in NUMBERS, line["colour"]
+        )
+        plain = partial(_cell, name=name, write=writers[line["write"]], note=line["note"])
+        fields[name] = Field(column, cells.get(name, plain))
+    return fields
+
+
+def _cell(row: Any, *, name: str, write: Callable[[Any], str], note: str) -> Cell:
+    """One field of a row, with another one below it; that one may be NULL."""
+    return Cell(write(getattr(row, name)), (getattr(row, note) or "") if note else "")
+
+
+@cache
+def _declared() -> dict[str, dict[str, dict[str, str]]]:
+    """Lines of ``columns.csv`` by table and field; what is empty is as in the line of no table."""
+    lines: dict[str, dict[str, dict[str, str]]] = {}
+    with (Path(__file__).parent / "columns.csv").open(newline="", encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            shared = lines.get("", {}).get(line["field"], line)
+            filled = {name: cell or shared[name] for name, cell in line.items()}
+            lines.setdefault(line["table"], {})[line["field"]] = filled
+    return lines
+
+
+def table(
+    title: str, fields: Iterable[Field], rows: Iterable[Any], sql: str, note: str = ""
+) -> Table:
+    """Table of what the fields say of each row."""
+    columns, cells = zip(*fields, strict=True)
+    return Table(title, columns, tuple(tuple(c(row) for c in cells) for row in rows), sql, note)

@@ -5,25 +5,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
-import jinja2
 
 from decaf.errors import WriteFailed
-from decaf.foundation.files import replace_file
 from decaf.library.plots import COLOURS
-from warehouse.report.audit import comparisons, figures, tables
-from warehouse.report.audit.columns import decimals_of
-from warehouse.report.audit.facts import Facts, at, read_facts
+from warehouse.report import templates
+from warehouse.report.audit import figures, tables
+from warehouse.report.audit.facts import Facts, read_facts
 from warehouse.report.paper import benchmark_figures, protocol_figures
 from warehouse.report.paper import tables as paper_tables
 from warehouse.report.paper.reading import Paper, read_paper
 from warehouse.report.registry import history_pictures, registry_tables
-from warehouse.report.svg import Picture
 
 MAX_BYTES = 2_000_000
 """Size of the largest report that is written; models are left out until it fits."""
-
-MAX_PANELS = 12
-"""Models with a picture of their trajectory, per pair type."""
 
 MAX_SETTING = 60
 """Characters of the longest setting of a score that is shown (a class map is longer)."""
@@ -33,28 +27,11 @@ def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path
     """Write the report of a study's newest run, finished or not.
 
     Reads aggregates only. A study with so many models that the page would exceed ``MAX_BYTES``
-    is shown with its first models only, and says so. The file appears whole or not at all.
+    is shown with its first models only, and says so. The file appears whole or not at all, and
+    replaces an existing one.
 
-    Parameters
-    ----------
-    connection
-        In-memory DuckDB with the views of the warehouse.
-    study
-        Name of the study.
-    target
-        HTML file to write; an existing one is replaced.
-
-    Returns
-    -------
-    Path
-        ``target``.
-
-    Raises
-    ------
-    UnknownName
-        When the warehouse has no run of the study.
-    WriteFailed
-        When the disk refuses, or no page under ``MAX_BYTES`` can be made.
+    Raises UnknownName when the warehouse has no run of the study, and WriteFailed when the disk
+    refuses, or no page under ``MAX_BYTES`` can be made.
     """
     facts, paper = read_facts(connection, study), read_paper(connection, study)
     shown = len(facts.models)
@@ -67,27 +44,15 @@ def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path
                 f"most {MAX_BYTES:,} are allowed. Audit fewer pair types or paths in one study"
             )
         page = render(facts, paper, shown)
-    try:
-        replace_file(target, lambda path: path.write_bytes(page))
-    except OSError as error:
-        raise WriteFailed(
-            f"report {target} cannot be written: {error.strerror}; choose another folder"
-        ) from error
-    return target
+    return templates.write(target, "report", page)
 
 
 def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
     """Make the page, UTF-8; tables and pictures per model show the first ``shown_count`` models."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("warehouse.report", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
     shown = facts.of_models(shown_count)
     left_out = {row.model_id for row in facts.models[shown_count:]}
-    text = environment.get_template("page.html.j2").render(
+    return templates.render(
+        "page.html.j2",
         facts=facts,
         is_official=bool(paper.data and paper.data.is_official),
         shown_count=shown_count,
@@ -96,17 +61,17 @@ def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
         colours=COLOURS,
         glance=tables.glance_table(facts),
         replicates=max((row.replicate_count for row in facts.intervals), default=0),
-        pair_types=facts.table("pair_types", "Pairs", tables.PAIR_TYPES),
+        pair_types=facts.table("pair_types", "Pairs"),
         models=tables.model_table(shown),
-        warnings=facts.table("warnings", "Warnings", tables.WARNINGS),
+        warnings=facts.table("warnings", "Warnings"),
         profiles=tables.profile_tables(shown),
-        ratios=comparisons.ratio_table(facts),
-        ranks=comparisons.rank_table(facts),
-        sweep=comparisons.sweep_table(facts),
+        ratios=tables.ratio_table(facts),
+        ranks=tables.rank_table(facts),
+        sweep=tables.sweep_table(facts),
         costs=tables.cost_table(facts, shown),
-        bars=bar_pictures(shown),
-        slopes=slope_pictures(shown),
-        stages=stage_pictures(shown),
+        bars=list(figures.bar_pictures(shown)),
+        slopes=list(figures.slope_pictures(shown)),
+        stages=list(figures.stage_pictures(shown)),
         registry=registry_tables(facts),
         history=history_pictures(facts),
         paper=paper_tables.paper_tables(paper.without_models(left_out), facts.study),
@@ -118,7 +83,6 @@ def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
         orders=protocol_figures.order_pictures(paper, shown.profiles),
         thresholds=protocol_figures.threshold_pictures(paper),
     )
-    return text.encode()
 
 
 def score_definition(text: str) -> str:
@@ -142,65 +106,3 @@ def score_definition(text: str) -> str:
         if value is not None and len(str(value)) <= MAX_SETTING
     )
     return f"{kind} ({settings})" if settings else kind
-
-
-def bar_pictures(facts: Facts) -> list[Picture]:
-    """E, C and F of every model, one picture per pair type and three paths, on one scale."""
-    largest, decimals = _largest_response(facts), decimals_of(facts)
-    step = figures.BARS_PER_ROW
-    pictures = []
-    for pair_type in facts.profiled_types:
-        rows = [row for row in facts.profiles if row.pair_type == pair_type]
-        for start in range(0, len(facts.paths), step):
-            paths = facts.paths[start : start + step]
-            if any(row.path in paths for row in rows):
-                svg = figures.profile_bars(rows, paths, largest, decimals)
-                title = f"{pair_type}: what the response of each model consists of"
-                pictures.append(Picture(title, svg))
-    return pictures
-
-
-def slope_pictures(facts: Facts) -> list[Picture]:
-    """What the path changes, one picture per pair type; none for a study with one path."""
-    if len(facts.paths) < 2:
-        return []
-    largest, decimals = _largest_response(facts), decimals_of(facts)
-    pictures = []
-    for pair_type in facts.profiled_types:
-        rows = [row for row in facts.profiles if row.pair_type == pair_type]
-        means = [row for row in facts.path_ratios if row.pair_type == pair_type]
-        svg = figures.path_slopes(rows, means, facts.paths, largest, decimals)
-        title = f"{pair_type}: the same models on {len(facts.paths)} reveal paths"
-        pictures.append(Picture(title, svg))
-    return pictures
-
-
-def stage_pictures(facts: Facts) -> list[Picture]:
-    """Mean trajectories on the first path; of many models, those that contradict most."""
-    path = next(iter(facts.paths), None)
-    on_path = [row for row in facts.stage_means if row.path == path]
-    if not on_path:
-        return []
-    limits = (
-        -max(row.contradiction for row in on_path),
-        max(max(row.evidence, row.fragility) for row in on_path) or 1.0,
-    )
-    pictures = []
-    for pair_type in facts.profiled_types:
-        rows = at(facts.stage_means, pair_type, path)
-        profiles = at(facts.profiles, pair_type, path)
-        ranked = sorted(profiles, key=lambda row: row.contradiction or 0.0, reverse=True)
-        chosen = {row.model_id for row in ranked[:MAX_PANELS]}
-        models = [row.model_id for row in profiles if row.model_id in chosen]
-        if not rows or not models:
-            continue
-        note = ""
-        if len(ranked) > MAX_PANELS:
-            note = f"The {MAX_PANELS} of {len(ranked)} models with the largest contradiction."
-        title = f"{pair_type}, path {path}: response while the inputs are revealed"
-        pictures.append(Picture(title, figures.stage_panels(rows, models, limits), note))
-    return pictures
-
-
-def _largest_response(facts: Facts) -> float:
-    return max((row.abs_response or 0.0 for row in facts.profiles), default=0.0)

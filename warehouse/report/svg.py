@@ -5,6 +5,7 @@ mode and can still be copied out of the report.
 """
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -54,6 +55,21 @@ def header() -> alt.Header:
     return alt.Header(
         labelFontSize=12, labelFontWeight=600, labelColor=INK, labelLimit=240, labelPadding=6
     )
+
+
+def panels(
+    chart: alt.LayerChart,
+    field: str,
+    names: Iterable[str],
+    *,
+    width: float,
+    height: float | alt.Step,
+    spacing: float = 24,
+) -> alt.FacetChart:
+    """Panels of a chart side by side, one for each name that a field of its data has."""
+    column = alt.Column(f"{field}:N", sort=list(names), title=None, header=header())
+    panel = chart.properties(width=width, height=height)
+    return panel.facet(column=column).properties(spacing=spacing)
 
 
 STYLE = {

@@ -20,10 +20,8 @@ LOCAL = "file://"
 def open(root: Root) -> Storage:  # noqa: A001 - read as storage.open
     """Storage at a root; makes nothing and asks nobody.
 
-    Raises
-    ------
-    WarehouseError
-        For an URL that cannot be used: its protocol, its parts, or a package that is missing.
+    Raises WarehouseError for an URL that cannot be used: its protocol, its parts, or a package that
+    is missing.
     """
     root = resolved(root)
     return LocalStorage(root) if isinstance(root, Path) else _object_store(root)

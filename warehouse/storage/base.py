@@ -46,20 +46,14 @@ class Storage(ABC):
     def publish(self, key: str, write: Callable[[Path], object]) -> Content:
         """Put what ``write`` writes to the path that it is given under a key, whole or not at all.
 
-        Raises
-        ------
-        OSError, OutOfReach
-            When the storage refuses; the object is then as it was.
+        Raises OSError or OutOfReach when the storage refuses; the object is then as it was.
         """
 
     @abstractmethod
     def read(self, key: str) -> bytes:
         """Content of an object.
 
-        Raises
-        ------
-        FileNotFoundError
-            When there is none.
+        Raises FileNotFoundError when there is none.
         """
 
     def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
@@ -101,10 +95,7 @@ class Storage(ABC):
     def hold(self, key: str) -> AbstractContextManager[None]:
         """Hold a lock for the length of the block.
 
-        Raises
-        ------
-        Held
-            When somebody else holds it.
+        Raises Held when somebody else holds it.
         """
 
     @abstractmethod

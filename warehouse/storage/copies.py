@@ -15,6 +15,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from decaf.errors import WarehouseError
+from decaf.foundation.files import refusals_as
 from warehouse.storage.base import Content, Entry
 from warehouse.storage.cache import cache_folder
 
@@ -39,16 +40,10 @@ class Copies:
     def get(self, key: str, content: Content | None, read: Callable[[], bytes]) -> Path | None:
         """Copy of one object, read now if it is not there; none when it is missing or another.
 
-        Parameters
-        ----------
-        content
-            What the object must hold; whatever it holds if that is not known.
+        A content of ``None`` is whatever the object holds.
         """
-        if content is not None:
-            path = self._path(content.sha256, key)
-            if path.exists() and path.stat().st_size == content.byte_count:
-                _touch(self.folder / content.sha256)
-                return path
+        if content is not None and (path := self._kept(content.sha256, key, content.byte_count)):
+            return path
         try:
             found = read()
         except FileNotFoundError:
@@ -56,8 +51,7 @@ class Copies:
         digest = hashlib.sha256(found).hexdigest()
         if content is not None and digest != content.sha256:
             return None
-        self._keep(digest, key, found)
-        return self._path(digest, key)
+        return self._keep(digest, key, found)
 
     def remembered(self, entry: Entry, read: Callable[[], bytes]) -> bytes:
         """Content of an object that may be replaced, as it was when it was listed or newer.
@@ -65,16 +59,11 @@ class Copies:
         It is known by its size and the moment of its last change. Moments may be whole seconds, so
         an object is kept only when the last change is long past.
 
-        Raises
-        ------
-        FileNotFoundError
-            When it is not there any more.
+        Raises FileNotFoundError when it is not there any more.
         """
         identity = f"{entry.key} {entry.byte_count} {entry.modified_at.isoformat()}"
         digest = hashlib.sha256(identity.encode()).hexdigest()
-        path = self._path(digest, entry.key)
-        if path.exists() and path.stat().st_size == entry.byte_count:
-            _touch(self.folder / digest)
+        if path := self._kept(digest, entry.key, entry.byte_count):
             return path.read_bytes()
         content = read()
         is_settled = datetime.now(UTC) - entry.modified_at > SETTLED
@@ -91,27 +80,24 @@ class Copies:
             shutil.rmtree(path, ignore_errors=True)
         return len(unused)
 
-    def _keep(self, digest: str, key: str, content: bytes) -> None:
+    def _keep(self, digest: str, key: str, content: bytes) -> Path:
         """Write a copy under its name when it is complete; other processes may do the same."""
-        path = self._path(digest, key)
+        path = self.folder / digest / key
         temporary = path.with_name(f"{uuid4().hex}.tmp")
-        try:
-            if not (path.exists() and path.stat().st_size == len(content)):
+        remedy = "free some space, or set DECAF_CACHE to another folder"
+        with refusals_as(WarehouseError, f"no copy of {key} can be kept in {self.folder}", remedy):
+            if not self._kept(digest, key, len(content)):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 temporary.write_bytes(content)
                 temporary.replace(path)
-        except OSError as error:
-            raise WarehouseError(
-                f"no copy of {key} can be kept in {self.folder}: {error.strerror}; free some "
-                "space, or set DECAF_CACHE to another folder"
-            ) from error
-        _touch(self.folder / digest)
+                os.utime(self.folder / digest)  # that of an earlier copy may be old
+        return path
 
-    def _path(self, digest: str, key: str) -> Path:
-        return self.folder / digest / key
-
-
-def _touch(folder: Path) -> None:
-    """Note that a copy is in use, not more often than that matters."""
-    if folder.stat().st_mtime < time.time() - TOUCH_SECONDS:
-        os.utime(folder)
+    def _kept(self, digest: str, key: str, byte_count: int) -> Path | None:
+        """The copy that is there; that it is in use is noted, not more often than that matters."""
+        path, folder = self.folder / digest / key, self.folder / digest
+        if not (path.exists() and path.stat().st_size == byte_count):
+            return None
+        if folder.stat().st_mtime < time.time() - TOUCH_SECONDS:
+            os.utime(folder)
+        return path

@@ -33,10 +33,8 @@ def reach(url: str) -> tuple[arrow.FileSystem, str, str | None]:
 
     Asks no server.
 
-    Raises
-    ------
-    WarehouseError
-        When the URL cannot be used: credentials in it, unknown parts, a missing package.
+    Raises WarehouseError when the URL cannot be used: credentials in it, unknown parts, a missing
+    package.
     """
     parts = urlsplit(url)
     # abfs has its container in the place of a user, and no password there.

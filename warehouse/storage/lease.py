@@ -34,10 +34,7 @@ MOST_SECONDS_BETWEEN_TRIES = 0.5
 def hold(store: Storage, key: str) -> Iterator[None]:
     """Hold a lease for the length of the block, and end it then.
 
-    Raises
-    ------
-    Held
-        When somebody else holds it.
+    Raises Held when somebody else holds it.
     """
     own = f"{key}/{uuid4().hex}.json"
     holder = this_process()

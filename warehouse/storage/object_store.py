@@ -40,10 +40,7 @@ NO_HINT = "check the address, the credentials in the environment, and the server
 class ObjectStore(Storage):
     """Objects below a path of an Arrow filesystem.
 
-    Parameters
-    ----------
-    bucket
-        Bucket that must be there before anything can be put into it; none where that is not so.
+    The bucket must be there before anything can be put into it; none where that is not so.
     """
 
     def __init__(

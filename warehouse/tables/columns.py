@@ -1,4 +1,4 @@
-"""What tables are made of: their columns, and those that several of them share."""
+"""What tables are made of: their columns, and the types of these."""
 
 from typing import NamedTuple
 
@@ -9,21 +9,17 @@ SCHEMA_VERSION = 1
 
 TEXT = pa.string()
 REAL = pa.float64()
-COUNT = pa.int64()
-FLAG = pa.bool_()
-TIME = pa.timestamp("us", tz="UTC")
 STAGES = pa.list_(pa.field("item", REAL, nullable=False))
-NAMES = pa.list_(pa.field("item", TEXT, nullable=False))
 SQL_TYPES = {
     TEXT: "VARCHAR",
     REAL: "DOUBLE",
-    COUNT: "BIGINT",
-    FLAG: "BOOLEAN",
-    TIME: "TIMESTAMPTZ",
+    pa.int64(): "BIGINT",
+    pa.bool_(): "BOOLEAN",
+    pa.timestamp("us", tz="UTC"): "TIMESTAMPTZ",
     STAGES: "DOUBLE[]",
-    NAMES: "VARCHAR[]",
+    pa.list_(pa.field("item", TEXT, nullable=False)): "VARCHAR[]",
 }
-"""How DuckDB calls them."""
+"""Types of columns, and how DuckDB calls them."""
 
 
 class Column(NamedTuple):
@@ -46,8 +42,8 @@ class Table(NamedTuple):
     grain: str
     key: tuple[str, ...]
     columns: tuple[Column, ...]
-    partition: tuple[str, ...] = ("study",)
-    paper: str = "none"
+    partition: tuple[str, ...]
+    paper: str
 
     @property
     def schema(self) -> pa.Schema:
@@ -56,10 +52,3 @@ class Table(NamedTuple):
             [pa.field(c.name, c.type, nullable=c.nullable) for c in self.columns],
             metadata={"decaf.table": self.name, "decaf.schema_version": str(SCHEMA_VERSION)},
         )
-
-
-UNIT_KEY = Column("unit_key", TEXT, "the unit of work: digest of everything that determines it")
-PAIR_ID = Column("pair_id", TEXT, "the pair, unique in its study")
-RUN_ID = Column("run_id", TEXT, "the run: digest of the plan that it carries out")
-PATH = Column("path", TEXT, "name of the reveal path in the study")
-REPETITION = Column("repetition", COUNT, "repetition of a random path, from 0")

@@ -55,23 +55,12 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
     """Fold the units of a study, model by model.
 
     What is folded already stays, unless new commits join it. A second call changes nothing, and a
-    call after one that was stopped does the rest.
+    call after one that was stopped does the rest. One set of files holds at most ``fold_bytes``; a
+    commit that is larger stays alone.
 
-    Parameters
-    ----------
-    fold_bytes
-        Bytes that one file set holds at most; a commit that is larger stays alone.
-
-    Raises
-    ------
-    AlreadyRunning
-        When the study is being audited.
-    UnknownName
-        When the warehouse has nothing of the study.
-    WarehouseError
-        When rows that a receipt names cannot be found any more.
-    WriteFailed
-        When the disk refuses; readers then see what they saw before.
+    Raises AlreadyRunning when the study is being audited, UnknownName when the warehouse has
+    nothing of it, WarehouseError when rows that a receipt names cannot be found any more, and
+    WriteFailed when the disk refuses; readers then see what they saw before.
     """
     studies = receipts.studies(root)
     if study not in studies:
@@ -95,10 +84,7 @@ def repair_compactions(root: Root, study: str) -> int:
     A commit whose receipt was deleted, or that was made again, takes its compaction out of use,
     and the small files of the others may be gone. Call it while holding the study.
 
-    Raises
-    ------
-    WarehouseError
-        When rows that a receipt names cannot be found any more.
+    Raises WarehouseError when rows that a receipt names cannot be found any more.
     """
     if not receipts.keys(root, COMPACTIONS, study):
         return 0
@@ -138,12 +124,8 @@ def fold(root: Root, group: Sequence[Part]) -> None:
     Where a part lacks commits that its source holds, the new compaction counts as soon as the old
     one does not: it has fewer commits.
 
-    Raises
-    ------
-    WarehouseError
-        When the sources do not hold all their rows.
-    WriteFailed
-        When the disk refuses; readers then see what they saw before.
+    Raises WarehouseError when the sources do not hold all their rows, and WriteFailed when the disk
+    refuses; readers then see what they saw before.
     """
     tables: dict[str, list[pa.Table]] = {}
     for source, members in group:

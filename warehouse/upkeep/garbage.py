@@ -39,19 +39,10 @@ class Garbage(NamedTuple):
 def find_garbage(
     root: Root, older_than: timedelta = GRACE, study: str | None = None
 ) -> list[Garbage]:
-    """List what can be deleted, writing nothing; studies that are being audited are left out.
+    """List what can be deleted, of one study or all, writing nothing.
 
-    Parameters
-    ----------
-    study
-        This study alone; all of the warehouse if it is not given.
-
-    Raises
-    ------
-    UnknownName
-        When the warehouse has nothing of the study.
-    WarehouseError
-        When the warehouse cannot be read.
+    Studies that are being audited are left out. Raises UnknownName when the warehouse has nothing
+    of the study, and WarehouseError when it cannot be read.
     """
     before = datetime.now(UTC) - older_than
     by_study = at_rest(root, study, lambda name: list(_of_study(root, name, before)), hold=False)
@@ -63,12 +54,8 @@ def delete_garbage(
 ) -> list[Garbage]:
     """Delete what :func:`find_garbage` lists, found anew while each study is held; returns it.
 
-    Raises
-    ------
-    AlreadyRunning
-        When a run of a study starts at this moment; what was deleted before stays deleted.
-    UnknownName, WarehouseError
-        As :func:`find_garbage`.
+    Raises what that does, and AlreadyRunning when a run of a study starts at this moment; what was
+    deleted before stays deleted.
     """
     before = datetime.now(UTC) - older_than
     store = storage.open(root)
@@ -87,12 +74,8 @@ def at_rest(
 ) -> list[Result]:
     """Act on each study, or on one, that nobody audits at that moment; ``hold`` it meanwhile.
 
-    Raises
-    ------
-    AlreadyRunning
-        When a run of a study starts before it is held.
-    UnknownName
-        When the warehouse has nothing of the one.
+    Raises AlreadyRunning when a run of a study starts before it is held, and UnknownName when the
+    warehouse has nothing of the one.
     """
     names = receipts.studies(root)
     if study is not None and study not in names:

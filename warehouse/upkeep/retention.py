@@ -76,19 +76,10 @@ class Withdrawal(NamedTuple):
 
 
 def find_withdrawals(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawal]:
-    """Say which runs would go, writing nothing; studies that are being audited are left out.
+    """Say which runs would go, of one study or all, writing nothing.
 
-    Parameters
-    ----------
-    study
-        This study alone; all of the warehouse if it is not given.
-
-    Raises
-    ------
-    UnknownName
-        When the warehouse has nothing of the study.
-    WarehouseError
-        When the warehouse cannot be read, or a run's manifest is damaged.
+    Studies that are being audited are left out. Raises UnknownName when the warehouse has nothing
+    of the study, and WarehouseError when it cannot be read, or a run's manifest is damaged.
     """
     withdrawals = at_rest(root, study, lambda name: _of_study(root, name, keep), hold=False)
     return [withdrawal for withdrawal in withdrawals if withdrawal.runs]
@@ -100,17 +91,9 @@ def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawa
     What goes of a study is found anew while it is held. A call after one that was stopped does the
     rest.
 
-    Raises
-    ------
-    AlreadyRunning
-        When a run of a study starts at this moment; what went before stays withdrawn.
-    UnknownName
-        When the warehouse has nothing of the study.
-    WarehouseError
-        When the warehouse cannot be read, a run's manifest is damaged, or rows of a run that stays
-        are missing.
-    WriteFailed
-        When the storage refuses; the runs of the study are then all there.
+    Raises what :func:`find_withdrawals` does, and WarehouseError when rows of a run that stays are
+    missing; AlreadyRunning when a run of a study starts at this moment, where what went before
+    stays withdrawn; WriteFailed when the storage refuses: the runs of the study are then all there.
     """
 
     def withdraw_of(name: str) -> Withdrawal:
@@ -126,13 +109,8 @@ def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawa
 def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -> set[str]:
     """Runs that stay, of those of a study.
 
-    Parameters
-    ----------
-    runs
-        ``run_id``, ``started_at`` and ``finished_at`` of all of them, the newest first.
-    reaudits
-        ``reaudit_id``, ``run_id``, ``resolved_at`` and ``previous_reaudit_id`` of the entries of
-        all re-audits, the newest first.
+    Runs have ``run_id``, ``started_at`` and ``finished_at``; re-audits, a row for each entry, have
+    ``reaudit_id``, ``run_id``, ``resolved_at`` and ``previous_reaudit_id``; the newest come first.
     """
     finished = [row["run_id"] for row in runs if row["finished_at"] is not None]
     kept = {*(row["run_id"] for row in runs[: keep.run_count or 1]), *finished[:1]}
@@ -153,10 +131,7 @@ def set_aside(root: Root, study: str, commits: Sequence[Receipt], version: int) 
     A step of ``warehouse.commits.migrations`` calls it, as often as it likes. Readers see the
     commits no more; their units are computed again, and planning gives the version as the reason.
 
-    Raises
-    ------
-    WarehouseError, WriteFailed
-        As :func:`withdraw`.
+    Raises WarehouseError or WriteFailed as :func:`withdraw` does.
     """
     if commits:
         key = f"{SET_ASIDE}{version}-{short(json_sha256([receipt.name for receipt in commits]))}"

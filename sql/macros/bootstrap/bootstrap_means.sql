@@ -4,9 +4,6 @@
 -- FROM bootstrap_means(500, 91702)
 CREATE OR REPLACE MACRO bootstrap_means(replicates, seed) AS TABLE
 WITH profiles AS (FROM core_profiles)
-SELECT
-    study, model_id, pair_type, path, replicate,
-    endpoint_magnitude, -- score units, as all that follow
-    evidence, contradiction, fragility, abs_response
+SELECT * EXCLUDE (source_count) -- score units
 FROM bootstrap_means_of('profiles', replicates, seed)
 WHERE replicate IS NOT NULL;

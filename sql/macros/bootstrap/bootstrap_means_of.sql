@@ -46,9 +46,6 @@ totals AS (
 )
 SELECT
     study, model_id, pair_type, path, replicate, source_count,
-    endpoint_magnitude / row_count AS endpoint_magnitude, -- score units, as all that follow
-    evidence / row_count AS evidence,
-    contradiction / row_count AS contradiction,
-    fragility / row_count AS fragility,
-    abs_response / row_count AS abs_response
+    COLUMNS(['endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response'])
+        / row_count -- score units
 FROM totals;

@@ -22,9 +22,7 @@ counts AS (
 )
 SELECT
     found.layout AS study,
-    found.g.bin AS bin,
-    found.g.method AS method,
-    found.g.label AS label,
+    unnest(found.g),
     measure,
     replicate,
     value,

@@ -17,17 +17,11 @@ folds AS (
     FROM discrimination_replicates('entries', ['auroc'], replicates, seed)
 ),
 labels AS (
+    -- AUROC, 0 to 1; NULL where no family of the replicate defines it.
     SELECT study, representation, probe, label, replicate, avg(value) AS value
     FROM folds
     GROUP BY study, representation, probe, label, replicate
 )
-SELECT
-    study,
-    representation,
-    probe,
-    label,
-    replicate,
-    value -- AUROC, 0 to 1; NULL where no family of the replicate defines it
 FROM labels
 UNION ALL
 SELECT

@@ -4,18 +4,13 @@
 -- rel is as for drift_pairs. Whole sources are drawn; entries and metrics with as many sources
 -- share their draws, and so do both versions. A list begins with the sample; the replicates follow.
 CREATE OR REPLACE MACRO drift_replicates(rel, replicates, seed) AS TABLE
-WITH measured_groups AS (
-    FROM drift_trajectory_groups(rel)
-    UNION ALL
-    FROM drift_image_groups(rel)
-),
-drift_groups AS MATERIALIZED (
+WITH drift_groups AS MATERIALIZED (
     SELECT
         {of: g, source_count: source_count, metrics: metrics} AS g,
         source_count AS layout,
         positions,
         columns
-    FROM measured_groups
+    FROM (FROM drift_trajectory_groups(rel) UNION ALL FROM drift_image_groups(rel))
 ),
 drift_layouts AS (
     SELECT layout, unnest(range(layout)) AS position, NULL::VARCHAR AS stratum

@@ -8,27 +8,21 @@ CREATE OR REPLACE MACRO run_diff(
     run_a, run_b, replicates := 500, seed := 91702, levels := [0.95]
 ) AS TABLE
 WITH compared AS MATERIALIZED (FROM run_diff_pairs(run_a, run_b)),
-sides AS (
-    SELECT
-        model_id, pair_type, path, source_id,
-        [endpoint_delta_a, endpoint_delta_b] AS endpoint_delta,
-        [endpoint_magnitude_a, endpoint_magnitude_b] AS endpoint_magnitude,
-        [evidence_a, evidence_b] AS evidence,
-        [contradiction_a, contradiction_b] AS contradiction,
-        [fragility_a, fragility_b] AS fragility,
-        [abs_response_a, abs_response_b] AS abs_response
-    FROM compared
-),
 entries AS MATERIALIZED (
     SELECT
         {model_id: model_id, pair_type: pair_type, path: path, metric: metric} AS g,
         source_id AS cluster,
-        both_runs[1] AS value_a,
-        both_runs[2] AS value_b,
+        value_a,
+        value_b,
         value_b - value_a AS x -- every trajectory has both: the mean of x is paired
-    FROM sides
-    UNPIVOT (both_runs FOR metric IN (
-        endpoint_delta, endpoint_magnitude, evidence, contradiction, fragility, abs_response
+    FROM compared
+    UNPIVOT ((value_a, value_b) FOR metric IN (
+        (endpoint_delta_a, endpoint_delta_b) AS endpoint_delta,
+        (endpoint_magnitude_a, endpoint_magnitude_b) AS endpoint_magnitude,
+        (evidence_a, evidence_b) AS evidence,
+        (contradiction_a, contradiction_b) AS contradiction,
+        (fragility_a, fragility_b) AS fragility,
+        (abs_response_a, abs_response_b) AS abs_response
     ))
 ),
 means AS (
@@ -37,10 +31,7 @@ means AS (
     GROUP BY g
 )
 SELECT
-    g.model_id,
-    g.pair_type,
-    g.path,
-    g.metric,
+    unnest(g),
     level,
     trajectory_count, -- those of both runs
     mean_a, -- over them, score units, as all that follow

@@ -11,21 +11,14 @@ WITH effects AS (
         unit_key,
         pair_id,
         path,
-        q_plus[-1] - q_minus[-1] AS endpoint_effect,
-        q_plus[1] - q_minus[1] AS swapped_effect,
+        q_plus[-1] - q_minus[-1] AS endpoint_effect, -- d, score units
+        q_plus[1] - q_minus[1] AS swapped_effect, -- a, score units
+        -- Under the swapped context the two scores lie on either side of one half.
         (q_plus[1] >= 0.5) <> (q_minus[1] >= 0.5) AS is_swapped_changed
     FROM stg_trajectories
     WHERE repetition = 0
 )
-SELECT
-    study,
-    run_id,
-    model_id,
-    pair_id,
-    path,
-    endpoint_effect, -- d, score units
-    swapped_effect, -- a, score units
-    is_swapped_changed -- under the swapped context the two scores lie on either side of one half
+SELECT study, run_id, effects.* EXCLUDE (study, unit_key)
 FROM effects
 JOIN core_run_units USING (study, model_id, unit_key)
 SEMI JOIN (FROM core_paths WHERE kind = 'context') USING (study, path);

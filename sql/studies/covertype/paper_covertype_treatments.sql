@@ -6,17 +6,12 @@
 CREATE OR REPLACE VIEW paper_covertype_treatments AS
 WITH models AS MATERIALIZED (FROM core_covertype_outcomes),
 paired AS (
-    SELECT study, mechanism, family, 'preservation' AS behaviour, evidence AS x, preserve_rate AS y
+    SELECT study, mechanism, family, module, unnest([
+        {behaviour: 'preservation', judges: 'direction', x: evidence, y: preserve_rate},
+        {behaviour: 'inversion', judges: 'direction', x: contradiction, y: invert_rate},
+        {behaviour: 'null_change', judges: 'fragility', x: fragility, y: null_change_rate}
+    ], recursive := true)
     FROM models
-    WHERE module = 'direction'
-    UNION ALL
-    SELECT study, mechanism, family, 'inversion', contradiction, invert_rate
-    FROM models
-    WHERE module = 'direction'
-    UNION ALL
-    SELECT study, mechanism, family, 'null_change', fragility, null_change_rate
-    FROM models
-    WHERE module = 'fragility'
 ),
 entries AS (
     SELECT
@@ -25,6 +20,7 @@ entries AS (
         x,
         y
     FROM paired
+    WHERE module = judges
 ),
 judged AS (
     SELECT unnest(g), * EXCLUDE (g, spearman), spearman AS estimate, g.family AS unit,

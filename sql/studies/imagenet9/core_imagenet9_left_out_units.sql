@@ -2,21 +2,13 @@
 -- grain: one row per study, model and reason
 -- paper: appendix F
 CREATE OR REPLACE VIEW core_imagenet9_left_out_units AS
-WITH counts AS (
-    SELECT
-        study,
-        model_id,
-        reason,
-        count(*) AS left_out_count,
-        sum(count(*)) OVER (PARTITION BY study, model_id)::BIGINT AS unit_count
-    FROM core_units
-    GROUP BY study, model_id, reason
-)
 SELECT
     study,
     model_id,
     reason,
-    left_out_count,
-    unit_count -- all units of the model, those that take part included
-FROM counts
-WHERE reason IS NOT NULL;
+    count(*) AS left_out_count,
+    -- All units of the model, those that take part included.
+    sum(count(*)) OVER (PARTITION BY study, model_id)::BIGINT AS unit_count
+FROM core_units
+GROUP BY study, model_id, reason
+QUALIFY reason IS NOT NULL;

@@ -17,10 +17,7 @@ SELECT
     avg(y_evidence::DOUBLE) AS evidence_frac,
     avg(y_contradiction::DOUBLE) AS contradiction_frac,
     avg(if(is_at_endpoint, FALSE, y_fragility)::DOUBLE) AS fragility_frac -- NULL unless corruptions have been scored
-FROM shown AS unit
-WHERE EXISTS (
-    FROM core_measurements AS planned
-    WHERE planned.study = unit.study AND planned.kind = 'corruptions'
-)
+FROM shown
+SEMI JOIN (FROM core_measurements WHERE kind = 'corruptions') USING (study)
 GROUP BY study, model_id
 ORDER BY study, model_id;

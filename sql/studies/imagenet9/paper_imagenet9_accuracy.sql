@@ -26,9 +26,7 @@ rows_of_table AS (
     SELECT g, cluster AS model_id, x AS estimate FROM entries
 )
 SELECT
-    g.study AS study,
-    g.statistic AS statistic,
-    g.variant AS variant,
+    unnest(g),
     model_id, -- NULL is the mean over models
     estimate, -- share of images, or difference of two shares
     lower_90,

@@ -5,14 +5,24 @@ prints the same text beside its table, so that a reader can run it.
 """
 
 from collections import namedtuple
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 import duckdb
 
 from decaf.errors import UnknownName
 from warehouse.query.views import query
-from warehouse.report.cells import Field, Table, runnable, table
+from warehouse.report.cells import (
+    MISSING,
+    Cell,
+    Field,
+    Table,
+    fields_of,
+    runnable,
+    score_decimals,
+    table,
+)
 
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 """Integrated responses with an interval, in the order of the report's columns."""
@@ -71,13 +81,61 @@ class Facts(NamedTuple):
         }
         return self._replace(**cut)
 
-    def table(self, part: str, title: str, fields: Iterable[Field], note: str = "") -> Table:
-        """Table of what the fields say of each row of a part."""
+    def table(
+        self,
+        part: str,
+        title: str,
+        note: str = "",
+        *,
+        decimals: int = 3,
+        **cells: Callable[[Row], Cell],
+    ) -> Table:
+        """Table of a part, with the columns of :func:`warehouse.report.cells.fields_of`."""
+        fields = fields_of(part, decimals, **cells).values()
         return table(title, fields, getattr(self, part), self.runnable(part), note)
+
+    def metric_table(
+        self,
+        part: str,
+        title: str,
+        keys: Iterable[str],
+        cell: Callable[[Row], Cell],
+        note: str = "",
+    ) -> Table:
+        """Table of a part with rows for each metric: a line for all that share the keys.
+
+        What is of the line is read from its last row.
+        """
+        lines: dict[tuple, dict[str, Row]] = {}
+        for row in getattr(self, part):
+            line = lines.setdefault(tuple(getattr(row, key) for key in keys), {})
+            line[row.metric] = row
+
+        def in_line(line: dict[str, Row], name: str, field: Field) -> Cell:
+            if name not in METRICS:
+                return field.cell(next(reversed(line.values())))
+            return cell(line[name]) if name in line else Cell(MISSING)
+
+        fields = (
+            Field(field.column, partial(in_line, name=name, field=field))
+            for name, field in fields_of(part, paths=_paths).items()
+        )
+        return table(title, fields, lines.values(), self.runnable(part), note)
+
+    @property
+    def decimals(self) -> int:
+        """Decimals that all scores of the audit are written with."""
+        return score_decimals(
+            value for row in self.profiles for value in (row.endpoint_magnitude, row.abs_response)
+        )
 
     def runnable(self, part: str) -> str:
         """The query of a part as a reader can run it."""
         return runnable(query_of(part), self.study)
+
+
+def _paths(row: Row) -> Cell:
+    return Cell(f"{row.path_a} → {row.path_b}")
 
 
 def query_of(part: str) -> str:
@@ -88,10 +146,7 @@ def query_of(part: str) -> str:
 def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
     """Read the views of one study.
 
-    Raises
-    ------
-    UnknownName
-        When the warehouse has no run of the study.
+    Raises UnknownName when the warehouse has no run of the study.
     """
     facts: dict[str, Any] = {"study": study, "run": known_run(connection, study)}
     for part in Facts._fields[len(facts) :]:
@@ -103,10 +158,7 @@ def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
 def known_run(connection: duckdb.DuckDBPyConnection, study: str) -> Row:
     """Read the newest run of a study.
 
-    Raises
-    ------
-    UnknownName
-        When the warehouse has none.
+    Raises UnknownName when the warehouse has none.
     """
     runs = rows_of(connection, "run", study)
     if not runs:

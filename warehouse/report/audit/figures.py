@@ -1,11 +1,20 @@
 """The report's pictures: Vega-Lite charts that become inline SVG, without any script."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import altair as alt
 
-from warehouse.report.audit.facts import COMPONENTS, Row
-from warehouse.report.svg import INK, MUTED, PAPER, colour, colour_scale, header, svg_element
+from warehouse.report.audit.facts import COMPONENTS, Facts, Row, at
+from warehouse.report.svg import (
+    INK,
+    MUTED,
+    PAPER,
+    Picture,
+    colour,
+    colour_scale,
+    panels,
+    svg_element,
+)
 
 NAMES = {
     "evidence": "Evidence",
@@ -13,6 +22,8 @@ NAMES = {
     "fragility": "Fragility",
     "abs_response": "Abs",
 }
+PARTS_SHADE = colour_scale("part:N", {part: part for part in COMPONENTS})
+NAMES_SHADE = colour_scale("metric:N", {name: metric for metric, name in NAMES.items()})
 PAGE_WIDTH = 1000
 """Width of a full picture, CSS pixels."""
 
@@ -25,28 +36,74 @@ BARS_PER_ROW = 3
 PANELS_PER_ROW = 3
 """Models side by side in one picture of trajectories."""
 
+MAX_PANELS = 12
+"""Models with a picture of their trajectory, per pair type."""
+
 RESPONSE = "mean response, score units"
+
+
+def bar_pictures(facts: Facts) -> Iterator[Picture]:
+    """E, C and F of every model, one picture per pair type and three paths, on one scale."""
+    largest = _largest_response(facts)
+    for pair_type in facts.profiled_types:
+        rows = [row for row in facts.profiles if row.pair_type == pair_type]
+        for start in range(0, len(facts.paths), BARS_PER_ROW):
+            paths = facts.paths[start : start + BARS_PER_ROW]
+            if any(row.path in paths for row in rows):
+                title = f"{pair_type}: what the response of each model consists of"
+                yield Picture(title, profile_bars(rows, paths, largest, facts.decimals))
+
+
+def slope_pictures(facts: Facts) -> Iterator[Picture]:
+    """What the path changes, one picture per pair type; none for a study with one path."""
+    for pair_type in facts.profiled_types if len(facts.paths) > 1 else ():
+        title = f"{pair_type}: the same models on {len(facts.paths)} reveal paths"
+        yield Picture(title, _path_slopes(facts, pair_type))
+
+
+def stage_pictures(facts: Facts) -> Iterator[Picture]:
+    """Mean trajectories on the first path; of many models, those that contradict most."""
+    path = next(iter(facts.paths), None)
+    on_path = [row for row in facts.stage_means if row.path == path]
+    if not on_path:
+        return
+    limits = (
+        -max(row.contradiction for row in on_path),
+        max(max(row.evidence, row.fragility) for row in on_path) or 1.0,
+    )
+    for pair_type in facts.profiled_types:
+        rows = at(facts.stage_means, pair_type, path)
+        profiles = at(facts.profiles, pair_type, path)
+        ranked = sorted(profiles, key=lambda row: row.contradiction or 0.0, reverse=True)
+        chosen = {row.model_id for row in ranked[:MAX_PANELS]}
+        models = [row.model_id for row in profiles if row.model_id in chosen]
+        if rows and models:
+            note = f"The {MAX_PANELS} of {len(ranked)} models with the largest contradiction."
+            title = f"{pair_type}, path {path}: response while the inputs are revealed"
+            svg = _stage_panels(rows, models, limits)
+            yield Picture(title, svg, note if len(ranked) > MAX_PANELS else "")
 
 
 def profile_bars(rows: Sequence[Row], paths: Sequence[str], largest: float, decimals: int) -> str:
     """Stacked bars E, C, F per model, one panel per path; the bar's length is Abs.
 
-    Parameters
-    ----------
-    rows
-        Profiles of one pair type, in the order the models are drawn.
-    paths
-        At most ``BARS_PER_ROW`` paths, the panels from left to right.
-    largest
-        Abs at the end of the axis, score units: the same for pictures that are compared.
-    decimals
-        Decimals of the total at the end of each bar.
+    The rows are profiles of one pair type, in the order the models are drawn; the paths, at most
+    ``BARS_PER_ROW``, the panels from left to right. The axis ends at ``largest``, score units, the
+    same for pictures that are compared. Totals at the end of each bar have so many decimals.
     """
     models = list(dict.fromkeys(row.model_id for row in rows))
     step = 24 if len(models) <= 24 else 15
     room = min(LABEL_WIDTH, 20 + 6.5 * max(map(len, models)))
     width = (PAGE_WIDTH - room) / len(paths) - 24
-    y = alt.Y("model_id:N", sort=models, title=None, axis=_model_axis(step, room))
+    axis = alt.Axis(
+        labelLimit=room - 10,
+        labelFontSize=12 if step > 20 else 10.5,
+        labelColor=INK,
+        ticks=False,
+        domain=False,
+        labelPadding=6,
+    )
+    y = alt.Y("model_id:N", sort=models, title=None, axis=axis)
     domain = alt.Scale(domain=[0, largest * (1 + 45 / width) or 1.0], nice=False)
     bars = (
         alt.Chart()
@@ -56,7 +113,7 @@ def profile_bars(rows: Sequence[Row], paths: Sequence[str], largest: float, deci
             x=alt.X(
                 "value:Q", scale=domain, title=RESPONSE, stack="zero", axis=alt.Axis(tickCount=5)
             ),
-            color=colour_scale("part:N", {part: part for part in COMPONENTS}),
+            color=PARTS_SHADE,
             order=alt.Order("place:Q"),
         )
         .transform_calculate(place=f"indexof({list(COMPONENTS)}, datum.part)")
@@ -72,50 +129,25 @@ def profile_bars(rows: Sequence[Row], paths: Sequence[str], largest: float, deci
         for row in rows
         if row.path in paths
     ]
-    chart = (
-        alt.layer(bars, totals, data=alt.InlineData(values=values))
-        .transform_fold(list(COMPONENTS), as_=["part", "value"])
-        .properties(width=width, height=alt.Step(step))
-        .facet(column=alt.Column("path:N", sort=list(paths), title=None, header=header()))
-        .properties(spacing=24)
+    chart = alt.layer(bars, totals, data=alt.InlineData(values=values)).transform_fold(
+        list(COMPONENTS), as_=["part", "value"]
     )
     return svg_element(
-        chart, "Stacked bars of evidence, contradiction and fragility per model and path"
+        panels(chart, "path", paths, width=width, height=alt.Step(step)),
+        "Stacked bars of evidence, contradiction and fragility per model and path",
     )
 
 
-def path_slopes(
-    rows: Sequence[Row],
-    means: Sequence[Row],
-    paths: Sequence[str],
-    largest: float,
-    decimals: int,
-) -> str:
-    """Every metric on every path: a thin line per model, a thick one for their mean.
-
-    Parameters
-    ----------
-    rows
-        Profiles of one pair type.
-    means
-        Means over models of the same pair type.
-    paths
-        From left to right.
-    largest
-        Value at the top of the axis, score units: the same for pictures that are compared.
-    decimals
-        Decimals of the means.
-    """
+def _path_slopes(facts: Facts, pair_type: str) -> str:
+    """Every metric on every path: a thin line per model, a thick one for their mean."""
+    paths = list(facts.paths)
+    rows = [row for row in facts.profiles if row.pair_type == pair_type]
+    means = [row for row in facts.path_ratios if row.pair_type == pair_type]
     width = (PAGE_WIDTH - 60) / len(NAMES) - 20
     slanted = 7 * max(map(len, paths)) * len(paths) > width
-    x = alt.X(
-        "path:N",
-        sort=list(paths),
-        title=None,
-        axis=alt.Axis(labelAngle=-35 if slanted else 0, labelLimit=140, ticks=False),
-    )
-    domain = alt.Scale(domain=[0, largest * 1.05 or 1.0], nice=False)
-    shade = colour_scale("metric:N", {NAMES[metric]: metric for metric in NAMES})
+    axis = alt.Axis(labelAngle=-35 if slanted else 0, labelLimit=140, ticks=False)
+    x = alt.X("path:N", sort=paths, title=None, axis=axis)
+    domain = alt.Scale(domain=[0, _largest_response(facts) * 1.05 or 1.0], nice=False)
     # Many thin lines are a background; a few are read one by one.
     opacity = min(0.5, max(0.12, 4 * len(paths) / (1 + len(rows))))
     thin = (
@@ -124,46 +156,39 @@ def path_slopes(
         .encode(
             x=x,
             y=alt.Y("value:Q", title=RESPONSE, scale=domain, axis=alt.Axis(tickCount=5)),
-            color=shade,
+            color=NAMES_SHADE,
             detail="model:N",
         )
         .transform_filter("isValid(datum.value)")
     )
-    mean = alt.Chart().transform_filter("isValid(datum.mean)").encode(x=x, y="mean:Q", color=shade)
-    written = mean.mark_text(dy=-13, fontSize=11, fontWeight=600, stroke=PAPER, strokeWidth=3)
-    text = alt.Text("mean:Q", format=f".{decimals}f")
-    column = alt.Column("metric:N", sort=list(NAMES.values()), title=None, header=header())
-    chart = (
-        alt.layer(
-            thin,
-            mean.mark_line(strokeWidth=7, opacity=0.85).encode(color=alt.value(PAPER)),
-            mean.mark_line(strokeWidth=3, point={"size": 70, "filled": True}),
-            written.encode(text=text, color=alt.value(INK)),
-            data=alt.InlineData(values=_slope_values(rows, means)),
-        )
-        .properties(width=width, height=230)
-        .facet(column=column)
-        .properties(spacing=20)
+    mean = (
+        alt.Chart()
+        .transform_filter("isValid(datum.mean)")
+        .encode(x=x, y="mean:Q", color=NAMES_SHADE)
     )
-    return svg_element(chart, "Evidence, contradiction, fragility and Abs on every path")
+    written = mean.mark_text(dy=-13, fontSize=11, fontWeight=600, stroke=PAPER, strokeWidth=3)
+    text = alt.Text("mean:Q", format=f".{facts.decimals}f")
+    chart = alt.layer(
+        thin,
+        mean.mark_line(strokeWidth=7, opacity=0.85).encode(color=alt.value(PAPER)),
+        mean.mark_line(strokeWidth=3, point={"size": 70, "filled": True}),
+        written.encode(text=text, color=alt.value(INK)),
+        data=alt.InlineData(values=_slope_values(rows, means)),
+    )
+    return svg_element(
+        panels(chart, "metric", NAMES.values(), width=width, height=230, spacing=20),
+        "Evidence, contradiction, fragility and Abs on every path",
+    )
 
 
-def stage_panels(rows: Sequence[Row], models: Sequence[str], limits: tuple[float, float]) -> str:
-    """Mean routed response along the reveal, one panel per model.
+def _stage_panels(rows: Sequence[Row], models: Sequence[str], limits: tuple[float, float]) -> str:
+    """Mean routed response along the reveal of one pair type and path, one panel per model.
 
-    Evidence is drawn above zero, contradiction below it, fragility as a dashed line.
-
-    Parameters
-    ----------
-    rows
-        Stage means of one pair type and path.
-    models
-        The panels, in reading order.
-    limits
-        Lower and upper end of the axis, score units: the same for pictures that are compared.
+    Evidence is drawn above zero, contradiction below it, fragility as a dashed line. All panels
+    have the same lower and upper limit, score units.
     """
     width = (PAGE_WIDTH - 60) / PANELS_PER_ROW - 30
-    panels = []
+    charts = []
     for place, model in enumerate(models):
         values = [
             row._asdict() | {"contradiction": -row.contradiction}
@@ -175,26 +200,23 @@ def stage_panels(rows: Sequence[Row], models: Sequence[str], limits: tuple[float
             title="stage t" if place + PANELS_PER_ROW >= len(models) else None,
             axis=alt.Axis(values=[0, 0.5, 1]),
         )
-        layers = _stage_layers(x, _stage_axis(place % PANELS_PER_ROW == 0, limits))
+        is_first = place % PANELS_PER_ROW == 0  # of its row, where the numbers stand
+        axis = {
+            "scale": alt.Scale(domain=list(limits), nice=False),
+            "title": "score units" if is_first else None,
+            "axis": alt.Axis(tickCount=4, labels=is_first, ticks=False, domain=False),
+        }
+        layers = _stage_layers(x, axis)
         title = alt.TitleParams(model, limit=width)
-        panels.append(
+        charts.append(
             alt.layer(*layers, data=alt.InlineData(values=values)).properties(
                 width=width, height=130, title=title
             )
         )
-    chart = alt.concat(*panels, columns=PANELS_PER_ROW, spacing={"row": 18, "column": 24})
+    chart = alt.concat(*charts, columns=PANELS_PER_ROW, spacing={"row": 18, "column": 24})
     return svg_element(
         chart, "Mean evidence, contradiction and fragility along the reveal, per model"
     )
-
-
-def _stage_axis(is_first: bool, limits: tuple[float, float]) -> dict:
-    """Scale and axis of a panel; the numbers stand at the first panel of a row."""
-    return {
-        "scale": alt.Scale(domain=list(limits), nice=False),
-        "title": "score units" if is_first else None,
-        "axis": alt.Axis(tickCount=4, labels=is_first, ticks=False, domain=False),
-    }
 
 
 def _stage_layers(x: alt.X, axis: dict) -> list[alt.Chart]:
@@ -208,17 +230,6 @@ def _stage_layers(x: alt.X, axis: dict) -> list[alt.Chart]:
     dashed = base.mark_line(color=colour("fragility"), strokeWidth=2.5, strokeDash=[5, 2])
     zero = alt.Chart().mark_rule(color=MUTED, strokeWidth=0.8).encode(y=alt.datum(0))
     return [zero, *areas, dashed.encode(y=alt.Y("fragility:Q", **axis))]
-
-
-def _model_axis(step: float, room: float) -> alt.Axis:
-    return alt.Axis(
-        labelLimit=room - 10,
-        labelFontSize=12 if step > 20 else 10.5,
-        labelColor=INK,
-        ticks=False,
-        domain=False,
-        labelPadding=6,
-    )
 
 
 def _slope_values(rows: Sequence[Row], means: Sequence[Row]) -> list[dict]:
@@ -236,3 +247,7 @@ def _slope_values(rows: Sequence[Row], means: Sequence[Row]) -> list[dict]:
         for (metric, path), value in averages.items()
         if metric in NAMES
     ]
+
+
+def _largest_response(facts: Facts) -> float:
+    return max((row.abs_response or 0.0 for row in facts.profiles), default=0.0)

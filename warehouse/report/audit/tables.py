@@ -1,17 +1,9 @@
-"""The report's tables of one audit: what was audited, the profiles, the warnings and the costs."""
+"""The report's tables of one audit that say more than the rows of one query."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from warehouse.report.audit.columns import (
-    ACTIVE,
-    METRIC_COLUMNS,
-    MODEL,
-    PAIR_TYPE,
-    PAIRS,
-    PATH,
-    decimals_of,
-)
 from warehouse.report.audit.facts import METRICS, Facts, Row, at
 from warehouse.report.cells import (
     MISSING,
@@ -21,91 +13,16 @@ from warehouse.report.cells import (
     Table,
     count,
     digest,
-    field,
-    number,
+    fields_of,
     percent,
+    score,
     table,
     with_interval,
 )
 
-SPREADS = {
-    "active_frac": ACTIVE.column._replace(unit="share of pairs"),
-    "contradiction_frac": Column(
-        "Contradiction",
-        "share of Abs",
-        "C / Abs from the lowest to the highest model",
-        metric="contradiction",
-    ),
-    "fragility_frac": Column(
-        "Fragility",
-        "share of Abs",
-        "F / Abs from the lowest to the highest model",
-        metric="fragility",
-    ),
-}
+SPREADS = ("active_frac", "contradiction_frac", "fragility_frac")
 """Shares of which the first table says how far they spread."""
-PAIR_TYPES = (
-    PAIR_TYPE,
-    field("plus_variant", "Factual", meaning="Kind of the factual input"),
-    field("minus_variant", "Counterfactual", meaning="Kind of the counterfactual input"),
-    field("pair_count", "Pairs", "count", "Planned pairs", count),
-    field(
-        "source_count",
-        "Sources",
-        "count",
-        "What the pairs are about; intervals resample these",
-        count,
-    ),
-)
-WEIGHTS = Column(
-    "Weights", "SHA-256", "Digest of the files, or of address and version", is_number=False
-)
-WARNINGS = (
-    field("model_id", "Model", write=lambda model: model or "all", is_number=False),
-    field("warning", "Warning"),
-    field(
-        "affected_count",
-        "Affected",
-        "count",
-        "Trajectories, blocks or images, as the explanation says",
-        count,
-    ),
-    field("detail", "What it means"),
-)
-GIB = 2**30
-COSTS = (
-    field("model_id", "Model", note="device"),
-    field("block_count", "Blocks", "count", "Units of work that were committed", count),
-    PAIRS,
-    field("forward_rows", "Rows", "forward", "Distinct inputs that went through the model", count),
-    field(
-        "naive_rows",
-        "Rows",
-        "naive",
-        "Inputs if every stage and branch were scored on its own",
-        count,
-    ),
-    field("rows_saved_frac", "Saved", "of rows", "Rows that sharing equal inputs saved", percent),
-    field(
-        "forward_seconds", "Forward", "s", "Time in forward passes, added up over blocks", number
-    ),
-    field(
-        "wall_seconds",
-        "Wall",
-        "s",
-        "Time from the start of a scan to its commit, added up over blocks",
-        number,
-    ),
-    field("rows_per_second", "Rate", "rows/s", "Forward rows per second of wall time", number),
-    field("batch_size", "Batch", "rows", "Largest batch that was used", count),
-    field(
-        "peak_memory_bytes",
-        "Memory",
-        "GiB",
-        "Largest peak of a scan",
-        lambda size: number(size / GIB, 2),
-    ),
-)
+PATHS = ("pair_type", "path_a", "path_b")
 SUMMED = (
     "block_count",
     "pair_count",
@@ -120,11 +37,8 @@ SUMMED = (
 def glance_table(facts: Facts) -> Table:
     """How far the models differ on the first path, one row per pair type."""
     path = next(iter(facts.paths), "")
-    fields = (
-        Field(PAIR_TYPE.column, Cell),
-        Field(PATH.column, lambda _: Cell(path)),
-        *(Field(column, _spread(facts, path, of)) for of, column in SPREADS.items()),
-    )
+    spreads = {share: partial(_spread, facts, path, share) for share in SPREADS}
+    fields = fields_of("glance", pair_type=Cell, path=lambda _: Cell(path), **spreads).values()
     note = "From the lowest to the highest model." if len(facts.models) > 1 else ""
     return table("At a glance", fields, facts.profiled_types, facts.runnable("profiles"), note)
 
@@ -133,9 +47,7 @@ def model_table(facts: Facts) -> Table:
     """The models, with their accuracy on every kind of clean image that has predictions."""
     variants = sorted({row.variant for row in facts.accuracies})
     fields = (
-        field("model_id", "Model", note="architecture"),
-        field("family", "Family", meaning="Architecture family"),
-        Field(WEIGHTS, lambda row: digest(row.weights_sha256)),
+        *fields_of("models", weights_sha256=lambda row: digest(row.weights_sha256)).values(),
         *(_accuracy(facts, variant) for variant in variants),
     )
     note = "" if variants else "No class predictions are stored, so no accuracy is shown."
@@ -145,7 +57,7 @@ def model_table(facts: Facts) -> Table:
 
 def profile_tables(facts: Facts) -> tuple[Table, ...]:
     """One table per pair type and path: mean and interval of every metric, per model."""
-    fields = (MODEL, PAIRS, ACTIVE, *_with_intervals(facts))
+    fields = fields_of("profiles", **_with_intervals(facts)).values()
     places = ((pair_type, path) for pair_type in facts.profiled_types for path in facts.paths)
     return tuple(
         table(f"{pair_type} · {path}", fields, rows, facts.runnable("intervals"))
@@ -154,11 +66,49 @@ def profile_tables(facts: Facts) -> tuple[Table, ...]:
     )
 
 
+def ratio_table(facts: Facts) -> Table:
+    """What the path does to the mean over models of every metric."""
+    decimals = facts.decimals
+
+    def cell(row: Row) -> Cell:
+        ratio = MISSING if row.ratio is None else f"× {row.ratio:.2f}"
+        return Cell(ratio, f"{score(row.mean_a, decimals)} → {score(row.mean_b, decimals)}")
+
+    note = "Mean over models on the second path, divided by the mean on the first."
+    return facts.metric_table("path_ratios", "Ratio of means", PATHS, cell, note)
+
+
+def rank_table(facts: Facts) -> Table:
+    """Whether one path ranks the models like another."""
+
+    def cell(row: Row) -> Cell:
+        spearman = MISSING if row.spearman is None else f"{row.spearman:.3f}"
+        return Cell(spearman, hover=row.reason or "")
+
+    reasons = sorted({row.reason for row in facts.rank_transfer if row.reason})
+    why = f" {MISSING} stands where it is undefined: {'; '.join(reasons)}." if reasons else ""
+    note = (
+        "1 means that both paths put the models in the same order, 0 that the orders are "
+        f"unrelated, −1 that one reverses the other.{why}"
+    )
+    return facts.metric_table("rank_transfer", "Rank transfer", PATHS, cell, note)
+
+
+def sweep_table(facts: Facts) -> Table:
+    """How the gate moves response between the components, as a mean over models."""
+
+    def epsilon(row: Row) -> Cell:
+        return Cell(("this run: " if row.epsilon == facts.run.epsilon else "") + f"{row.epsilon:g}")
+
+    return facts.table("sweep", "Mean over models", decimals=facts.decimals, epsilon=epsilon)
+
+
 def cost_table(facts: Facts, shown: Facts) -> Table:
     """What scoring took, for every model that is shown and for all models together."""
     position = {row.model_id: place for place, row in enumerate(shown.models)}
     rows = sorted(shown.costs, key=lambda row: position[row.model_id])
-    costs = table("Scoring", COSTS, rows, facts.runnable("costs"))
+    fields = fields_of("costs").values()
+    costs = table("Scoring", fields, rows, facts.runnable("costs"))
     if len(facts.costs) < 2:
         return costs
     sums = {name: sum(getattr(row, name) for row in facts.costs) for name in SUMMED}
@@ -172,40 +122,34 @@ def cost_table(facts: Facts, shown: Facts) -> Table:
         device="",
         **sums,
     )
-    return replace(costs, total=tuple(cost.cell(total) for cost in COSTS))
+    return replace(costs, total=tuple(field.cell(total) for field in fields))
 
 
-def _spread(facts: Facts, path: str, of: str) -> Callable[[str], Cell]:
+def _spread(facts: Facts, path: str, share: str, pair_type: str) -> Cell:
     """Lowest and highest share of a pair type; the note names the model with the highest."""
-
-    def cell(pair_type: str) -> Cell:
-        rows = at(facts.profiles, pair_type, path)
-        shares = ((getattr(row, of), row.model_id) for row in rows)
-        known = sorted((share, model) for share, model in shares if share is not None)
-        if not known:
-            return Cell(MISSING)
-        (low, _), (high, model) = known[0], known[-1]
-        if len(known) == 1:
-            return Cell(percent(high))
-        return Cell(f"{percent(low)} – {percent(high)}", f"highest: {model}")
-
-    return cell
+    rows = at(facts.profiles, pair_type, path)
+    shares = ((getattr(row, share), row.model_id) for row in rows)
+    known = sorted((share, model) for share, model in shares if share is not None)
+    if not known:
+        return Cell(MISSING)
+    (low, _), (high, model) = known[0], known[-1]
+    if len(known) == 1:
+        return Cell(percent(high))
+    return Cell(f"{percent(low)} – {percent(high)}", f"highest: {model}")
 
 
-def _with_intervals(facts: Facts) -> Iterator[Field]:
-    decimals = decimals_of(facts)
+def _with_intervals(facts: Facts) -> dict[str, Callable[[Row], Cell]]:
+    decimals = facts.decimals
     intervals = {
         (row.pair_type, row.path, row.model_id, row.metric): (row.lower_95, row.upper_95)
         for row in facts.intervals
     }
-    for metric in METRICS:
 
-        def cell(row: Row, metric: str = metric) -> Cell:
-            place = (row.pair_type, row.path, row.model_id, metric)
-            limits = intervals.get(place, (None, None))
-            return with_interval(getattr(row, metric), *limits, decimals)
+    def cell(metric: str, row: Row) -> Cell:
+        place = (row.pair_type, row.path, row.model_id, metric)
+        return with_interval(getattr(row, metric), *intervals.get(place, (None, None)), decimals)
 
-        yield Field(METRIC_COLUMNS[metric], cell)
+    return {metric: partial(cell, metric) for metric in METRICS}
 
 
 def _accuracy(facts: Facts, variant: str) -> Field:

@@ -1,7 +1,8 @@
 """The paper's own values in the report's pictures: which figure one is, and what may be marked."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import altair as alt
 
@@ -11,6 +12,7 @@ from warehouse.report.svg import INK, MUTED, PAPER
 FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")
 END = "max(datum.value, datum.high || datum.value, datum.published || datum.value)"
 """Expression for where what is drawn of a row ends: its value is written beyond."""
+RESAMPLED = "Lines are 95% intervals that resample models."
 MARKS = "Hollow diamonds are the paper's values."
 DATA = {True: "", False: ", on other data", None: ", on data of which nothing is known"}
 """What a caption says of the data, by whether values of the paper are of the same."""
@@ -24,6 +26,27 @@ def rows_to_draw(paper: Paper, table: PaperTable) -> tuple[PaperRow, ...]:
     if paper.is_comparable(table):
         return table.rows
     return tuple(row._replace(published=None) for row in table.rows)
+
+
+def drawn_values(
+    rows: Iterable[PaperRow], **columns: Callable[[PaperRow], Any]
+) -> list[dict[str, Any]]:
+    """Data of a picture: estimates that there are, with intervals, and what each is of.
+
+    Columns are made of a row, or go over those that say what it is of.
+    """
+    return [
+        {
+            **row.of,
+            "value": row.estimate,
+            "low": row.lower_95,
+            "high": row.upper_95,
+            "published": row.published,
+            **{name: column(row) for name, column in columns.items()},
+        }
+        for row in rows
+        if row.estimate is not None
+    ]
 
 
 def captioned(title: str, paper: Paper, table: PaperTable) -> str:
@@ -60,7 +83,16 @@ def interval_lines(base: alt.Chart, axis: str = "y", **mark: str) -> alt.Chart:
     )
 
 
-def reference_line(value: float, axis: str = "y") -> alt.Chart:
+def side_by_side(
+    x: alt.X, offset: alt.XOffset, shade: alt.Color, y: alt.Y, reference: float | None
+) -> tuple[alt.Chart, ...]:
+    """Make the layers of points with their intervals, those of one ``x`` beside each other."""
+    base = alt.Chart().encode(x=x, xOffset=offset, color=shade)
+    points = base.mark_point(filled=True, size=46, opacity=1).encode(y=y)
+    return reference_line(reference), interval_lines(base), points
+
+
+def reference_line(value: float | None, axis: str = "y") -> alt.Chart:
     """Make the dashed line of what no change looks like."""
     rule = alt.Chart().mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
     return rule.encode(**{axis: alt.datum(value)})

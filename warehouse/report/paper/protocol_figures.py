@@ -5,26 +5,28 @@ from collections.abc import Iterable, Sequence
 import altair as alt
 
 from warehouse.report.audit.facts import COMPONENTS, Row
-from warehouse.report.audit.figures import NAMES, PAGE_WIDTH
+from warehouse.report.audit.figures import NAMES, NAMES_SHADE, PAGE_WIDTH, PARTS_SHADE, RESPONSE
 from warehouse.report.paper.declared import figures_of
 from warehouse.report.paper.marks import (
     END,
+    RESAMPLED,
     captioned,
+    drawn_values,
     interval_lines,
     marks,
     reference_line,
     rows_to_draw,
+    side_by_side,
     with_marks,
 )
 from warehouse.report.paper.reading import Paper, PaperRow
-from warehouse.report.svg import INK, MUTED, PAPER, Picture, colour_scale, header, svg_element
+from warehouse.report.svg import INK, MUTED, PAPER, Picture, panels, svg_element
 
 SHARE, RATIO = "share of Abs", "ratio to blend"
 """Statistics of the thresholds."""
 SCATTER_SIDE = 176
 LEAST_WIDTH = 250
 """A narrower panel has no room between its bars for what is written of them."""
-UNIT = "mean response, score units"
 
 
 def protocol_pictures(paper: Paper) -> list[Picture]:
@@ -37,7 +39,7 @@ def protocol_pictures(paper: Paper) -> list[Picture]:
             drawn = [row for row in own if row.estimate is not None]
             if drawn:
                 svg = metric_bars(own, figure.title, figure.reference)
-                note = with_marks("Lines are 95% intervals that resample models.", drawn)
+                note = with_marks(RESAMPLED, drawn)
                 caption = captioned(f"{pair_type}: {figure.title}", paper, table)
                 pictures.append(Picture(caption, svg, note))
     return pictures
@@ -59,11 +61,7 @@ def order_pictures(paper: Paper, profiles: Sequence[Row]) -> list[Picture]:
             for where in ((pair_type, path_a), (pair_type, path_b))
         )
         values = [
-            {
-                "metric": name,
-                "x": getattr(a[model], metric),
-                "y": getattr(b[model], metric),
-            }
+            {"metric": name, "x": getattr(a[model], metric), "y": getattr(b[model], metric)}
             for model in a
             if model in b
             for metric, name in NAMES.items()
@@ -101,36 +99,17 @@ def threshold_pictures(paper: Paper) -> list[Picture]:
 def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
     """One bar with its interval per component, a panel per patch order.
 
-    Parameters
-    ----------
-    rows
-        Of one pair type.
-    title
-        Of the axis.
-    reference
-        Value with a dashed line: what no change looks like.
+    The rows are of one pair type; the title is that of the axis. A dashed line stands at the
+    reference: what no change looks like.
     """
     paths = _distinct(row.of["path_b"] for row in rows)
-    values = [
-        {
-            "path": row.of["path_b"],
-            "metric": NAMES[row.of["metric"]],
-            "value": row.estimate,
-            "low": row.lower_95,
-            "high": row.upper_95,
-            "published": row.published,
-        }
-        for row in rows
-        if row.estimate is not None
-    ]
+    values = drawn_values(rows, path=lambda row: row.of["path_b"], metric=_name_of_metric)
     x = alt.X(
         "metric:N", sort=list(NAMES.values()), title=None, axis=alt.Axis(labelAngle=0, ticks=False)
     )
     base = alt.Chart().encode(x=x)
     y = alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5))
-    bars = base.mark_bar(size=26).encode(
-        y=y, color=colour_scale("metric:N", {name: metric for metric, name in NAMES.items()})
-    )
+    bars = base.mark_bar(size=26).encode(y=y, color=NAMES_SHADE)
     limits = interval_lines(base, color=INK)
     # Above the interval, with a rim that keeps the dashed line out of the digits.
     written = (
@@ -140,20 +119,16 @@ def metric_bars(rows: Sequence[PaperRow], title: str, reference: float) -> str:
     )
     line = reference_line(reference)
     layers = (bars, limits, line, marks(base, y="published:Q"), written)
-    chart = (
-        alt.layer(*layers, data=alt.InlineData(values=values))
-        .properties(width=_panel_width(paths), height=200)
-        .facet(column=alt.Column("path:N", sort=paths, title=None, header=header()))
-        .properties(spacing=24)
+    chart = alt.layer(*layers, data=alt.InlineData(values=values))
+    return svg_element(
+        panels(chart, "path", paths, width=_panel_width(paths), height=200),
+        f"Bars of evidence, contradiction, fragility and Abs: {title}",
     )
-    return svg_element(chart, f"Bars of evidence, contradiction, fragility and Abs: {title}")
 
 
 def order_scatter(values: list[dict], path_a: str, path_b: str) -> str:
     """Model means on two paths, a panel per component with its own scale, score units."""
-    # Panels side by side share one scale of colours, so each needs all of them.
-    colours = colour_scale("metric:N", {name: metric for metric, name in NAMES.items()})
-    panels = []
+    charts = []
     for name in NAMES.values():
         own = [value for value in values if value["metric"] == name and None not in value.values()]
         top = max((max(value["x"], value["y"]) for value in own), default=0.0) * 1.05 or 1.0
@@ -163,9 +138,9 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> str:
             alt.Chart(alt.InlineData(values=own))
             .mark_point(filled=True, size=34, opacity=0.8)
             .encode(
-                x=alt.X("x:Q", title=[path_a, UNIT], scale=scale, axis=axis),
-                y=alt.Y("y:Q", title=[path_b, UNIT], scale=scale, axis=axis),
-                color=colours,
+                x=alt.X("x:Q", title=[path_a, RESPONSE], scale=scale, axis=axis),
+                y=alt.Y("y:Q", title=[path_b, RESPONSE], scale=scale, axis=axis),
+                color=NAMES_SHADE,  # whole: panels side by side share one scale of colours
             )
         )
         line = (
@@ -173,35 +148,32 @@ def order_scatter(values: list[dict], path_a: str, path_b: str) -> str:
             .mark_line(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
             .encode(x="x:Q", y="y:Q")
         )
-        panels.append(
+        charts.append(
             alt.layer(line, points).properties(width=SCATTER_SIDE, height=SCATTER_SIDE, title=name)
         )
-    chart = alt.concat(*panels, columns=len(NAMES), spacing=16)
+    chart = alt.concat(*charts, columns=len(NAMES), spacing=16)
     return svg_element(chart, f"Mean responses of every model on {path_b} against {path_a}")
 
 
 def threshold_bars(rows: Sequence[PaperRow]) -> str:
     """Stacked shares of E, C and F in Abs, a bar per epsilon and a panel per path."""
     active = {
-        (row.of["path"], row.of["epsilon"]): row.estimate
+        (row.of["path"], row.of["epsilon"]): f"{100 * row.estimate:.0f}% active"
         for row in rows
         if (row.of["statistic"], row.of["metric"]) == ("mean", "active_frac")
+        and row.estimate is not None
     }
-    values = []
-    for row in rows:
-        path, epsilon, part = (row.of[name] for name in ("path", "epsilon", "metric"))
-        if row.of["statistic"] == SHARE:
-            known = active.get((path, epsilon))
-            values.append(
-                {
-                    "path": path,
-                    "epsilon": epsilon,
-                    "part": part,
-                    "place": COMPONENTS.index(part),
-                    "share": row.estimate or 0.0,
-                    "active": "" if known is None else f"{100 * known:.0f}% active",
-                }
-            )
+    values = [
+        {
+            **row.of,
+            "part": row.of["metric"],
+            "place": COMPONENTS.index(row.of["metric"]),
+            "share": row.estimate or 0.0,
+            "active": active.get((row.of["path"], row.of["epsilon"]), ""),
+        }
+        for row in rows
+        if row.of["statistic"] == SHARE
+    ]
     if not values:
         return ""
     paths = _distinct(value["path"] for value in values)
@@ -216,7 +188,7 @@ def threshold_bars(rows: Sequence[PaperRow]) -> str:
             scale=alt.Scale(domain=[0, 1.45]),
             axis=alt.Axis(values=[0, 0.5, 1], format="%"),
         ),
-        color=colour_scale("part:N", {part: part for part in COMPONENTS}),
+        color=PARTS_SHADE,
         order=alt.Order("place:Q"),
     )
     written = (
@@ -224,49 +196,38 @@ def threshold_bars(rows: Sequence[PaperRow]) -> str:
         .mark_text(align="left", dx=4, fontSize=10, color=MUTED)
         .encode(x=alt.datum(1), text="active:N")
     )
-    chart = (
-        alt.layer(bars, written, data=alt.InlineData(values=values))
-        .properties(width=width, height=alt.Step(26))
-        .facet(column=alt.Column("path:N", sort=paths, title=None, header=header()))
-        .properties(spacing=24)
+    chart = alt.layer(bars, written, data=alt.InlineData(values=values))
+    return svg_element(
+        panels(chart, "path", paths, width=width, height=alt.Step(26)),
+        "Shares of evidence, contradiction and fragility at every epsilon",
     )
-    return svg_element(chart, "Shares of evidence, contradiction and fragility at every epsilon")
 
 
 def threshold_ratios(rows: Sequence[PaperRow]) -> str:
     """Ratios to the blend with their intervals, by epsilon and component; a panel per path."""
-    values = [
-        {
-            "path": row.of["path"],
-            "epsilon": row.of["epsilon"],
-            "metric": NAMES[row.of["metric"]],
-            "value": row.estimate,
-            "low": row.lower_95,
-            "high": row.upper_95,
-        }
-        for row in rows
-        if row.of["statistic"] == RATIO and row.of["metric"] in NAMES and row.estimate is not None
-    ]
+    values = drawn_values(
+        (row for row in rows if row.of["statistic"] == RATIO and row.of["metric"] in NAMES),
+        metric=_name_of_metric,
+    )
     if not values:
         return ""
     paths = _distinct(value["path"] for value in values)
-    base = alt.Chart().encode(
-        x=alt.X("epsilon:O", title="ε", axis=alt.Axis(labelAngle=0, ticks=False)),
-        xOffset=alt.XOffset("metric:N", sort=list(NAMES.values())),
-        color=colour_scale("metric:N", {name: metric for metric, name in NAMES.items()}),
+    layers = side_by_side(
+        alt.X("epsilon:O", title="ε", axis=alt.Axis(labelAngle=0, ticks=False)),
+        alt.XOffset("metric:N", sort=list(NAMES.values())),
+        NAMES_SHADE,
+        alt.Y("value:Q", title="ratio to the blend", axis=alt.Axis(tickCount=5)),
+        1.0,  # what the path does not change
     )
-    points = base.mark_point(filled=True, size=46, opacity=1).encode(
-        y=alt.Y("value:Q", title="ratio to the blend", axis=alt.Axis(tickCount=5))
+    chart = alt.layer(*layers, data=alt.InlineData(values=values))
+    return svg_element(
+        panels(chart, "path", paths, width=_panel_width(paths), height=160),
+        "Ratios of evidence, contradiction, fragility and Abs to the blend",
     )
-    limits = interval_lines(base)
-    line = reference_line(1.0)  # what the path does not change
-    chart = (
-        alt.layer(line, limits, points, data=alt.InlineData(values=values))
-        .properties(width=_panel_width(paths), height=160)
-        .facet(column=alt.Column("path:N", sort=paths, title=None, header=header()))
-        .properties(spacing=24)
-    )
-    return svg_element(chart, "Ratios of evidence, contradiction, fragility and Abs to the blend")
+
+
+def _name_of_metric(row: PaperRow) -> str:
+    return NAMES[row.of["metric"]]
 
 
 def _panel_width(paths: Sequence[str]) -> float:

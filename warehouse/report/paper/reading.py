@@ -19,20 +19,6 @@ SAME_BUDGET = 1e-6
 """Shares no further than this from 1 are the paper's budget."""
 REQUIRED = ("estimate", "published", "reason")
 """Columns that every table has: NULL where something is undefined, or the paper gives no value."""
-NUMBERS = (
-    "estimate",
-    "lower_90",
-    "upper_90",
-    "lower_95",
-    "upper_95",
-    "published",
-    "published_lower_95",
-    "published_upper_95",
-    "difference",
-    "reason",
-)
-"""Columns that do not say what a row is of."""
-
 ANY_DATA = "any data"
 """Of what the published values of a table are that hold whatever data are audited."""
 
@@ -60,6 +46,10 @@ class PaperRow(NamedTuple):
     """Estimate less published."""
 
 
+NUMBERS = frozenset(PaperRow._fields) - {"of"}
+"""Columns that do not say what a row is of."""
+
+
 class PaperTable(NamedTuple):
     """A view with its rows of one study; ``purpose`` and ``paper`` are those of its header."""
 
@@ -72,6 +62,11 @@ class PaperTable(NamedTuple):
     rows: tuple[PaperRow, ...]
     published: str = ""
     """``any data``, or the one subject of :class:`DataNote` that the published values are of."""
+
+    @property
+    def title(self) -> str:
+        """Its purpose as a heading."""
+        return self.purpose[:1].upper() + self.purpose[1:]
 
     @property
     def is_wide(self) -> bool:

@@ -1,17 +1,21 @@
 """The report's tables of the paper, any of them, with intervals and published values."""
 
+from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 from warehouse.report.cells import (
     MISSING,
     Cell,
     Column,
+    Field,
     Table,
     count,
     runnable,
     score,
     score_decimals,
 )
+from warehouse.report.cells import table as of_fields
 from warehouse.report.paper.reading import ANY_DATA, DataNote, Paper, PaperRow, PaperTable
 
 WHOLE = 2
@@ -21,9 +25,16 @@ LABELS = {True: "", False: "not comparable", None: "comparability unknown"}
 """What stands beside a published value, by whether it compares."""
 
 
-def paper_tables(paper: Paper, study: str) -> tuple[Table, ...]:
+def paper_tables(paper: Paper, study: str) -> list[Table]:
     """Every table of the paper that the study has rows of."""
-    return tuple(_table(table, paper, study) for table in paper.tables)
+    tables = []
+    for table in paper.tables:
+        label = LABELS[paper.is_comparable(table)]
+        fields = _wide(table, paper, label) if table.is_wide else _long(table, label)
+        rows = table.lines.items() if table.is_wide else table.rows
+        note = f"Paper: {table.paper}. View: {table.name}. {data_of(table)}".rstrip()
+        tables.append(of_fields(table.title, fields, rows, runnable(table.query, study), note))
+    return tables
 
 
 def data_note(data: DataNote | None) -> str:
@@ -137,25 +148,36 @@ def title(paper: Paper, name: str) -> str:
     return described.title if described else heading(name)
 
 
-def _table(table: PaperTable, paper: Paper, study: str) -> Table:
-    return _wide(table, paper, study) if table.is_wide else _long(table, paper, study)
+def groups(table: PaperTable, names: tuple[str, ...]) -> list[Column]:
+    """Columns that say what a row is of."""
+    return [Column(heading(name), is_number=is_number(table, name)) for name in names]
 
 
-def _wide(table: PaperTable, paper: Paper, study: str) -> Table:
+def _wide(table: PaperTable, paper: Paper, label: str) -> Iterator[Field]:
     """One column for each statistic: our number, with the paper's and the difference below."""
-    label = LABELS[paper.is_comparable(table)]
-    columns = (
-        *_groups(table, table.groups),
-        *(_statistic(paper, name) for name in table.statistics),
-    )
-    rows = tuple(
-        (
-            *(Cell(written(value)) for value in of),
-            *(_beside(line.get(name), label) for name in table.statistics),
-        )
-        for of, line in table.lines.items()
-    )
-    return _finished(table, columns, rows, study)
+    for place, column in enumerate(groups(table, table.groups)):
+        yield Field(column, lambda line, place=place: Cell(written(line[0][place])))
+    for name in table.statistics:
+        described = paper.statistics.get(name)
+        column = Column(title(paper, name), meaning=described.meaning if described else "")
+        yield Field(column, lambda line, name=name: _beside(line[1].get(name), label))
+
+
+def _long(table: PaperTable, label: str) -> Iterator[Field]:
+    """One row for each estimate, with its intervals and the paper's value."""
+    for name, column in zip(table.columns, groups(table, table.columns), strict=True):
+        yield Field(column, lambda row, name=name: Cell(written(row.of[name])))
+    yield Field(Column("Estimate"), lambda row: Cell(written(row.estimate), row.reason or ""))
+    for level, *limits in shown_levels(table):
+        column = Column("Interval", f"{level}%", "Percentile bootstrap")
+        of_level = attrgetter(*limits)
+        yield Field(column, lambda row, of_level=of_level: Cell(interval(*of_level(row))))
+    if any(row.published is not None for row in table.rows):
+        column = Column("Paper", "published", "The value that the paper gives")
+        yield Field(column, lambda row: _published(row, label))
+    if any(row.difference is not None for row in table.rows):
+        column = Column("Difference", "ours - paper's", "The estimate less the paper's value")
+        yield Field(column, lambda row: Cell(difference(row)))
 
 
 def _beside(row: PaperRow | None, label: str) -> Cell:
@@ -170,60 +192,6 @@ def _beside(row: PaperRow | None, label: str) -> Cell:
     if row.reason:
         notes.append(row.reason)  # a remark on a number: nobody would look for it under a pointer
     return Cell(written(row.estimate), "; ".join(notes))
-
-
-def _statistic(paper: Paper, name: str) -> Column:
-    described = paper.statistics.get(name)
-    return Column(title(paper, name), meaning=described.meaning if described else "")
-
-
-def _groups(table: PaperTable, names: tuple[str, ...]) -> list[Column]:
-    return [Column(heading(name), is_number=is_number(table, name)) for name in names]
-
-
-def _finished(
-    table: PaperTable,
-    columns: tuple[Column, ...],
-    rows: tuple[tuple[Cell, ...], ...],
-    study: str,
-) -> Table:
-    return Table(
-        table.purpose[:1].upper() + table.purpose[1:],
-        columns,
-        rows,
-        runnable(table.query, study),
-        f"Paper: {table.paper}. View: {table.name}. {data_of(table)}".rstrip(),
-    )
-
-
-def _long(table: PaperTable, paper: Paper, study: str) -> Table:
-    """One row for each estimate, with its intervals and the paper's value."""
-    rows = table.rows
-    columns = [*_groups(table, table.columns), Column("Estimate")]
-    intervals = shown_levels(table)
-    columns += [
-        Column("Interval", f"{level}%", "Percentile bootstrap") for level, _, _ in intervals
-    ]
-    has_published = any(row.published is not None for row in rows)
-    if has_published:
-        columns.append(Column("Paper", "published", "The value that the paper gives"))
-    has_difference = any(row.difference is not None for row in rows)
-    if has_difference:
-        columns.append(
-            Column("Difference", "ours - paper's", "The estimate less the paper's value")
-        )
-    label = LABELS[paper.is_comparable(table)]
-    shown = tuple(
-        (
-            *(Cell(written(row.of[name])) for name in table.columns),
-            Cell(written(row.estimate), row.reason or ""),
-            *(Cell(interval(getattr(row, low), getattr(row, high))) for _, low, high in intervals),
-            *((_published(row, label),) if has_published else ()),
-            *((Cell(difference(row)),) if has_difference else ()),
-        )
-        for row in rows
-    )
-    return _finished(table, tuple(columns), shown, study)
 
 
 def _published(row: PaperRow, label: str) -> Cell:
