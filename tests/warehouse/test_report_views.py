@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from planned_units import (
     block_units,
+    commit_pairs,
     commit_profiles,
-    commit_rows,
     commit_run,
     commit_scores,
     cost_row,
+    pair_row,
 )
 from report_reader import SECTIONS, Reader
 from stub_audit import Audit, open_stub
@@ -60,13 +61,10 @@ def _commit_audit(root: Path) -> None:
     """Two models on four pairs and two paths; each model has a second block that is not done."""
     random = np.random.default_rng(3)
     pairs = [
-        {"pairs_digest": "digest", "pair_id": f"p{place}", "source_id": f"s{place // 2}"}
-        | {"pair_type": "floor", "class_id": 0, "split": "test"}
-        | {"plus_image": f"p{place}+", "plus_variant": "a"}
-        | {"minus_image": f"p{place}-", "minus_variant": "b"}
+        pair_row(f"p{place}", f"s{place // 2}", "floor", (f"p{place}+", "a"), (f"p{place}-", "b"))
         for place in range(4)
     ]
-    commit_rows(root, "pairs", "tiny", "digest", {"pairs": pairs})
+    commit_pairs(root, "tiny", pairs)
     models = ("m0", "m1")
     units = [
         unit
@@ -74,7 +72,7 @@ def _commit_audit(root: Path) -> None:
         for block in range(2)
         for unit in block_units(model, f"{model}-{block}", 0.02, PATHS, block)
     ]
-    run = {"run_id": "run", "epsilon": 0.02, "pairs_digest": "digest"}
+    run = {"run_id": "run", "epsilon": 0.02}
     run |= {"score": '{"kind": "class_probability"}'}
     commit_run(root, "tiny", run, units, [{"model_id": model} for model in models], [])
     for model in models:
