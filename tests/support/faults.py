@@ -73,13 +73,13 @@ def every_step(monkeypatch, prepare, act):
     raise AssertionError("it never came to an end")
 
 
-def every_change(monkeypatch, prepare, act):
+def every_change(monkeypatch, prepare, act, store=LocalStorage, changes=("publish", "delete")):
     """Kill ``act`` before every object that it publishes or deletes, in the same way."""
     for last in range(1000):
         subject, reached, count = prepare(last), [], 0
 
         def wrap(patch, name, last=last, reached=reached):
-            original = getattr(LocalStorage, name)
+            original = getattr(store, name)
 
             def change(*arguments):
                 nonlocal count
@@ -90,10 +90,10 @@ def every_change(monkeypatch, prepare, act):
                 count += 1
                 return original(*arguments)
 
-            patch.setattr(LocalStorage, name, change)
+            patch.setattr(store, name, change)
 
         with monkeypatch.context() as patch, suppress(Killed):
-            for name in ("publish", "delete"):
+            for name in changes:
                 wrap(patch, name)
             act(subject)
         if not reached:

@@ -19,18 +19,13 @@ EPSILONS = (0.02, 0.1, 0.3)
 
 
 @pytest.fixture(scope="module")
-def untouched(small, tmp_path_factory):
+def small(small, tmp_path_factory):
     """Two models; beside trajectories, predictions and costs, profiles at three thresholds."""
-    root = shutil.copytree(small, tmp_path_factory.mktemp("untouched") / "warehouse")
+    root = shutil.copytree(small, tmp_path_factory.mktemp("small") / "warehouse")
     for epsilon in EPSILONS[1:]:
         for number, model in enumerate(MODELS):
             commit_block(root, "s", model, epsilon, seed=number)
     return root
-
-
-@pytest.fixture
-def root(untouched, tmp_path):
-    return shutil.copytree(untouched, tmp_path / "warehouse")
 
 
 def answers(root):
@@ -39,9 +34,9 @@ def answers(root):
 
 
 @pytest.fixture(scope="module")
-def before(untouched):
+def before(small):
     """What is answered before anything is folded."""
-    return answers(untouched)
+    return answers(small)
 
 
 def own_files(root, kind="units", of=""):

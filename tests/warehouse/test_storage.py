@@ -1,7 +1,6 @@
 """What a warehouse holds on disk and what its scores cost, against the files themselves."""
 
 import io
-import shutil
 from statistics import median
 
 import pytest
@@ -17,13 +16,8 @@ from warehouse.upkeep.compaction import compact
 
 
 @pytest.fixture(scope="module")
-def untouched(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
-
-
-@pytest.fixture
-def root(untouched, tmp_path):
-    return shutil.copytree(untouched, tmp_path / "warehouse")
+def small(tmp_path_factory):
+    return scenes_warehouse(tmp_path_factory.mktemp("small") / "warehouse")
 
 
 def storage(root):
