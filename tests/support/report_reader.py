@@ -22,6 +22,7 @@ class Reader(HTMLParser):
 
     def __init__(self, text: str):
         super().__init__()
+        self.page = text
         self.tags: list[str] = []
         self.ids: list[str] = []
         self.words: list[str] = []
