@@ -10,6 +10,7 @@ from covertype_warehouse import (
     covertype_warehouse,
     four_scores,
 )
+from scipy.integrate import trapezoid
 from scipy.stats import spearmanr
 
 from decaf.routing.profiles import profile
@@ -62,7 +63,7 @@ def behaviour(model):
 def _opposed(a, d):
     """Ungated mass of the response against d."""
     against = np.maximum(-np.sign(d)[:, None] * (np.outer(a, 1 - T) + np.outer(d, T)), 0)
-    return 0.1 * (against.sum(axis=1) - (against[:, 0] + against[:, -1]) / 2)
+    return trapezoid(against, T, axis=1)
 
 
 @pytest.fixture(scope="module")
