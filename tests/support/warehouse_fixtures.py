@@ -23,6 +23,12 @@ def root(small, tmp_path):
 
 
 @pytest.fixture
+def copies(tmp_path):
+    """Make numbered copies of a warehouse: copies(root)(number)."""
+    return lambda root: lambda number: shutil.copytree(root, tmp_path / str(number))
+
+
+@pytest.fixture
 def stub():
     """Open a made-up audit until the test ends: stub(audit)."""
     with ExitStack() as opened:

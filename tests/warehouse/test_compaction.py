@@ -5,14 +5,13 @@ import pyarrow.parquet as pq
 import pytest
 import warehouse_answers
 from small_warehouse import MODELS, PAIRS, commit_block, commit_profiles
+from warehouse_answers import failed_checks, queried_counts, query_rows
 
 from decaf.errors import AlreadyRunning, UnknownName, WarehouseError
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import resolve
 from warehouse.commits.lock import study_lock
 from warehouse.commits.stored import read_unit
-from warehouse.query.catalog import connect, run_query
-from warehouse.query.checks import run_checks
 from warehouse.upkeep.compaction import Extent, compact, repair_compactions
 
 EPSILONS = (0.02, 0.1, 0.3)
@@ -113,10 +112,8 @@ def test_a_limit_makes_several_compactions(root, before):
 def test_a_withdrawn_commit_takes_the_compaction_with_it_but_no_rows(root):
     compact(root, "s")
     (root / layout.receipt("units", "s", "m-at-0.3")).unlink()
-    with connect(root) as connection:
-        count = run_query(connection, "SELECT count(*) AS n FROM stg_profiles")["n"][0].as_py()
-        assert count == (2 * len(EPSILONS) - 1) * len(PAIRS)
-        assert [r for r in run_checks(connection) if r.offending_count] == []
+    assert queried_counts(root, "profiles") == ((2 * len(EPSILONS) - 1) * len(PAIRS),)
+    assert failed_checks(root) == []
 
 
 def test_rows_are_folded_anew_from_a_compaction_that_does_not_hold(root):
@@ -132,9 +129,7 @@ def test_rows_are_folded_anew_from_a_compaction_that_does_not_hold(root):
 @pytest.mark.parametrize("is_made_again", [False, True])
 def test_what_only_an_unused_compaction_holds_is_mended(root, is_made_again):
     def profiles():
-        with connect(root, threads=1) as connection:
-            rows = run_query(connection, "FROM stg_profiles ORDER BY ALL").to_pylist()
-            return rows, [r.name for r in run_checks(connection) if r.offending_count]
+        return query_rows(root, "FROM stg_profiles ORDER BY ALL"), failed_checks(root)
 
     every_row, _ = profiles()
     left = [row for row in every_row if is_made_again or row["unit_key"] != "m-blend-at-0.3"]

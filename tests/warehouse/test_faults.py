@@ -22,11 +22,6 @@ TABLES_OF_A_SCAN = ("trajectories", "predictions", "costs")
 KEYS = {"study": "s", "model_id": "m"}
 
 
-@pytest.fixture
-def copies(small, tmp_path):
-    return lambda number: shutil.copytree(small, tmp_path / str(number))
-
-
 def counts(root):
     return row_counts(root, *TABLES_OF_A_SCAN, "profiles")
 
@@ -50,7 +45,7 @@ def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, small,
         commit(root, "units", "s", "late", tables, model_id="m", units=("late",))
 
     names = set()
-    for root, step in every_step(monkeypatch, copies, act):
+    for root, step in every_step(monkeypatch, copies(small), act):
         is_committed = "late" in receipts.keys(root, "units", "s")
         assert counts(root) == (new if is_committed else old), step
         if (step, is_committed) not in names:
@@ -68,15 +63,10 @@ def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, small,
     assert ("within write_text", False) in names
 
 
-def test_a_compaction_killed_at_any_step_changes_no_row(copies, monkeypatch):
-    more = copies("more")
-    commit_block(more, "s", "m", 0.3)
-
-    def prepare(number):
-        return shutil.copytree(more, more.with_name(str(number)))
-
+def test_a_compaction_killed_at_any_step_changes_no_row(root, copies, monkeypatch):
+    commit_block(root, "s", "m", 0.3)
     states = set()
-    for root, step in every_step(monkeypatch, prepare, lambda root: compact(root, "s")):
+    for root, step in every_step(monkeypatch, copies(root), lambda root: compact(root, "s")):
         assert counts(root) == (6, 12, 2, 9), step
         state = len(receipts.keys(root, "compactions", "s"))
         if state not in states:
@@ -91,16 +81,11 @@ def test_a_compaction_killed_at_any_step_changes_no_row(copies, monkeypatch):
     assert states == {0, 1}
 
 
-def test_garbage_collection_killed_at_any_step_loses_no_row(copies, monkeypatch):
-    more = copies("more")
+def test_garbage_collection_killed_at_any_step_loses_no_row(root, copies, monkeypatch):
     for epsilon in (0.3, 0.5):
-        commit_block(more, "s", "m", epsilon)
-        compact(more, "s")
-
-    def prepare(number):
-        return shutil.copytree(more, more.with_name(str(number)))
-
-    steps = 0
+        commit_block(root, "s", "m", epsilon)
+        compact(root, "s")
+    prepare, steps = copies(root), 0
     for root, step in every_step(
         monkeypatch, prepare, lambda root: delete_garbage(root, 0 * GRACE)
     ):

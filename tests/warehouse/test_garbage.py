@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from small_warehouse import commit_block, renamed
-from warehouse_answers import failed_checks
+from warehouse_answers import failed_checks, query_rows
 
 from warehouse.commits import layout, receipts
 from warehouse.commits.lock import study_lock
@@ -27,10 +27,8 @@ def small(small, tmp_path_factory):
 
 
 def state(root):
-    with connect(root) as connection:
-        rows = run_query(connection, "FROM core_profiles ORDER BY ALL").to_pylist()
     assert failed_checks(root) == []
-    return rows
+    return query_rows(root, "FROM core_profiles ORDER BY ALL")
 
 
 def by_reason(found):

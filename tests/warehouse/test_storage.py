@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 from scenes_warehouse import MODELS, scenes_warehouse
 from small_warehouse import commit_block, small_warehouse
+from warehouse_answers import query_rows
 
 from flows.commands import display
 from warehouse.commits.current import FOLDED_KINDS
@@ -21,9 +22,7 @@ def small(tmp_path_factory):
 
 
 def storage(root):
-    with connect(root) as connection:
-        rows = connection.sql("FROM out_storage").to_arrow_table().to_pylist()
-    return {row["table_name"]: row for row in rows}
+    return {row["table_name"]: row for row in query_rows(root, "FROM out_storage")}
 
 
 def said(root, study=None):
