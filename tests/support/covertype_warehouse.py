@@ -21,7 +21,9 @@ from planned_units import (
     cost_row,
     pair_row,
 )
+from scipy.integrate import trapezoid
 
+from decaf.routing.profiles import profile
 from warehouse.commits.writer import open_root
 
 STUDY, RUN, EPSILON = "covertype", "r", 0.02
@@ -78,6 +80,52 @@ def contexts_of(module, seed, rows):
     """(rows,) own contexts, -1 and 1."""
     rng = np.random.default_rng([seed, len(module)])
     return np.where(rng.random(rows) < 0.5, -1, 1)
+
+
+def behaviour(alternate, endpoint, contexts):
+    """What a model does, from its four scores, by the words of the protocol.
+
+    Parameters
+    ----------
+    alternate, endpoint
+        (n,) scores with the factor +1 and -1, in either context.
+    contexts
+        (n,) own contexts of the rows.
+    """
+    (a_plus, a_minus), (plus, minus) = alternate, endpoint
+    a, d = a_plus - a_minus, plus - minus
+    v, active = np.sign(d) * a, np.abs(d) >= EPSILON
+    changed = (a_plus >= 0.5) != (a_minus >= 0.5)
+    own = contexts == -1
+    null = own & ~active
+    routed = profile(np.outer(a, 1 - T) + np.outer(d, T), T, EPSILON)
+    return {
+        "row_count": len(d),
+        "endpoint_magnitude": np.abs(d).mean(),
+        "evidence": routed.evidence.mean(),
+        "contradiction": routed.contradiction.mean(),
+        "fragility": routed.fragility.mean(),
+        "abs_response": routed.abs_response.mean(),
+        "net_response": (routed.evidence - routed.contradiction).mean(),
+        "opposed_mass": _opposed(a, d).mean(),
+        "sign_flip_rate": (v[active] < 0).mean() if active.any() else None,
+        "active_frac": active.mean(),
+        "preserve_rate": (v > EPSILON).mean(),
+        "collapse_rate": (np.abs(a) <= EPSILON).mean(),
+        "invert_rate": (v < -EPSILON).mean(),
+        "other_rate": ((d == 0) & (np.abs(a) > EPSILON)).mean(),
+        "alternate_count": own.sum(),
+        "null_count": null.sum(),
+        "change_rate": changed[own].mean(),
+        "null_change_rate": changed[null].mean() if null.any() else None,
+        "null_effect": np.abs(a)[null].mean() if null.any() else None,
+    }
+
+
+def _opposed(a, d):
+    """Ungated mass of the response against d."""
+    against = np.maximum(-np.sign(d)[:, None] * (np.outer(a, 1 - T) + np.outer(d, T)), 0)
+    return trapezoid(against, T, axis=1)
 
 
 def covertype_warehouse(root, rows=40, models=MODELS):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from old_runs_warehouse import add_model, add_reaudit, add_run, three_runs
 from small_warehouse import PAIRS
-from warehouse_answers import failed_checks, rows_by_table, rows_of
+from warehouse_answers import failed_checks, query_rows, rows_by_table, rows_of
 
 from decaf.errors import UnknownName, WarehouseError
 from warehouse import storage
@@ -124,8 +124,7 @@ def test_open_readers_and_the_grace_period(root):
         withdraw(root, Keep(1))
         delete_garbage(root)
         assert run_query(reader, query).to_pylist() == before
-    with connect(root, threads=1) as reader:
-        assert run_query(reader, query).num_rows == 2 * len(PAIRS)
+    assert len(query_rows(root, query)) == 2 * len(PAIRS)
 
 
 def test_scores_that_are_wanted_again_are_made_again_and_stay(root):
@@ -184,19 +183,17 @@ def test_what_re_audits_compare_stays(three, tmp_path):
     add_reaudit(root, "s", "third", "r3", 3, {"net": ("c", "second")})
     columns = "entry, version, run_id, run_before, model_before, reason"
     query = f"SELECT {columns} FROM core_entry_versions WHERE is_newest"
-    with connect(root, threads=1) as connection:
-        before = run_query(connection, query).to_pylist()
+    before = query_rows(root, query)
     (found,) = withdraw(root, Keep(1))
     assert [run.run_id for run in found.runs] == ["r1"]
     gone = {f"{kind}/first" for kind in ("reaudits", "verdicts", "alerts")}
     assert {r.name for r in found.commits if r.name.endswith("/first")} == gone
-    with connect(root, threads=1) as connection:
-        assert run_query(connection, query).to_pylist() == before
-        versions = "SELECT reaudit_id, run_before FROM core_entry_versions ORDER BY ALL"
-        assert run_query(connection, versions).to_pylist() == [
-            {"reaudit_id": "second", "run_before": None},
-            {"reaudit_id": "third", "run_before": "r2"},
-        ]
+    assert query_rows(root, query) == before
+    versions = "SELECT reaudit_id, run_before FROM core_entry_versions ORDER BY ALL"
+    assert query_rows(root, versions) == [
+        {"reaudit_id": "second", "run_before": None},
+        {"reaudit_id": "third", "run_before": "r2"},
+    ]
     assert failed_checks(root) == []
     assert withdraw(root, Keep(1)) == []
 
@@ -210,13 +207,10 @@ def two(tmp_path_factory):
     return root
 
 
-def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, tmp_path, monkeypatch):
-    def prepare(number):
-        return shutil.copytree(two, tmp_path / str(number))
-
+def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, copies, monkeypatch):
     whole, seen, steps = rows_by_table(two), set(), 0
     left = {"trajectories": 2 * len(PAIRS), "profiles": 2 * len(PAIRS), "runs": 1, "run_units": 11}
-    for root, step in every_change(monkeypatch, prepare, lambda root: withdraw(root, Keep(1))):
+    for root, step in every_change(monkeypatch, copies(two), lambda root: withdraw(root, Keep(1))):
         is_gone = bool(receipts.keys(root, "withdrawals", "s"))
         found = rows_by_table(root)
         assert found == whole or is_gone, step
@@ -239,15 +233,15 @@ def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, tmp_path, monkeypat
     assert (seen, steps) == ({("publish", False), ("delete", True)}, 18)
 
 
-def test_collection_after_a_withdrawal_killed_at_any_step_loses_no_row(two, tmp_path, monkeypatch):
-    before = shutil.copytree(two, tmp_path / "before")
+def test_collection_after_a_withdrawal_killed_at_any_step_loses_no_row(two, copies, monkeypatch):
+    before = copies(two)("before")
     withdraw(before, Keep(1))
     kept = rows_by_table(before)
 
-    def prepare(number):
-        return shutil.copytree(before, tmp_path / str(number))
+    def act(root):
+        delete_garbage(root, NOW)
 
-    for root, step in every_change(monkeypatch, prepare, lambda root: delete_garbage(root, NOW)):
+    for root, step in every_change(monkeypatch, copies(before), act):
         assert rows_by_table(root) == kept, step
         assert names(root) & ONLY_OLD == set(), step
         shutil.rmtree(root)

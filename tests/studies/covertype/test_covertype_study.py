@@ -12,6 +12,7 @@ import pytest
 import skops.io
 import xgboost
 from covertype_table import made_up, write
+from covertype_warehouse import behaviour
 from running_command import DECAF, receipts, wait_for
 from scipy.integrate import trapezoid
 
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.slow
 STAGES = np.linspace(0, 1, 11)
 EPSILON = 0.02
 TEST_ROWS = 100
+OUTCOMES = ("preserve_rate", "invert_rate", "null_count", "change_rate", "null_change_rate")
 
 
 def model(name, family, recipe):
@@ -92,18 +94,6 @@ def own_contexts(name):
     return np.where(np.random.default_rng(start).random(TEST_ROWS) < 0.5, -1, 1)
 
 
-def behaviours(scores, contexts):
-    """Preserved, inverted, endpoint-null rows of context -1, and changes among both."""
-    d, a = scores[1, 1] - scores[1, -1], scores[-1, 1] - scores[-1, -1]
-    changed = (scores[-1, 1] >= 0.5) != (scores[-1, -1] >= 0.5)
-    own = contexts == -1
-    null = own & (np.abs(d) < EPSILON)
-    v = np.sign(d) * a
-    null_change = changed[null].mean() if null.any() else np.nan
-    rates = [(v > 0.02).mean(), (v < -0.02).mean(), null.sum(), changed[own].mean()]
-    return np.array([*rates, null_change])
-
-
 def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect_server, tmp_path):
     file = write(config)
     planned = decaf("plan", file, **prefect_server)
@@ -120,8 +110,7 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
         ).fetchall()
         costs = connection.sql("SELECT model_id, forward_rows FROM out_costs").fetchall()
         outcomes = connection.sql(
-            "SELECT model_id, preserve_rate, invert_rate, null_count, change_rate, "
-            "null_change_rate FROM core_covertype_outcomes"
+            f"SELECT model_id, {', '.join(OUTCOMES)} FROM core_covertype_outcomes"
         ).fetchall()
         made = connection.sql("SELECT kind FROM core_analyses WHERE is_made").fetchall()
         trained = connection.sql("SELECT model_id, architecture, training FROM stg_models")
@@ -161,9 +150,10 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
     assert len(outcomes) == 3
     for name, *found in outcomes:
         scores, _ = four_scores(config, tmp_path / "workspace", name)
-        np.testing.assert_allclose(
-            np.array(found, float), behaviours(scores, own_contexts(name)), atol=1e-12
-        )
+        sides = [[scores[context, factor] for factor in (1, -1)] for context in (-1, 1)]
+        expected = behaviour(*sides, own_contexts(name))
+        expected = np.array([expected[name] for name in OUTCOMES], float)
+        np.testing.assert_allclose(np.array(found, float), expected, atol=1e-12)
     page = tmp_path / "page.md"
     written = decaf("results", file, page, **prefect_server)
     assert written.returncode == 0, written.stderr
