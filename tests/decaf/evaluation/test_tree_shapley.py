@@ -1,7 +1,7 @@
 """Shapley values of trees: by hand, by brute force over all coalitions, and shap as oracle."""
 
 from itertools import combinations
-from math import factorial
+from math import comb
 
 import numpy as np
 import pytest
@@ -89,34 +89,27 @@ def worth(trees, row, known):
     return sum(expected(tree) for tree in trees)
 
 
-def coalitions(features):
-    return (set(c) for size in range(len(features) + 1) for c in combinations(features, size))
+def mean_gain(others, gain):
+    """Shapley's mean of what coalitions of the other features gain."""
+    count = len(others)
+    return sum(
+        gain(set(chosen)) / ((count + 1) * comb(count, size))
+        for size in range(count + 1)
+        for chosen in combinations(others, size)
+    )
 
 
 def by_brute_force(trees, row, count):
     """Shapley value of the factor, and half of its interaction index with the context."""
+
+    def of_factor(known):
+        return worth(trees, row, known | {FACTOR}) - worth(trees, row, known)
+
     others = [n for n in range(count) if n != FACTOR]
-    value = sum(
-        factorial(len(s))
-        * factorial(count - len(s) - 1)
-        / factorial(count)
-        * (worth(trees, row, s | {FACTOR}) - worth(trees, row, s))
-        for s in coalitions(others)
-    )
+    value = mean_gain(others, of_factor)
     others.remove(CONTEXT)
-    interaction = sum(
-        factorial(len(s))
-        * factorial(count - len(s) - 2)
-        / (2 * factorial(count - 1))
-        * (
-            worth(trees, row, s | {FACTOR, CONTEXT})
-            - worth(trees, row, s | {FACTOR})
-            - worth(trees, row, s | {CONTEXT})
-            + worth(trees, row, s)
-        )
-        for s in coalitions(others)
-    )
-    return value, interaction
+    pair = mean_gain(others, lambda known: of_factor(known | {CONTEXT}) - of_factor(known))
+    return value, pair / 2
 
 
 def explained(method, estimator, inputs):
