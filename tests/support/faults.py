@@ -14,16 +14,18 @@ class Killed(BaseException):
 
 
 @contextmanager
-def killed_at(monkeypatch, step):
+def killed_at(monkeypatch, step, is_dead=True):
     """Die at a step: before an operation, half-way through a write, or after an operation.
 
     Steps count from 0. The context yields a list that holds the step's name once it is reached,
-    and swallows :class:`Killed`.
+    and swallows :class:`Killed`. A process that is not dead then was interrupted, and cleans up.
     """
     reached, count = [], 0
 
     def point(name, half=None):
         nonlocal count
+        if reached and not is_dead:
+            return
         if reached:
             raise Killed
         if count == step:
@@ -61,11 +63,11 @@ def killed_at(monkeypatch, step):
             yield reached
 
 
-def every_step(monkeypatch, prepare, act):
+def every_step(monkeypatch, prepare, act, is_dead=True):
     """Kill ``act`` at every step, each time on what ``prepare`` returns; yields it afterwards."""
     for step in range(1000):
         subject = prepare(step)
-        with killed_at(monkeypatch, step) as reached:
+        with killed_at(monkeypatch, step, is_dead) as reached:
             act(subject)
         if not reached:
             return

@@ -3,17 +3,8 @@
 import re
 from html.parser import HTMLParser
 
-SECTIONS = (
-    "header",
-    "reading",
-    "warnings",
-    "audited",
-    "profiles",
-    "paths",
-    "trajectories",
-    "epsilon",
-    "costs",
-)
+SECTIONS = ("header", "reading", "warnings", "audited", "profiles", "paths", "trajectories")
+SECTIONS += ("epsilon", "costs")
 VOID = {"meta", "link", "br", "input", "img"}
 
 

@@ -173,15 +173,9 @@ def _insert_results(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None
         ]
         insert(connection, "out_accuracy", rows)
     if audit.has_warnings:
+        near = "3 trajectories have |d| within 1e-06 of epsilon: other hardware may gate them "
         warnings = [
-            (
-                study,
-                audit.models[0],
-                "endpoint_near_gate",
-                3,
-                "3 trajectories have |d| within 1e-06 of epsilon: other hardware may gate them "
-                "differently.",
-            ),
+            (study, audit.models[0], "endpoint_near_gate", 3, f"{near}differently."),
             (study, None, "blocks_missing", 2, "2 of 24 planned blocks are not committed."),
         ]
         insert(connection, "out_warnings", warnings)
@@ -265,19 +259,7 @@ def _insert_costs(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
     rows = []
     for place, model in enumerate(audit.models):
         forward, naive, seconds = 1_220 + 7 * place, 2_160, 12.5 + place
-        rows.append(
-            (
-                audit.study,
-                model,
-                4,
-                40,
-                forward,
-                naive,
-                1 - forward / naive,
-                seconds,
-                0.5,
-                seconds * 1.2,
-            )
-            + (forward / (seconds * 1.2), 64, 3 * 2**29, "NVIDIA A100-SXM4-80GB")
-        )
+        wall = seconds * 1.2
+        cost = (forward, naive, 1 - forward / naive, seconds, 0.5, wall, forward / wall)
+        rows.append((audit.study, model, 4, 40, *cost, 64, 3 * 2**29, "NVIDIA A100-SXM4-80GB"))
     insert(connection, "out_costs", rows)

@@ -47,11 +47,8 @@ def test_the_largest_score_has_three_significant_digits(values, decimals):
 
 
 def test_counts_shares_and_digests():
-    assert (cells.count(1234567), cells.percent(0.1234), cells.percent(None)) == (
-        "1,234,567",
-        "12.3%",
-        "–",
-    )
+    assert cells.count(1234567) == "1,234,567"
+    assert (cells.percent(0.1234), cells.percent(None)) == ("12.3%", "–")
     assert cells.digest("0123456789abcdef") == cells.Cell("0123456789ab…", hover="0123456789abcdef")
     assert cells.digest("none") == cells.Cell("none", hover="none")
 
@@ -85,17 +82,8 @@ def test_numbers_of_one_model(stub, report):
     interval = (*where, "evidence", 0.2, 0.05, *bounds, 617, 500)
     insert(connection, "out_model_intervals", [interval])
     reader = report(connection)
-    expected = [
-        "only",
-        "1,234",
-        "75.0%",
-        "0.350",
-        "0.200 [0.100, 0.300]",
-        "0.100",
-        "0.100",
-        "0.400",
-    ]
-    assert expected in reader.rows
+    shown = ["only", "1,234", "75.0%", "0.350", "0.200 [0.100, 0.300]", "0.100", "0.100", "0.400"]
+    assert shown in reader.rows
     assert ["floor", "blend", "75.0%", "25.0%", "25.0%"] in reader.rows
     assert "500 replicates" in reader.text
     assert "All results of this study are on one path, blend" in reader.text
@@ -104,21 +92,15 @@ def test_numbers_of_one_model(stub, report):
 def test_content_of_a_finished_audit(six):
     reader = Reader(six)
     assert [name for name in reader.ids if name in SECTIONS] == list(SECTIONS)
-    for words in (
-        "imagenet9-backgrounds",
-        "finished 2026-11-20 11:42 UTC",
-        "7fa3c1d2e5b84960",
-        "superclass probability (class map in_to_in9.json, classes 9)",
-        "endpoint_near_gate",
-        "2 of 24 planned blocks are not committed.",
-    ):
+    run = ("imagenet9-backgrounds", "finished 2026-11-20 11:42 UTC", "7fa3c1d2e5b84960")
+    score = "superclass probability (class map in_to_in9.json, classes 9)"
+    warnings = ("endpoint_near_gate", "2 of 24 planned blocks are not committed.")
+    titles = ("mixed_rand · blend", "mixed_same · patch_a", "Ratio of means", "Rank transfer")
+    for words in (*run, score, *warnings, *titles):
         assert words in reader.text
-    for title in ("mixed_rand · blend", "mixed_same · patch_a", "Ratio of means", "Rank transfer"):
-        assert title in reader.text
     assert ["mixed_rand", "original", "mixed_rand", "20", "10"] in reader.rows
-    assert ["mixed_rand", "blend → patch_a", "6", "0.900", "0.800", "0.700", "0.600", "0.500"] in (
-        reader.rows
-    )
+    transfer = ["0.900", "0.800", "0.700", "0.600", "0.500"]
+    assert ["mixed_rand", "blend → patch_a", "6", *transfer] in reader.rows
     assert "gone" not in reader.text
     assert any(
         row[:2] == ["mixed_same", "patch_a"] and "this run: 0.02" in row for row in reader.rows

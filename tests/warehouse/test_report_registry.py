@@ -62,18 +62,8 @@ def test_a_study_with_a_registry_shows_its_versions(stub, report):
     section = text[text.index('<section id="registry">') :]
     section = section[: section.index("</section>")]
     assert "#registry" in text
-    for words in (
-        "2026-03-02 08:00 UTC",
-        "&lt;b&gt;",
-        "[0.051, 0.091]",
-        "1 → 2",
-        "0.004",
-        "pair 4",
-        "15.0%",
-        "0.432",
-        "2026-03-01 08:00",
-        "<svg",
-    ):
+    shown = ("2026-03-01 08:00", "2026-03-02 08:00 UTC", "&lt;b&gt;", "1 → 2", "pair 4", "<svg")
+    for words in (*shown, "[0.051, 0.091]", "0.004", "15.0%", "0.432"):
         assert words in section, words
     assert "pair 5" not in section
     assert "0.400" not in section, "no discovery"

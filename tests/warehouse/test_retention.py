@@ -25,16 +25,10 @@ from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
 from warehouse.upkeep.retention import Keep, find_withdrawals, kept_runs, withdraw
 
 NOW = timedelta(0)
+MADE = ("scores", "at-0.02", "measured", "lime")
 ONLY_OLD = {
-    "units/a-scores",
-    "units/b-scores",
-    "units/a-at-0.02",
-    "units/b-at-0.02",
     "units/c-at-0.02",
-    "units/a-measured",
-    "units/b-measured",
-    "units/a-lime",
-    "units/b-lime",
+    *(f"units/{model}-{made}" for model in "ab" for made in MADE),
     *(f"{kind}/{run}" for kind in ("runs", "outcomes") for run in ("r1", "r2")),
     *(f"units/{run}-matched" for run in ("r1", "r2")),
 }
@@ -105,15 +99,9 @@ def test_as_many_runs_stay_as_there_are(root):
     for keep in (Keep(3), Keep(300), Keep(age=timedelta(days=9999))):
         assert find_withdrawals(root, keep) == withdraw(root, keep) == []
     (found,) = find_withdrawals(root, Keep(2))
-    assert {receipt.name for receipt in found.commits} == {
-        "units/a-scores",
-        "units/a-at-0.02",
-        "units/a-measured",
-        "units/a-lime",
-        "runs/r1",
-        "outcomes/r1",
-        "units/r1-matched",
-    }
+    of_a = {f"units/a-{made}" for made in MADE}
+    of_r1 = {"runs/r1", "outcomes/r1", "units/r1-matched"}
+    assert {receipt.name for receipt in found.commits} == of_a | of_r1
 
 
 def test_open_readers_and_the_grace_period(root):
@@ -156,12 +144,8 @@ def test_pairs_of_a_kept_run_stay(tmp_path):
     root = three_runs(tmp_path / "warehouse", run_ids=["r1"])
     add_run(root, "s", "later", ("a", "b"), 0.02, 5, digest="others")
     (found,) = find_withdrawals(root, Keep(1))
-    assert {receipt.name for receipt in found.commits} == {
-        "runs/r1",
-        "outcomes/r1",
-        "units/r1-matched",
-        "pairs/pairs",
-    }
+    of_r1 = {"runs/r1", "outcomes/r1", "units/r1-matched", "pairs/pairs"}
+    assert {receipt.name for receipt in found.commits} == of_r1
 
 
 def test_the_newest_finished_run_stays_when_later_ones_were_stopped(tmp_path):

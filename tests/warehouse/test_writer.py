@@ -1,30 +1,21 @@
-import itertools
 import os
 import resource
 import subprocess
 import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from faults import every_step
 
 from decaf.errors import WarehouseError, WriteFailed
-from decaf.foundation import files as files_module
-from warehouse.commits import layout, receipts, writer
+from warehouse.commits import layout, receipts
 from warehouse.commits.writer import commit, open_root, remove_temporary_files
 from warehouse.tables.columns import SCHEMA_VERSION
 from warehouse.tables.declarations import TABLES
 
-ROW = {
-    "unit_key": "key",
-    "pair_id": "pair",
-    "path": "blend",
-    "repetition": 0,
-    "t": [0.0, 1.0],
-    "q_plus": [0.5, 0.9],
-    "q_minus": [0.5, 0.1],
-}
+ROW = {"unit_key": "key", "pair_id": "pair", "path": "blend", "repetition": 0}
+ROW |= {"t": [0.0, 1.0], "q_plus": [0.5, 0.9], "q_minus": [0.5, 0.1]}
 
 
 def trajectories(count=3, **changed):
@@ -73,37 +64,20 @@ def test_opening_again_changes_nothing(root):
     assert {name: (root / name).stat().st_mtime_ns for name in files(root)} == before
 
 
-@pytest.mark.parametrize(
-    ("owner", "step", "calls_before", "is_committed"),
-    [
-        (writer, "_write_parquet", 0, False),
-        (files_module, "flush", 0, False),
-        (Path, "replace", 0, False),
-        (files_module, "flush", 1, False),
-        (receipts.Receipt, "to_json", 0, False),
-        (files_module, "flush", 2, False),
-        (Path, "replace", 1, False),
-        (files_module, "flush", 3, True),
-    ],
-)
-def test_a_commit_stopped_at_any_step_is_whole_or_not_there(
-    root, monkeypatch, owner, step, calls_before, is_committed
-):
-    calls, original = itertools.count(), getattr(owner, step)
+def test_a_commit_interrupted_at_any_step_is_whole_or_not_there(tmp_path, monkeypatch):
+    def act(root):
+        commit(root, "units", "s", "key", trajectories(), model_id="m")
 
-    def stop(*arguments, **options):
-        if next(calls) == calls_before:
-            raise KeyboardInterrupt
-        return original(*arguments, **options)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, step, stop)
-        with pytest.raises(KeyboardInterrupt):
-            commit(root, "units", "s", "key", trajectories(), model_id="m")
-    assert receipts.keys(root, "units", "s") == ({"key"} if is_committed else set())
-    assert not [name for name in files(root) if name.endswith(".tmp")]
-    again = commit(root, "units", "s", "key", trajectories(), model_id="m")
-    assert [receipt.files for receipt in receipts.read(root)] == [again.files]
+    seen = set()
+    for root, step in every_step(
+        monkeypatch, lambda number: open_root(tmp_path / str(number)), act, is_dead=False
+    ):
+        seen.add((step, "key" in receipts.keys(root, "units", "s")))
+        assert not [name for name in files(root) if name.endswith(".tmp")], step
+        act(root)
+        assert [len(receipt.files) for receipt in receipts.read(root)] == [1], step
+    assert {("within write_table", False), ("before fsync", False), ("before fsync", True)} <= seen
+    assert {("before replace", False), ("after replace", False), ("after replace", True)} <= seen
 
 
 def test_what_killed_writers_left_is_swept_for_one_study(root):

@@ -56,18 +56,14 @@ def test_a_shipped_map_is_no_file_of_that_name(tmp_path, monkeypatch):
 
 
 def study(root, name="imagenet9"):
+    model = {"source": "function", "id": "one", "family": "any", "function": "any:one"}
     return Study(
         study="try",
         data={"adapter": "imagenet9", "root": str(root)},
-        models=[
-            {
-                "source": "function", "id": "one", "family": "any", "function": "any:one",
-                "output": "logits",
-            }
-        ],
+        models=[model | {"output": "logits"}],
         score={"kind": "superclass_probability", "class_map": str(name)},
         paths={"blend": {"kind": "blend"}},
-    )  # fmt: skip
+    )
 
 
 def test_the_map_beside_the_data_comes_before_the_shipped_one(tmp_path):

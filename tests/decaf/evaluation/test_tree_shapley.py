@@ -43,13 +43,8 @@ def of_sklearn(forest):
         cover = tree.weighted_n_node_samples
         limit = tree.threshold[at]
         share = cover[left] / cover[at]
-        return (
-            tree.feature[at],
-            lambda x, limit=limit: x <= limit,
-            node(tree, left),
-            node(tree, right),
-            (share, 1 - share),
-        )
+        below = (node(tree, left), node(tree, right), (share, 1 - share))
+        return (tree.feature[at], lambda x, limit=limit: x <= limit, *below)
 
     return [node(one.tree_, 0) for one in forest.estimators_]
 
@@ -63,14 +58,9 @@ def of_xgboost(booster):
             return one["Gain"]
         left, right = nodes[one["Yes"]], nodes[one["No"]]
         share = left["Cover"] / (left["Cover"] + right["Cover"])
-        limit = np.float32(one["Split"])
-        return (
-            int(one["Feature"].removeprefix("f")),
-            lambda x, limit=limit: x < limit,
-            node(one["Yes"]),
-            node(one["No"]),
-            (share, 1 - share),
-        )
+        limit, feature = np.float32(one["Split"]), int(one["Feature"].removeprefix("f"))
+        below = (node(one["Yes"]), node(one["No"]), (share, 1 - share))
+        return (feature, lambda x, limit=limit: x < limit, *below)
 
     return [node(name) for name in nodes if name.endswith("-0")]
 

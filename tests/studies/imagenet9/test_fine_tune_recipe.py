@@ -48,18 +48,9 @@ def network():
 
 
 def recipe(root, **given):
-    usual = {
-        "recipe": "imagenet9_fine_tune",
-        "root": root,
-        "regime": "original",
-        "part": "val",
-        "seed": 1,
-        "initial_weights": root / "initial.safetensors",
-        "epochs": 2,
-        "batch_size": 4,
-        "precision": "float32",
-        "validation_share": 0.4,
-    }
+    usual = {"recipe": "imagenet9_fine_tune", "root": root, "regime": "original", "part": "val"}
+    usual |= {"seed": 1, "initial_weights": root / "initial.safetensors", "epochs": 2}
+    usual |= {"batch_size": 4, "precision": "float32", "validation_share": 0.4}
     return ImageNet9FineTune(**usual | given)
 
 
