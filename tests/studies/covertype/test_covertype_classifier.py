@@ -24,14 +24,10 @@ FAMILIES = get_args(Family)
 @pytest.fixture
 def recipe(tmp_path):
     """Settings of a recipe on a small table."""
-    return {
-        "recipe": "covertype_classifier",
-        "table": {"file": write(tmp_path / "covtype.data", made_up(50)), "drawn_per_class": 40},
-        "classifier": "logistic_regression",
-        "mechanism": "invert",
-        "strength": 0.95,
-        "seed": 7701,
-    }
+    table = {"file": write(tmp_path / "covtype.data", made_up(50)), "drawn_per_class": 40}
+    treatment = {"mechanism": "invert", "strength": 0.95, "seed": 7701}
+    of = {"recipe": "covertype_classifier", "classifier": "logistic_regression"}
+    return of | {"table": table} | treatment
 
 
 def card(recipe, **changes):

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+from itertools import product
 
 import numpy as np
 import psutil
@@ -29,12 +30,8 @@ OUTCOMES = ("preserve_rate", "invert_rate", "null_count", "change_rate", "null_c
 
 
 def model(name, family, recipe):
-    return {
-        "id": name,
-        "family": family,
-        "source": "estimator",
-        "training": recipe | {"recipe": "covertype_classifier", "classifier": family, "seed": 7701},
-    }
+    training = recipe | {"recipe": "covertype_classifier", "classifier": family, "seed": 7701}
+    return {"id": name, "family": family, "source": "estimator", "training": training}
 
 
 @pytest.fixture
@@ -72,17 +69,11 @@ def probability(workspace, name, rows):
 def four_scores(config, workspace, name):
     """By context, then factor, +1 first: (n,) scores of all test rows, and their positions."""
     part = CovertypeTable(**config["data"]["table"]).part("test")
-    scores = {
-        (context, factor): probability(
-            workspace,
-            name,
-            np.column_stack(
-                [part.features, np.full((TEST_ROWS, 2), [context, factor], np.float32)]
-            ),
-        )
-        for context in (1, -1)
-        for factor in (1, -1)
-    }
+    scores = {}
+    for channels in product((1, -1), (1, -1)):
+        columns = np.full((TEST_ROWS, 2), channels, np.float32)
+        rows = np.column_stack([part.features, columns])
+        scores[channels] = probability(workspace, name, rows)
     return scores, part
 
 
