@@ -41,14 +41,9 @@ def mlflow_server(folder):
     environment = {**os.environ, **quiet, "DO_NOT_TRACK": "1"}
     environment.pop("PYTHONPATH", None)
     with (folder / "mlflow.log").open("w") as log:
-        server = subprocess.Popen(
-            [command, *arguments],
-            env=environment,
-            cwd=folder,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        output = {"stdout": log, "stderr": subprocess.STDOUT, "start_new_session": True}
+        command = [command, *arguments]
+        server = subprocess.Popen(command, env=environment, cwd=folder, **output)
     registered = Registered(f"http://127.0.0.1:{port}")
     try:
         wait_for(registered.answers, server)

@@ -26,12 +26,8 @@ class Server:
     def __init__(self, port, **environment):
         self.port = port
         command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-        self.process = subprocess.Popen(
-            command,
-            env={**os.environ, **environment},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        quiet = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, env={**os.environ, **environment}, **quiet)
         wait_for(self._answers, self.process)
 
     def url(self, path, bucket=BUCKET, port=None):

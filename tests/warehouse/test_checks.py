@@ -70,11 +70,8 @@ def test_rows_lost_from_a_file(root):
 def test_missing_units(root):
     (root / layout.receipt("units", "s", "m-scores")).unlink()
     found = failures(root)
-    assert {offence.found for offence in found["check_units_complete"].examples} == {
-        "no predict",
-        "no score blend",
-        "3 profiles",
-    }
+    examples = {offence.found for offence in found["check_units_complete"].examples}
+    assert examples == {"no predict", "no score blend", "3 profiles"}
 
 
 @pytest.mark.parametrize(

@@ -49,14 +49,9 @@ def filled(stub):
     numbers = (0.9, *LIMITS, None, None, None)
     missing = (*[None] * 7, "no positive unit")
     compared = (0.9, *LIMITS, 0.93, 0.9 - 0.93, None)
+    undefined = {("M", "fragility"): missing}
     semantics = [
-        (
-            study,
-            method,
-            label,
-            "auroc",
-            *(missing if (method, label) == ("M", "fragility") else compared),
-        )
+        (study, method, label, "auroc", *undefined.get((method, label), compared))
         for method in ("DECAF", "M")
         for label in ("evidence", "fragility")
     ]

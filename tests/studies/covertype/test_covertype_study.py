@@ -39,20 +39,15 @@ def config(study, tmp_path):
     """A study of three classifiers of a made-up table; its YAML is written by the test."""
     table = {"file": str(write(tmp_path / "covtype.data.gz", made_up(250))), "drawn_per_class": 250}
     linear, trees = "logistic_regression", "xgboost"
-    return study | {
-        "data": {"adapter": "covertype", "table": table},
-        "models": [
-            model("direct", linear, {"table": table, "mechanism": "direct", "strength": 0.95}),
-            model("invert", trees, {"table": table, "mechanism": "invert", "strength": 0.95}),
-            model("fragile", trees, {"table": table, "mechanism": "fragile"}),
-        ],
-        "score": {"kind": "class_probability", "classes": 2, "target": 1},
-        "paths": {"context": {"kind": "context"}},
-        "labels": {"kind": "treatments"},
-        "stages": 11,
-        "epsilon": EPSILON,
-        "sources_per_block": 60,
-    }
+    models = [
+        model("direct", linear, {"table": table, "mechanism": "direct", "strength": 0.95}),
+        model("invert", trees, {"table": table, "mechanism": "invert", "strength": 0.95}),
+        model("fragile", trees, {"table": table, "mechanism": "fragile"}),
+    ]
+    study |= {"data": {"adapter": "covertype", "table": table}, "models": models}
+    study |= {"score": {"kind": "class_probability", "classes": 2, "target": 1}}
+    study |= {"paths": {"context": {"kind": "context"}}, "labels": {"kind": "treatments"}}
+    return study | {"stages": 11, "epsilon": EPSILON, "sources_per_block": 60}
 
 
 def probability(workspace, name, rows):
