@@ -72,21 +72,33 @@ def tie_keys(seed, label, pair_id):
 
 
 def brute_force(path, block, inputs, row):
-    """(stages, 2, channels, height, width) of one pair, with numpy and scipy alone."""
-    clean = inputs[[block.plus[row], block.minus[row]]] / 255
+    """States of one pair of a block of 8-bit images."""
+    levels = inputs[[block.plus[row], block.minus[row]]].astype(int)
+    ties = tie_keys(getattr(path, "seed", 0), getattr(path, "order", ""), block.pair_ids[row])
+    return states_of_pair(path, levels / 255, levels, ties)
+
+
+def states_of_pair(path, clean, levels, ties):
+    """(stages, 2, channels, height, width) of one pair, with numpy and scipy alone.
+
+    Parameters
+    ----------
+    clean, levels
+        (2, channels, height, width) both inputs as they are shown and as patches compare them.
+    ties
+        What orders patches that differ alike.
+    """
     start = gaussian_filter(clean.mean(axis=0), (0, path.sigma, path.sigma), mode="mirror")
     if isinstance(path, Blend):
         return np.stack([start + t * (clean - start) for t in GRID])
-    plus, minus = inputs[block.plus[row]].astype(int), inputs[block.minus[row]].astype(int)
-    cell = plus.shape[1] // 8
-    energy = ((plus - minus) ** 2).sum(axis=0).reshape(8, cell, 8, cell).sum(axis=(1, 3)).ravel()
-    energy = energy * (path.ranking == "energy")
-    ties = tie_keys(path.seed, path.order, block.pair_ids[row])
-    order = sorted(range(64), key=lambda patch: (-energy[patch], ties[patch], patch))
+    side, cell = path.side, clean.shape[-1] // path.side
+    energy = ((levels[0] - levels[1]) ** 2).sum(axis=0).reshape(side, cell, side, cell)
+    energy = energy.sum(axis=(1, 3)).ravel() * (path.ranking == "energy")
+    order = sorted(range(side**2), key=lambda patch: (-energy[patch], ties[patch], patch))
     states = []
     for t in GRID:
-        mask = np.zeros(64, bool)
-        mask[order[: int(64 * t)]] = True
-        mask = mask.reshape(8, 8).repeat(cell, axis=0).repeat(cell, axis=1)
+        mask = np.zeros(side**2, bool)
+        mask[order[: int(side**2 * t)]] = True
+        mask = mask.reshape(side, side).repeat(cell, axis=0).repeat(cell, axis=1)
         states.append(np.where(mask, clean, start))
     return np.stack(states)

@@ -5,17 +5,26 @@ a linear model makes ordinary evidence of a fragile one.
 """
 
 import json
-from datetime import UTC, datetime
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-from planned_units import Planned, block_units, cost_row, manifest
+from planned_units import (
+    Planned,
+    block_units,
+    commit_outcome,
+    commit_pairs,
+    commit_profiles,
+    commit_rows,
+    commit_run,
+    commit_scores,
+    cost_row,
+    pair_row,
+)
+from scipy.integrate import trapezoid
 
 from decaf.routing.profiles import profile
-from warehouse.commits.writer import commit, open_root
-from warehouse.tables.declarations import TABLES
+from warehouse.commits.writer import open_root
 
 STUDY, RUN, EPSILON = "covertype", "r", 0.02
 T = np.linspace(0, 1, 11)
@@ -23,7 +32,6 @@ FAMILIES = ("hist_gradient_boosting", "logistic_regression", "mlp", "random_fore
 SEEDS = (7701, 7702, 7703)
 INVERTED = (0.1, 0.0, 0.8, 0.9, 0.15)
 """Share of the effect that each family turns round."""
-STARTED = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 class Model(NamedTuple):
@@ -74,79 +82,96 @@ def contexts_of(module, seed, rows):
     return np.where(rng.random(rows) < 0.5, -1, 1)
 
 
+def behaviour(alternate, endpoint, contexts):
+    """What a model does, from its four scores, by the words of the protocol.
+
+    Parameters
+    ----------
+    alternate, endpoint
+        (n,) scores with the factor +1 and -1, in either context.
+    contexts
+        (n,) own contexts of the rows.
+    """
+    (a_plus, a_minus), (plus, minus) = alternate, endpoint
+    a, d = a_plus - a_minus, plus - minus
+    v, active = np.sign(d) * a, np.abs(d) >= EPSILON
+    changed = (a_plus >= 0.5) != (a_minus >= 0.5)
+    own = contexts == -1
+    null = own & ~active
+    routed = profile(np.outer(a, 1 - T) + np.outer(d, T), T, EPSILON)
+    return {
+        "row_count": len(d),
+        "endpoint_magnitude": np.abs(d).mean(),
+        "evidence": routed.evidence.mean(),
+        "contradiction": routed.contradiction.mean(),
+        "fragility": routed.fragility.mean(),
+        "abs_response": routed.abs_response.mean(),
+        "net_response": (routed.evidence - routed.contradiction).mean(),
+        "opposed_mass": _opposed(a, d).mean(),
+        "sign_flip_rate": (v[active] < 0).mean() if active.any() else None,
+        "active_frac": active.mean(),
+        "preserve_rate": (v > EPSILON).mean(),
+        "collapse_rate": (np.abs(a) <= EPSILON).mean(),
+        "invert_rate": (v < -EPSILON).mean(),
+        "other_rate": ((d == 0) & (np.abs(a) > EPSILON)).mean(),
+        "alternate_count": own.sum(),
+        "null_count": null.sum(),
+        "change_rate": changed[own].mean(),
+        "null_change_rate": changed[null].mean() if null.any() else None,
+        "null_effect": np.abs(a)[null].mean() if null.any() else None,
+    }
+
+
+def _opposed(a, d):
+    """Ungated mass of the response against d."""
+    against = np.maximum(-np.sign(d)[:, None] * (np.outer(a, 1 - T) + np.outer(d, T)), 0)
+    return trapezoid(against, T, axis=1)
+
+
 def covertype_warehouse(root, rows=40, models=MODELS):
     """Commit pairs, a run, its units with costs, its own contexts and its outcome."""
     root = open_root(root)
     sources = [f"row-{12 * row:06d}" for row in range(rows)]
-    pairs = pa.table(
-        {
-            "pairs_digest": pa.repeat("digest", rows),
-            "pair_id": [f"{source}__factor" for source in sources],
-            "source_id": sources,
-            "pair_type": pa.repeat("factor", rows),
-            "class_id": np.arange(rows) % 2,
-            "split": pa.repeat("test", rows),
-            "plus_image": [f"{source}/endpoint_plus" for source in sources],
-            "minus_image": [f"{source}/endpoint_minus" for source in sources],
-            "plus_variant": pa.repeat("endpoint_plus", rows),
-            "minus_variant": pa.repeat("endpoint_minus", rows),
-        }
-    )
-    images = [
-        {"pairs_digest": "digest", "image_id": f"{source}/{variant}", "variant": variant}
-        | {"digest": "0"}
-        for source in sources
-        for variant in ("endpoint_plus", "endpoint_minus")
+    variants = ("endpoint_plus", "endpoint_minus")
+    pairs = [
+        pair_row(f"{source}__factor", source, "factor", *inputs, class_id=row % 2)
+        for row, source in enumerate(sources)
+        for inputs in [[(f"{source}/{variant}", variant) for variant in variants]]
     ]
-    commit(root, "pairs", STUDY, "pairs", {"pairs": pairs, "images": _rows("images", images)})
-    commit(root, "runs", STUDY, RUN, {name: _rows(name, r) for name, r in _run(rows, models)})
+    commit_pairs(root, STUDY, pairs)
+    _commit_run(root, rows, models)
     for model in models:
-        _commit_block(root, model, pairs["pair_id"])
-    streams = sorted({(model.module, model.seed) for model in models})
-    parts = [
-        pa.table(
-            {
-                "unit_key": pa.repeat("contexts", rows),
-                "module": pa.repeat(module, rows),
-                "seed": pa.repeat(seed, rows),
-                "source_id": sources,
-                "context": contexts_of(module, seed, rows),
-            }
-        )
-        for module, seed in streams
+        _commit_block(root, model, [pair["pair_id"] for pair in pairs])
+    contexts = [
+        {"unit_key": "contexts", "module": module, "seed": seed}
+        | {"source_id": source, "context": context}
+        for module, seed in sorted({(model.module, model.seed) for model in models})
+        for source, context in zip(sources, contexts_of(module, seed, rows), strict=True)
     ]
-    table = {"factual_contexts": pa.concat_tables(parts)}
-    commit(root, "units", STUDY, "contexts", table, units=("contexts",))
-    outcome = {"run_id": RUN, "finished_at": STARTED, "quarantined_count": 0}
-    outcome |= {"forward_rows": 4 * rows * len(models)}
-    commit(root, "outcomes", STUDY, RUN, {"run_outcomes": _rows("run_outcomes", [outcome])})
+    commit_rows(
+        root, "units", STUDY, "contexts", {"factual_contexts": contexts}, None, ("contexts",)
+    )
+    commit_outcome(root, STUDY, RUN, forward_rows=4 * rows * len(models))
     return root
 
 
-def _run(rows, models):
+def _commit_run(root, rows, models):
     config = {"data": {"adapter": "covertype", "table": {"drawn_per_class": rows * 5 // 2}}}
-    run = {"run_id": RUN, "started_at": STARTED, "epsilon": EPSILON, "pairs_digest": "digest"}
     units = [
         unit
         for model in models
-        for unit in block_units(model.name, model.name, EPSILON, {"context": rows}, digest="digest")
+        for unit in block_units(model.name, model.name, EPSILON, {"context": rows})
     ]
     parts = (("definition", "{}"),)
     units.append(Planned("contexts", "analyse", "factual_contexts", block=None, parts=parts))
-    run |= {"unit_count": len(units), "score": "{}", "software": "{}"}
-    yield "runs", [run | {"config": json.dumps(config)}]
-    yield from manifest(RUN, units).items()
-    yield (
-        "models",
-        [
-            {"run_id": RUN, "model_id": model.name, "position": position, "family": model.family}
-            | {"architecture": "estimator", "weights_sha256": "0", "card": "{}"}
-            | {"training": json.dumps({"recipe": _recipe(model), "outcome": {}})}
-            for position, model in enumerate(models)
-        ],
-    )
-    path = {"run_id": RUN, "path": "context", "position": 0, "kind": "context", "identity": "{}"}
-    yield "paths", [path | {"t": T, "repetition_count": 1, "has_common_start": False}]
+    run = {"run_id": RUN, "epsilon": EPSILON, "config": json.dumps(config)}
+    cards = [
+        {"model_id": model.name, "family": model.family, "architecture": "estimator"}
+        | {"training": json.dumps({"recipe": _recipe(model), "outcome": {}})}
+        for model in models
+    ]
+    path = {"path": "context", "t": T, "has_common_start": False}
+    commit_run(root, STUDY, run, units, cards, [path])
 
 
 def _recipe(model):
@@ -156,40 +181,16 @@ def _recipe(model):
 
 def _commit_block(root, model, pair_ids):
     rows, key = len(pair_ids), f"{model.name}-scores"
-    unit = f"{model.name}-context"
-    (alternate_plus, alternate_minus), (plus, minus) = four_scores(model, rows)
-    q_plus = np.outer(alternate_plus, 1 - T) + np.outer(plus, T)
-    q_minus = np.outer(alternate_minus, 1 - T) + np.outer(minus, T)
-    names = {
-        "unit_key": pa.repeat(unit, rows),
-        "pair_id": pair_ids,
-        "path": pa.repeat("context", rows),
-        "repetition": np.zeros(rows, np.int64),
-    }
-    trajectories = pa.table(
-        names
-        | {
-            "t": _lists(np.broadcast_to(T, q_plus.shape)),
-            "q_plus": _lists(q_plus),
-            "q_minus": _lists(q_minus),
-        }
-    )
+    alternate, endpoint = four_scores(model, rows)[..., None]
+    q = alternate * (1 - T) + endpoint * T
+    keys = [
+        {"unit_key": f"{model.name}-context", "pair_id": pair, "path": "context", "repetition": 0}
+        for pair in pair_ids
+    ]
     seconds = {f"{step}_seconds": 0.25 for step in ("load", "prepare", "forward", "wall", "cpu")}
     cost = cost_row(key, rows, 4 * rows, 22 * rows, **seconds, peak_memory_bytes=1000)
     cost |= {"batch_size": 1024, "requested_batch_size": 1024}
-    columns = profile(q_plus - q_minus, T, EPSILON).columns()
-    columns["sign_flip_frac"] = pa.array(columns["sign_flip_frac"], from_pandas=True)
-    units = (f"{model.name}-clean", unit, f"{unit}-at-{EPSILON}")
-    routed = {"unit_key": pa.repeat(units[-1], rows), "epsilon": np.full(rows, EPSILON)}
-    tables = {"trajectories": trajectories, "costs": _rows("costs", [cost])}
-    tables |= {"profiles": pa.table(names | routed | columns)}
-    commit(root, "units", STUDY, key, tables, model_id=model.name, units=units)
-
-
-def _lists(values):
-    offsets = np.arange(len(values) + 1, dtype=np.int32) * values.shape[1]
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values.ravel()))
-
-
-def _rows(table, rows):
-    return pa.Table.from_pylist(rows, TABLES[table].schema)
+    clean = [f"{model.name}-clean"]
+    commit_scores(root, STUDY, key, model.name, keys, T, q, {"costs": [cost]}, clean)
+    profiles = f"{model.name}-at-{EPSILON}"
+    commit_profiles(root, STUDY, profiles, model.name, keys, T, q, EPSILON)

@@ -14,16 +14,18 @@ class Killed(BaseException):
 
 
 @contextmanager
-def killed_at(monkeypatch, step):
+def killed_at(monkeypatch, step, is_dead=True):
     """Die at a step: before an operation, half-way through a write, or after an operation.
 
     Steps count from 0. The context yields a list that holds the step's name once it is reached,
-    and swallows :class:`Killed`.
+    and swallows :class:`Killed`. A process that is not dead then was interrupted, and cleans up.
     """
     reached, count = [], 0
 
     def point(name, half=None):
         nonlocal count
+        if reached and not is_dead:
+            return
         if reached:
             raise Killed
         if count == step:
@@ -61,11 +63,11 @@ def killed_at(monkeypatch, step):
             yield reached
 
 
-def every_step(monkeypatch, prepare, act):
+def every_step(monkeypatch, prepare, act, is_dead=True):
     """Kill ``act`` at every step, each time on what ``prepare`` returns; yields it afterwards."""
     for step in range(1000):
         subject = prepare(step)
-        with killed_at(monkeypatch, step) as reached:
+        with killed_at(monkeypatch, step, is_dead) as reached:
             act(subject)
         if not reached:
             return
@@ -73,13 +75,13 @@ def every_step(monkeypatch, prepare, act):
     raise AssertionError("it never came to an end")
 
 
-def every_change(monkeypatch, prepare, act):
+def every_change(monkeypatch, prepare, act, store=LocalStorage, changes=("publish", "delete")):
     """Kill ``act`` before every object that it publishes or deletes, in the same way."""
     for last in range(1000):
         subject, reached, count = prepare(last), [], 0
 
         def wrap(patch, name, last=last, reached=reached):
-            original = getattr(LocalStorage, name)
+            original = getattr(store, name)
 
             def change(*arguments):
                 nonlocal count
@@ -90,10 +92,10 @@ def every_change(monkeypatch, prepare, act):
                 count += 1
                 return original(*arguments)
 
-            patch.setattr(LocalStorage, name, change)
+            patch.setattr(store, name, change)
 
         with monkeypatch.context() as patch, suppress(Killed):
-            for name in ("publish", "delete"):
+            for name in changes:
                 wrap(patch, name)
             act(subject)
         if not reached:

@@ -3,17 +3,16 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
+from running_command import wait_for
+from s3_server import free_port
 
-START_SECONDS = 120
 OWN_VARIABLE = "DECAF_MLFLOW"
 """Names an `mlflow` command of another environment, where there is none beside this Python."""
 
@@ -31,9 +30,7 @@ def mlflow_command():
 def mlflow_server(folder):
     """Serve until the block ends; yields a :class:`Registered`."""
     command = mlflow_command()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     arguments = [
         *("server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
         *("--backend-store-uri", f"sqlite:///{folder / 'mlflow.db'}"),
@@ -44,17 +41,12 @@ def mlflow_server(folder):
     environment = {**os.environ, **quiet, "DO_NOT_TRACK": "1"}
     environment.pop("PYTHONPATH", None)
     with (folder / "mlflow.log").open("w") as log:
-        server = subprocess.Popen(
-            [command, *arguments],
-            env=environment,
-            cwd=folder,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        output = {"stdout": log, "stderr": subprocess.STDOUT, "start_new_session": True}
+        command = [command, *arguments]
+        server = subprocess.Popen(command, env=environment, cwd=folder, **output)
     registered = Registered(f"http://127.0.0.1:{port}")
     try:
-        registered.wait(server)
+        wait_for(registered.answers, server)
         yield registered
     finally:
         registered.close()
@@ -73,16 +65,10 @@ class Registered:
     def close(self):
         self._client.close()
 
-    def wait(self, server):
-        stop = time.monotonic() + START_SECONDS
-        while time.monotonic() < stop:
-            assert server.poll() is None, "the MLflow server ended"
-            try:
-                if self._client.get("/health").status_code == 200:
-                    return
-            except httpx.HTTPError:
-                time.sleep(0.2)
-        pytest.fail(f"no MLflow server at {self.uri} after {START_SECONDS} s")
+    def answers(self):
+        with suppress(httpx.HTTPError):
+            return self._client.get("/health").status_code == 200
+        return False
 
     def ask(self, path, method="POST", **content):
         answer = self._client.request(method, f"/api/2.0/mlflow/{path}", json=content)

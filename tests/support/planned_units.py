@@ -9,6 +9,7 @@ from decaf.routing.profiles import profile
 from warehouse.commits.writer import commit
 from warehouse.tables.declarations import TABLES
 
+BRANCHES = ("plus", "minus")
 STARTED = datetime(2026, 3, 1, tzinfo=UTC)
 
 
@@ -64,6 +65,30 @@ def commit_rows(root, kind, study, key, tables, model=None, units=()):
         name: pa.Table.from_pylist(rows, TABLES[name].schema) for name, rows in tables.items()
     }
     commit(root, kind, study, key, tables, model_id=model, units=units)
+
+
+def pair_row(pair_id, source_id, pair_type, plus, minus, class_id=0):
+    """A pair of two inputs, each of them a name and a variant."""
+    pair = {"pair_id": pair_id, "source_id": source_id, "pair_type": pair_type}
+    pair |= {"class_id": class_id, "split": "test"}
+    pair |= dict(zip(("plus_image", "plus_variant"), plus, strict=True))
+    return pair | dict(zip(("minus_image", "minus_variant"), minus, strict=True))
+
+
+def commit_pairs(root, study, pairs, digest="pairs"):
+    """Commit pairs and their inputs."""
+    variants = {
+        pair[f"{side}_image"]: pair[f"{side}_variant"] for pair in pairs for side in BRANCHES
+    }
+    images = [
+        {"image_id": image, "variant": variant, "digest": f"digest of {image}"}
+        for image, variant in variants.items()
+    ]
+    tables = {"pairs": pairs, "images": images}
+    named = {
+        name: [{"pairs_digest": digest} | row for row in rows] for name, rows in tables.items()
+    }
+    commit_rows(root, "pairs", study, digest, named)
 
 
 def commit_run(root, study, run, units, models, paths):

@@ -40,18 +40,11 @@ def random_audit(seed):
             row |= {"q_plus": original["q_plus"], "q_minus": original["q_minus"]}
     kept = [row for row in trajectories if not _is_missing(row)]
     units = [unit for model in MODELS for unit in _planned(model, kept)]
+    of_run = {"study": "s", "run_id": "r"}
+    run = of_run | {"started_at": datetime(2026, 3, 1, tzinfo=UTC), "epsilon": EPSILON}
     return {
-        "stg_runs": [
-            {
-                "study": "s",
-                "run_id": "r",
-                "started_at": datetime(2026, 3, 1, tzinfo=UTC),
-                "epsilon": EPSILON,
-                "pairs_digest": "pairs",
-                "unit_count": len(units),
-            }
-        ],
-        "stg_run_units": [{"study": "s", "run_id": "r"} | unit for unit in units],
+        "stg_runs": [run | {"pairs_digest": "pairs", "unit_count": len(units)}],
+        "stg_run_units": [of_run | unit for unit in units],
         "stg_pairs": pairs,
         "stg_trajectories": kept,
         "stg_profiles": [_route(row) for row in kept],
@@ -121,14 +114,9 @@ def _pairs():
     for pair_type, sources in {"rand": 9, "next": 5, "solo": 4}.items():
         for source in range(sources):
             for number in range(1 + source % 2):
-                yield {
-                    "study": "s",
-                    "pairs_digest": "pairs",
-                    "pair_id": f"{pair_type}-{source}-{number}",
-                    "source_id": f"source {source}",
-                    "pair_type": pair_type,
-                    "class_id": source % 3,
-                }
+                of_source = {"source_id": f"source {source}", "class_id": source % 3}
+                pair = {"pair_id": f"{pair_type}-{source}-{number}", "pair_type": pair_type}
+                yield {"study": "s", "pairs_digest": "pairs"} | pair | of_source
 
 
 def _score(rng, model, pair):
@@ -139,17 +127,9 @@ def _score(rng, model, pair):
             q[1, 0] = q[0, 0]
             if rng.random() < 0.4:
                 q[:, -1] = rng.choice([0.0, 0.01, 0.02], 2)
-            yield {
-                "study": "s",
-                "model_id": model,
-                "unit_key": f"{model}-{path}",
-                "pair_id": pair["pair_id"],
-                "path": path,
-                "repetition": repetition,
-                "t": grid,
-                "q_plus": q[0].tolist(),
-                "q_minus": q[1].tolist(),
-            }
+            unit = {"study": "s", "model_id": model, "unit_key": f"{model}-{path}", "path": path}
+            scored = {"t": grid, "q_plus": q[0].tolist(), "q_minus": q[1].tolist()}
+            yield unit | {"pair_id": pair["pair_id"], "repetition": repetition} | scored
 
 
 def _is_missing(row):

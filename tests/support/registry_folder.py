@@ -11,17 +11,10 @@ from decaf.models import architectures
 from decaf.models.checkpoint import save
 
 NETWORKS = Path(__file__).parent / "networks"
-CARD = {
-    "architecture": "factory:leaning:build",
-    "weights": "leaning.safetensors",
-    "input_size": 32,
-    "mean": [0.5, 0.5, 0.5],
-    "std": [0.5, 0.5, 0.5],
-}
-SMALL_CNN = CARD | {
-    "architecture": "factory:decaf.models.networks.small_cnn:build",
-    "weights": "net.safetensors",
-}
+CARD = {"architecture": "factory:leaning:build", "weights": "leaning.safetensors"}
+CARD |= {"input_size": 32, "mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]}
+SMALL_CNN = CARD | {"architecture": "factory:decaf.models.networks.small_cnn:build"}
+SMALL_CNN |= {"weights": "net.safetensors"}
 
 
 def put_small_cnn(folder, seed=0, **changed):

@@ -3,17 +3,8 @@
 import re
 from html.parser import HTMLParser
 
-SECTIONS = (
-    "header",
-    "reading",
-    "warnings",
-    "audited",
-    "profiles",
-    "paths",
-    "trajectories",
-    "epsilon",
-    "costs",
-)
+SECTIONS = ("header", "reading", "warnings", "audited", "profiles", "paths", "trajectories")
+SECTIONS += ("epsilon", "costs")
 VOID = {"meta", "link", "br", "input", "img"}
 
 
@@ -22,6 +13,7 @@ class Reader(HTMLParser):
 
     def __init__(self, text: str):
         super().__init__()
+        self.page = text
         self.tags: list[str] = []
         self.ids: list[str] = []
         self.words: list[str] = []

@@ -23,6 +23,6 @@ def receipts(warehouse):
 def wait_for(condition, process):
     stop = time.monotonic() + PATIENCE_SECONDS
     while not condition():
-        assert time.monotonic() < stop, "the run did not get so far"
-        assert process.poll() is None, "the run ended too soon"
+        assert time.monotonic() < stop, "it did not get so far"
+        assert process.poll() is None, "it ended too soon"
         time.sleep(0.1)

@@ -5,11 +5,11 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 from contextlib import contextmanager, suppress
 
-PATIENCE_SECONDS = 60
+from running_command import wait_for
+
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
 BUCKET = "bucket"
 
@@ -26,13 +26,9 @@ class Server:
     def __init__(self, port, **environment):
         self.port = port
         command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-        self.process = subprocess.Popen(
-            command,
-            env={**os.environ, **environment},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        self._wait()
+        quiet = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, env={**os.environ, **environment}, **quiet)
+        wait_for(self._answers, self.process)
 
     def url(self, path, bucket=BUCKET, port=None):
         """URL of a warehouse on it, or behind another port."""
@@ -47,16 +43,11 @@ class Server:
         self.process.kill()
         self.process.wait()
 
-    def _wait(self):
-        stop = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < stop:
-            assert self.process.poll() is None, "the server ended"
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.1)
-        raise AssertionError(f"no server after {PATIENCE_SECONDS} s")
+    def _answers(self):
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            return True
+        return False
 
 
 class Gate:

@@ -10,11 +10,12 @@ from planned_units import (
     STARTED,
     block_units,
     commit_outcome,
+    commit_pairs,
     commit_profiles,
-    commit_rows,
     commit_run,
     commit_scores,
     cost_row,
+    pair_row,
 )
 
 from warehouse.commits.writer import open_root
@@ -33,14 +34,7 @@ def scenes_warehouse(root):
     """Commit its runs; some responses oppose their endpoint, one ends at the gate."""
     root = open_root(root)
     pairs = [_pair(scene, change) for scene in SCENES for change in CHANGES]
-    images = [
-        {"pairs_digest": "pairs", "image_id": pair[f"{side}_image"], "digest": "0"}
-        | {"variant": pair[f"{side}_variant"]}
-        for pair in pairs
-        for side in ("plus", "minus")
-        if side == "minus" or pair["pair_type"] == CHANGES[0]
-    ]
-    commit_rows(root, "pairs", STUDY, "pairs", {"pairs": pairs, "images": images})
+    commit_pairs(root, STUDY, pairs)
     _commit_run(root, "earlier", EARLIER, STARTED - timedelta(days=1), len(pairs))
     _commit_run(root, "r", EPSILON, STARTED, len(pairs))
     for model in MODELS:
@@ -81,7 +75,5 @@ def _commit_scores(root, model, pairs):
 
 
 def _pair(scene, change):
-    pair = {"pairs_digest": "pairs", "pair_id": f"{scene}__{change}", "source_id": scene}
-    pair |= {"pair_type": change, "class_id": 0, "split": "all"}
-    pair |= {"plus_image": f"{scene}/factual", "minus_image": f"{scene}/{change}"}
-    return pair | {"plus_variant": "factual", "minus_variant": f"{change}_changed"}
+    factual, changed = (f"{scene}/factual", "factual"), (f"{scene}/{change}", f"{change}_changed")
+    return pair_row(f"{scene}__{change}", scene, change, factual, changed)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import numpy as np
 import planned_units
-from planned_units import STARTED, block_units, commit_rows, cost_row
+from planned_units import STARTED, block_units, cost_row, pair_row
 
 from warehouse.commits.writer import open_root
 
@@ -74,6 +74,13 @@ def commit_profiles(root, study, model, epsilon, seed=0):
     planned_units.commit_profiles(root, study, key, model, *_scored(model, seed), epsilon)
 
 
+def renamed(rows, key):
+    """The same rows of a table under the key of another unit, or of another commit."""
+    column = "commit_key" if "commit_key" in rows.column_names else "unit_key"
+    position = rows.schema.get_field_index(column)
+    return rows.set_column(position, column, [[key] * rows.num_rows])
+
+
 def _scored(model, seed):
     """Keys of the trajectories of a model, their stages, and the scores of both branches."""
     q = np.random.default_rng(seed).random((2, len(PAIRS), len(GRID)))
@@ -87,17 +94,10 @@ def _scored(model, seed):
 
 def commit_pairs(root, study, digest="pairs"):
     """Commit the set of pairs and its inputs."""
-    images = [
-        {"pairs_digest": digest, "image_id": f"{pair}/{variant}", "variant": variant}
-        | {"digest": f"digest of {pair}/{variant}"}
-        for pair in PAIRS
-        for variant in ("same", "rand")
-    ]
     pairs = [
-        {"pairs_digest": digest, "pair_id": pair, "source_id": f"source of {pair}"}
-        | {"pair_type": "rand", "class_id": 0, "split": "test"}
-        | {"plus_image": f"{pair}/same", "plus_variant": "same"}
-        | {"minus_image": f"{pair}/rand", "minus_variant": "rand"}
+        pair_row(
+            pair, f"source of {pair}", "rand", (f"{pair}/same", "same"), (f"{pair}/rand", "rand")
+        )
         for pair in PAIRS
     ]
-    commit_rows(root, "pairs", study, digest, {"pairs": pairs, "images": images})
+    planned_units.commit_pairs(root, study, pairs, digest)

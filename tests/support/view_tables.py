@@ -105,6 +105,12 @@ def create(connection, name, columns, rows):
     connection.from_arrow(table).select(*cast).create(name)
 
 
+def text_rows(frame):
+    """Rows of a data frame with their cells as text; a missing cell is left out."""
+    rows = frame.to_dict("records")
+    return [{name: str(value) for name, value in row.items() if value == value} for row in rows]
+
+
 def read_rows(path: Path):
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))

@@ -37,6 +37,12 @@ def _asked(root, names):
         return rows, [result for result in run_checks(connection) if result.offending_count]
 
 
+def query_rows(root, sql):
+    """Rows of a query."""
+    with connect(root, threads=1) as connection:
+        return run_query(connection, sql).to_pylist()
+
+
 def rows_of(root, names):
     """Rows of some views, by view."""
     with connect(root, threads=1) as connection:

@@ -1,10 +1,13 @@
-"""A small warehouse that no test changes, a copy of it, and an S3-compatible server."""
+"""A small warehouse, a made-up audit and its report, and an S3-compatible server."""
 
 import shutil
+from contextlib import ExitStack
 
 import pytest
+from report_reader import Reader
 from s3_server import CREDENTIALS, running
 from small_warehouse import small_warehouse
+from stub_audit import open_stub
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +20,31 @@ def small(tmp_path_factory):
 def root(small, tmp_path):
     """A copy of the small warehouse."""
     return shutil.copytree(small, tmp_path / "warehouse")
+
+
+@pytest.fixture
+def copies(tmp_path):
+    """Make numbered copies of a warehouse: copies(root)(number)."""
+    return lambda root: lambda number: shutil.copytree(root, tmp_path / str(number))
+
+
+@pytest.fixture
+def stub():
+    """Open a made-up audit until the test ends: stub(audit)."""
+    with ExitStack() as opened:
+        yield lambda audit: opened.enter_context(open_stub(audit))
+
+
+@pytest.fixture
+def report(tmp_path):
+    """Write and read the report of the study that a connection has: report(connection)."""
+    from warehouse.report.page import write_report  # charts take a second to import
+
+    def written(connection):
+        ((study,),) = connection.sql("SELECT DISTINCT study FROM out_runs").fetchall()
+        return Reader(write_report(connection, study, tmp_path / "r.html").read_text())
+
+    return written
 
 
 @pytest.fixture(scope="session")

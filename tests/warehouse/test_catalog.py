@@ -1,5 +1,4 @@
 import json
-import shutil
 import subprocess
 import sys
 
@@ -113,28 +112,6 @@ def test_connection_sees_the_commits_of_its_opening(root):
         assert value(before, counted) == 6
         with connect(root) as after:
             assert value(after, counted) == 9
-
-
-def test_files_without_a_receipt_are_invisible(root):
-    stray = trajectory_file(root).with_name("stray.parquet")
-    shutil.copy(trajectory_file(root), stray)
-    (stray.parent / "half.parquet").write_bytes(b"PAR1")
-    with connect(root) as connection:
-        assert value(connection, "SELECT count(*) FROM stg_trajectories") == 6
-
-
-@pytest.mark.parametrize("damage", ["missing", "truncated", "empty"])
-def test_lost_file_is_left_out(root, damage):
-    file = trajectory_file(root)
-    if damage == "missing":
-        file.unlink()
-    else:
-        file.write_bytes(file.read_bytes()[:-20] if damage == "truncated" else b"")
-    with connect(root) as connection:
-        assert value(connection, "SELECT count(*) FROM core_trajectories") == len(PAIRS)
-        assert value(connection, "SELECT count(*) FROM core_profiles") == 2 * len(PAIRS)
-        lost = run_query(connection, "SELECT path FROM receipt_files WHERE NOT is_readable")
-        assert lost["path"].to_pylist() == [file.relative_to(root).as_posix()]
 
 
 def test_whole_file_of_another_size_is_read(root):

@@ -1,3 +1,4 @@
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +18,14 @@ NAMES = sorted(path.stem for path in (SQL_FOLDER / "checks").glob("*.sql"))
 def table_file(root, table, model="m"):
     key = f"{model}-at-0.02" if table == "profiles" else f"{model}-scores"
     return root / layout.table_file(table, {"study": "s", "model_id": model}, key)
+
+
+def replace_column(file, name, values):
+    """Write a file again with other values in a column."""
+    rows = pq.read_table(file)
+    position = rows.schema.get_field_index(name)
+    field = rows.schema.field(position)
+    pq.write_table(rows.set_column(position, field, pa.array(values, field.type)), file)
 
 
 def failures(root):
@@ -61,11 +70,8 @@ def test_rows_lost_from_a_file(root):
 def test_missing_units(root):
     (root / layout.receipt("units", "s", "m-scores")).unlink()
     found = failures(root)
-    assert {offence.found for offence in found["check_units_complete"].examples} == {
-        "no predict",
-        "no score blend",
-        "3 profiles",
-    }
+    examples = {offence.found for offence in found["check_units_complete"].examples}
+    assert examples == {"no predict", "no score blend", "3 profiles"}
 
 
 @pytest.mark.parametrize(
@@ -78,28 +84,18 @@ def test_missing_units(root):
     ],
 )
 def test_changed_profile(root, column, value, check):
-    file = table_file(root, "profiles")
-    rows = pq.read_table(file)
-    position = rows.schema.get_field_index(column)
-    changed = rows.set_column(position, rows.schema.field(column), [[value] * len(PAIRS)])
-    pq.write_table(changed, file)
+    replace_column(table_file(root, "profiles"), column, [value] * len(PAIRS))
     assert failures(root)[check].offending_count == len(PAIRS)
 
 
 def test_stage_zero_counts_where_the_run_says_so(root):
     file = table_file(root, "trajectories")
-    rows = pq.read_table(file)
-    starts = [[q[0] + 0.25, *q[1:]] for q in rows["q_plus"].to_pylist()]
-    position, field = rows.schema.get_field_index("q_plus"), rows.schema.field("q_plus")
-    changed = pa.array(starts, field.type)
-    pq.write_table(rows.set_column(position, field, changed), file)
+    q_plus = pq.read_table(file)["q_plus"].to_pylist()
+    replace_column(file, "q_plus", [[q[0] + 0.25, *q[1:]] for q in q_plus])
     found = failures(root)["check_endpoint_is_last_stage"]
     assert found.examples[0].expected == "r(0) = 0: one shared state"
     paths = root / layout.table_file("paths", {"study": "s"}, "r")
-    declared = pq.read_table(paths)
-    position = declared.schema.get_field_index("has_common_start")
-    field = declared.schema.field(position)
-    pq.write_table(declared.set_column(position, field, [[False]]), paths)
+    replace_column(paths, "has_common_start", [False])
     assert "check_endpoint_is_last_stage" not in failures(root)
 
 
@@ -118,12 +114,10 @@ def test_row_of_a_pair_that_the_run_lacks(root):
 
 def test_models_that_were_shown_other_pairs(root):
     file = root / layout.table_file("unit_parts", {"study": "s"}, "r")
-    parts = pq.read_table(file)
-    rows = parts.to_pylist()
-    for row in rows:
-        if row["part"] == "pairs" and row["unit_key"].startswith("m-"):
-            row["value"] = "pairs of m"
-    pq.write_table(pa.Table.from_pylist(rows, parts.schema), file)
+    parts = pq.read_table(file).to_pylist()
+    is_of_m = [part["part"] == "pairs" and part["unit_key"].startswith("m-") for part in parts]
+    values = [part["value"] for part in parts]
+    replace_column(file, "value", np.where(is_of_m, "pairs of m", values))
     found = failures(root)
     assert found.keys() == {"check_pair_digests_consistent"}
     (offence,) = found["check_pair_digests_consistent"].examples

@@ -6,12 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from old_runs_warehouse import add_run, three_runs
 from small_warehouse import PAIRS, commit_profiles, commit_run, small_warehouse
-from warehouse_answers import failed_checks
+from warehouse_answers import failed_checks, queried_counts, query_rows
 
 from warehouse.commits import receipts, writer
 from warehouse.commits.current import resolve
 from warehouse.commits.writer import commit, next_moment
-from warehouse.query.catalog import connect, run_query
 from warehouse.upkeep import garbage
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import GRACE, find_garbage
@@ -76,8 +75,7 @@ def test_a_compaction_holds_whatever_the_clock_says(root, clock, shift):
     compact(root, "s")
     current = resolve(list(receipts.read(root)))
     assert sorted(len(r.inputs) for r in current.read if r.kind == "compactions") == [4]
-    with connect(root, threads=1) as connection:
-        assert run_query(connection, "FROM stg_profiles").num_rows == 4 * len(PAIRS)
+    assert queried_counts(root, "profiles") == (4 * len(PAIRS),)
     assert failed_checks(root) == []
 
 
@@ -122,7 +120,5 @@ def test_a_run_with_a_future_start_is_the_current_one_and_stays(tmp_path, clock)
     add_run(root, "s", "ahead", ("a", "b"), 0.02, 31)
     commit_run(root, "s", "behind", ("a", "b"), 0.02, 2)
     withdraw(root, Keep(1))
-    with connect(root, threads=1) as connection:
-        rows = run_query(connection, "SELECT run_id FROM core_current_runs").to_pylist()
-    assert rows == [{"run_id": "ahead"}]
+    assert query_rows(root, "SELECT run_id FROM core_current_runs") == [{"run_id": "ahead"}]
     assert receipts.keys(root, "runs", "s") == {"ahead"}

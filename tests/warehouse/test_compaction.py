@@ -5,32 +5,26 @@ import pyarrow.parquet as pq
 import pytest
 import warehouse_answers
 from small_warehouse import MODELS, PAIRS, commit_block, commit_profiles
+from warehouse_answers import failed_checks, queried_counts, query_rows
 
 from decaf.errors import AlreadyRunning, UnknownName, WarehouseError
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import resolve
 from warehouse.commits.lock import study_lock
 from warehouse.commits.stored import read_unit
-from warehouse.query.catalog import connect, run_query
-from warehouse.query.checks import run_checks
 from warehouse.upkeep.compaction import Extent, compact, repair_compactions
 
 EPSILONS = (0.02, 0.1, 0.3)
 
 
 @pytest.fixture(scope="module")
-def untouched(small, tmp_path_factory):
+def small(small, tmp_path_factory):
     """Two models; beside trajectories, predictions and costs, profiles at three thresholds."""
-    root = shutil.copytree(small, tmp_path_factory.mktemp("untouched") / "warehouse")
+    root = shutil.copytree(small, tmp_path_factory.mktemp("small") / "warehouse")
     for epsilon in EPSILONS[1:]:
         for number, model in enumerate(MODELS):
             commit_block(root, "s", model, epsilon, seed=number)
     return root
-
-
-@pytest.fixture
-def root(untouched, tmp_path):
-    return shutil.copytree(untouched, tmp_path / "warehouse")
 
 
 def answers(root):
@@ -39,9 +33,9 @@ def answers(root):
 
 
 @pytest.fixture(scope="module")
-def before(untouched):
+def before(small):
     """What is answered before anything is folded."""
-    return answers(untouched)
+    return answers(small)
 
 
 def own_files(root, kind="units", of=""):
@@ -118,10 +112,8 @@ def test_a_limit_makes_several_compactions(root, before):
 def test_a_withdrawn_commit_takes_the_compaction_with_it_but_no_rows(root):
     compact(root, "s")
     (root / layout.receipt("units", "s", "m-at-0.3")).unlink()
-    with connect(root) as connection:
-        count = run_query(connection, "SELECT count(*) AS n FROM stg_profiles")["n"][0].as_py()
-        assert count == (2 * len(EPSILONS) - 1) * len(PAIRS)
-        assert [r for r in run_checks(connection) if r.offending_count] == []
+    assert queried_counts(root, "profiles") == ((2 * len(EPSILONS) - 1) * len(PAIRS),)
+    assert failed_checks(root) == []
 
 
 def test_rows_are_folded_anew_from_a_compaction_that_does_not_hold(root):
@@ -137,9 +129,7 @@ def test_rows_are_folded_anew_from_a_compaction_that_does_not_hold(root):
 @pytest.mark.parametrize("is_made_again", [False, True])
 def test_what_only_an_unused_compaction_holds_is_mended(root, is_made_again):
     def profiles():
-        with connect(root, threads=1) as connection:
-            rows = run_query(connection, "FROM stg_profiles ORDER BY ALL").to_pylist()
-            return rows, [r.name for r in run_checks(connection) if r.offending_count]
+        return query_rows(root, "FROM stg_profiles ORDER BY ALL"), failed_checks(root)
 
     every_row, _ = profiles()
     left = [row for row in every_row if is_made_again or row["unit_key"] != "m-blend-at-0.3"]

@@ -4,28 +4,22 @@ import multiprocessing
 import shutil
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from faults import every_step
-from small_warehouse import PAIRS, commit_block
+from small_warehouse import PAIRS, commit_block, renamed
 from warehouse_answers import failed_checks, queried_counts, row_counts
 
 from decaf.errors import WarehouseError, WriteFailed
 from warehouse.commits import layout, receipts
 from warehouse.commits.stored import read_file, read_unit
 from warehouse.commits.writer import commit, open_root, remove_temporary_files
-from warehouse.tables.declarations import TABLES
+from warehouse.query.catalog import connect
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
 
 TABLES_OF_A_SCAN = ("trajectories", "predictions", "costs")
 KEYS = {"study": "s", "model_id": "m"}
-
-
-@pytest.fixture
-def copies(small, tmp_path):
-    return lambda number: shutil.copytree(small, tmp_path / str(number))
 
 
 def counts(root):
@@ -39,14 +33,8 @@ def queried(root):
 
 def one_more(root):
     """Rows of one more unit, of the three tables that scanning a block fills."""
-    rows = {}
-    for file in receipts.read_one(root, "units", "s", "m-scores").files:
-        stored = read_file(root, file)
-        column = "commit_key" if file.table == "costs" else "unit_key"
-        position = stored.schema.get_field_index(column)
-        keys = pa.array(["late"] * stored.num_rows)
-        rows[file.table] = stored.set_column(position, column, keys)
-    return rows
+    files = receipts.read_one(root, "units", "s", "m-scores").files
+    return {file.table: renamed(read_file(root, file), "late") for file in files}
 
 
 def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, small, monkeypatch):
@@ -57,7 +45,7 @@ def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, small,
         commit(root, "units", "s", "late", tables, model_id="m", units=("late",))
 
     names = set()
-    for root, step in every_step(monkeypatch, copies, act):
+    for root, step in every_step(monkeypatch, copies(small), act):
         is_committed = "late" in receipts.keys(root, "units", "s")
         assert counts(root) == (new if is_committed else old), step
         if (step, is_committed) not in names:
@@ -75,15 +63,10 @@ def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, small,
     assert ("within write_text", False) in names
 
 
-def test_a_compaction_killed_at_any_step_changes_no_row(copies, monkeypatch):
-    more = copies("more")
-    commit_block(more, "s", "m", 0.3)
-
-    def prepare(number):
-        return shutil.copytree(more, more.with_name(str(number)))
-
+def test_a_compaction_killed_at_any_step_changes_no_row(root, copies, monkeypatch):
+    commit_block(root, "s", "m", 0.3)
     states = set()
-    for root, step in every_step(monkeypatch, prepare, lambda root: compact(root, "s")):
+    for root, step in every_step(monkeypatch, copies(root), lambda root: compact(root, "s")):
         assert counts(root) == (6, 12, 2, 9), step
         state = len(receipts.keys(root, "compactions", "s"))
         if state not in states:
@@ -98,16 +81,11 @@ def test_a_compaction_killed_at_any_step_changes_no_row(copies, monkeypatch):
     assert states == {0, 1}
 
 
-def test_garbage_collection_killed_at_any_step_loses_no_row(copies, monkeypatch):
-    more = copies("more")
+def test_garbage_collection_killed_at_any_step_loses_no_row(root, copies, monkeypatch):
     for epsilon in (0.3, 0.5):
-        commit_block(more, "s", "m", epsilon)
-        compact(more, "s")
-
-    def prepare(number):
-        return shutil.copytree(more, more.with_name(str(number)))
-
-    steps = 0
+        commit_block(root, "s", "m", epsilon)
+        compact(root, "s")
+    prepare, steps = copies(root), 0
     for root, step in every_step(
         monkeypatch, prepare, lambda root: delete_garbage(root, 0 * GRACE)
     ):
@@ -142,8 +120,7 @@ def in_processes(*calls):
 @pytest.mark.parametrize(
     "studies", [("s", "t"), ("s", "s")], ids=["two studies", "the same commits"]
 )
-def test_two_processes_commit_at_once(copies, studies):
-    root = copies("root")
+def test_two_processes_commit_at_once(root, studies):
     in_processes(*((_commit_study, root, study, 10) for study in studies))
     for study in studies:
         assert receipts.keys(root, "units", study) >= {f"key-{key}" for key in range(10)}
@@ -159,8 +136,7 @@ def _read_until(root, stop, reads, found):
     found.put(seen)
 
 
-def test_a_reader_sees_the_same_rows_at_every_moment_of_a_compaction(copies):
-    root = copies("root")
+def test_a_reader_sees_the_same_rows_at_every_moment_of_a_compaction(root):
     commit_block(root, "s", "m", 0.3)
     context = multiprocessing.get_context("spawn")
     stop, reads, found = context.Event(), context.Semaphore(0), context.Queue()
@@ -178,28 +154,31 @@ def test_a_reader_sees_the_same_rows_at_every_moment_of_a_compaction(copies):
     reader.join()
 
 
-def test_data_without_a_receipt_and_foreign_files_are_passed_over(copies):
-    root = copies("root")
-    folder = (root / layout.table_file("trajectories", KEYS, "stray")).parent
-    pq.write_table(TABLES["trajectories"].schema.empty_table(), folder / "stray.parquet")
-    (folder / "half.parquet").write_bytes(b"PAR1")
-    (folder / "notes.txt").write_text("mine")
+def test_data_without_a_receipt_and_foreign_files_are_passed_over(root):
+    file = root / layout.table_file("trajectories", KEYS, "m-scores")
+    shutil.copy(file, file.with_name("stray.parquet"))
+    file.with_name("half.parquet").write_bytes(b"PAR1")
+    file.with_name("notes.txt").write_text("mine")
     (root / "receipts" / "units" / "s" / "notes.txt").write_text("mine")
     (root / "tables" / "foreign").mkdir()
     assert queried(root) == (6, 12, 2, 6)
     assert failed_checks(root) == []
     compact(root, "s")
     delete_garbage(root, 0 * GRACE)
-    assert (folder / "notes.txt").exists()
+    assert file.with_name("notes.txt").exists()
 
 
-@pytest.mark.parametrize("damage", ["missing", "truncated"])
-def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(copies, damage):
-    root = copies("root")
+@pytest.mark.parametrize("damage", ["missing", "truncated", "empty"])
+def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(root, damage):
     path = root / layout.table_file("trajectories", KEYS, "m-scores")
     content = path.read_bytes()
-    path.unlink() if damage == "missing" else path.write_bytes(content[:-9])
+    path.write_bytes(content[:-9] if damage == "truncated" else b"")
+    if damage == "missing":
+        path.unlink()
     assert queried(root) == (3, 12, 2, 6)
+    with connect(root) as connection:
+        lost = connection.sql("SELECT path FROM receipt_files WHERE NOT is_readable").fetchall()
+    assert lost == [(path.relative_to(root).as_posix(),)]
     assert "check_rows_match_receipts" in failed_checks(root)
     with pytest.raises(WarehouseError, match=r"m-scores.parquet is missing or damaged"):
         read_unit(root, "s", "m-scores", "m-blend", "trajectories")
@@ -208,8 +187,7 @@ def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(copies, damag
 
 
 @pytest.mark.parametrize("writer", ["commit", "compact", "open"])
-def test_a_folder_that_turned_read_only_is_said_and_read_on(copies, monkeypatch, writer):
-    root = copies("root")
+def test_a_folder_that_turned_read_only_is_said_and_read_on(root, monkeypatch, writer):
     tables = one_more(root)
     commit_block(root, "s", "m", 0.3)
 

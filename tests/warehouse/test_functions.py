@@ -161,12 +161,9 @@ def test_rank_correlations_of_lists_of_many_lengths(connection):
 def test_null_stands_where_a_sum_is_unknown(connection):
     """More results than fit one byte of the bitmap, at places that follow no pattern."""
     values = [None if place % 7 in (1, 3) else float(place) for place in range(40)]
-    found = ask(
-        connection,
-        "resampled_sums([[0], [0]], $positions, $columns)",
-        positions=[[0]] * 40,
-        columns=[[[value]] for value in values],
-    )
+    columns = [[[value]] for value in values]
+    sums = "resampled_sums([[0], [0]], $positions, $columns)"
+    found = ask(connection, sums, positions=[[0]] * 40, columns=columns)
     assert found == [[[value] * 3] for value in values]
 
 

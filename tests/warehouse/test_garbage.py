@@ -2,10 +2,9 @@ import os
 import shutil
 from datetime import timedelta
 
-import pyarrow as pa
 import pytest
-from small_warehouse import commit_block
-from warehouse_answers import failed_checks
+from small_warehouse import commit_block, renamed
+from warehouse_answers import failed_checks, query_rows
 
 from warehouse.commits import layout, receipts
 from warehouse.commits.lock import study_lock
@@ -21,22 +20,15 @@ KEYS = {"study": "s", "model_id": "m"}
 
 
 @pytest.fixture(scope="module")
-def untouched(small, tmp_path_factory):
-    root = shutil.copytree(small, tmp_path_factory.mktemp("untouched") / "warehouse")
+def small(small, tmp_path_factory):
+    root = shutil.copytree(small, tmp_path_factory.mktemp("small") / "warehouse")
     commit_block(root, "s", "m", 0.3)
     return root
 
 
-@pytest.fixture
-def root(untouched, tmp_path):
-    return shutil.copytree(untouched, tmp_path / "warehouse")
-
-
 def state(root):
-    with connect(root) as connection:
-        rows = run_query(connection, "FROM core_profiles ORDER BY ALL").to_pylist()
     assert failed_checks(root) == []
-    return rows
+    return query_rows(root, "FROM core_profiles ORDER BY ALL")
 
 
 def by_reason(found):
@@ -116,8 +108,7 @@ def test_a_replaced_compaction_goes_with_its_receipt(root):
 
 def commit_profiles(root):
     """Commit the model's profiles under one more key; its scores stay as they are."""
-    rows = read_unit(root, "s", "m-at-0.3", "m-blend-at-0.3", "profiles")
-    rows = rows.set_column(0, "unit_key", pa.array(["more"] * rows.num_rows))
+    rows = renamed(read_unit(root, "s", "m-at-0.3", "m-blend-at-0.3", "profiles"), "more")
     commit(root, "units", "s", "m-more", {"profiles": rows}, model_id="m", units=("more",))
 
 

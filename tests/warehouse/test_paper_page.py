@@ -19,22 +19,16 @@ def page_of(connection, study, folder):
 def stub():
     """A study with one table of statistics and one of estimates with intervals."""
     with open_stub(Audit()) as connection:
-        insert(
-            connection,
-            "paper_covertype_data",
-            [("demo", "abc", "e0", 120_000, 48_000, 135, True, "counts are right")],
-        )
-        insert(
-            connection,
-            "paper_covertype_matched",
-            [
-                ("demo", "all", "pairs", 12.0, 11.0, 1.0, None),
-                ("demo", "few", "pairs", 1.0, 11.0, -10.0, None),
-                ("demo", "all", "coverage", 0.32, 0.29333, 0.02667, None),
-                ("demo", "DE|CAF", "accuracy", None, 0.72727, None, "no pair"),
-                ("demo", "Abs", "accuracy", 1e-5, None, None, None),
-            ],
-        )
+        data = ("demo", "abc", "e0", 120_000, 48_000, 135, True, "counts are right")
+        insert(connection, "paper_covertype_data", [data])
+        matched = [
+            ("demo", "all", "pairs", 12.0, 11.0, 1.0, None),
+            ("demo", "few", "pairs", 1.0, 11.0, -10.0, None),
+            ("demo", "all", "coverage", 0.32, 0.29333, 0.02667, None),
+            ("demo", "DE|CAF", "accuracy", None, 0.72727, None, "no pair"),
+            ("demo", "Abs", "accuracy", 1e-5, None, None, None),
+        ]
+        insert(connection, "paper_covertype_matched", matched)
         limits = (0.8, 0.9, 0.75, 0.95)
         rho = ("demo", "inversion", "DECAF", 90, 90, 0.85, *limits, 0.98, 0.97, 0.99, -0.13, None)
         none = (None,) * 4

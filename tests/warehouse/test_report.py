@@ -2,7 +2,6 @@
 
 import re
 from collections import namedtuple
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -15,14 +14,12 @@ from warehouse.report.audit import figures
 from warehouse.report.page import write_report
 
 
-def report_of(audit: Audit, folder: Path) -> str:
-    with open_stub(audit) as connection:
-        return write_report(connection, audit.study, folder / "report.html").read_text()
-
-
 @pytest.fixture(scope="module")
 def six(tmp_path_factory):
-    return report_of(six_models(), tmp_path_factory.mktemp("six"))
+    audit = six_models()
+    with open_stub(audit) as connection:
+        path = write_report(connection, audit.study, tmp_path_factory.mktemp("six") / "r.html")
+        return path.read_text()
 
 
 @pytest.mark.parametrize(
@@ -50,11 +47,8 @@ def test_the_largest_score_has_three_significant_digits(values, decimals):
 
 
 def test_counts_shares_and_digests():
-    assert (cells.count(1234567), cells.percent(0.1234), cells.percent(None)) == (
-        "1,234,567",
-        "12.3%",
-        "–",
-    )
+    assert cells.count(1234567) == "1,234,567"
+    assert (cells.percent(0.1234), cells.percent(None)) == ("12.3%", "–")
     assert cells.digest("0123456789abcdef") == cells.Cell("0123456789ab…", hover="0123456789abcdef")
     assert cells.digest("none") == cells.Cell("none", hover="none")
 
@@ -77,28 +71,19 @@ def test_score_definition(text, words):
     assert page.score_definition(text) == words
 
 
-def test_numbers_of_one_model(tmp_path):
+def test_numbers_of_one_model(stub, report):
     audit = Audit(models=("only",), pair_types=("floor",), paths=("blend",), has_rows=False)
     where = ("demo", "only", "floor", "blend")
-    with open_stub(audit) as connection:
-        shares = (0.2, 0.5, 0.25, 0.25)
-        row = ("demo", "only", "net", 0, "floor", "blend", 1234, 0.75, 0.35, 0.2, 0.1, 0.1, 0.4)
-        insert(connection, "out_model_profiles", [row + shares])
-        bounds = (0.11, 0.29, 0.1004, 0.2996)
-        interval = (*where, "evidence", 0.2, 0.05, *bounds, 617, 500)
-        insert(connection, "out_model_intervals", [interval])
-        reader = Reader(write_report(connection, "demo", tmp_path / "r.html").read_text())
-    expected = [
-        "only",
-        "1,234",
-        "75.0%",
-        "0.350",
-        "0.200 [0.100, 0.300]",
-        "0.100",
-        "0.100",
-        "0.400",
-    ]
-    assert expected in reader.rows
+    connection = stub(audit)
+    shares = (0.2, 0.5, 0.25, 0.25)
+    row = ("demo", "only", "net", 0, "floor", "blend", 1234, 0.75, 0.35, 0.2, 0.1, 0.1, 0.4)
+    insert(connection, "out_model_profiles", [row + shares])
+    bounds = (0.11, 0.29, 0.1004, 0.2996)
+    interval = (*where, "evidence", 0.2, 0.05, *bounds, 617, 500)
+    insert(connection, "out_model_intervals", [interval])
+    reader = report(connection)
+    shown = ["only", "1,234", "75.0%", "0.350", "0.200 [0.100, 0.300]", "0.100", "0.100", "0.400"]
+    assert shown in reader.rows
     assert ["floor", "blend", "75.0%", "25.0%", "25.0%"] in reader.rows
     assert "500 replicates" in reader.text
     assert "All results of this study are on one path, blend" in reader.text
@@ -107,21 +92,15 @@ def test_numbers_of_one_model(tmp_path):
 def test_content_of_a_finished_audit(six):
     reader = Reader(six)
     assert [name for name in reader.ids if name in SECTIONS] == list(SECTIONS)
-    for words in (
-        "imagenet9-backgrounds",
-        "finished 2026-11-20 11:42 UTC",
-        "7fa3c1d2e5b84960",
-        "superclass probability (class map in_to_in9.json, classes 9)",
-        "endpoint_near_gate",
-        "2 of 24 planned blocks are not committed.",
-    ):
+    run = ("imagenet9-backgrounds", "finished 2026-11-20 11:42 UTC", "7fa3c1d2e5b84960")
+    score = "superclass probability (class map in_to_in9.json, classes 9)"
+    warnings = ("endpoint_near_gate", "2 of 24 planned blocks are not committed.")
+    titles = ("mixed_rand · blend", "mixed_same · patch_a", "Ratio of means", "Rank transfer")
+    for words in (*run, score, *warnings, *titles):
         assert words in reader.text
-    for title in ("mixed_rand · blend", "mixed_same · patch_a", "Ratio of means", "Rank transfer"):
-        assert title in reader.text
     assert ["mixed_rand", "original", "mixed_rand", "20", "10"] in reader.rows
-    assert ["mixed_rand", "blend → patch_a", "6", "0.900", "0.800", "0.700", "0.600", "0.500"] in (
-        reader.rows
-    )
+    transfer = ["0.900", "0.800", "0.700", "0.600", "0.500"]
+    assert ["mixed_rand", "blend → patch_a", "6", *transfer] in reader.rows
     assert "gone" not in reader.text
     assert any(
         row[:2] == ["mixed_same", "patch_a"] and "this run: 0.02" in row for row in reader.rows
@@ -149,14 +128,14 @@ def test_ids_are_unique(six):
     assert len(reader.ids) == len(set(reader.ids))
 
 
-def test_every_printed_query_runs_and_lists_every_model(six):
+def test_every_printed_query_runs_and_lists_every_model(stub, six):
     queries = Reader(six).queries
-    with open_stub(six_models()) as connection:
-        row_counts = [
-            len(connection.sql(statement).fetchall())
-            for query in queries
-            for statement in query.split(";")
-        ]
+    connection = stub(six_models())
+    row_counts = [
+        len(connection.sql(statement).fetchall())
+        for query in queries
+        for statement in query.split(";")
+    ]
     assert len(queries) == 9 + 4  # four tables of the paper
     assert all(row_counts)
 
@@ -164,21 +143,20 @@ def test_every_printed_query_runs_and_lists_every_model(six):
 @pytest.mark.parametrize(
     "name", ["<script>alert('x')</script>", 'a "b" & <c>', "</svg></style>", 'x opacity="0" y']
 )
-def test_names_are_text_and_never_markup(tmp_path, name):
+def test_names_are_text_and_never_markup(stub, report, name):
     audit = Audit(models=(name, "other"), paths=(name, "plain"), pair_types=(name,), study=name)
-    text = report_of(audit, tmp_path)
-    reader = Reader(text)
+    reader = report(stub(audit))
     assert "script" not in reader.tags
     assert "c" not in reader.tags
     assert re.sub(r"\s+", " ", name) in reader.text
     assert any(row and row[0].startswith(name) for row in reader.rows)
-    svg = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
+    svg = re.findall(r"<svg.*?</svg>", reader.page, re.DOTALL)
     assert len(svg) == 3
     assert all(name in "".join(ElementTree.fromstring(picture).itertext()) for picture in svg)
 
 
-def test_a_run_without_rows_says_so(tmp_path):
-    reader = Reader(report_of(Audit(has_rows=False, is_finished=False), tmp_path))
+def test_a_run_without_rows_says_so(stub, report):
+    reader = report(stub(Audit(has_rows=False, is_finished=False)))
     assert "still running: 0 of 12 blocks" in reader.text
     assert [name for name in reader.ids if name in SECTIONS] == list(SECTIONS)
     assert reader.text.count("Nothing has been committed yet") == 5
@@ -186,75 +164,73 @@ def test_a_run_without_rows_says_so(tmp_path):
     assert "svg" not in reader.tags
 
 
-def test_a_run_under_way_shows_what_it_has(tmp_path):
-    reader = Reader(report_of(Audit(is_finished=False), tmp_path))
+def test_a_run_under_way_shows_what_it_has(stub, report):
+    reader = report(stub(Audit(is_finished=False)))
     assert "still running: 3 of 12 blocks" in reader.text
     assert "This run is not finished" in reader.text
     assert "Nothing has been committed yet" not in reader.text
 
 
-def test_scored_but_not_routed_yet(tmp_path):
-    with open_stub(Audit(is_finished=False)) as connection:
-        for view in ("profiles", "intervals"):
-            connection.execute(f"DELETE FROM out_model_{view}")
-        for view in ("path_ratios", "rank_transfer"):
-            connection.execute(f"DELETE FROM out_{view}")
-        reader = Reader(write_report(connection, "demo", tmp_path / "r.html").read_text())
+def test_scored_but_not_routed_yet(stub, report):
+    connection = stub(Audit(is_finished=False))
+    for view in ("profiles", "intervals"):
+        connection.execute(f"DELETE FROM out_model_{view}")
+    for view in ("path_ratios", "rank_transfer"):
+        connection.execute(f"DELETE FROM out_{view}")
+    reader = report(connection)
     assert reader.text.count("Nothing has been committed yet") == 3
     assert "svg" not in reader.tags
 
 
-def test_models_that_never_respond(tmp_path):
-    with open_stub(Audit()) as connection:
-        zeros = "evidence = 0, contradiction = 0, fragility = 0"
-        connection.execute(
-            f"UPDATE out_model_profiles SET {zeros}, abs_response = 0, endpoint_magnitude = 0,"
-            "contradiction_frac = NULL, fragility_frac = NULL"
-        )
-        connection.execute(f"UPDATE out_mean_trajectories SET {zeros}")
-        connection.execute("UPDATE out_path_ratios SET mean_a = 0, mean_b = 0, ratio = NULL")
-        reader = Reader(write_report(connection, "demo", tmp_path / "r.html").read_text())
+def test_models_that_never_respond(stub, report):
+    connection = stub(Audit())
+    zeros = "evidence = 0, contradiction = 0, fragility = 0"
+    connection.execute(
+        f"UPDATE out_model_profiles SET {zeros}, abs_response = 0, endpoint_magnitude = 0,"
+        "contradiction_frac = NULL, fragility_frac = NULL"
+    )
+    connection.execute(f"UPDATE out_mean_trajectories SET {zeros}")
+    connection.execute("UPDATE out_path_ratios SET mean_a = 0, mean_b = 0, ratio = NULL")
+    reader = report(connection)
     assert any(row[:2] == ["mixed_same", "blend"] and row[3:] == ["–", "–"] for row in reader.rows)
     assert ["mixed_same", "blend → patch_a", "3", *["– 0.000 → 0.000"] * 5] in reader.rows
 
 
-def test_a_path_that_one_pair_type_lacks(tmp_path):
-    with open_stub(Audit()) as connection:
-        connection.execute(
-            "DELETE FROM out_model_profiles WHERE pair_type = 'mixed_same' AND path = 'patch_a'"
-        )
-        reader = Reader(write_report(connection, "demo", tmp_path / "r.html").read_text())
+def test_a_path_that_one_pair_type_lacks(stub, report):
+    connection = stub(Audit())
+    connection.execute(
+        "DELETE FROM out_model_profiles WHERE pair_type = 'mixed_same' AND path = 'patch_a'"
+    )
+    reader = report(connection)
     assert "mixed_same · blend" in reader.text
     assert "mixed_same · patch_a" not in reader.text
 
 
-def test_one_model_has_no_rank_transfer_and_the_reason_is_given(tmp_path):
-    reader = Reader(report_of(Audit(models=("only",)), tmp_path))
+def test_one_model_has_no_rank_transfer_and_the_reason_is_given(stub, report):
+    reader = report(stub(Audit(models=("only",))))
     assert "undefined: fewer than two models." in reader.text
     assert ["mixed_same", "blend → patch_a", "1", *["–"] * 5] in reader.rows
     assert not any(row[0] == "All models" for row in reader.rows)
 
 
-def test_without_predictions_and_warnings(tmp_path):
-    reader = Reader(report_of(Audit(has_predictions=False), tmp_path))
+def test_without_predictions_and_warnings(stub, report):
+    reader = report(stub(Audit(has_predictions=False)))
     assert "No class predictions are stored, so no accuracy is shown." in reader.text
     assert "None." in reader.text
 
 
-def test_seventy_two_models_fit(tmp_path):
-    text = report_of(many_models(72), tmp_path)
-    assert len(text.encode()) < page.MAX_BYTES == 2_000_000
-    reader = Reader(text)
+def test_seventy_two_models_fit(stub, report):
+    reader = report(stub(many_models(72)))
+    assert len(reader.page.encode()) < page.MAX_BYTES == 2_000_000
     assert reader.text.count("The 12 of 72 models with the largest contradiction.") == 2
     assert sum(row[0] == "vit_variant_068.fb_in22k_ft_in1k" for row in reader.rows) == 6
     assert "To stay small" not in reader.text
 
 
-def test_a_page_that_is_too_large_leaves_out_models(tmp_path, monkeypatch):
+def test_a_page_that_is_too_large_leaves_out_models(stub, report, monkeypatch):
     monkeypatch.setattr(page, "MAX_BYTES", 200_000)
-    text = report_of(many_models(24, paths=("blend", "patch_a")), tmp_path)
-    assert len(text.encode()) <= 200_000
-    reader = Reader(text)
+    reader = report(stub(many_models(24, paths=("blend", "patch_a"))))
+    assert len(reader.page.encode()) <= 200_000
     shown = int(re.search(r"first (\d+) of 24 models", reader.text)[1])
     profiles = [row for row in reader.rows if len(row) == 8 and "_variant_" in row[0]]
     assert len(profiles) == 4 * shown
@@ -262,31 +238,34 @@ def test_a_page_that_is_too_large_leaves_out_models(tmp_path, monkeypatch):
     assert any(row[:3] == ["All models", "96", "960"] for row in reader.rows)
 
 
-def test_a_page_that_can_never_fit_is_refused(tmp_path, monkeypatch):
+def test_a_page_that_can_never_fit_is_refused(stub, tmp_path, monkeypatch):
     monkeypatch.setattr(page, "MAX_BYTES", 5_000)
-    with open_stub(Audit()) as connection, pytest.raises(WriteFailed, match="at most 5,000"):
+    connection = stub(Audit())
+    with pytest.raises(WriteFailed, match="at most 5,000"):
         write_report(connection, "demo", tmp_path / "r.html")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_unknown_study_is_named_with_the_nearest(tmp_path):
-    with open_stub(Audit()) as connection, pytest.raises(UnknownName, match="mean 'demo'"):
+def test_an_unknown_study_is_named_with_the_nearest(stub, tmp_path):
+    connection = stub(Audit())
+    with pytest.raises(UnknownName, match="mean 'demo'"):
         write_report(connection, "dmeo", tmp_path / "r.html")
 
 
-def test_the_file_is_replaced_whole(tmp_path):
+def test_the_file_is_replaced_whole(stub, tmp_path):
     target = tmp_path / "deep" / "r.html"
-    with open_stub(Audit()) as connection:
-        assert write_report(connection, "demo", target) == target
-        target.write_text("old")
-        write_report(connection, "demo", target)
+    connection = stub(Audit())
+    assert write_report(connection, "demo", target) == target
+    target.write_text("old")
+    write_report(connection, "demo", target)
     assert target.read_text().startswith("<!DOCTYPE html>")
     assert list(target.parent.iterdir()) == [target]
 
 
-def test_a_folder_that_cannot_be_written(tmp_path):
+def test_a_folder_that_cannot_be_written(stub, tmp_path):
     (tmp_path / "file").write_text("")
-    with open_stub(Audit()) as connection, pytest.raises(WriteFailed, match="choose another"):
+    connection = stub(Audit())
+    with pytest.raises(WriteFailed, match="choose another"):
         write_report(connection, "demo", tmp_path / "file" / "r.html")
 
 

@@ -20,16 +20,8 @@ AUDITS = {
     "one": Audit(models=("<b>only</b>",), paths=("blend",), has_predictions=False),
     "empty": Audit(has_rows=False, is_finished=False),
 }
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--window-size=1200,900",
-)
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync")
+FLAGS += ("--disable-background-networking", "--disable-component-update", "--window-size=1200,900")
 
 pytestmark = pytest.mark.slow
 

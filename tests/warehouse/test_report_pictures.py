@@ -4,25 +4,20 @@ import itertools
 import re
 
 import pytest
-from report_reader import Reader
-from stub_audit import insert, many_models, open_stub, six_models
+from stub_audit import insert, many_models, six_models
 
 from warehouse.report.audit.facts import read_facts
 from warehouse.report.audit.figures import NAMES
-from warehouse.report.page import write_report
 from warehouse.report.paper import benchmark_figures, protocol_figures
 from warehouse.report.paper.reading import read_paper
 
-
-def report_of(connection, audit, folder):
-    return Reader(write_report(connection, audit.study, folder / "r.html").read_text())
+SIX, MANY = six_models(), many_models(3)
 
 
-def test_pictures_show_every_order_component_and_epsilon():
-    audit = many_models(3)
-    with open_stub(audit) as connection:
-        paper = read_paper(connection, audit.study)
-        profiles = read_facts(connection, audit.study).profiles
+def test_pictures_show_every_order_component_and_epsilon(stub):
+    connection = stub(MANY)
+    paper = read_paper(connection, MANY.study)
+    profiles = read_facts(connection, MANY.study).profiles
     protocol = protocol_figures.protocol_pictures(paper)
     # Rank transfer is undefined here, so that there is nothing to draw.
     assert [picture.title.partition(":")[0] for picture in protocol] == ["mixed_same", "mixed_rand"]
@@ -47,19 +42,16 @@ def test_pictures_show_every_order_component_and_epsilon():
 LIMITS = (0.85, 0.95, 0.84, 0.96)
 
 
-def filled_benchmark(connection, study):
+@pytest.fixture
+def filled(stub):
     """Rows of every table of the benchmark: two methods, one of them undefined for fragility."""
+    connection, study = stub(SIX), SIX.study
     numbers = (0.9, *LIMITS, None, None, None)
     missing = (*[None] * 7, "no positive unit")
     compared = (0.9, *LIMITS, 0.93, 0.9 - 0.93, None)
+    undefined = {("M", "fragility"): missing}
     semantics = [
-        (
-            study,
-            method,
-            label,
-            "auroc",
-            *(missing if (method, label) == ("M", "fragility") else compared),
-        )
+        (study, method, label, "auroc", *undefined.get((method, label), compared))
         for method in ("DECAF", "M")
         for label in ("evidence", "fragility")
     ]
@@ -88,14 +80,12 @@ def filled_benchmark(connection, study):
         (study, "smooth_grad", True, False, "backward_per_image", 16.0, 16.0, 0.0, None),
     ]
     insert(connection, "paper_imagenet9_calls", calls)
+    return connection
 
 
-def test_the_benchmark_has_a_picture_of_every_figure(tmp_path):
-    audit = six_models()
-    with open_stub(audit) as connection:
-        filled_benchmark(connection, audit.study)
-        paper = read_paper(connection, audit.study)
-        reader = report_of(connection, audit, tmp_path)
+def test_the_benchmark_has_a_picture_of_every_figure(filled, report):
+    paper = read_paper(filled, SIX.study)
+    reader = report(filled)
     pictures = benchmark_figures.benchmark_pictures(paper)
     semantics, roles, bins, families, calls = (picture.svg for picture in pictures)
     assert semantics.count(">0.90<") == 3, "the undefined one is not drawn"
@@ -114,15 +104,12 @@ HOLLOW = "Hollow diamonds are the paper's values."
 
 
 @pytest.mark.parametrize("is_official", [True, False])
-def test_values_of_the_paper_are_marked_where_they_compare(tmp_path, is_official):
+def test_values_of_the_paper_are_marked_where_they_compare(filled, report, is_official):
     """What a method takes of a model does not depend on the photos: always marked."""
-    audit = six_models()
-    with open_stub(audit) as connection:
-        filled_benchmark(connection, audit.study)
-        connection.execute("UPDATE paper_imagenet9_data SET is_official = ?", [is_official])
-        paper = read_paper(connection, audit.study)
-        profiles = read_facts(connection, audit.study).profiles
-        reader = report_of(connection, audit, tmp_path)
+    filled.execute("UPDATE paper_imagenet9_data SET is_official = ?", [is_official])
+    paper = read_paper(filled, SIX.study)
+    profiles = read_facts(filled, SIX.study).profiles
+    reader = report(filled)
     semantics, roles, bins, families, calls = benchmark_figures.benchmark_pictures(paper)
     (protocol, *_) = protocol_figures.protocol_pictures(paper)
     orders = protocol_figures.order_pictures(paper, profiles)
@@ -150,14 +137,11 @@ def test_values_of_the_paper_are_marked_where_they_compare(tmp_path, is_official
     assert HOLLOW in reader.text
 
 
-def test_the_official_benchmark_is_not_the_official_scan(tmp_path):
-    audit = six_models()
-    with open_stub(audit) as connection:
-        filled_benchmark(connection, audit.study)
-        official = "UPDATE paper_imagenet9_data SET is_official = true, subject = 'benchmark'"
-        connection.execute(official)
-        paper = read_paper(connection, audit.study)
-        reader = report_of(connection, audit, tmp_path)
+def test_the_official_benchmark_is_not_the_official_scan(filled, report):
+    official = "UPDATE paper_imagenet9_data SET is_official = true, subject = 'benchmark'"
+    filled.execute(official)
+    paper = read_paper(filled, SIX.study)
+    reader = report(filled)
     assert MARK in benchmark_figures.benchmark_pictures(paper)[0].svg
     protocol = protocol_figures.protocol_pictures(paper)[0]
     assert protocol.title.endswith("(the paper's figure 4a, on other data)")
@@ -166,11 +150,10 @@ def test_the_official_benchmark_is_not_the_official_scan(tmp_path):
     assert any(row[-2:] == ["0.930", "-0.0300"] for row in reader.rows)
 
 
-def test_values_are_written_above_their_intervals():
+def test_values_are_written_above_their_intervals(stub):
     """On a rim: the dashed line at 1, or the next bar's interval, would cross the digits."""
     audit = many_models(2, ("blend", "patch_a", "patch_b", "patch_c", "patch_d"))
-    with open_stub(audit) as connection:
-        rows = read_paper(connection, audit.study).table("paper_imagenet9_protocol")
+    rows = read_paper(stub(audit), audit.study).table("paper_imagenet9_protocol")
     own = [row for row in rows if row.of["pair_type"] == "mixed_rand"]
     svg = protocol_figures.metric_bars([row for row in own if row.of["metric"] in NAMES], "x", 1.0)
     written = re.findall(
@@ -187,31 +170,24 @@ def test_values_are_written_above_their_intervals():
     assert min(b - a for a, b in itertools.pairwise(places)) > 40, "they have room"
 
 
-def test_values_of_the_paper_are_not_marked_where_nothing_is_known_of_the_data():
-    audit = six_models()
-    with open_stub(audit) as connection:
-        paper = read_paper(connection, audit.study)
+def test_values_of_the_paper_are_not_marked_where_nothing_is_known_of_the_data(stub):
+    paper = read_paper(stub(SIX), SIX.study)
     paper = paper._replace(data=None)
     picture = protocol_figures.protocol_pictures(paper)[0]
     assert "figure 4a, on data of which nothing is known)" in picture.title
     assert MARK not in picture.svg
 
 
-def test_a_line_stands_where_bins_cannot_be_drawn(tmp_path):
-    audit = six_models()
-    with open_stub(audit) as connection:
-        filled_benchmark(connection, audit.study)
-        connection.execute("UPDATE paper_imagenet9_bins SET estimate = NULL")
-        paper = read_paper(connection, audit.study)
-        reader = report_of(connection, audit, tmp_path)
+def test_a_line_stands_where_bins_cannot_be_drawn(filled, report):
+    filled.execute("UPDATE paper_imagenet9_bins SET estimate = NULL")
+    paper = read_paper(filled, SIX.study)
+    reader = report(filled)
     bins = benchmark_figures.benchmark_pictures(paper)[2]
     assert (bins.svg, "figure 3c" in bins.title) == ("", True)
     assert f"{bins.title} {bins.note}" in reader.text
     assert bins.note == "Not drawn: no bin has all three behaviours, present and absent."
 
 
-def test_a_study_without_a_benchmark_has_no_picture_of_one():
-    audit = six_models()
-    with open_stub(audit) as connection:
-        paper = read_paper(connection, audit.study)
+def test_a_study_without_a_benchmark_has_no_picture_of_one(stub):
+    paper = read_paper(stub(SIX), SIX.study)
     assert benchmark_figures.benchmark_pictures(paper) == []

@@ -1,18 +1,11 @@
 """The report over the real views: every column is there, and a small warehouse gives a page."""
 
-from pathlib import Path
+from datetime import timedelta
 
-import numpy as np
 import pytest
-from planned_units import (
-    block_units,
-    commit_profiles,
-    commit_rows,
-    commit_run,
-    commit_scores,
-    cost_row,
-)
+from planned_units import STARTED, block_units, commit_run
 from report_reader import SECTIONS, Reader
+from scenes_warehouse import EPSILON, GRID, MODELS, PATHS, STUDY, scenes_warehouse
 from stub_audit import Audit, open_stub
 
 from decaf.errors import UnknownName
@@ -20,9 +13,6 @@ from warehouse.commits.writer import open_root
 from warehouse.query import catalog
 from warehouse.report.audit import facts
 from warehouse.report.page import write_report
-
-PATHS = {"blend": 4, "patch_a": 4}
-"""Trajectories of a block by path."""
 
 PARTS = [part for part in facts.Facts._fields if part != "study"]
 
@@ -39,58 +29,29 @@ def test_queries_have_the_same_columns_over_stub_tables_and_real_views(tmp_path)
             write_report(connection, "demo", tmp_path / "r.html")
 
 
-def test_report_of_a_small_warehouse(tmp_path):
-    root = open_root(tmp_path / "warehouse")
-    _commit_audit(root)
+def test_report_of_a_run_under_way(tmp_path):
+    """The run after the newest has a second block of each model that is not done."""
+    root = scenes_warehouse(tmp_path / "warehouse")
+    counts, day = dict.fromkeys(PATHS, 8), timedelta(days=1)
+    units = [
+        unit
+        for model in MODELS
+        for block, key in enumerate((model, f"{model}-later"))
+        for unit in block_units(model, key, EPSILON, counts, block)
+    ]
+    run = {"run_id": "later", "epsilon": EPSILON, "started_at": STARTED + day}
+    models = [{"model_id": model} for model in MODELS]
+    commit_run(root, STUDY, run, units, models, [{"path": path, "t": GRID} for path in PATHS])
     with catalog.connect(root) as connection:
-        text = write_report(connection, "tiny", tmp_path / "r.html").read_text()
-        abs_response = connection.sql(
-            "SELECT abs_response FROM out_model_profiles WHERE model_id = 'm0' AND path = 'blend'"
-        ).fetchall()[0][0]
+        text = write_report(connection, STUDY, tmp_path / "r.html").read_text()
+        expected = connection.sql(
+            "SELECT model_id, abs_response FROM out_model_profiles"
+        ).fetchall()
     reader = Reader(text)
-    row = next(row for row in reader.rows if row[0] == "m0" and len(row) == 8)
-    assert row[1] == "4"
-    assert row[-1].startswith(f"{abs_response:.3f} [")
+    rows = [row for row in reader.rows if row[0] in MODELS and len(row) == 8]
+    assert {row[1] for row in rows} == {"4"}
+    shown = sorted((row[0], row[-1].partition(" [")[0]) for row in rows)
+    assert shown == sorted((model, f"{response:.3f}") for model, response in expected)
     assert "still running: 2 of 4 blocks" in reader.text
     assert "missing_blocks" in reader.text
     assert set(SECTIONS) <= set(reader.ids)
-
-
-def _commit_audit(root: Path) -> None:
-    """Two models on four pairs and two paths; each model has a second block that is not done."""
-    random = np.random.default_rng(3)
-    pairs = [
-        {"pairs_digest": "digest", "pair_id": f"p{place}", "source_id": f"s{place // 2}"}
-        | {"pair_type": "floor", "class_id": 0, "split": "test"}
-        | {"plus_image": f"p{place}+", "plus_variant": "a"}
-        | {"minus_image": f"p{place}-", "minus_variant": "b"}
-        for place in range(4)
-    ]
-    commit_rows(root, "pairs", "tiny", "digest", {"pairs": pairs})
-    models = ("m0", "m1")
-    units = [
-        unit
-        for model in models
-        for block in range(2)
-        for unit in block_units(model, f"{model}-{block}", 0.02, PATHS, block)
-    ]
-    run = {"run_id": "run", "epsilon": 0.02, "pairs_digest": "digest"}
-    run |= {"score": '{"kind": "class_probability"}'}
-    commit_run(root, "tiny", run, units, [{"model_id": model} for model in models], [])
-    for model in models:
-        _commit_block(root, model, random)
-
-
-def _commit_block(root: Path, model: str, random: np.random.Generator) -> None:
-    keys = [
-        {"unit_key": f"{model}-0-{path}", "pair_id": f"p{place}", "path": path, "repetition": 0}
-        for place in range(4)
-        for path in PATHS
-    ]
-    grid = np.linspace(0, 1, 5)
-    q = random.uniform(0, 1, (2, len(keys), 5))
-    q[1, :, 0] = q[0, :, 0]
-    cost = cost_row(model, 4, 60, 80, batch_size=16, wall_seconds=1.5, peak_memory_bytes=2**30)
-    clean = f"{model}-0-clean"
-    commit_scores(root, "tiny", model, model, keys, list(grid), q, {"costs": [cost]}, [clean])
-    commit_profiles(root, "tiny", f"{model}-at-0.02", model, keys, grid, q, 0.02)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from old_runs_warehouse import add_model, add_reaudit, add_run, three_runs
 from small_warehouse import PAIRS
-from warehouse_answers import failed_checks, rows_by_table, rows_of
+from warehouse_answers import failed_checks, query_rows, rows_by_table, rows_of
 
 from decaf.errors import UnknownName, WarehouseError
 from warehouse import storage
@@ -25,16 +25,10 @@ from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
 from warehouse.upkeep.retention import Keep, find_withdrawals, kept_runs, withdraw
 
 NOW = timedelta(0)
+MADE = ("scores", "at-0.02", "measured", "lime")
 ONLY_OLD = {
-    "units/a-scores",
-    "units/b-scores",
-    "units/a-at-0.02",
-    "units/b-at-0.02",
     "units/c-at-0.02",
-    "units/a-measured",
-    "units/b-measured",
-    "units/a-lime",
-    "units/b-lime",
+    *(f"units/{model}-{made}" for model in "ab" for made in MADE),
     *(f"{kind}/{run}" for kind in ("runs", "outcomes") for run in ("r1", "r2")),
     *(f"units/{run}-matched" for run in ("r1", "r2")),
 }
@@ -105,15 +99,9 @@ def test_as_many_runs_stay_as_there_are(root):
     for keep in (Keep(3), Keep(300), Keep(age=timedelta(days=9999))):
         assert find_withdrawals(root, keep) == withdraw(root, keep) == []
     (found,) = find_withdrawals(root, Keep(2))
-    assert {receipt.name for receipt in found.commits} == {
-        "units/a-scores",
-        "units/a-at-0.02",
-        "units/a-measured",
-        "units/a-lime",
-        "runs/r1",
-        "outcomes/r1",
-        "units/r1-matched",
-    }
+    of_a = {f"units/a-{made}" for made in MADE}
+    of_r1 = {"runs/r1", "outcomes/r1", "units/r1-matched"}
+    assert {receipt.name for receipt in found.commits} == of_a | of_r1
 
 
 def test_open_readers_and_the_grace_period(root):
@@ -124,8 +112,7 @@ def test_open_readers_and_the_grace_period(root):
         withdraw(root, Keep(1))
         delete_garbage(root)
         assert run_query(reader, query).to_pylist() == before
-    with connect(root, threads=1) as reader:
-        assert run_query(reader, query).num_rows == 2 * len(PAIRS)
+    assert len(query_rows(root, query)) == 2 * len(PAIRS)
 
 
 def test_scores_that_are_wanted_again_are_made_again_and_stay(root):
@@ -157,12 +144,8 @@ def test_pairs_of_a_kept_run_stay(tmp_path):
     root = three_runs(tmp_path / "warehouse", run_ids=["r1"])
     add_run(root, "s", "later", ("a", "b"), 0.02, 5, digest="others")
     (found,) = find_withdrawals(root, Keep(1))
-    assert {receipt.name for receipt in found.commits} == {
-        "runs/r1",
-        "outcomes/r1",
-        "units/r1-matched",
-        "pairs/pairs",
-    }
+    of_r1 = {"runs/r1", "outcomes/r1", "units/r1-matched", "pairs/pairs"}
+    assert {receipt.name for receipt in found.commits} == of_r1
 
 
 def test_the_newest_finished_run_stays_when_later_ones_were_stopped(tmp_path):
@@ -184,19 +167,17 @@ def test_what_re_audits_compare_stays(three, tmp_path):
     add_reaudit(root, "s", "third", "r3", 3, {"net": ("c", "second")})
     columns = "entry, version, run_id, run_before, model_before, reason"
     query = f"SELECT {columns} FROM core_entry_versions WHERE is_newest"
-    with connect(root, threads=1) as connection:
-        before = run_query(connection, query).to_pylist()
+    before = query_rows(root, query)
     (found,) = withdraw(root, Keep(1))
     assert [run.run_id for run in found.runs] == ["r1"]
     gone = {f"{kind}/first" for kind in ("reaudits", "verdicts", "alerts")}
     assert {r.name for r in found.commits if r.name.endswith("/first")} == gone
-    with connect(root, threads=1) as connection:
-        assert run_query(connection, query).to_pylist() == before
-        versions = "SELECT reaudit_id, run_before FROM core_entry_versions ORDER BY ALL"
-        assert run_query(connection, versions).to_pylist() == [
-            {"reaudit_id": "second", "run_before": None},
-            {"reaudit_id": "third", "run_before": "r2"},
-        ]
+    assert query_rows(root, query) == before
+    versions = "SELECT reaudit_id, run_before FROM core_entry_versions ORDER BY ALL"
+    assert query_rows(root, versions) == [
+        {"reaudit_id": "second", "run_before": None},
+        {"reaudit_id": "third", "run_before": "r2"},
+    ]
     assert failed_checks(root) == []
     assert withdraw(root, Keep(1)) == []
 
@@ -210,13 +191,10 @@ def two(tmp_path_factory):
     return root
 
 
-def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, tmp_path, monkeypatch):
-    def prepare(number):
-        return shutil.copytree(two, tmp_path / str(number))
-
+def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, copies, monkeypatch):
     whole, seen, steps = rows_by_table(two), set(), 0
     left = {"trajectories": 2 * len(PAIRS), "profiles": 2 * len(PAIRS), "runs": 1, "run_units": 11}
-    for root, step in every_change(monkeypatch, prepare, lambda root: withdraw(root, Keep(1))):
+    for root, step in every_change(monkeypatch, copies(two), lambda root: withdraw(root, Keep(1))):
         is_gone = bool(receipts.keys(root, "withdrawals", "s"))
         found = rows_by_table(root)
         assert found == whole or is_gone, step
@@ -239,15 +217,15 @@ def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, tmp_path, monkeypat
     assert (seen, steps) == ({("publish", False), ("delete", True)}, 18)
 
 
-def test_collection_after_a_withdrawal_killed_at_any_step_loses_no_row(two, tmp_path, monkeypatch):
-    before = shutil.copytree(two, tmp_path / "before")
+def test_collection_after_a_withdrawal_killed_at_any_step_loses_no_row(two, copies, monkeypatch):
+    before = copies(two)("before")
     withdraw(before, Keep(1))
     kept = rows_by_table(before)
 
-    def prepare(number):
-        return shutil.copytree(before, tmp_path / str(number))
+    def act(root):
+        delete_garbage(root, NOW)
 
-    for root, step in every_change(monkeypatch, prepare, lambda root: delete_garbage(root, NOW)):
+    for root, step in every_change(monkeypatch, copies(before), act):
         assert rows_by_table(root) == kept, step
         assert names(root) & ONLY_OLD == set(), step
         shutil.rmtree(root)

@@ -1,13 +1,13 @@
 """What a warehouse holds on disk and what its scores cost, against the files themselves."""
 
 import io
-import shutil
 from statistics import median
 
 import pytest
 from rich.console import Console
 from scenes_warehouse import MODELS, scenes_warehouse
 from small_warehouse import commit_block, small_warehouse
+from warehouse_answers import query_rows
 
 from flows.commands import display
 from warehouse.commits.current import FOLDED_KINDS
@@ -17,19 +17,12 @@ from warehouse.upkeep.compaction import compact
 
 
 @pytest.fixture(scope="module")
-def untouched(tmp_path_factory):
-    return scenes_warehouse(tmp_path_factory.mktemp("untouched") / "warehouse")
-
-
-@pytest.fixture
-def root(untouched, tmp_path):
-    return shutil.copytree(untouched, tmp_path / "warehouse")
+def small(tmp_path_factory):
+    return scenes_warehouse(tmp_path_factory.mktemp("small") / "warehouse")
 
 
 def storage(root):
-    with connect(root) as connection:
-        rows = connection.sql("FROM out_storage").to_arrow_table().to_pylist()
-    return {row["table_name"]: row for row in rows}
+    return {row["table_name"]: row for row in query_rows(root, "FROM out_storage")}
 
 
 def said(root, study=None):

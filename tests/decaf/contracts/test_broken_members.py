@@ -226,16 +226,10 @@ def by_position(self, block, inputs, grid):
 SAME = Input("a", "a", "one", ""), Input("b", "b", "one", "")
 ITSELF = (Pair("p", "s", "any", 0, "all", 0, 0),)
 ASTRAY = (Pair("p", "s", "any", 0, "all", 0, 7),)
+BARE = {"__annotations__": {"adapter": Literal["x"], "n": int}, "n": 3, "__doc__": "X."}
 BROKEN = {
     "no docstring": (changed(Pairs, __doc__=None), "has no docstring"),
-    "bare settings": (
-        type(Pairs)(
-            "X",
-            (Pairs,),
-            {"__annotations__": {"adapter": Literal["x"], "n": int}, "n": 3, "__doc__": "X."},
-        ),
-        "settings without a description: n",
-    ),
+    "bare settings": (type(Pairs)("X", (Pairs,), BARE), "settings without a description: n"),
     "can be changed": (changed(Sum, model_config=ConfigDict(frozen=False)), "can be changed"),
     "no example": (
         type(Sum)("X", (Sum,), {"__annotations__": {"n": int}, "n": Field(), "__doc__": "X."}),

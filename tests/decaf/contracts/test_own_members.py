@@ -26,11 +26,9 @@ FIXTURES = {
     "superclass_probability": "class_map",
 }
 FED = {"input_size": 32, "mean": [0.5], "std": [0.5]}
+GATE = {"mechanism": "gate", "strength": 0.75}
 SETTINGS = {
-    "covertype_classifier": {
-        **{"classifier": "xgboost", "mechanism": "gate", "strength": 0.75},
-        "seed": 1,
-    },
+    "covertype_classifier": {"classifier": "xgboost", **GATE, "seed": 1},
     "endpoints": {"endpoints": [{**MODEL, "url": "http://127.0.0.1:1", "output": "logits"}]},
     "gaussian": {"seeds": [1]},
     "imagenet9_fine_tune": {"root": "photos", "regime": "original", "seed": 1, "pretrained": "x"},

@@ -56,18 +56,14 @@ def test_a_shipped_map_is_no_file_of_that_name(tmp_path, monkeypatch):
 
 
 def study(root, name="imagenet9"):
+    model = {"source": "function", "id": "one", "family": "any", "function": "any:one"}
     return Study(
         study="try",
         data={"adapter": "imagenet9", "root": str(root)},
-        models=[
-            {
-                "source": "function", "id": "one", "family": "any", "function": "any:one",
-                "output": "logits",
-            }
-        ],
+        models=[model | {"output": "logits"}],
         score={"kind": "superclass_probability", "class_map": str(name)},
         paths={"blend": {"kind": "blend"}},
-    )  # fmt: skip
+    )
 
 
 def test_the_map_beside_the_data_comes_before_the_shipped_one(tmp_path):
@@ -98,17 +94,24 @@ def test_a_file_called_as_the_official_one_maps_all_outputs(tmp_path):
     assert class_map(own, 9) == IMAGENET9.mapping[:999]
 
 
-@pytest.mark.parametrize("value", ["0.9", "1.0", "true", '"1"', "null", "[1]", "{}"])
-def test_nothing_is_rounded_or_read_as_a_number(tmp_path, value):
-    (tmp_path / "map.json").write_text(f'{{"0": 0, "1": {value}}}')
-    with pytest.raises(DataError, match=r'not an object of whole numbers: it has "1": '):
-        class_map(tmp_path / "map.json", 2)
+NO_WHOLE_NUMBER = r'not an object of whole numbers: it has "1": '
 
 
-@pytest.mark.parametrize("text", ['{"0": 0, "1": 1, "0": 1}', '{"0": 0, "1": 1, "00": 0}'])
-def test_an_output_that_is_mapped_twice_is_an_error(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *(
+            (f'{{"0": 0, "1": {value}}}', NO_WHOLE_NUMBER)
+            for value in ("0.9", "1.0", "true", '"1"', "null", "[1]", "{}")
+        ),
+        ('{"0": 0, "1": 1, "0": 1}', "maps output 0 twice"),
+        ('{"0": 0, "1": 1, "00": 0}', "maps output 0 twice"),
+        ("{0: 1}", r"map\.json is not JSON"),
+    ],
+)
+def test_a_text_that_is_no_map_says_why(tmp_path, text, message):
     (tmp_path / "map.json").write_text(text)
-    with pytest.raises(DataError, match="maps output 0 twice"):
+    with pytest.raises(DataError, match=message):
         class_map(tmp_path / "map.json", 2)
 
 
@@ -121,6 +124,10 @@ def test_an_output_that_is_mapped_twice_is_an_error(tmp_path, text):
         ({"dog": 0}, "not an object of whole numbers"),
         ({"0": 0, "-1": 1}, "not an object of whole numbers"),
         ([0, 1], "not an object of whole numbers"),
+        (["dog"], "not an object of whole numbers"),
+        ({"0": "dog"}, "not an object of whole numbers"),
+        ({"0": 0}, "never mapped to: 1; no superclass: none"),
+        ({"0": 0, "2": 1}, "2 outputs and none is called 1; expected 0 to 1"),
         (7, "not an object of whole numbers"),
         ({}, "never mapped to: 0, 1"),
     ],
@@ -130,17 +137,13 @@ def test_a_map_that_does_not_fit_says_why(tmp_path, mapping, message):
         class_map(written(tmp_path, mapping), 2)
 
 
-def test_a_shipped_map_has_its_own_number_of_superclasses():
-    with pytest.raises(DataError, match=r"class map imagenet9 .*never mapped to: 9;"):
-        class_map(Path("imagenet9"), 10)
-
-
-def test_a_map_that_is_no_json_says_so(tmp_path):
-    (tmp_path / "map.json").write_text("{0: 1}")
-    with pytest.raises(DataError, match=r"map\.json is not JSON"):
-        class_map(tmp_path / "map.json", 2)
-
-
-def test_a_map_that_is_not_there_names_the_shipped_one(tmp_path):
-    with pytest.raises(DataError, match=r"No such file.*did you mean 'imagenet9'"):
-        class_map(Path("imagenet-9"), 9)
+@pytest.mark.parametrize(
+    ("name", "classes", "message"),
+    [
+        ("imagenet9", 10, r"class map imagenet9 .*never mapped to: 9;"),
+        ("imagenet-9", 9, r"No such file.*did you mean 'imagenet9'"),
+    ],
+)
+def test_a_shipped_map_has_its_name_and_its_number_of_superclasses(name, classes, message):
+    with pytest.raises(DataError, match=message):
+        class_map(Path(name), classes)

@@ -199,15 +199,14 @@ def test_gradients_on_the_way_add_up_to_the_difference(seed, steps):
     torch.testing.assert_close(found.sum(dim=(1, 2, 3)), expected, rtol=1e-5, atol=0)
 
 
+CELL = (3, 7, 8)
+
+
 @pytest.mark.parametrize(
     ("method", "oracle", "options"),
     [
         (SmoothGrad(samples=5, std=1e-12), "Saliency", {"abs": False}),
-        (
-            Occlusion(grid=2),
-            "Occlusion",
-            {"sliding_window_shapes": (3, 7, 8), "strides": (3, 7, 8)},
-        ),
+        (Occlusion(grid=2), "Occlusion", {"sliding_window_shapes": CELL, "strides": CELL}),
     ],
 )
 def test_captum_says_the_same(method, oracle, options):

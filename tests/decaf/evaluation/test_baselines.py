@@ -60,6 +60,17 @@ def score(found, name="score"):
     return found[name].score
 
 
+class Constant:
+    """A classifier with one answer, which keeps the rows that it was asked."""
+
+    def __init__(self, probability):
+        self.probability, self.seen = probability, []
+
+    def predict_proba(self, rows):
+        self.seen.append(rows)
+        return np.tile([1 - self.probability, self.probability], (len(rows), 1))
+
+
 class TestWhatAllShare:
     def test_every_method_is_on_the_page_of_covertype_with_its_components(self):
         page = (Path(__file__).parents[3] / "docs" / "studies" / "covertype.md").read_text()
@@ -113,11 +124,7 @@ class TestWhatAllShare:
         def answer(rows):
             return np.where(rows[:, FACTOR] > 0, wrong, 0.5)
 
-        class Refitted:
-            def predict_proba(self, rows):
-                return np.full((len(rows), 2), 0.5)
-
-        made = subject(answer, inputs, label, estimator=object(), refit=Refitted)
+        made = subject(answer, inputs, label, object(), refit=lambda: Constant(0.5))
         found = method(kind=kind_of(method)).measure(made)
         assert found.keys() == set(method.components)
         told = {(one.score, one.explained_rows, one.reason) for one in found.values()}
@@ -134,11 +141,7 @@ class TestWhatAllShare:
             probability([[0.5], [np.nan], [np.inf], [1.0], [-np.inf]])
 
     def test_a_refit_that_gives_nothing_finite_has_no_number(self):
-        class Refitted:
-            def predict_proba(self, rows):
-                return np.full((len(rows), 2), np.nan)
-
-        made = subject(linear, random_rows(4), refit=Refitted)
+        made = subject(linear, random_rows(4), refit=lambda: Constant(np.nan))
         found = Retraining(kind="retraining").measure(made)
         assert found["score"] == (None, 0, "P(y = 1) is not finite in 4 of 4 rows")
 
@@ -338,18 +341,12 @@ class TestSampledShapley:
 
 class TestRetraining:
     def test_what_is_lost_without_the_column(self):
-        seen = []
-
-        class AlwaysZero:
-            def predict_proba(self, rows):
-                seen.append(rows)
-                return np.tile([0.6, 0.4], (len(rows), 1))
-
+        always_zero = Constant(0.4)
         inputs = np.array([(7, 1, 1), (8, 1, 1), (9, -1, 1), (9, -1, -1)], np.float32)
-        made = subject(lambda r: r[:, FACTOR] > 0, inputs, [1, 1, 1, 0], refit=AlwaysZero)
+        made = subject(lambda r: r[:, FACTOR] > 0, inputs, [1, 1, 1, 0], refit=lambda: always_zero)
         found = Retraining(kind="retraining").measure(made)
         assert found["score"] == (1 - 0.25, 4, None)
-        np.testing.assert_array_equal(np.concatenate(seen), inputs[:, :2])
+        np.testing.assert_array_equal(np.concatenate(always_zero.seen), inputs[:, :2])
         assert made.probability.rows == 2 * 4
 
     def test_without_a_recipe_there_is_no_refit(self):

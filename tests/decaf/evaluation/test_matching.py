@@ -7,7 +7,7 @@ from decaf.errors import ResponseError
 from decaf.evaluation.matching import match_units
 
 E, C, F = [1, 0, 0], [0, 1, 0], [0, 0, 1]
-NONE = [0, 0, 0]
+NONE, BOTH = [0, 0, 0], [1, 1, 0]
 
 UNITS = st.lists(
     st.tuples(
@@ -48,36 +48,25 @@ def every_pair_compared(magnitude, labels, groups, tolerance):
     return pairs
 
 
-def test_nearest_unit_of_another_pattern():
-    assert matched([1.0, 1.01, 1.02, 1.04], [E, E, C, F]) == [[0, 2], [1, 3]]
+BY_HAND = {
+    "the nearest of another pattern": ([1, 1.01, 1.02, 1.04], [E, E, C, F], {}, [[0, 2], [1, 3]]),
+    "a used unit is not used again": ([1, 1.01, 1.02], [E, C, E], {}, [[0, 1]]),
+    "without a partner": ([1, 2, 2.02], [E, C, E], {}, [[1, 2]]),
+    "relative to the larger, inclusive": ([3, 4], [E, C], {"tolerance": 0.25}, [[0, 1]]),
+    "just too far": ([2.999, 4], [E, C], {"tolerance": 0.25}, []),
+    "1 - 0.95 is above 0.05 in float64": ([0.95, 1], [E, C], {}, []),
+    "zero matches zero": ([0, 0, 0.001], [E, C, F], {"tolerance": 0}, [[0, 1]]),
+    "and nothing else": ([0, 0.001], [E, C], {}, []),
+    "a unit without a label stays out": ([1, 1.01, 1.02], [E, NONE, C], {}, [[0, 2]]),
+    "two without a label": ([1, 1], [NONE, NONE], {}, []),
+    "overlapping labels are a pattern": ([1, 1, 1], [BOTH, BOTH, E], {}, [[0, 2]]),
+}
 
 
-def test_a_used_unit_is_not_used_again():
-    assert matched([1.0, 1.01, 1.02], [E, C, E]) == [[0, 1]]
-
-
-def test_a_unit_without_a_partner_is_left():
-    assert matched([1.0, 2.0, 2.02], [E, C, E]) == [[1, 2]]
-
-
-def test_tolerance_is_relative_to_the_larger_and_includes_equality():
-    assert matched([3.0, 4.0], [E, C], tolerance=0.25) == [[0, 1]]
-    assert matched([2.999, 4.0], [E, C], tolerance=0.25) == []
-    assert matched([0.95, 1.0], [E, C]) == []  # 1 - 0.95 is above 0.05 in float64
-
-
-def test_zero_matches_zero_only():
-    assert matched([0.0, 0.0, 0.001], [E, C, F], tolerance=0) == [[0, 1]]
-    assert matched([0.0, 0.001], [E, C]) == []
-
-
-def test_units_without_a_label_stay_out():
-    assert matched([1.0, 1.01, 1.02], [E, NONE, C]) == [[0, 2]]
-    assert matched([1.0, 1.0], [NONE, NONE]) == []
-
-
-def test_overlapping_labels_are_patterns_of_their_own():
-    assert matched([1.0, 1.0, 1.0], [[1, 1, 0], [1, 1, 0], [1, 0, 0]]) == [[0, 2]]
+@pytest.mark.parametrize("name", BY_HAND)
+def test_by_hand(name):
+    magnitude, labels, options, pairs = BY_HAND[name]
+    assert matched(magnitude, labels, **options) == pairs
 
 
 def test_equal_magnitudes_follow_their_identities():

@@ -1,7 +1,7 @@
 """Shapley values of trees: by hand, by brute force over all coalitions, and shap as oracle."""
 
 from itertools import combinations
-from math import factorial
+from math import comb
 
 import numpy as np
 import pytest
@@ -43,13 +43,8 @@ def of_sklearn(forest):
         cover = tree.weighted_n_node_samples
         limit = tree.threshold[at]
         share = cover[left] / cover[at]
-        return (
-            tree.feature[at],
-            lambda x, limit=limit: x <= limit,
-            node(tree, left),
-            node(tree, right),
-            (share, 1 - share),
-        )
+        below = (node(tree, left), node(tree, right), (share, 1 - share))
+        return (tree.feature[at], lambda x, limit=limit: x <= limit, *below)
 
     return [node(one.tree_, 0) for one in forest.estimators_]
 
@@ -63,14 +58,9 @@ def of_xgboost(booster):
             return one["Gain"]
         left, right = nodes[one["Yes"]], nodes[one["No"]]
         share = left["Cover"] / (left["Cover"] + right["Cover"])
-        limit = np.float32(one["Split"])
-        return (
-            int(one["Feature"].removeprefix("f")),
-            lambda x, limit=limit: x < limit,
-            node(one["Yes"]),
-            node(one["No"]),
-            (share, 1 - share),
-        )
+        limit, feature = np.float32(one["Split"]), int(one["Feature"].removeprefix("f"))
+        below = (node(one["Yes"]), node(one["No"]), (share, 1 - share))
+        return (feature, lambda x, limit=limit: x < limit, *below)
 
     return [node(name) for name in nodes if name.endswith("-0")]
 
@@ -89,34 +79,27 @@ def worth(trees, row, known):
     return sum(expected(tree) for tree in trees)
 
 
-def coalitions(features):
-    return (set(c) for size in range(len(features) + 1) for c in combinations(features, size))
+def mean_gain(others, gain):
+    """Shapley's mean of what coalitions of the other features gain."""
+    count = len(others)
+    return sum(
+        gain(set(chosen)) / ((count + 1) * comb(count, size))
+        for size in range(count + 1)
+        for chosen in combinations(others, size)
+    )
 
 
 def by_brute_force(trees, row, count):
     """Shapley value of the factor, and half of its interaction index with the context."""
+
+    def of_factor(known):
+        return worth(trees, row, known | {FACTOR}) - worth(trees, row, known)
+
     others = [n for n in range(count) if n != FACTOR]
-    value = sum(
-        factorial(len(s))
-        * factorial(count - len(s) - 1)
-        / factorial(count)
-        * (worth(trees, row, s | {FACTOR}) - worth(trees, row, s))
-        for s in coalitions(others)
-    )
+    value = mean_gain(others, of_factor)
     others.remove(CONTEXT)
-    interaction = sum(
-        factorial(len(s))
-        * factorial(count - len(s) - 2)
-        / (2 * factorial(count - 1))
-        * (
-            worth(trees, row, s | {FACTOR, CONTEXT})
-            - worth(trees, row, s | {FACTOR})
-            - worth(trees, row, s | {CONTEXT})
-            + worth(trees, row, s)
-        )
-        for s in coalitions(others)
-    )
-    return value, interaction
+    pair = mean_gain(others, lambda known: of_factor(known | {CONTEXT}) - of_factor(known))
+    return value, pair / 2
 
 
 def explained(method, estimator, inputs):

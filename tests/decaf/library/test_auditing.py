@@ -4,11 +4,11 @@ from typing import Literal
 import numpy as np
 import pytest
 import torch
+from blocks import states_of_pair
 from example_scores import GRID, HALF, WEIGHTS, Counting, classes, images
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.ndimage import gaussian_filter
 
 from decaf import Blend, Patches, Removal, RevealPath, audit
 from decaf.errors import ScoringFailed
@@ -93,22 +93,6 @@ class TwoStarts(RevealPath):
         return Revealed(image, content, draw)
 
 
-def brute_force(path, plus, minus):
-    """(stages, 2, channels, height, width) of one pair, stage by stage."""
-    start = gaussian_filter((plus + minus) / 2, (0, path.sigma, path.sigma), mode="mirror")
-    clean = np.stack([plus, minus])
-    if isinstance(path, Blend):
-        return np.stack([start + t * (clean - start) for t in GRID])
-    energy = ((plus - minus) ** 2).sum(axis=0).reshape(4, 4, 4, 4).sum(axis=(1, 3)).ravel()
-    states = []
-    for t in GRID:
-        shown = np.zeros(16, bool)
-        shown[np.argsort(-energy)[: int(16 * t)]] = True
-        shown = shown.reshape(4, 4).repeat(4, axis=0).repeat(4, axis=1)
-        states.append(np.where(shown, clean, start))
-    return np.stack(states)
-
-
 @pytest.mark.parametrize(
     "path", [Blend(sigma=1), Blend(sigma=0), Patches(sigma=1, side=4)], ids=lambda path: path.kind
 )
@@ -117,9 +101,9 @@ def test_scores_of_images_equal_those_of_states_made_one_by_one(path):
     targets = [0, 1, 2, 0, 1, 2]
     audited = audit(classes, plus, minus, path=path, target=targets)
     for pair, target in enumerate(targets):
-        expected = [
-            classes(state)[:, target] for state in brute_force(path, plus[pair], minus[pair])
-        ]
+        clean = np.stack([plus[pair], minus[pair]])
+        states = states_of_pair(path, clean, clean, ties=[""] * 16)
+        expected = [classes(state)[:, target] for state in states]
         q = np.stack([audited.q_plus[pair, 0], audited.q_minus[pair, 0]], axis=1)
         np.testing.assert_allclose(q, expected, atol=1e-12)
 
@@ -270,7 +254,7 @@ def test_decaf_3_5_and_9_of_16_features_in_one_call():
     paths = {f"decaf_{stages}": Removal(side=4, stages=stages) for stages in (3, 5, 9)}
     score = Counting(classes)
     audits = audit(score, x, path=paths, target=0)
-    # As the planner counts (tests/decaf/test_planner.py), with one baseline for both images.
+    # As the planner counts (decaf/scoring/test_planner.py), with one baseline for both images.
     assert len(score.seen) == audits["decaf_3"].forward_rows == 2 * 8 * 17 + 1
     assert audits["decaf_3"].naive_rows == 2 * 289
     nine, three = audits["decaf_9"], audits["decaf_3"]

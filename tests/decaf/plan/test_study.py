@@ -114,17 +114,21 @@ def test_two_models_of_one_name_are_refused(tmp_path):
         load(tmp_path, STUDY.replace(MODEL, MODEL + MODEL))
 
 
-@pytest.mark.parametrize("text", ["", "study: [", "study: !!python/object:os.system x"])
-def test_what_is_not_plain_yaml_is_refused(tmp_path, text):
-    with pytest.raises(ConfigError, match=r"study\.yaml"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"study\.yaml"),
+        ("study: [", r"study\.yaml"),
+        ("study: !!python/object:os.system x", r"study\.yaml"),
+        ("study: !file study.yaml\n", "include each other"),
+        ("study: !file absent.yaml\n", r"absent\.yaml does not exist"),
+    ],
+)
+def test_what_is_not_plain_yaml_or_not_there_is_refused(tmp_path, text, message):
+    with pytest.raises(ConfigError, match=message):
         load(tmp_path, text)
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"absent\.yaml does not exist"):
         load_study(tmp_path / "absent.yaml")
-
-
-def test_files_that_include_each_other_are_refused(tmp_path):
-    with pytest.raises(ConfigError, match="include each other"):
-        load(tmp_path, "study: !file study.yaml\n")

@@ -7,24 +7,11 @@ from hypothesis import strategies as st
 from decaf.errors import ConfigError
 from decaf.registry.gates import METRICS, NOTHING, VERDICTS, DriftRow, Gate, check_places, judge
 
-ROW = DriftRow(
-    entry="net",
-    pair_type="wall",
-    path="blend",
-    variant=None,
-    metric="contradiction",
-    level=0.95,
-    value_before=0.10,
-    value=0.16,
-    lower_limit=0.12,
-    upper_limit=0.20,
-    change=0.06,
-    change_lower=0.03,
-    change_upper=0.09,
-    p_value=0.001,
-    p_adjusted=0.01,
-    reason=None,
-)
+FIELDS = {"entry": "net", "pair_type": "wall", "path": "blend", "variant": None}
+FIELDS |= {"metric": "contradiction", "level": 0.95, "reason": None}
+FIELDS |= {"value_before": 0.10, "value": 0.16, "lower_limit": 0.12, "upper_limit": 0.20}
+FIELDS |= {"change": 0.06, "change_lower": 0.03, "change_upper": 0.09}
+ROW = DriftRow(**FIELDS, p_value=0.001, p_adjusted=0.01)
 
 
 @pytest.mark.parametrize(

@@ -23,14 +23,10 @@ def study(tmp_path):
 
     def of(registry, **more):
         path = tmp_path / "study.yaml"
-        settings = {
-            "study": "try",
-            "data": {"adapter": "scenes", "sources": 4},
-            "registry": registry,
-            "score": {"kind": "class_probability", "classes": 2},
-            "paths": {"blend": {"kind": "blend"}},
-            "workspace": str(tmp_path / "workspace"),
-        }
+        settings = {"study": "try", "data": {"adapter": "scenes", "sources": 4}}
+        settings |= {"registry": registry, "workspace": str(tmp_path / "workspace")}
+        settings |= {"score": {"kind": "class_probability", "classes": 2}}
+        settings |= {"paths": {"blend": {"kind": "blend"}}}
         path.write_text(yaml.safe_dump(settings | more))
         return load_study(path)
 

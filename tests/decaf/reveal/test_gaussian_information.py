@@ -9,13 +9,8 @@ from decaf.routing.quadrature import trapezoid_weights
 
 SIGMA = np.array([[5.0, 2.0], [2.0, 2.0]])  # eigenvalues 6 and 1, tau 3.5
 REFERENCE = reference_of([0, 0], SIGMA)
-GEOMETRIES = (
-    Geometry("cmmr"),
-    Geometry("pixel"),
-    Geometry("diagonal"),
-    Geometry("power", beta=0.5),
-    Geometry("linear", share=0.3),
-)
+GEOMETRIES = [Geometry(name) for name in ("cmmr", "pixel", "diagonal")]
+GEOMETRIES += [Geometry("power", beta=0.5), Geometry("linear", share=0.3)]
 
 
 def test_information_by_hand():

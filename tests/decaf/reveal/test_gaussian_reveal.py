@@ -5,9 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from blocks import whole
 from pydantic import TypeAdapter, ValidationError
 
-from decaf.data.pairs import PairBlock
+from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError, ResponseError, UnknownName
 from decaf.reveal.gaussian.draws import PRINCIPAL, draw_keys, normals
 from decaf.reveal.gaussian.reference import reference_of
@@ -32,17 +33,10 @@ def reveal_path(**fields):
 @pytest.fixture
 def block():
     """Three pairs of two sources: the last two share theirs."""
-    return PairBlock(
-        pair_ids=("a", "b", "c"),
-        source_ids=("scene-a", "scene-b"),
-        image_ids=tuple("uvwxy"),
-        input_positions=np.arange(5),
-        plus=np.array([0, 2, 2]),
-        minus=np.array([1, 3, 4]),
-        source=np.array([0, 1, 1]),
-        class_id=np.zeros(3, int),
-        feature=np.zeros(3, int),
-    )
+    images = tuple(Input(name, "any", name, "") for name in "uvwxy")
+    ends = (("a", "scene-a", 0, 1), ("b", "scene-b", 2, 3), ("c", "scene-b", 2, 4))
+    pairs = tuple(Pair(pair, source, "any", 0, "all", *inputs) for pair, source, *inputs in ends)
+    return whole(PairSet(images, pairs, "test"))
 
 
 @pytest.fixture
@@ -116,13 +110,9 @@ def test_what_the_planner_is_told(block, inputs):
 
 
 def test_the_draw_of_a_source_is_the_same_in_any_block(block, inputs):
-    alone = SimpleNamespace(
-        pair_count=1,
-        plus=np.array([2]),
-        minus=np.array([4]),
-        source=np.array([0]),
-        source_ids=("scene-b",),
-    )
+    ends = {"plus": np.array([2]), "minus": np.array([4])}
+    of_source = {"source": np.array([0]), "source_ids": ("scene-b",)}
+    alone = SimpleNamespace(pair_count=1, **ends, **of_source)
     np.testing.assert_array_equal(
         built(reveal_path(), alone, inputs, GRID)[0], built(reveal_path(), block, inputs, GRID)[2]
     )

@@ -183,12 +183,8 @@ def test_packed_bits_come_back():
 
 
 def test_a_path_may_have_its_own_stages():
-    plan = plan_states(
-        whole(foregrounds(1)),
-        pixels(3),
-        {"few": Blend(sigma=1, stages=3), "own": Blend(sigma=1, stages=(0, 0.1, 1))},
-        GRID,
-    )
+    paths = {"few": Blend(sigma=1, stages=3), "own": Blend(sigma=1, stages=(0, 0.1, 1))}
+    plan = plan_states(whole(foregrounds(1)), pixels(3), paths, GRID)
     assert [plan.index[name].shape for name in ("few", "own")] == [(2, 1, 3, 2)] * 2
     assert plan.grids["own"].tolist() == [0, 0.1, 1]
 

@@ -43,18 +43,18 @@ def count_distinct(built):
     return len(np.unique(built.reshape(len(built), -1), axis=0))
 
 
-def test_an_imagenet9_foreground_without_ties_needs_61_of_108_rows(block):
-    plan = plan_states(block, pixels(12), PATHS, GRID)
-    assert plan.naive_count() == 4 * 108
-    assert plan.state_count == 4 * 61
-
-
-@pytest.mark.parametrize("path", ["blend", "patch_a", "random"])
-def test_one_path_alone_needs_33_of_36_rows(block, path):
-    # Three clean inputs, two starts, and 7 inner stages x 2 branches x 2 pair types.
-    plan = plan_states(block, pixels(12), {path: CONTROL[path]}, GRID)
-    assert plan.naive_count() == 4 * 36
-    assert plan.state_count == 4 * 33
+@pytest.mark.parametrize(
+    ("paths", "naive", "planned"),
+    [
+        (PATHS, 108, 61),
+        # Three clean inputs, two starts, and 7 inner stages x 2 branches x 2 pair types.
+        *(({name: CONTROL[name]}, 36, 33) for name in ("blend", "patch_a", "random")),
+    ],
+    ids=["all", "blend", "patch_a", "random"],
+)
+def test_what_an_imagenet9_foreground_without_ties_needs(block, paths, naive, planned):
+    plan = plan_states(block, pixels(12), paths, GRID)
+    assert (plan.naive_count(), plan.state_count) == (4 * naive, 4 * planned)
 
 
 def test_decaf_3_5_and_9_of_16_features_need_137_of_289_rows():

@@ -1,6 +1,5 @@
 """Covertype: the table's formats, splits and channels by hand, and the pairs that come of them."""
 
-import dataclasses
 import pickle
 
 import numpy as np
@@ -343,23 +342,13 @@ def test_few_rows_are_the_first_of_each_class_in_the_file(table):
     wanted = [sorted(part.row[part.label == label])[:2] for label in (0, 1)]
     expected = sorted(f"row-{row:06d}" for row in np.concatenate(wanted))
     assert sorted(pair.source_id for pair in pairs.pairs) == expected
-    assert [dataclasses.astuple(image)[1] for image in pairs.inputs[:4]] == [
-        "endpoint_plus",
-        "endpoint_minus",
-        "alternate_plus",
-        "alternate_minus",
-    ]
+    variants = ["endpoint_plus", "endpoint_minus", "alternate_plus", "alternate_minus"]
+    assert [image.variant for image in pairs.inputs[:4]] == variants
 
 
 def test_factual_rows_are_the_audited_ones_with_the_channels_of_the_model(table):
-    recipe = CovertypeClassifier(
-        recipe="covertype_classifier",
-        table=table,
-        classifier="mlp",
-        mechanism="invert",
-        strength=0.75,
-        seed=7702,
-    )
+    settings = {"classifier": "mlp", "mechanism": "invert", "strength": 0.75, "seed": 7702}
+    recipe = CovertypeClassifier(recipe="covertype_classifier", table=table, **settings)
     data = Covertype(adapter="covertype", table=table, audited_per_class=2)
     rows = data.factual_rows(recipe)
     part = table.part("test")

@@ -3,8 +3,10 @@
 from itertools import product
 
 import duckdb
+import numpy as np
+import pandas as pd
 import pytest
-from view_tables import define, define_over
+from view_tables import define, define_over, text_rows
 
 FAMILIES = ("hist_gradient_boosting", "logistic_regression", "mlp", "random_forest", "xgboost")
 KEYS = {
@@ -24,61 +26,51 @@ NOT_SHOWN |= {("", "cpu_seconds_of_all")}
 """Values that other values follow from, or that tell the paper's data from others."""
 
 
+LABELS = {"direct": "evidence", "invert": "contradiction", "fragile": "fragility"}
+MODULES = dict.fromkeys(("direct", "gate", "invert"), "direction")
+MODULES |= dict.fromkeys(("robust", "mild", "fragile"), "fragility")
+NUMBERS = ("evidence", "contradiction", "fragility", "abs_response", "endpoint_magnitude")
+NUMBERS += ("net_response", "opposed_mass", "sign_flip_rate", "active_frac", "preserve_rate")
+NUMBERS += ("collapse_rate", "invert_rate", "other_rate", "change_rate", "null_change_rate")
+METHODS = ("native_shap", "shap_interaction", "kernel_shap", "global_permutation")
+METHODS += ("context_permutation", "pdp_ale", "lime", "retraining")
+COSTS = ("DECAF", "pdp_ale", "lime", "permutation", "kernel_shap", "native_shap", "retraining")
+COSTS += ("shap_interaction",)
+
+
 def tables():
     """A study with every row that has a published value; its numbers do not matter."""
-    families = list(FAMILIES)
-    labels = {"direct": "evidence", "invert": "contradiction", "fragile": "fragility"}
-    modules = dict.fromkeys(("direct", "gate", "invert"), "direction")
-    modules |= dict.fromkeys(("robust", "mild", "fragile"), "fragility")
-    numbers = ("evidence", "contradiction", "fragility", "abs_response", "endpoint_magnitude")
-    numbers += ("net_response", "opposed_mass", "sign_flip_rate", "active_frac", "preserve_rate")
-    numbers += ("collapse_rate", "invert_rate", "other_rate", "change_rate", "null_change_rate")
-    models = []
-    for family, mechanism in product(families, modules):
-        model = {"study": "s", "model_id": f"{family} {mechanism}", "family": family}
-        model |= {"mechanism": mechanism, "module": modules[mechanism], "seed": 1}
-        model |= {"strength": 0.75 if modules[mechanism] == "direction" else ""}
-        models.append(model | {"mechanism_label": labels.get(mechanism, "")})
-    outcomes = [model | dict.fromkeys(numbers, n / 64) for n, model in enumerate(models)]
-    baselines = [
-        {"study": "s", "model_id": model["model_id"], "method": method, "score": n}
-        | {"component": "mean" if method == "pdp_ale" else "score"}
-        for n, model in enumerate(models)
-        for method in ("native_shap", "shap_interaction", "kernel_shap", "global_permutation")
-        + ("context_permutation", "pdp_ale", "lime", "retraining")
-    ]
-    probes = [
-        {"study": "s", "model_id": model["model_id"], "representation": name}
-        | {"label": label, "probability": n / 64}
-        for n, model in enumerate(models)
-        for name in ("strong_tabular", "decaf_probe", "combined")
-        for label in labels.values()
-    ]
-    costs = [
-        {"study": "s", "method": method, "worker_seconds": 1, "explained_rows": 1}
-        for method in ("DECAF", "pdp_ale", "lime", "permutation", "kernel_shap", "native_shap")
-        + ("retraining", "shap_interaction")
-    ]
+    models = pd.DataFrame(product(FAMILIES, MODULES), columns=["family", "mechanism"])
+    models = models.assign(study="s", model_id=models.family + " " + models.mechanism, seed=1)
+    models["module"] = models.mechanism.map(MODULES)
+    models["strength"] = models.module.map({"direction": 0.75})
+    numbers, label = models.index / 64, models.mechanism.map(LABELS)
+    named = models[["study", "model_id"]]
+    baselines = named.assign(score=numbers).merge(pd.DataFrame({"method": METHODS}), "cross")
+    baselines["component"] = np.where(baselines.method == "pdp_ale", "mean", "score")
+    names = product(("strong_tabular", "decaf_probe", "combined"), LABELS.values())
+    probes = pd.DataFrame(names, columns=["representation", "label"])
     pair = {"left_model_id": "mlp direct", "right_model_id": "mlp invert", "position": 0}
-    keep = ("study", "model_id", "family", "mechanism", "module", "seed", "strength")
+    made = {"kind": "matched_pairs", "is_made": True}
     return {
-        "core_covertype_models": [{name: one[name] for name in keep} for one in models],
-        "core_covertype_outcomes": outcomes,
+        "core_covertype_models": models,
+        "core_covertype_outcomes": models.assign(
+            mechanism_label=label, **dict.fromkeys(NUMBERS, numbers)
+        ),
         "core_baselines": baselines,
-        "core_probe_predictions": probes,
-        "core_covertype_costs": costs,
-        "core_matched_pairs": [{"study": "s"} | pair],
-        "core_analyses": [{"study": "s", "kind": "matched_pairs", "is_made": True}],
+        "core_probe_predictions": named.assign(probability=numbers).merge(probes, "cross"),
+        "core_covertype_costs": pd.DataFrame({"method": COSTS}).assign(
+            study="s", worker_seconds=1, explained_rows=1
+        ),
+        "core_matched_pairs": pd.DataFrame([pair]).assign(study="s"),
+        "core_analyses": pd.DataFrame([made]).assign(study="s"),
     }
 
 
 @pytest.fixture(scope="module")
 def shown(columns):
     """Published values of all views with their limits and counts, by what they are of."""
-    given = {
-        relation: [{name: str(value) for name, value in row.items()} for row in rows]
-        for relation, rows in tables().items()
-    }
+    given = {relation: text_rows(frame) for relation, frame in tables().items()}
     found = {}
     for name, keys in KEYS.items():
         view = f"paper_covertype_{name}"

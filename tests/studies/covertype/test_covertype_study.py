@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+from itertools import product
 
 import in_process
 import numpy as np
@@ -13,7 +14,9 @@ import pytest
 import skops.io
 import xgboost
 from covertype_table import made_up, write
+from covertype_warehouse import behaviour
 from running_command import DECAF, receipts, wait_for
+from scipy.integrate import trapezoid
 
 from decaf.plan.study import load_study
 from decaf.studies.covertype.splits import CovertypeTable
@@ -24,15 +27,12 @@ pytestmark = pytest.mark.slow
 STAGES = np.linspace(0, 1, 11)
 EPSILON = 0.02
 TEST_ROWS = 100
+OUTCOMES = ("preserve_rate", "invert_rate", "null_count", "change_rate", "null_change_rate")
 
 
 def model(name, family, recipe):
-    return {
-        "id": name,
-        "family": family,
-        "source": "estimator",
-        "training": recipe | {"recipe": "covertype_classifier", "classifier": family, "seed": 7701},
-    }
+    training = recipe | {"recipe": "covertype_classifier", "classifier": family, "seed": 7701}
+    return {"id": name, "family": family, "source": "estimator", "training": training}
 
 
 @pytest.fixture
@@ -40,20 +40,15 @@ def config(study, tmp_path):
     """A study of three classifiers of a made-up table; its YAML is written by the test."""
     table = {"file": str(write(tmp_path / "covtype.data.gz", made_up(250))), "drawn_per_class": 250}
     linear, trees = "logistic_regression", "xgboost"
-    return study | {
-        "data": {"adapter": "covertype", "table": table},
-        "models": [
-            model("direct", linear, {"table": table, "mechanism": "direct", "strength": 0.95}),
-            model("invert", trees, {"table": table, "mechanism": "invert", "strength": 0.95}),
-            model("fragile", trees, {"table": table, "mechanism": "fragile"}),
-        ],
-        "score": {"kind": "class_probability", "classes": 2, "target": 1},
-        "paths": {"context": {"kind": "context"}},
-        "labels": {"kind": "treatments"},
-        "stages": 11,
-        "epsilon": EPSILON,
-        "sources_per_block": 60,
-    }
+    models = [
+        model("direct", linear, {"table": table, "mechanism": "direct", "strength": 0.95}),
+        model("invert", trees, {"table": table, "mechanism": "invert", "strength": 0.95}),
+        model("fragile", trees, {"table": table, "mechanism": "fragile"}),
+    ]
+    study |= {"data": {"adapter": "covertype", "table": table}, "models": models}
+    study |= {"score": {"kind": "class_probability", "classes": 2, "target": 1}}
+    study |= {"paths": {"context": {"kind": "context"}}, "labels": {"kind": "treatments"}}
+    return study | {"stages": 11, "epsilon": EPSILON, "sources_per_block": 60}
 
 
 def probability(workspace, name, rows):
@@ -70,17 +65,11 @@ def probability(workspace, name, rows):
 def four_scores(config, workspace, name):
     """By context, then factor, +1 first: (n,) scores of all test rows, and their positions."""
     part = CovertypeTable(**config["data"]["table"]).part("test")
-    scores = {
-        (context, factor): probability(
-            workspace,
-            name,
-            np.column_stack(
-                [part.features, np.full((TEST_ROWS, 2), [context, factor], np.float32)]
-            ),
-        )
-        for context in (1, -1)
-        for factor in (1, -1)
-    }
+    scores = {}
+    for channels in product((1, -1), (1, -1)):
+        columns = np.full((TEST_ROWS, 2), channels, np.float32)
+        rows = np.column_stack([part.features, columns])
+        scores[channels] = probability(workspace, name, rows)
     return scores, part
 
 
@@ -90,22 +79,6 @@ def own_contexts(name):
     stream = f"decaf_covertype_module_{module}_v1|7701|test|context"
     start = int.from_bytes(hashlib.sha256(stream.encode()).digest()[:8], "little")
     return np.where(np.random.default_rng(start).random(TEST_ROWS) < 0.5, -1, 1)
-
-
-def behaviours(scores, contexts):
-    """Preserved, inverted, endpoint-null rows of context -1, and changes among both."""
-    d, a = scores[1, 1] - scores[1, -1], scores[-1, 1] - scores[-1, -1]
-    changed = (scores[-1, 1] >= 0.5) != (scores[-1, -1] >= 0.5)
-    own = contexts == -1
-    null = own & (np.abs(d) < EPSILON)
-    v = np.sign(d) * a
-    null_change = changed[null].mean() if null.any() else np.nan
-    rates = [(v > 0.02).mean(), (v < -0.02).mean(), null.sum(), changed[own].mean()]
-    return np.array([*rates, null_change])
-
-
-def integral(values):
-    return sum((a + b) / 2 * 0.1 for a, b in zip(values, values[1:], strict=False))
 
 
 def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect_server, tmp_path):
@@ -124,8 +97,7 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
         ).fetchall()
         costs = connection.sql("SELECT model_id, forward_rows FROM out_costs").fetchall()
         outcomes = connection.sql(
-            "SELECT model_id, preserve_rate, invert_rate, null_count, change_rate, "
-            "null_change_rate FROM core_covertype_outcomes"
+            f"SELECT model_id, {', '.join(OUTCOMES)} FROM core_covertype_outcomes"
         ).fetchall()
         made = connection.sql("SELECT kind FROM core_analyses WHERE is_made").fetchall()
         trained = connection.sql("SELECT model_id, architecture, training FROM stg_models")
@@ -146,11 +118,9 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
             response = np.array(q_plus) - np.array(q_minus)
             d = response[-1]
             toward = np.sign(d) * response
-            expected = (
-                [integral(np.maximum(toward, 0)), integral(np.maximum(-toward, 0)), 0]
-                if abs(d) >= EPSILON
-                else [0, 0, integral(np.abs(response))]
-            )
+            routed = [np.maximum(toward, 0), np.maximum(-toward, 0), 0 * STAGES]
+            gated = [0 * STAGES, 0 * STAGES, np.abs(response)]
+            expected = trapezoid(routed if abs(d) >= EPSILON else gated, STAGES)
             np.testing.assert_allclose(profile, expected, atol=1e-12)
             masses[name] += expected
     # Strong treatments of models that can follow them; a linear model cannot reverse an effect.
@@ -167,9 +137,10 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
     assert len(outcomes) == 3
     for name, *found in outcomes:
         scores, _ = four_scores(config, tmp_path / "workspace", name)
-        np.testing.assert_allclose(
-            np.array(found, float), behaviours(scores, own_contexts(name)), atol=1e-12
-        )
+        sides = [[scores[context, factor] for factor in (1, -1)] for context in (-1, 1)]
+        expected = behaviour(*sides, own_contexts(name))
+        expected = np.array([expected[name] for name in OUTCOMES], float)
+        np.testing.assert_allclose(np.array(found, float), expected, atol=1e-12)
     page = tmp_path / "page.md"
     written = decaf("results", file, page, **prefect_server)
     assert written.returncode == 0, written.stderr

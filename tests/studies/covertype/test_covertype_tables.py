@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from judging import one_vs_rest, quantile_bins, role_credit, valid_bin_macro, within_bins
-from view_tables import VIEWS, define_over
+from view_tables import VIEWS, define_over, text_rows
 
 from decaf.evaluation.matching import match_units
 
@@ -46,41 +46,33 @@ class Study:
         self.columns = columns
 
     def tables(self):
-        columns = {"study": "s", "model_id": self.names, "family": self.family}
+        named = {"study": "s", "model_id": self.names}
+        columns = {"family": self.family, "abs_response": self.magnitude}
         columns |= {"mechanism": np.take(MECHANISMS, self.classes)}
         columns |= {"mechanism_label": np.take(LABELS, self.classes)}
         columns |= dict(zip(LABELS, self.scores.T, strict=True)) | self.response
-        rows = pd.DataFrame(columns | {"abs_response": self.magnitude}).to_dict("records")
-        rows += [{"study": "s", "model_id": f"gate {n}", "mechanism": "gate"} for n in range(10)]
-        components = {"pdp_ale": "mean"}
+        names = [f"gate {n}" for n in range(10)]
+        gated = pd.DataFrame({"study": "s", "model_id": names, "mechanism": "gate"})
+        components = {("pdp_ale", "pdp"): 9.0}  # which is not compared
+        for method, values in self.baselines.items():
+            if method == "context_permutation":
+                components |= {(method, name): inside for name, inside in self.inside.items()}
+            else:
+                components[method, "mean" if method == "pdp_ale" else "score"] = values
         baselines = [
-            {"study": "s", "model_id": name, "method": method, "score": values[number]}
-            | {"component": components.get(method, "score")}
-            for method, values in self.baselines.items()
-            for number, name in enumerate(self.names)
-            if method != "context_permutation" and not np.isnan(values[number])
-        ]
-        baselines += [
-            {"study": "s", "model_id": name, "method": "context_permutation"}
-            | {"component": component, "score": values[number]}
-            for component, values in self.inside.items()
-            for number, name in enumerate(self.names)
-        ]
-        # Components that are not compared.
-        baselines += [
-            {"study": "s", "model_id": name, "method": "pdp_ale", "component": "pdp", "score": 9}
-            for name in self.names
+            pd.DataFrame(named | {"method": method, "component": component, "score": values})
+            for (method, component), values in components.items()
         ]
         probes = [
-            {"study": "s", "model_id": name, "representation": "decaf_probe"}
-            | {"label": label, "probability": self.probabilities[number, place]}
-            for number, name in enumerate(self.names)
-            for place, label in enumerate(LABELS)
+            pd.DataFrame(
+                named | {"representation": "decaf_probe", "label": label, "probability": values}
+            )
+            for label, values in zip(LABELS, self.probabilities.T, strict=True)
         ]
         return {
-            "core_covertype_outcomes": rows,
-            "core_baselines": baselines,
-            "core_probe_predictions": probes,
+            "core_covertype_outcomes": pd.concat([pd.DataFrame(named | columns), gated]),
+            "core_baselines": pd.concat(baselines).dropna(),
+            "core_probe_predictions": pd.concat(probes),
         }
 
     @property
@@ -97,15 +89,20 @@ class Study:
 
     def view(self, name, **more):
         """Rows of a view as dictionaries."""
-        given = {relation: as_text(rows) for relation, rows in (self.tables() | more).items()}
+        given = {name: text_rows(frame) for name, frame in (self.tables() | more).items()}
         with duckdb.connect(config={"threads": 2}) as connection:
             define_over(connection, name, self.columns, given)
             return connection.view(name).to_arrow_table().to_pylist()
 
-
-def as_text(rows):
-    """Cells as text; NaN is left out."""
-    return [{name: str(value) for name, value in row.items() if value == value} for row in rows]
+    def matched(self, pairs):
+        """Rows of the table of matched pairs, by method and statistic."""
+        left, right = self.names[np.transpose(pairs)]
+        matched = {"study": "s", "position": np.arange(len(pairs))}
+        matched |= {"left_model_id": left, "right_model_id": right}
+        made = {"study": ["s"], "kind": "matched_pairs", "is_made": True}
+        tables = {"core_matched_pairs": matched, "core_analyses": made}
+        frames = {name: pd.DataFrame(columns) for name, columns in tables.items()}
+        return by(self.view("paper_covertype_matched", **frames), "method", "statistic")
 
 
 @pytest.fixture(params=[0, 1, 2])
@@ -158,17 +155,7 @@ def test_within_abs(study):
 
 def test_matched(study):
     pairs = match_units(study.magnitude, study.labels, [study.names], 0.05)
-    rows = [
-        {"study": "s", "position": n, "left_model_id": study.names[a]}
-        | {"right_model_id": study.names[b]}
-        for n, (a, b) in enumerate(pairs)
-    ]
-    made = [{"study": "s", "kind": "matched_pairs", "is_made": True}]
-    found = by(
-        study.view("paper_covertype_matched", core_matched_pairs=rows, core_analyses=made),
-        "method",
-        "statistic",
-    )
+    found = study.matched(pairs)
     estimate = {key: row["estimate"] for key, row in found.items()}
     m = study.response["endpoint_magnitude"][pairs]
     differences = np.ptp(m, axis=1) / m.max(axis=1)
@@ -202,17 +189,7 @@ def test_the_published_shares_are_those_of_75_units(columns):
     assert f"{row['published']:.3f}" == "0.587"
     # Sixteen of the 22 matched units are named right.
     chosen = np.concatenate([np.flatnonzero(right)[:16], np.flatnonzero(~right)[:6]])
-    rows = [
-        {"study": "s", "position": n, "left_model_id": study.names[a]}
-        | {"right_model_id": study.names[b]}
-        for n, (a, b) in enumerate(chosen.reshape(11, 2))
-    ]
-    made = [{"study": "s", "kind": "matched_pairs", "is_made": True}]
-    matched = by(
-        study.view("paper_covertype_matched", core_matched_pairs=rows, core_analyses=made),
-        "method",
-        "statistic",
-    )
+    matched = study.matched(chosen.reshape(11, 2))
     for key, published in (
         (("all", "pairs"), "11.000"),
         (("all", "coverage"), "0.293"),

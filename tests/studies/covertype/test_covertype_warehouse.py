@@ -3,21 +3,19 @@
 import numpy as np
 import pytest
 from covertype_warehouse import (
-    EPSILON,
     FAMILIES,
     MODELS,
+    behaviour,
     contexts_of,
     covertype_warehouse,
     four_scores,
 )
 from scipy.stats import spearmanr
 
-from decaf.routing.profiles import profile
 from warehouse.query.catalog import connect
 from warehouse.query.checks import run_checks
 
-ROWS, DELTA = 40, 0.02
-T = np.linspace(0, 1, 11)
+ROWS = 40
 
 
 @pytest.fixture(scope="module")
@@ -27,47 +25,14 @@ def warehouse(tmp_path_factory):
         yield connection
 
 
-def behaviour(model):
-    """What a model does, from its four scores, by the words of the protocol."""
-    (a_plus, a_minus), (plus, minus) = four_scores(model, ROWS)
-    a, d = a_plus - a_minus, plus - minus
-    v, active = np.sign(d) * a, np.abs(d) >= EPSILON
-    changed = (a_plus >= 0.5) != (a_minus >= 0.5)
-    own = contexts_of(model.module, model.seed, ROWS) == -1
-    null = own & ~active
-    routed = profile(np.outer(a, 1 - T) + np.outer(d, T), T, EPSILON)
-    return {
-        "row_count": ROWS,
-        "endpoint_magnitude": np.abs(d).mean(),
-        "evidence": routed.evidence.mean(),
-        "contradiction": routed.contradiction.mean(),
-        "fragility": routed.fragility.mean(),
-        "abs_response": routed.abs_response.mean(),
-        "net_response": (routed.evidence - routed.contradiction).mean(),
-        "opposed_mass": _opposed(a, d).mean(),
-        "sign_flip_rate": (v[active] < 0).mean() if active.any() else None,
-        "active_frac": active.mean(),
-        "preserve_rate": (v > DELTA).mean(),
-        "collapse_rate": (np.abs(a) <= DELTA).mean(),
-        "invert_rate": (v < -DELTA).mean(),
-        "other_rate": ((d == 0) & (np.abs(a) > DELTA)).mean(),
-        "alternate_count": own.sum(),
-        "null_count": null.sum(),
-        "change_rate": changed[own].mean(),
-        "null_change_rate": changed[null].mean() if null.any() else None,
-        "null_effect": np.abs(a)[null].mean() if null.any() else None,
-    }
-
-
-def _opposed(a, d):
-    """Ungated mass of the response against d."""
-    against = np.maximum(-np.sign(d)[:, None] * (np.outer(a, 1 - T) + np.outer(d, T)), 0)
-    return 0.1 * (against.sum(axis=1) - (against[:, 0] + against[:, -1]) / 2)
-
-
 @pytest.fixture(scope="module")
 def expected():
-    return {model.name: behaviour(model) for model in MODELS}
+    return {
+        model.name: behaviour(
+            *four_scores(model, ROWS), contexts_of(model.module, model.seed, ROWS)
+        )
+        for model in MODELS
+    }
 
 
 def test_the_warehouse_passes_its_checks(warehouse):

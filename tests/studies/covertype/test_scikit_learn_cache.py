@@ -154,18 +154,12 @@ class TestArray:
         with pytest.raises(DataError, match="nothing else is opened"):
             read_array(packed(tmp_path / "made", content))
 
+    RECORDS = np.zeros(2, [("a", int)])
+    OTHERS = (np.matrix([[1, 2]]), np.array(["a"]), RECORDS, np.array([True]), np.array([1j]))
+
     @pytest.mark.parametrize(
         "other",
-        [
-            {"one": ROWS},
-            [ROWS, ROWS],
-            np.matrix([[1, 2]]),
-            np.array(["a"]),
-            np.zeros(2, [("a", int)]),
-            np.array([True]),
-            np.array([1j]),
-            7,
-        ],
+        [{"one": ROWS}, [ROWS, ROWS], *OTHERS, 7],
         ids=["dict", "list", "matrix", "text", "records", "truths", "complex", "number"],
     )
     def test_what_is_no_array_of_numbers_is_refused(self, tmp_path, other):

@@ -27,12 +27,6 @@ EVIDENCE = {
 }
 
 
-@pytest.mark.parametrize("name", EVIDENCE)
-def test_evidence_by_hand(name):
-    same, rand, truth, expected = EVIDENCE[name]
-    assert shows_evidence([same], [rand], [truth]).tolist() == [expected]
-
-
 def test_the_change_is_a_parameter():
     same, rand = [[0.75, 0.25]], [[0.625, 0.25]]
     assert shows_evidence(same, rand, [0], change=0.125).tolist() == [True]
@@ -49,10 +43,14 @@ CONTRADICTION = {
 }
 
 
-@pytest.mark.parametrize("name", CONTRADICTION)
-def test_contradiction_by_hand(name):
-    same, next_, truth, expected = CONTRADICTION[name]
-    assert shows_contradiction([same], [next_], [truth]).tolist() == [expected]
+BY_HAND = {name: (shows_evidence, *case) for name, case in EVIDENCE.items()}
+BY_HAND |= {f"to: {name}": (shows_contradiction, *case) for name, case in CONTRADICTION.items()}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_behaviours_by_hand(name):
+    shows, same, changed, truth, expected = BY_HAND[name]
+    assert shows([same], [changed], [truth]).tolist() == [expected]
 
 
 def test_only_the_score_of_the_true_class_says_who_needs_corruptions():

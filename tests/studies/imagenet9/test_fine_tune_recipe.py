@@ -40,19 +40,18 @@ def archive(tmp_path):
     return tmp_path
 
 
+@pytest.fixture
+def network():
+    """Make the network of the study, of so many classes."""
+    from torchvision.models import squeezenet1_1
+
+    return squeezenet1_1
+
+
 def recipe(root, **given):
-    usual = {
-        "recipe": "imagenet9_fine_tune",
-        "root": root,
-        "regime": "original",
-        "part": "val",
-        "seed": 1,
-        "initial_weights": root / "initial.safetensors",
-        "epochs": 2,
-        "batch_size": 4,
-        "precision": "float32",
-        "validation_share": 0.4,
-    }
+    usual = {"recipe": "imagenet9_fine_tune", "root": root, "regime": "original", "part": "val"}
+    usual |= {"seed": 1, "initial_weights": root / "initial.safetensors", "epochs": 2}
+    usual |= {"batch_size": 4, "precision": "float32", "validation_share": 0.4}
     return ImageNet9FineTune(**usual | given)
 
 
@@ -128,11 +127,9 @@ def test_settings_that_do_not_fit(tmp_path, given, message):
         recipe(tmp_path, **given)
 
 
-def test_a_model_is_fine_tuned_from_another_head_and_keeps_its_best_epoch(archive):
-    from torchvision.models import squeezenet1_1
-
+def test_a_model_is_fine_tuned_from_another_head_and_keeps_its_best_epoch(archive, network):
     torch.manual_seed(3)
-    save(squeezenet1_1(num_classes=7), archive / "initial.safetensors", {})
+    save(network(num_classes=7), archive / "initial.safetensors", {})
     card = fine_tuned(archive, training=recipe(archive, keep_epochs=(1,)).model_dump())
     target = archive / "workspace" / "net.safetensors"
     card.train(target, "cpu")
@@ -165,11 +162,9 @@ def test_weights_of_another_architecture_stop_the_training_before_it_starts(arch
     assert not list(Path(archive / "workspace").rglob("*.safetensors"))
 
 
-def test_another_preprocessing_or_start_is_another_training(archive):
-    from torchvision.models import squeezenet1_1
-
+def test_another_preprocessing_or_start_is_another_training(archive, network):
     start = archive / "initial.safetensors"
-    save(squeezenet1_1(num_classes=7), start, {})
+    save(network(num_classes=7), start, {})
     usual = fine_tuned(archive)
     others = (
         {"mean": (0.4,)},
@@ -179,35 +174,31 @@ def test_another_preprocessing_or_start_is_another_training(archive):
         {"arguments": {"dropout": 0.1}},
     )
     trainings = [fine_tuned(archive, **changes).training_parts for changes in ({}, *others)]
-    save(squeezenet1_1(num_classes=7), start, {})
+    save(network(num_classes=7), start, {})
     trainings.append(usual.training_parts)
     assert all(one != two for one, two in combinations(trainings, 2))
     # What is asked of the network afterwards does not change how it was trained.
     assert fine_tuned(archive, precision="tf32").training_parts == trainings[-1]
 
 
-def test_all_outputs_of_the_start_are_not_the_nine_classes(archive):
-    from torchvision.models import squeezenet1_1
-
-    save(squeezenet1_1(), archive / "initial.safetensors", {})
+def test_all_outputs_of_the_start_are_not_the_nine_classes(archive, network):
+    save(network(), archive / "initial.safetensors", {})
     card = fine_tuned(archive, arguments={"num_classes": 1000})
     with pytest.raises(ModelError, match=r"returned shape \(\d+, 1000\) .* 9 classes"):
         card.train(archive / "workspace" / "net.safetensors", "cpu")
     assert not list(Path(archive / "workspace").glob("*.safetensors"))
 
 
-def test_a_start_that_others_wrapped(archive):
-    from torchvision.models import squeezenet1_1
-
-    network = squeezenet1_1(num_classes=7)
-    wrapped = {f"module.{name}": value for name, value in network.state_dict().items()}
+def test_a_start_that_others_wrapped(archive, network):
+    first = network(num_classes=7)
+    wrapped = {f"module.{name}": value for name, value in first.state_dict().items()}
     torch.save({"epoch": 3, "state_dict": wrapped}, archive / "initial.pth")
     given = recipe(
         archive, initial_weights=archive / "initial.pth", entry="state_dict", prefix="module."
     )
-    again = squeezenet1_1(num_classes=9)
+    again = network(num_classes=9)
     given._start("torchvision:squeezenet1_1").load(again)
-    assert torch.equal(again.features[0].weight, network.features[0].weight)
+    assert torch.equal(again.features[0].weight, first.features[0].weight)
     assert again.classifier[1].out_channels == 9
 
 

@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,29 +16,14 @@ from decaf.studies.scenes.factors import (
     scene_levels,
 )
 
-EVERY_MAP = [
-    ("floor_hue", 1),
-    ("floor_hue", 2),
-    ("wall_hue", 1),
-    ("wall_hue", 2),
-    ("object_hue", 1),
-    ("object_hue", 2),
-    ("size", 1),
-    ("shape", 1),
-    ("orientation", 1),
-]
+HUES = ("floor_hue", "wall_hue", "object_hue")
+EVERY_MAP = [*product(HUES, (1, 2)), *product(("size", "shape", "orientation"), (1,))]
 NAMES = [factor.name for factor in FACTORS]
 
 
 def test_factors_are_those_of_3d_shapes_in_order():
-    assert (
-        Factor("floor_hue", 10),
-        Factor("wall_hue", 10),
-        Factor("object_hue", 10),
-        Factor("size", 8),
-        Factor("shape", 4),
-        Factor("orientation", 15),
-    ) == FACTORS
+    others = (Factor("size", 8), Factor("shape", 4), Factor("orientation", 15))
+    assert (*(Factor(name, 10) for name in HUES), *others) == FACTORS
     assert SCENE_COUNT == 480_000
 
 
