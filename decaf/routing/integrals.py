@@ -6,7 +6,7 @@ gate comes after them (:mod:`decaf.routing.profiles`).
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -60,9 +60,9 @@ class Trajectories:
         if (grid is None) == (measure is None):
             raise ResponseError("expected either a stage grid or a stage measure")
         self._weights = trapezoid_weights(grid) if measure is None else check_measure(measure)
-        self._stages_of_weight = [
-            (weight, np.flatnonzero(self._weights == weight)) for weight in np.unique(self._weights)
-        ]
+        self._stages_of_weight = {
+            weight: np.flatnonzero(self._weights == weight) for weight in np.unique(self._weights)
+        }
         self._response = np.atleast_1d(as_reals(response))
         *shape, stages = stages_last(self._response, stage_axis).shape
         if stages != self._weights.size:
@@ -81,9 +81,9 @@ class Trajectories:
         return len(self._rows)
 
     def integrate(self, take: Callable[[slice, Integrals], None]) -> None:
-        """Hand the integrals of block after block of trajectories to ``take``.
+        """Hand the integrals of every block of trajectories to ``take``, as soon as they are there.
 
-        Large inputs are shared between threads; how many there are changes no number.
+        Threads share the blocks of large inputs; how many threads there are changes no number.
         """
         size = min(len(self), max(1, VALUES_PER_BLOCK // self._weights.size))
         threads = min(self._rows.size // VALUES_PER_THREAD, MAX_THREADS, os.cpu_count() or 1)
@@ -91,7 +91,7 @@ class Trajectories:
 
         def integrate_blocks(_thread: int) -> None:
             parts = np.empty((2, self._weights.size, size))
-            for start in starts:  # what no other thread has taken
+            for start in starts:  # each is given to one thread
                 block = slice(start, min(start + size, len(self)))
                 take(block, self._integrals(block, parts[..., : block.stop - start]))
 
@@ -105,7 +105,7 @@ class Trajectories:
         with np.errstate(invalid="ignore", over="ignore"):
             d = self._endpoint[block].astype(np.float64)
             sums = _integrated(self._rows[block], d, self._weights, self._stages_of_weight, parts)
-            if not np.isfinite(sums.aligned.sum() + sums.opposed.sum()):
+            if not np.isfinite((sums.aligned + sums.opposed).sum()):
                 as_scores(self._response)  # says where it is not finite
         return sums
 
@@ -138,28 +138,31 @@ def integrate(
     return Integrals(*(column.reshape(trajectories.shape) for column in columns))
 
 
-def _integrated(r, d, w, stages_of_weight, parts) -> Integrals:
+def _integrated(
+    r: NDArray,
+    d: NDArray[np.float64],
+    w: NDArray[np.float64],
+    stages_of_weight: Mapping[float, NDArray[np.intp]],
+    parts: NDArray[np.float64],
+) -> Integrals:
     """Integrals of (n, n_stages) responses under the stage weights ``w``.
 
-    Stages come first in what is computed, so that every pass is contiguous. einsum is used and not
-    a BLAS product: BLAS starts threads here, which crawl when other processes hold the cores.
+    ``parts`` is scratch of (2, n_stages, n): stages come first, so that every pass is contiguous.
+    einsum is used and not a BLAS product: BLAS starts threads here, which crawl when other
+    processes hold the cores.
     """
     z_plus, z = parts
-    np.multiply(r.T, np.copysign(1.0, d), out=z, casting="same_kind")
+    np.multiply(r.T, np.copysign(1.0, d), out=z, dtype=np.float64)
     is_opposed = z < 0
     np.maximum(z, np.zeros(len(d)), out=z_plus)  # against a number it would not be vectorised
-    np.subtract(z_plus, z, out=z)
+    np.subtract(z_plus, z, out=z)  # z- = z+ - z
     aligned, opposed = np.einsum("ktn,t->kn", parts, w)
-    return Integrals(
-        endpoint_delta=d,
-        aligned=aligned,
-        opposed=opposed,
-        opposed_frac=sum(
-            weight * _count(is_opposed[stages]) for weight, stages in stages_of_weight
-        ),
+    opposed_frac = sum(
+        weight * _count(is_opposed[stages]) for weight, stages in stages_of_weight.items()
     )
+    return Integrals(d, aligned, opposed, opposed_frac)
 
 
 def _count(flags: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
     """How many flags of each column are set, in the smallest type that holds it: a quicker pass."""
-    return np.add.reduce(flags.view(np.uint8), axis=0, dtype=np.min_scalar_type(len(flags)))
+    return flags.view(np.uint8).sum(axis=0, dtype=np.min_scalar_type(len(flags)))

@@ -132,20 +132,22 @@ def gate(sums: Integrals, epsilon: float = DEFAULT_EPSILON) -> Profiles:
 
 
 def _empty_profiles(*shape: int) -> Profiles:
-    # Columns of one array: it is large enough for huge pages, and page faults cost as much as a
+    # Numbers of one array: it is large enough for huge pages, and page faults cost as much as a
     # third of the arithmetic.
     numbers = np.empty((len(Profiles._fields) - 1, *shape))
     return Profiles(*(numbers[i, ...] for i in range(len(numbers))), np.empty(shape, np.bool_))
 
 
 def _gate(sums: Integrals, epsilon: float, out: Profiles) -> None:
+    """Write the profiles into ``out``: of a block, straight to where they belong."""
     d, aligned, opposed, opposed_frac = sums
     a = np.greater_equal(np.abs(d), epsilon, out=out.is_endpoint_active)
+    is_null = ~a
     np.copyto(out.endpoint_delta, d)
     np.multiply(a, aligned, out=out.evidence)
     np.multiply(a, opposed, out=out.contradiction)
     np.add(aligned, opposed, out=out.abs_response)  # |r| = (s r)+ + (s r)-
-    np.multiply(~a, out.abs_response, out=out.fragility)
+    np.multiply(is_null, out.abs_response, out=out.fragility)
     np.multiply(d != 0, opposed, out=out.opposed_mass)
     np.copyto(out.sign_flip_frac, opposed_frac)
-    np.copyto(out.sign_flip_frac, np.nan, where=~a)
+    np.copyto(out.sign_flip_frac, np.nan, where=is_null)
