@@ -6,7 +6,7 @@ gate comes after them (:mod:`decaf.routing.profiles`).
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -60,6 +60,9 @@ class Trajectories:
         if (grid is None) == (measure is None):
             raise ResponseError("expected either a stage grid or a stage measure")
         self._weights = trapezoid_weights(grid) if measure is None else check_measure(measure)
+        self._stages_of_weight = {
+            weight: np.flatnonzero(self._weights == weight) for weight in np.unique(self._weights)
+        }
         self._response = np.atleast_1d(as_reals(response))
         *shape, stages = stages_last(self._response, stage_axis).shape
         if stages != self._weights.size:
@@ -77,36 +80,32 @@ class Trajectories:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def fill(
-        self,
-        columns: Iterable[NDArray],
-        quantities: Callable[[Integrals], Iterable[NDArray]] = lambda sums: sums,
-    ) -> None:
-        """Fill columns of (n_trajectories,) with quantities of the integrals, block by block.
+    def integrate(self, take: Callable[[slice, Integrals], None]) -> None:
+        """Hand the integrals of every block of trajectories to ``take``, as soon as they are there.
 
-        Large inputs are shared between threads; how many there are changes no number.
+        Threads share the blocks of large inputs; how many threads there are changes no number.
         """
-        size = max(1, VALUES_PER_BLOCK // self._weights.size)
+        size = min(len(self), max(1, VALUES_PER_BLOCK // self._weights.size))
         threads = min(self._rows.size // VALUES_PER_THREAD, MAX_THREADS, os.cpu_count() or 1)
+        starts = iter(range(0, len(self), size))
 
-        def fill_block(start: int) -> None:
-            block = slice(start, start + size)
-            for column, values in zip(columns, quantities(self._integrals(block)), strict=True):
-                column[block] = values
+        def integrate_blocks(_thread: int) -> None:
+            parts = np.empty((2, self._weights.size, size))
+            for start in starts:  # each is given to one thread
+                block = slice(start, min(start + size, len(self)))
+                take(block, self._integrals(block, parts[..., : block.stop - start]))
 
-        starts = range(0, len(self), size)
         if threads < 2:
-            for start in starts:
-                fill_block(start)
+            integrate_blocks(0)
         else:
             with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(fill_block, starts))
+                list(pool.map(integrate_blocks, range(threads)))
 
-    def _integrals(self, block: slice) -> Integrals:
+    def _integrals(self, block: slice, parts: NDArray[np.float64]) -> Integrals:
         with np.errstate(invalid="ignore", over="ignore"):
             d = self._endpoint[block].astype(np.float64)
-            sums = _integrated(self._rows[block], d, self._weights)
-            if not np.isfinite(sums.aligned.sum() + sums.opposed.sum()):
+            sums = _integrated(self._rows[block], d, self._weights, self._stages_of_weight, parts)
+            if not np.isfinite((sums.aligned + sums.opposed).sum()):
                 as_scores(self._response)  # says where it is not finite
         return sums
 
@@ -131,30 +130,37 @@ def integrate(
     """
     trajectories = Trajectories(response, grid, endpoint, measure, stage_axis)
     columns = np.empty((len(Integrals._fields), len(trajectories)))
-    trajectories.fill(columns)
+
+    def take(block: slice, sums: Integrals) -> None:
+        columns[:, block] = sums
+
+    trajectories.integrate(take)
     return Integrals(*(column.reshape(trajectories.shape) for column in columns))
 
 
-def _integrated(r: NDArray, d: NDArray[np.float64], w: NDArray[np.float64]) -> Integrals:
+def _integrated(
+    r: NDArray,
+    d: NDArray[np.float64],
+    w: NDArray[np.float64],
+    stages_of_weight: Mapping[float, NDArray[np.intp]],
+    parts: NDArray[np.float64],
+) -> Integrals:
     """Integrals of (n, n_stages) responses under the stage weights ``w``.
 
-    Stages come first in what is computed, so that every pass is contiguous. einsum is used and not
-    a BLAS product: BLAS starts threads here, which crawl when other processes hold the cores.
+    ``parts`` is scratch of (2, n_stages, n): stages come first, so that every pass is contiguous.
+    einsum is used and not a BLAS product: BLAS starts threads here, which crawl when other
+    processes hold the cores.
     """
-    s = np.copysign(1.0, d)
-    z = np.multiply(r.T, s, order="C", dtype=np.float64)
-    z_plus = np.maximum(z, np.zeros(len(d)))  # against a number it would not be vectorised
+    z_plus, z = parts
+    np.multiply(r.T, np.copysign(1.0, d), out=z, dtype=np.float64)
     is_opposed = z < 0
-    z_minus = np.subtract(z_plus, z, out=z)
-    return Integrals(
-        endpoint_delta=d,
-        aligned=np.einsum("tn,t->n", z_plus, w),
-        opposed=np.einsum("tn,t->n", z_minus, w),
-        opposed_frac=sum(
-            weight * _count(is_opposed[w == weight])
-            for weight in np.unique(w)  # few are distinct
-        ),
+    np.maximum(z, np.zeros(len(d)), out=z_plus)  # against a number it would not be vectorised
+    np.subtract(z_plus, z, out=z)  # z- = z+ - z
+    aligned, opposed = np.einsum("ktn,t->kn", parts, w)
+    opposed_frac = sum(
+        weight * _count(is_opposed[stages]) for weight, stages in stages_of_weight.items()
     )
+    return Integrals(d, aligned, opposed, opposed_frac)
 
 
 def _count(flags: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:

@@ -99,12 +99,13 @@ def profile(
     """
     threshold = check_epsilon(epsilon)
     trajectories = Trajectories(response, grid, endpoint, measure, stage_axis)
-    # Columns of one array: it is large enough for huge pages, and page faults cost as much as a
-    # third of the arithmetic.
-    numbers = np.empty((len(Profiles._fields) - 1, len(trajectories)))
-    columns = [*numbers, np.empty(len(trajectories), np.bool_)]
-    trajectories.fill(columns, lambda sums: gate(sums, threshold))
-    return Profiles(*(column.reshape(trajectories.shape) for column in columns))
+    out = _empty_profiles(len(trajectories))
+
+    def take(block: slice, sums: Integrals) -> None:
+        _gate(sums, threshold, Profiles(*(column[block] for column in out)))
+
+    trajectories.integrate(take)
+    return Profiles(*(column.reshape(trajectories.shape) for column in out))
 
 
 def gate(sums: Integrals, epsilon: float = DEFAULT_EPSILON) -> Profiles:
@@ -125,15 +126,28 @@ def gate(sums: Integrals, epsilon: float = DEFAULT_EPSILON) -> Profiles:
     >>> gate(sums, 0.1).evidence.tolist(), gate(sums, 0.5).fragility.tolist()
     ([0.1], [0.2])
     """
+    out = _empty_profiles(*sums.endpoint_delta.shape)
+    _gate(sums, check_epsilon(epsilon), out)
+    return out
+
+
+def _empty_profiles(*shape: int) -> Profiles:
+    # Numbers of one array: it is large enough for huge pages, and page faults cost as much as a
+    # third of the arithmetic.
+    numbers = np.empty((len(Profiles._fields) - 1, *shape))
+    return Profiles(*(numbers[i, ...] for i in range(len(numbers))), np.empty(shape, np.bool_))
+
+
+def _gate(sums: Integrals, epsilon: float, out: Profiles) -> None:
+    """Write the profiles into ``out``: of a block, straight to where they belong."""
     d, aligned, opposed, opposed_frac = sums
-    a = np.abs(d) >= check_epsilon(epsilon)
-    return Profiles(
-        endpoint_delta=np.array(d),
-        evidence=a * aligned,
-        contradiction=a * opposed,
-        fragility=~a * (aligned + opposed),  # |r| = (s r)+ + (s r)-
-        abs_response=aligned + opposed,
-        sign_flip_frac=np.where(a, opposed_frac, np.nan),
-        opposed_mass=(d != 0) * opposed,
-        is_endpoint_active=a,
-    )
+    a = np.greater_equal(np.abs(d), epsilon, out=out.is_endpoint_active)
+    is_null = ~a
+    np.copyto(out.endpoint_delta, d)
+    np.multiply(a, aligned, out=out.evidence)
+    np.multiply(a, opposed, out=out.contradiction)
+    np.add(aligned, opposed, out=out.abs_response)  # |r| = (s r)+ + (s r)-
+    np.multiply(is_null, out.abs_response, out=out.fragility)
+    np.multiply(d != 0, opposed, out=out.opposed_mass)
+    np.copyto(out.sign_flip_frac, opposed_frac)
+    np.copyto(out.sign_flip_frac, np.nan, where=is_null)
