@@ -2,6 +2,7 @@ import os
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
