@@ -34,7 +34,7 @@ CLASSES = [
     "08_fish",
 ]
 
-LONG_FIRST = ("flows", "third_party", "warehouse", "tasks", "covertype", "imagenet9")
+LONG_FIRST = ("flows", "third_party", "warehouse", "tasks", "tests", "covertype", "imagenet9")
 
 
 def pytest_collection_modifyitems(items):

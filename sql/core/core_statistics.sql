@@ -1,7 +1,7 @@
 -- purpose: what each statistic is called, its unit, and which way is better
 -- grain: one row per statistic
 -- They are typed in sql/core/statistics.csv, and in that of a study those that it alone has.
-CREATE OR REPLACE VIEW core_statistics AS
+CREATE OR REPLACE TABLE core_statistics AS
 SELECT
     statistic,
     title,

@@ -5,14 +5,13 @@ no rows, cells that are not given are NULL) and ``expect.csv`` with the rows of 
 """
 
 import math
-import re
 from pathlib import Path
 
 import duckdb
 import pytest
 from view_tables import VIEWS, columns_of, create, define_over, read_rows, relations
 
-from warehouse.query.views import CHECKS, MACRO
+from warehouse.query.views import CHECKS, DEFINED, MACRO
 from warehouse.tables.declarations import TABLES
 
 CASES = sorted(
@@ -57,7 +56,7 @@ def test_file_says_what_it_is(view):
     assert len(view.sql.splitlines()) <= 60
     assert "INSTALL" not in view.sql
     if view.kind not in ("check", MACRO):
-        assert re.findall(r"CREATE OR REPLACE (?:MACRO|VIEW) (\w+)", view.sql) == [view.name]
+        assert DEFINED.findall(view.sql) == [view.name]
 
 
 def test_inputs_are_the_files_that_define_what_a_view_reads():
@@ -85,7 +84,7 @@ def test_a_check_looks_at_the_keys_of_every_table(table):
 
 def test_macro_names_are_unique():
     text = "\n".join(view.sql for view in VIEWS.values())
-    names = re.findall(r"CREATE OR REPLACE (?:MACRO|VIEW) (\w+)", text)
+    names = DEFINED.findall(text)
     assert len(names) == len(set(names))
 
 

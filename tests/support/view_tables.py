@@ -58,8 +58,7 @@ def define_over(connection, name, columns, given):
 def execute(connection, view):
     """Create a view or macro whose inputs are there.
 
-    A view that reads nothing is a table here: hundreds of typed values would be parsed anew
-    wherever one of them is asked for.
+    One that reads nothing is a table of hundreds of typed values, which are parsed once.
     """
     if reads_nothing(view):
         typed = _typed_values(view.name)  # noqa: F841 - found by DuckDB
@@ -76,7 +75,7 @@ def reads_nothing(view):
 def _typed_values(name):
     with duckdb.connect() as connection:
         connection.execute(VIEWS[name].sql)
-        return connection.view(name).to_arrow_table()
+        return connection.table(name).to_arrow_table()
 
 
 def relations(name):
@@ -88,7 +87,7 @@ def relations(name):
 
 
 def is_defined(name):
-    """Whether a relation is never given: a macro, or a view that reads nothing, of typed values."""
+    """Whether a relation is never given: a macro, or a table of typed values."""
     return name in VIEWS and (VIEWS[name].kind == MACRO or reads_nothing(VIEWS[name]))
 
 

@@ -51,7 +51,9 @@ def rows_of(root, names):
 
 def rows_as_text(connection, view):
     """Rows of a view, sorted; results to 12 digits, since the order of files orders their sums."""
-    rows = run_query(connection, f"FROM {view}").to_pylist()
+    found = connection.execute(f"FROM {view}")
+    names = [column[0] for column in found.description]
+    rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     if view.startswith("out_"):
         rows = [{name: _rounded(value) for name, value in row.items()} for row in rows]
     return sorted(map(str, rows))

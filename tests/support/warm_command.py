@@ -23,6 +23,8 @@ from uuid import uuid4
 from psutil import STATUS_ZOMBIE, Process
 
 ROOMS = ("warehouse", "tasks", "flows")
+USED_LATER = ("fastapi", "pandas", "prefect.flow_engine", "prefect.task_engine")
+"""What a flow imports once it is under way."""
 ROOT = Path(__file__).parent.parent.parent
 DECAF = Path(sys.executable).parent / "decaf"
 COMMAND_SECONDS = 1200
@@ -121,6 +123,8 @@ def serve():
     for room in map(importlib.import_module, ROOMS):
         for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
             importlib.import_module(module.name)
+    for name in USED_LATER:
+        importlib.import_module(name)
     gc.freeze()
     tell("ready")
     for line in sys.stdin:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import duckdb
 
 from decaf.errors import WarehouseError
-from warehouse.query.catalog import of_study
 from warehouse.query.views import CHECKS, views
 
 EXAMPLES = 10
@@ -52,11 +51,15 @@ def run_checks(
 def _run(
     connection: duckdb.DuckDBPyConnection, name: str, sql: str, study: str | None
 ) -> CheckResult:
+    # One statement is bound once; a relation is bound again with every step that is added to it.
+    offences = f"FROM ({sql.rstrip().removesuffix(';')})"
+    if study is not None:
+        offences += f" WHERE study = {duckdb.ConstantExpression(study)}"
     columns = "study, model_id, key, found, expected"
+    query = f"SELECT {columns}, count(*) OVER () {offences} ORDER BY ALL LIMIT {EXAMPLES}"
     try:
-        offences = of_study(connection.sql(sql), study)
-        rows = offences.project(columns).order("ALL").to_arrow_table()
+        rows = connection.execute(query).fetchall()
     except duckdb.Error as error:
         raise WarehouseError(f"{name} cannot be computed: {error}") from error
-    first = rows.slice(0, EXAMPLES).to_pylist()
-    return CheckResult(name, rows.num_rows, tuple(Offence(**row) for row in first))
+    count = rows[0][-1] if rows else 0
+    return CheckResult(name, count, tuple(Offence(*row[:-1]) for row in rows))

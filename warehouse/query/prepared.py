@@ -20,7 +20,7 @@ from warehouse import storage
 from warehouse.commits.seeds import write_missing_seeds
 from warehouse.query import functions, views
 from warehouse.query.provided import provide
-from warehouse.query.views import create_views, in_order, staging
+from warehouse.query.views import create_views, staging
 from warehouse.storage.cache import cache_folder
 from warehouse.tables.declarations import TABLES
 
@@ -71,7 +71,8 @@ def _bound(name: str) -> Path:
         provide(connection, storage.open(seeds), [])
         _attach(connection, folder / name, mode="")
         connection.execute(f"SET search_path = '{CATALOGUE},memory'")
-        create_views(connection, in_order())
+        views.read_again()  # the file is named by the files of this moment
+        create_views(connection, views.in_order())
     return folder / name
 
 

@@ -29,7 +29,7 @@ MACRO = "macro"
 HEADER = re.compile(r"^-- (purpose|grain|paper|published): (.+(?:\n--   .+)*)", re.MULTILINE)
 """One field of a header; lines that go on are indented by two more spaces."""
 COMMENTS = re.compile(r"\A(--.*\n)+")
-DEFINED = re.compile(r"CREATE OR REPLACE (?:MACRO|VIEW) (\w+)")
+DEFINED = re.compile(r"CREATE OR REPLACE (?:MACRO|TABLE|VIEW) (\w+)")
 TABLE_FILES = re.compile(r"getvariable\('(files)'\)(\.\w+)")
 NOT_CODE = re.compile(r"--.*|'[^']*'")
 
@@ -60,17 +60,17 @@ class View(NamedTuple):
         )
 
 
-def views() -> list[View]:
-    """Views of all tables and all files of ``sql/`` but queries, sorted by folder and name."""
-    queries = SQL_FOLDER / QUERIES
-    files = (path for path in SQL_FOLDER.rglob("*.sql") if queries not in path.parents)
-    alone = [*map(staging, TABLES.values()), *map(_parse, files)]
-    defined = {name: view.name for view in alone for name in DEFINED.findall(view.sql)}
-    defined |= {name: name for name in PROVIDED}
-    return sorted(
-        (view._replace(inputs=_inputs(view, defined)) for view in alone),
-        key=lambda view: (view.folder, view.name),
-    )
+def views() -> tuple[View, ...]:
+    """Views of all tables and all files of ``sql/`` but queries, sorted by folder and name.
+
+    A process reads the files once; :func:`read_again` makes the next call read them anew.
+    """
+    return _views(SQL_FOLDER)
+
+
+def read_again() -> None:
+    """Have files that changed since they were read be seen."""
+    _views.cache_clear()
 
 
 @cache
@@ -117,6 +117,17 @@ FROM read_parquet(
     return View(f"stg_{table.name}", STAGING, table.purpose, table.grain, (), table.paper, sql)
 
 
+@cache
+def _views(folder: Path) -> tuple[View, ...]:
+    queries = folder / QUERIES
+    files = (path for path in folder.rglob("*.sql") if queries not in path.parents)
+    alone = [*map(staging, TABLES.values()), *(_parse(path, folder) for path in files)]
+    defined = {name: view.name for view in alone for name in DEFINED.findall(view.sql)}
+    defined |= {name: name for name in PROVIDED}
+    whole = (view._replace(inputs=_inputs(view, defined)) for view in alone)
+    return tuple(sorted(whole, key=lambda view: (view.folder, view.name)))
+
+
 def _inputs(view: View, files: dict[str, str]) -> tuple[str, ...]:
     """Files of the views and macros that the words of its SQL name, and files of rows."""
     words = re.findall(r"\w+", NOT_CODE.sub("", view.sql))
@@ -124,8 +135,8 @@ def _inputs(view: View, files: dict[str, str]) -> tuple[str, ...]:
     return (*sorted(read), *map("".join, TABLE_FILES.findall(view.sql)))
 
 
-def _parse(path: Path) -> View:
-    sql = filled(path.read_text(encoding="utf-8"), SQL_FOLDER)
+def _parse(path: Path, folder: Path) -> View:
+    sql = filled(path.read_text(encoding="utf-8"), folder)
     header = {
         field: " ".join(text.replace("\n--", " ").split()) for field, text in HEADER.findall(sql)
     }
@@ -134,7 +145,7 @@ def _parse(path: Path) -> View:
         raise WarehouseError(f"{path}: the header lacks {', '.join(sorted(missing))}")
     return View(
         path.stem,
-        path.parent.relative_to(SQL_FOLDER).as_posix(),
+        path.parent.relative_to(folder).as_posix(),
         header["purpose"],
         header["grain"],
         (),
