@@ -21,7 +21,7 @@ from warehouse.query.catalog import connect
 pytestmark = pytest.mark.slow
 
 ARCHITECTURE = "factory:decaf.models.networks.small_cnn:build"
-EPOCHS = 40
+EPOCHS = 16
 
 
 @pytest.fixture
