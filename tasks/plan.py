@@ -204,7 +204,9 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
     ready = trained(study, root, preparing, _without(made, without_files))
     own = study.model_copy(update={"models": ready.models})
     scope = Scope(own, pairs, ready.trained_by)
-    units = plan_units(scope, OTHERS, preparing, editions)
+    # What is of all models waits for all of them.
+    kinds = [kind for kind in OTHERS if not (kind.is_local and ready.waiting)]
+    units = plan_units(scope, kinds, preparing, editions)
     committed = committed_units(root, study.study, units[len(preparing) :]) | made
     # Nobody needs a fitted path, or its starts, where all that it reveals is stored.
     needed = {

@@ -80,7 +80,7 @@ def of_table(tmp_path):
 
 
 def test_an_audit_goes_on_with_the_models_that_could_be_trained(of_table):
-    study = Study(**of_table)
+    study = Study(**of_table, labels={"kind": "treatments"})
     open_root(study.warehouse)
     first = plan_of(study)
     assert (first.study.models, first.by_model) == ((), {})
@@ -91,7 +91,7 @@ def test_an_audit_goes_on_with_the_models_that_could_be_trained(of_table):
     assert [card.id for card in some.study.models] == ["robust", "fragile"]
     assert [card.id for card in some.waiting] == ["mild"]
     assert set(some.by_model) == {"robust", "fragile"}
-    assert "explain" not in {unit.kind for unit in some.units}
+    assert not {"explain", "analyse"} & {unit.kind for unit in some.units}
     run_order(order_of(some, mild, in_process.NO_INPUTS, None))
     whole = plan_of(study)
     assert ([card.id for card in whole.study.models], whole.waiting) == (
@@ -99,6 +99,7 @@ def test_an_audit_goes_on_with_the_models_that_could_be_trained(of_table):
         (),
     )
     assert {unit.key for unit in some.units} < {unit.key for unit in whole.units}
+    assert {"explain", "analyse"} < {unit.kind for unit in whole.units}
 
 
 def test_epochs_of_one_training_are_models(given):
