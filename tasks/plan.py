@@ -194,6 +194,7 @@ class Planned(NamedTuple):
     """Of the models that can be scored."""
     units: tuple[Unit, ...]
     committed: dict[str, str]
+    remarks: list[str]
 
 
 def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Planned:
@@ -204,6 +205,7 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
     ready = trained(study, root, preparing, _without(made, without_files))
     own = study.model_copy(update={"models": ready.models})
     scope = Scope(own, pairs, ready.trained_by)
+    remarks = missing_inputs(scope, ready.waiting)
     # What is of all models waits for all of them.
     kinds = [kind for kind in OTHERS if not (kind.is_local and ready.waiting)]
     units = plan_units(scope, kinds, preparing, editions)
@@ -213,7 +215,7 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
         maker.key for unit in units if unit.key not in committed for maker in unit.made_by.values()
     }
     idle = {unit.key for unit in of_kind(preparing, "fit")} - needed
-    return Planned(ready, scope, units, _without(committed, without_files - idle))
+    return Planned(ready, scope, units, _without(committed, without_files - idle), remarks)
 
 
 def _without(commits: Mapping[str, str], keys: Set[str]) -> dict[str, str]:
@@ -243,8 +245,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
     if again:
         editions = editions.with_next(again)
         planned = _planned(study, pairs, root, editions)
-    ready, scope, units, committed = planned
-    remarks = dict.fromkeys([*pairs.remarks, *missing_inputs(scope, ready.waiting)])
+    ready, scope, units, committed, remarks = planned
     missing = [unit for unit in units if unit.key not in committed]
     slots = {
         other.slot for unit in missing for other in (unit, *unit.needs, *unit.made_by.values())
@@ -262,7 +263,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         units=units,
         committed=committed,
         reasons=reasons_of(units, committed, before, set_aside),
-        remarks=tuple(remarks),
+        remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks])),
         is_finished=run_id in receipts.keys(root, "outcomes", study.study),
         is_current=run_id == _newest_run(root, study.study),
         forced={key: editions.of_unit[key] for key in again},

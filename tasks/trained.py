@@ -1,6 +1,6 @@
 """Models that trainings have made: what of a study can be scored."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from decaf.models.card import ModelCard
@@ -8,7 +8,7 @@ from decaf.models.trainable import TrainableCard
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.units.scope import of_kind
-from tasks.units.train import checkpoint, trainable, training_of
+from tasks.units.train import checkpoint, has_recipe, training_of
 from warehouse.commits.stored import read_unit
 from warehouse.storage import Root
 
@@ -39,32 +39,28 @@ def trained(study: Study, root: Root, units: Sequence[Unit], made: Mapping[str, 
     WarehouseError
         When a choice cannot be read.
     """
-    trainings, choices = (of_kind(units, kind) for kind in ("train", "choose"))
-    choice_of = {unit.name: unit for unit in choices}
-    training_by_id = {card.id: training_of(card, trainings) for card in trainable(study)}
+    trainings = of_kind(units, "train")
+    choice_of = {unit.name: unit for unit in of_kind(units, "choose")}
     models: list[ModelCard] = []
     waiting: list[TrainableCard] = []
     trained_by: dict[str, Unit] = {}
-
-    def of_training(card: TrainableCard, training: Unit) -> Iterator[TrainableCard]:
-        file = checkpoint(training, study, card)
-        if card.id not in choice_of:
-            yield card.trained(file)
-            return
-        choice = choice_of[card.id].key
-        rows = read_unit(root, study.study, made[choice], choice, "chosen_epochs")
-        for epoch in rows["epoch"].to_pylist():
-            yield card.at_epoch(epoch).trained(file)
-
     for card in study.models:
-        training = training_by_id.get(card.id)
-        makers = [training, choice_of.get(card.id)] if training else []
-        if any(unit is not None and unit.key not in made for unit in makers):
-            waiting.append(card)
-        elif training is None:
+        if not has_recipe(card):
             models.append(card)
-        else:
-            own = list(of_training(card, training))
-            models += own
-            trained_by |= dict.fromkeys((model.id for model in own), training)
+            continue
+        training, choice = training_of(card, trainings), choice_of.get(card.id)
+        if training.key not in made or (choice and choice.key not in made):
+            waiting.append(card)
+            continue
+        cards = [card] if choice is None else _at_chosen_epochs(card, choice, study, root, made)
+        file = checkpoint(training, study, card)
+        models += [own.trained(file) for own in cards]
+        trained_by |= dict.fromkeys((own.id for own in cards), training)
     return Trained(tuple(models), tuple(waiting), trained_by)
+
+
+def _at_chosen_epochs(
+    card: TrainableCard, choice: Unit, study: Study, root: Root, made: Mapping[str, str]
+) -> list[TrainableCard]:
+    rows = read_unit(root, study.study, made[choice.key], choice.key, "chosen_epochs")
+    return [card.at_epoch(epoch) for epoch in rows["epoch"].to_pylist()]

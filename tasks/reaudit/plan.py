@@ -11,12 +11,12 @@ from decaf.data.pairs import PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
-from decaf.models.trainable import TrainableCard
 from decaf.plan.resolution import Resolved, listed, models_of, resolve
 from decaf.plan.study import Study
 from decaf.registry.entries import Entry
 from tasks.order import software
 from tasks.units.kinds import KINDS
+from tasks.units.train import has_recipe
 from warehouse.commits import receipts
 from warehouse.commits.receipts import Receipt
 from warehouse.commits.stored import read_file
@@ -187,7 +187,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
 
 def _origin(card: ModelCard) -> Any:
     """What the weights of a configured model are, or what determines its training."""
-    if isinstance(card, TrainableCard) and card.training is not None:
+    if has_recipe(card):
         return [card.training_parts, card.model_dump(mode="json", include=AUDITED_EPOCHS)]
     return card.weights_digest()
 

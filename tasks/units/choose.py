@@ -12,7 +12,7 @@ from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.scope import Scope, of_kind
-from tasks.units.train import trainable, training_of
+from tasks.units.train import has_recipe, training_of
 from warehouse.tables.declarations import CHOSEN_EPOCHS
 
 
@@ -27,7 +27,7 @@ class Choose(Kind):
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
         """One for every model with a rule."""
-        for card in trainable(scope.study):
+        for card in filter(has_recipe, scope.study.models):
             if (rule := card.chooser) is not None:
                 parts = {
                     "rule": json.dumps(rule.model_dump(mode="json"), sort_keys=True),

@@ -3,8 +3,10 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeGuard
 
 from decaf.foundation.digests import json_sha256
+from decaf.models.card import ModelCard
 from decaf.models.trainable import TrainableCard
 from decaf.models.training.files import epoch_file, read_outcome
 from decaf.plan.study import Study
@@ -33,7 +35,7 @@ class Train(Kind):
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
         """One for every training of the study."""
         units: dict[str, Unit] = {}
-        for card in trainable(scope.study):
+        for card in filter(has_recipe, scope.study.models):
             parts = card.training_parts | {"code": str(self.code)}
             units.setdefault(json_sha256(parts), Unit(self.name, card.id, None, None, parts))
         yield from units.values()
@@ -57,11 +59,9 @@ class Train(Kind):
         return tuple(_files(card, checkpoint(unit, study, card)).values())
 
 
-def trainable(study: Study) -> Iterator[TrainableCard]:
-    """Models of a study that have a recipe."""
-    for card in study.models:
-        if isinstance(card, TrainableCard) and card.training is not None:
-            yield card
+def has_recipe(card: ModelCard) -> TypeGuard[TrainableCard]:
+    """Whether the study trains a model itself."""
+    return isinstance(card, TrainableCard) and card.training is not None
 
 
 def training_of(card: TrainableCard, trainings: Iterable[Unit]) -> Unit:
@@ -77,7 +77,7 @@ def checkpoint(unit: Unit, study: Study, card: TrainableCard) -> Path:
 
 
 def _first_card(unit: Unit, study: Study) -> TrainableCard:
-    return next(card for card in trainable(study) if card.id == unit.name)
+    return next(card for card in study.models if card.id == unit.name)
 
 
 def _files(card: TrainableCard, last: Path) -> dict[int | None, Path]:
