@@ -2,21 +2,18 @@
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError
-from decaf.foundation.arrays import to_numpy
+from decaf.foundation.arrays import Array, to_numpy
 from decaf.foundation.memory import halved, is_out_of_memory
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.states import StateBuilder
 
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
-
-Scorer = Callable[["Array"], "Array"]
+Scorer = Callable[[Array], Array]
 """A batch of inputs → (n, columns) score values."""
 
 

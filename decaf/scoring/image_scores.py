@@ -1,15 +1,11 @@
 """The score of images as attribution methods ask for it, with its gradient, every query counted."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from decaf.errors import ModelError
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.models.card import Model
-    from decaf.scoring.scores.base import ScoreDefinition
+from decaf.foundation.arrays import Tensor
+from decaf.models.card import Model
+from decaf.scoring.scores.base import ScoreDefinition
 
 
 class CountedScore:
@@ -27,11 +23,11 @@ class CountedScore:
         Images that went through so far, in each direction.
     """
 
-    def __init__(self, answer: "Callable[[torch.Tensor], torch.Tensor]") -> None:
+    def __init__(self, answer: Callable[[Tensor], Tensor]) -> None:
         self.forward_rows = self.backward_rows = 0
         self._answer = answer
 
-    def __call__(self, images: "torch.Tensor", columns: "torch.Tensor") -> "torch.Tensor":
+    def __call__(self, images: Tensor, columns: Tensor) -> Tensor:
         """(n, channels, height, width) images, (n,) column that is the q of each → (n,) q."""
         import torch
 
@@ -57,7 +53,7 @@ class CountedScore:
             q.register_hook(self._count_backward)
         return q
 
-    def gradient(self, images: "torch.Tensor", columns: "torch.Tensor") -> "torch.Tensor":
+    def gradient(self, images: Tensor, columns: Tensor) -> Tensor:
         """Gradient of every image's q, of the shape of the images."""
         import torch
 
@@ -65,11 +61,11 @@ class CountedScore:
             leaves = images.detach().requires_grad_()
             return torch.autograd.grad(self(leaves, columns).sum(), leaves)[0]
 
-    def _count_backward(self, gradient: "torch.Tensor") -> None:
+    def _count_backward(self, gradient: Tensor) -> None:
         self.backward_rows += len(gradient)
 
 
-def score_of(model: "Model", definition: "ScoreDefinition") -> CountedScore:
+def score_of(model: Model, definition: ScoreDefinition) -> CountedScore:
     """The score that a definition makes of a model's outputs, turned so that more is larger.
 
     Images that ask for gradients need a model with ``differentiable_outputs``, as networks have
@@ -82,7 +78,7 @@ def score_of(model: "Model", definition: "ScoreDefinition") -> CountedScore:
     """
     import torch
 
-    def answer(images: "torch.Tensor") -> "torch.Tensor":
+    def answer(images: Tensor) -> Tensor:
         outputs = model.outputs
         if torch.is_grad_enabled() and images.requires_grad:
             outputs = getattr(model, "differentiable_outputs", None)

@@ -1,17 +1,14 @@
 """Geometries of the noise: covariances with the trace of the data's (paper, appendix D)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ResponseError, UnknownName
-from decaf.foundation.arrays import like
+from decaf.foundation.arrays import Array, like
 from decaf.reveal.gaussian.reference import GaussianReference
-
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
 
 GeometryName = Literal["cmmr", "pixel", "diagonal", "power", "linear"]
 
@@ -135,8 +132,8 @@ def coloured(
     colouring: Colouring,
     principal: NDArray[np.float64] | None,
     pixel: NDArray[np.float64] | None,
-    array: "Array",
-) -> "Array":
+    array: Array,
+) -> Array:
     """Noise from standard normals.
 
     Parameters

@@ -6,16 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import DataError
-from decaf.foundation.arrays import like, namespace, to_numpy
-
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
+from decaf.foundation.arrays import Array, like, namespace, to_numpy
 
 ASYMMETRY = 1e-12
 """Largest difference of mirrored entries, relative to the largest entry."""
@@ -56,7 +53,7 @@ class GaussianReference:
     eigenvectors: NDArray[np.float64]
     variances: NDArray[np.float64]
     shape: tuple[int, ...]
-    _axes: dict[Any, "Array"] = field(default_factory=dict, init=False, repr=False)
+    _axes: dict[Any, Array] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         size = prod(self.shape)
@@ -121,7 +118,7 @@ class GaussianReference:
         """(rank, D) principal axes, one per row."""
         return self.eigenvectors[:, : self.rank].T
 
-    def axes_like(self, array: "Array") -> "Array":
+    def axes_like(self, array: Array) -> Array:
         """The axes in the library, type and device of ``array``.
 
         Moved there once: 3,072 dimensions in float32 are 38 MB.
@@ -189,7 +186,7 @@ def reference_of(
     )
 
 
-def fit_reference(batches: "Iterable[Array]") -> GaussianReference:
+def fit_reference(batches: Iterable[Array]) -> GaussianReference:
     """Reference with the sample mean and covariance (``n - 1`` in the denominator) of inputs.
 
     Sums and products are accumulated in float64 around the mean of the first rows; no more than

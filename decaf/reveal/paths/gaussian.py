@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.errors import DataError, ResponseError, UnknownName
-from decaf.foundation.arrays import like
+from decaf.foundation.arrays import Array, like
 from decaf.foundation.digests import short
 from decaf.reveal.gaussian.draws import PIXEL, PRINCIPAL, chain_weights, draw_keys, mixed_normals
 from decaf.reveal.gaussian.geometry import Geometry, GeometryName, coloured
@@ -27,15 +27,12 @@ from decaf.reveal.path import (
 )
 from decaf.reveal.paths.blend import Fade, column_of, stage_words
 
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
-
 CHAINS = ("fixed", "reverse_markov")
 NOISE_SEEDS = (20260884, 20260885, 20260886)
 """Noise seeds of the base benchmark (paper, appendix D: three)."""
 
 
-def emerge(start: "Array", clean: "Array", mean: "Array", alpha: "Array") -> "Array":
+def emerge(start: Array, clean: Array, mean: Array, alpha: Array) -> Array:
     """``x_alpha = mu + sqrt(alpha) (x - mu) + sqrt(1 - alpha) (x0 - mu)`` (paper, appendix D).
 
     As a sum of three weights, which is exactly the start at 0 and the clean input at 1.
@@ -72,7 +69,7 @@ class GaussianStart:
     stages: tuple[float, ...] | None = None
     of_pair = False
 
-    def states(self, plus: "Array", minus: "Array", draw: NDArray[np.uint64]) -> "Array":
+    def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """(n, …) inputs for their shape, type and device; draw (n, words) → (n, …).
 
         Raises
@@ -109,7 +106,7 @@ class GaussianFade(Fade):
 
     reference: Path | GaussianReference
 
-    def states(self, start: "Array", clean: "Array", content: Words, regions: Regions) -> "Array":
+    def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """Mix; start and clean (n, …), content (n, 1) → (n, …)."""
         reference = moments_of(self.reference)
         mean = like(clean, reference.mean.reshape(1, *reference.shape))
@@ -224,7 +221,7 @@ class GaussianReveal(RevealPath):
             return None
         return folder / f"gaussian-{short(inputs_digest)}.safetensors"
 
-    def fit(self, inputs: "Iterable[Array]", file: Path) -> None:
+    def fit(self, inputs: Iterable[Array], file: Path) -> None:
         """Write the reference file."""
         save_reference(fit_reference(inputs), file)
 

@@ -7,7 +7,7 @@ for the keys. A new module in this package is a new score.
 """
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from decaf.errors import DataError, ModelError
+from decaf.foundation.arrays import Tensor
 from decaf.foundation.place import Place
+from decaf.foundation.readiness import Check
 from decaf.foundation.settings import Settings
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.foundation.readiness import Check
-    from decaf.models.card import Output
+from decaf.models.card import Output
 
 
 class ScoreDefinition(Settings, ABC):
@@ -42,7 +39,7 @@ class ScoreDefinition(Settings, ABC):
         """Factor of q: 1, or -1 where less is more."""
         return 1.0 if self.direction == "increasing" else -1.0
 
-    def checks(self) -> tuple["Check", ...]:
+    def checks(self) -> tuple[Check, ...]:
         """What to look for before any work begins."""
         return ()
 
@@ -51,7 +48,7 @@ class ScoreDefinition(Settings, ABC):
         return self.model_dump(mode="json")
 
     @abstractmethod
-    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+    def values(self, outputs: Tensor, output: Output) -> Tensor:
         """(n, outputs) of a model → (n, columns) float64.
 
         Parameters
@@ -75,14 +72,14 @@ class ScoreDefinition(Settings, ABC):
             When a pair is of a class that the score has not.
         """
 
-    def _require(self, output: "Output", usable: tuple["Output", ...]) -> None:
+    def _require(self, output: Output, usable: tuple[Output, ...]) -> None:
         if output not in usable:
             raise ModelError(
                 f"the score {self.kind} is made from {' or '.join(usable)}; the model gives "
                 f"{output}: choose another score, or correct the model's 'output:' or 'method:'"
             )
 
-    def _require_shape(self, outputs: "torch.Tensor", columns: int) -> None:
+    def _require_shape(self, outputs: Tensor, columns: int) -> None:
         if outputs.ndim != 2 or outputs.shape[1] != columns:
             raise ModelError(
                 f"the model returned shape {tuple(outputs.shape)}; the score {self.kind} expects "
