@@ -196,10 +196,7 @@ class PairBlock:
     def rows_of_types(self, pair_types: Sequence[str] | None) -> NDArray[np.int64]:
         """Rows of the pairs of some types, of all pairs where the types are None.
 
-        Raises
-        ------
-        DataError
-            When the pairs have no types.
+        Raises DataError when the pairs have no types.
         """
         if pair_types is None:
             return np.arange(self.pair_count)

@@ -102,10 +102,7 @@ class CardRegistry(Registry, ABC):
     def card_in(self, folder: Path) -> Fetched:
         """Fetched of an entry whose files are in a folder.
 
-        Raises
-        ------
-        ConfigError
-            When there is no card, or it is not plain YAML.
+        Raises ConfigError when there is no card, or it is not plain YAML.
         """
         card = folder / CARD_FILE
         if not card.exists():
@@ -119,8 +116,6 @@ class CardRegistry(Registry, ABC):
 def version_order(version: str) -> tuple[tuple[int, int | str], ...]:
     """Sort key of versions: numbers count as numbers, so that 10 comes after 9.
 
-    Example
-    -------
     >>> max(["2", "10", "9"], key=version_order)
     '10'
     """

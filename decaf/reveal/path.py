@@ -71,10 +71,7 @@ def described(default: Any, description: str) -> Any:
 def stage_grid(stages: int | tuple[float, ...]) -> NDArray[np.float64]:
     """(n_stages,) float64 from a number of evenly spaced stages, or from the stages themselves.
 
-    Raises
-    ------
-    ResponseError
-        When the stages do not strictly increase from 0 to 1.
+    Raises ResponseError when the stages do not strictly increase from 0 to 1.
     """
     if isinstance(stages, int):
         return check_grid(np.linspace(0, 1, stages) if stages > 1 else [0.0])

@@ -52,10 +52,7 @@ class Constant:
     def value_like(self, inputs: Array) -> Array:
         """(1, channels or 1, 1, …) the value, of the library, type and device of the inputs.
 
-        Raises
-        ------
-        ResponseError
-            When the inputs have another number of channels or features.
+        Raises ResponseError when the inputs have another number of channels or features.
         """
         if len(self.value) not in (1, inputs.shape[1]):
             raise ResponseError(
@@ -68,20 +65,10 @@ class Constant:
 def gaussian_blur(images: Array, sigma: float, radius: int | None = None) -> Array:
     """Separable Gaussian blur; (n, channels, height, width) → the same shape.
 
-    Parameters
-    ----------
-    images
-        Any inputs where ``sigma`` is 0, which leaves them as they are.
-    sigma
-        Standard deviation in pixels.
-    radius
-        Reach of the kernel in pixels; ``ceil(4 sigma)`` if it is not given. Borders are reflected,
-        or replicated where it reaches the side.
-
-    Raises
-    ------
-    ResponseError
-        When inputs that are not images are to be blurred.
+    ``sigma`` is the standard deviation in pixels; 0 leaves any inputs as they are. ``radius`` is
+    the reach of the kernel in pixels, ``ceil(4 sigma)`` if it is not given; borders are reflected,
+    or replicated where it reaches the side. Raises ResponseError when inputs that are not images
+    are to be blurred.
     """
     if sigma == 0:
         return images

@@ -15,20 +15,10 @@ from decaf.scoring.starts import StoredStarts
 class StateBuilder:
     """Builds any states of a plan, where its inputs are: numpy on the host, torch on any device.
 
-    Parameters
-    ----------
-    plan
-        The distinct states of a block.
-    inputs
-        (n_inputs, …) real clean inputs of the block, as the model takes them.
-    stored
-        Random starts that have been made for the whole study, by number of the start; others are
-        made when a state needs them.
-
-    Raises
-    ------
-    DataError
-        When a start of the plan is not among the stored ones.
+    Inputs are the (n_inputs, …) real clean inputs of the block, as the model takes them. ``stored``
+    are random starts that have been made for the whole study, by number of the start; others are
+    made when a state needs them. Raises DataError when a start of the plan is not among those
+    stored.
     """
 
     def __init__(
@@ -100,10 +90,7 @@ class StateBuilder:
 def on_device(inputs: NDArray[Any], device: Device) -> Tensor:
     """Clean inputs as a tensor: 8-bit images become float32 in [0, 1], other types stay.
 
-    Parameters
-    ----------
-    inputs
-        (n, channels, height, width) or (n, features).
+    They are (n, channels, height, width) or (n, features).
     """
     import torch
 

@@ -28,24 +28,13 @@ class Interval(NamedTuple):
 
 
 def percentile_interval(estimate: float, replicates: ArrayLike, cluster_count: int) -> Interval:
-    """Summarise the replicates of a statistic.
+    """Summarise the (n_replicates,) values of a statistic that were bootstrapped.
 
-    Parameters
-    ----------
-    estimate
-        The statistic of the data themselves; NaN where undefined.
-    replicates
-        (n_replicates,); NaN where undefined, which is left out.
-    cluster_count
-        Clusters that hold a value; with fewer than two nothing but the estimate is defined.
+    The estimate is the statistic of the data themselves; it and replicates are NaN where undefined,
+    and such replicates are left out. ``cluster_count`` are clusters that hold a value; with fewer
+    than two nothing but the estimate is defined. Raises ResponseError for replicates that are not
+    one-dimensional.
 
-    Raises
-    ------
-    ResponseError
-        For replicates that are not one-dimensional.
-
-    Examples
-    --------
     >>> percentile_interval(2.0, [1.0, 2.0, 3.0], cluster_count=5).lower_90
     1.1
     """

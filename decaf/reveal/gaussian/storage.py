@@ -16,10 +16,7 @@ ARRAYS = ("mean", "eigenvalues", "eigenvectors", "variances")
 def save_reference(reference: GaussianReference, path: Path) -> None:
     """Write a reference whole or not at all; the file of 3,072 dimensions has 76 MB.
 
-    Raises
-    ------
-    WriteFailed
-        When the disk refuses.
+    Raises WriteFailed when the disk refuses.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
@@ -38,10 +35,7 @@ def save_reference(reference: GaussianReference, path: Path) -> None:
 def load_reference(path: Path) -> GaussianReference:
     """Read a reference, once per process while the file stays the same.
 
-    Raises
-    ------
-    DataError
-        When the file is missing, is no reference, or is damaged.
+    Raises DataError when the file is missing, is no reference, or is damaged.
     """
     try:
         status = path.stat()

@@ -35,19 +35,10 @@ NOISE_SEEDS = (20260884, 20260885, 20260886)
 def emerge(start: Array, clean: Array, mean: Array, alpha: Array) -> Array:
     """``x_alpha = mu + sqrt(alpha) (x - mu) + sqrt(1 - alpha) (x0 - mu)`` (paper, appendix D).
 
-    As a sum of three weights, which is exactly the start at 0 and the clean input at 1.
+    As a sum of three weights, which is exactly the start at 0 and the clean input at 1. Random
+    state ``x0 = mu + eta`` and input ``x`` are (n, …), the mean ``mu`` and alpha, in [0, 1],
+    broadcastable to them.
 
-    Parameters
-    ----------
-    start, clean
-        (n, …) random state ``x0 = mu + eta`` and input ``x``.
-    mean
-        ``mu``, broadcastable to them.
-    alpha
-        Broadcastable to them, in [0, 1].
-
-    Examples
-    --------
     >>> x0, x, mu = np.array([5.0]), np.array([11.0]), np.array([1.0])
     >>> emerge(x0, x, mu, np.array([0.36])).tolist()  # 1 + 0.6 · 10 + 0.8 · 4
     [10.2]
@@ -72,10 +63,7 @@ class GaussianStart:
     def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """(n, …) inputs for their shape, type and device; draw (n, words) → (n, …).
 
-        Raises
-        ------
-        DataError
-            When the inputs have another shape than those of the reference.
+        Raises DataError when the inputs have another shape than those of the reference.
         """
         reference = moments_of(self.reference)
         if tuple(plus.shape[1:]) != reference.shape:
@@ -164,10 +152,7 @@ class GaussianReveal(RevealPath):
     def start(self) -> GaussianStart:
         """The state of no information: the reference itself, one draw of it.
 
-        Raises
-        ------
-        DataError
-            When the path has no reference.
+        Raises DataError when the path has no reference.
         """
         stages = None
         if self.chain == "reverse_markov":
@@ -183,10 +168,7 @@ class GaussianReveal(RevealPath):
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """Alpha itself, the same for all pairs and branches, and the draw of the pair's source.
 
-        Raises
-        ------
-        ResponseError
-            When a reverse Markov chain is asked for other stages than its own.
+        Raises ResponseError when a reverse Markov chain is asked for other stages than its own.
         """
         if self.chain == "reverse_markov" and not np.array_equal(grid, self.grid(grid)):
             raise ResponseError(
@@ -245,9 +227,6 @@ class GaussianReveal(RevealPath):
 def moments_of(reference: Path | GaussianReference) -> GaussianReference:
     """The reference in memory, read once per process where it is a file.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be used.
+    Raises DataError when the file cannot be used.
     """
     return load_reference(reference) if isinstance(reference, Path) else reference

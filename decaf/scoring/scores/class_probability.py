@@ -29,13 +29,7 @@ class ClassProbability(ClassScore):
 
 
 def checked_probabilities(outputs: Tensor) -> Tensor:
-    """Outputs that lie in [0, 1], or are NaN.
-
-    Raises
-    ------
-    ModelError
-        Naming the range that was found.
-    """
+    """Outputs that lie in [0, 1], or are NaN; raises ModelError naming the range of others."""
     strays = outputs[(outputs < -ROUNDING) | (outputs > 1 + ROUNDING)]
     if strays.numel():
         raise ModelError(

@@ -40,10 +40,7 @@ class SuperclassProbability(ClassScore):
     def mapping(self) -> tuple[int, ...]:
         """Superclass of every output, in the order of the outputs.
 
-        Raises
-        ------
-        DataError
-            When there is no such map, or it does not fit the superclasses.
+        Raises DataError when there is no such map, or it does not fit the superclasses.
         """
         return class_map(self.class_map, self.classes)
 

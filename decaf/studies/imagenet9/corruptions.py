@@ -43,23 +43,11 @@ def corrupt_background(
     ``g`` sees the whole image, so that a blur, a large pixel or a shuffled tile may bring some of
     the foreground into the background.
 
-    Parameters
-    ----------
-    images
-        (n, 3, height, width) in [0, 1], with any number of channels but for a colour shift.
-    background
-        (n, height, width) bool, from :func:`decaf.evaluation.image_masks.background_mask`.
-    pair_ids
-        n names that the draws belong to.
-
-    Returns
-    -------
-    (n, channels, height, width), of the type and on the device of the images
-
-    Raises
-    ------
-    ResponseError
-        For shapes that do not match, a kind that is not known, or tiles that are not equal.
+    Images are (n, 3, height, width) in [0, 1], with any number of channels but for a colour shift;
+    the result is of their shape, type and device. Backgrounds are (n, height, width) bool, from
+    :func:`decaf.evaluation.image_masks.background_mask`, pair ids the n names that the draws belong
+    to. Raises ResponseError for shapes that do not match, a kind that is not known, or tiles that
+    are not equal.
     """
     count, shape = len(images), tuple(images.shape)
     if len(shape) != 4 or len(pair_ids) != count or tuple(background.shape) != (count, *shape[2:]):

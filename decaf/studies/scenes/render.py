@@ -20,27 +20,11 @@ _BLOCK_PIXELS = 1 << 20
 
 
 def render(index: np.ndarray, size: int = 32) -> np.ndarray:
-    """Draw scenes.
+    """Draw scenes: (n,) numbers → (n, size, size, 3) uint8 RGB, rows from the top; n may be 0.
 
     Every byte depends on its scene alone, not on which scenes are drawn together. Two scenes that
-    differ in one hue differ only where that surface is seen.
-
-    Parameters
-    ----------
-    index
-        (n,) integers: scene numbers, see ``decaf.studies.scenes.factors``. n may be 0.
-    size
-        Width and height in pixels.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n, size, size, 3) uint8 RGB, rows from the top.
-
-    Raises
-    ------
-    DataError
-        An index that no scene has, or a size below 1.
+    differ in one hue differ only where that surface is seen. :mod:`decaf.studies.scenes.factors`
+    numbers the scenes. Raises DataError for an index that no scene has, or a size below 1.
     """
     if size < 1:
         raise DataError(f"scene size: found {size} pixels, expected at least 1")
