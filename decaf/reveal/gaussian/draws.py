@@ -1,11 +1,11 @@
 """Random draws that are named, so that they depend on no batch, order or machine's history."""
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.foundation.digests import hashed_word
 from decaf.routing.quadrature import check_grid
 
 PRINCIPAL, PIXEL = 0, 1
@@ -18,18 +18,9 @@ def draw_keys(seeds: Sequence[int], source_ids: Sequence[str]) -> NDArray[np.uin
     The first eight bytes of the sha256 of ``decaf|gaussian|<seed>|<source id>``: all pairs of a
     source share a draw, whatever block or study they are in.
     """
-    return np.array(
-        [
-            [
-                int.from_bytes(
-                    hashlib.sha256(f"decaf|gaussian|{seed}|{source}".encode()).digest()[:8], "big"
-                )
-                for seed in seeds
-            ]
-            for source in source_ids
-        ],
-        np.uint64,
-    ).reshape(len(source_ids), len(seeds))
+    names = (f"decaf|gaussian|{seed}|{source}" for source in source_ids for seed in seeds)
+    keys = np.array([hashed_word(name) for name in names], np.uint64)
+    return keys.reshape(len(source_ids), len(seeds))
 
 
 def normals(key: int, stream: int, steps: int, width: int) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from decaf.errors import DataError, WriteFailed
-from decaf.foundation.files import replace_file
+from decaf.foundation.files import refusals_as, replace_file
 from decaf.reveal.gaussian.reference import GaussianReference
 
 ARRAYS = ("mean", "eigenvalues", "eigenvectors", "variances")
@@ -37,13 +37,9 @@ def load_reference(path: Path) -> GaussianReference:
 
     Raises DataError when the file is missing, is no reference, or is damaged.
     """
-    try:
+    remedy = "fit one with decaf.reveal.gaussian.reference.fit_reference, or leave 'reference:' out"
+    with refusals_as(DataError, f"Gaussian reference {path} cannot be read", remedy):
         status = path.stat()
-    except OSError as error:
-        raise DataError(
-            f"Gaussian reference {path} cannot be read: {error.strerror}; fit one with "
-            "decaf.reveal.gaussian.reference.fit_reference, or leave 'reference:' out"
-        ) from error
     return _load(path, status.st_size, status.st_mtime_ns)
 
 
