@@ -28,20 +28,13 @@ class Input:
 
 @dataclass(frozen=True)
 class InputSet:
-    """Clean inputs and how they are made.
-
-    Parameters
-    ----------
-    geometry
-        How inputs are made from what the digests identify (resize, crop, renderer): two sets with
-        equal digests and equal geometry have equal inputs.
-    remarks
-        What of the data is not used, in words; no part of its identity.
-    """
+    """Clean inputs and how they are made: equal digests and equal geometry are equal inputs."""
 
     inputs: tuple[Input, ...]
     geometry: str
+    """How inputs are made from what the digests identify: resize, crop, renderer."""
     remarks: tuple[str, ...] = ()
+    """What of the data is not used, in words; no part of its identity."""
 
     @cached_property
     def digest(self) -> str:

@@ -62,25 +62,14 @@ class Registry(Settings, ABC):
     def entries(self) -> list[Entry]:
         """List what is followed now, in a fixed order; imports no torch.
 
-        Raises
-        ------
-        RegistryError
-            When the registry cannot be reached, refuses, or lists something else.
+        Raises RegistryError when the registry cannot be reached, refuses, or lists something else.
         """
 
     @abstractmethod
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
-        """Bring one entry to this machine.
+        """Bring one entry to this machine; what is downloaded goes into the workspace of the study.
 
-        Parameters
-        ----------
-        workspace
-            Folder of the study, for what is downloaded.
-
-        Raises
-        ------
-        BadInput
-            When the entry has no card, or is not what was listed any more.
+        Raises BadInput when the entry has no card, or is not what was listed any more.
         """
 
 

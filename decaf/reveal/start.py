@@ -18,15 +18,8 @@ TRUNCATE = 4
 class BlurredMidpoint:
     """``x0 = Blur((x+ + x-) / 2)``, the same whichever branch asks (paper, appendix F).
 
-    Parameters
-    ----------
-    sigma
-        Standard deviation of the separable Gaussian in pixels; 0 leaves the midpoint as it is,
-        which is all that inputs other than images allow.
-    radius
-        Reach of the kernel in pixels; ``ceil(4 sigma)`` if it is not given.
-
-    Borders are reflected, or replicated where the radius reaches the side.
+    Shapes, ``sigma`` and ``radius`` are those of :func:`gaussian_blur`; ``sigma`` 0 is all that
+    inputs other than images allow.
     """
 
     sigma: float

@@ -11,16 +11,9 @@ from decaf.scoring.scores.base import ScoreDefinition
 class CountedScore:
     """``q`` of every image, and the rows that it took.
 
-    Parameters
-    ----------
-    answer
-        (n, channels, height, width) images → (n, columns) scores. Gradients flow through it where
-        the images ask for them.
-
-    Attributes
-    ----------
-    forward_rows, backward_rows
-        Images that went through so far, in each direction.
+    ``answer`` maps (n, channels, height, width) images to (n, columns) scores; gradients flow
+    through it where the images ask for them. ``forward_rows`` and ``backward_rows`` count the
+    images that went through so far, in each direction.
     """
 
     def __init__(self, answer: Callable[[Tensor], Tensor]) -> None:
@@ -68,13 +61,9 @@ class CountedScore:
 def score_of(model: Model, definition: ScoreDefinition) -> CountedScore:
     """The score that a definition makes of a model's outputs, turned so that more is larger.
 
-    Images that ask for gradients need a model with ``differentiable_outputs``, as networks have
-    it; others go through in inference mode.
-
-    Raises
-    ------
-    ModelError
-        At the first query for a gradient that the model cannot answer.
+    Images that ask for gradients need a model with ``differentiable_outputs``, as networks have it;
+    others go through in inference mode. Raises ModelError at the first query for a gradient that
+    the model cannot answer.
     """
     import torch
 

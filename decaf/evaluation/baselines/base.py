@@ -124,17 +124,10 @@ class Baseline(Settings, ABC):
             quiet_import(name)
 
     def measure(self, subject: Subject) -> dict[str, Component]:
-        """Explain a model.
+        """Explain a model: one :class:`Component` for each name of ``components``.
 
-        Returns
-        -------
-        One :class:`Component` for each name of ``components``. Where the method is undefined, or
-        gives no finite number, the score is None and the reason says why.
-
-        Raises
-        ------
-        ModelError
-            When the model cannot answer.
+        Where the method is undefined, or gives no finite number, the score is None and the reason
+        says why. Raises ModelError when the model cannot answer.
         """
         try:
             found = self._measure(subject)

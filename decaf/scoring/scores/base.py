@@ -12,13 +12,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import DataError, ModelError
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.place import Place
 from decaf.foundation.readiness import Check
-from decaf.foundation.settings import Settings
+from decaf.foundation.settings import Settings, fault
 from decaf.models.card import Output
 
 
@@ -49,27 +48,17 @@ class ScoreDefinition(Settings, ABC):
 
     @abstractmethod
     def values(self, outputs: Tensor, output: Output) -> Tensor:
-        """(n, outputs) of a model → (n, columns) float64.
+        """(n, outputs) of a model, which are what ``output`` says → (n, columns) float64.
 
-        Parameters
-        ----------
-        output
-            What the model's outputs are.
-
-        Raises
-        ------
-        ModelError
-            When the score cannot be made from such outputs, or they have another shape.
+        Raises ModelError when the score cannot be made from such outputs, or they have another
+        shape.
         """
 
     @abstractmethod
     def columns(self, class_id: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_pairs,) class of every pair → (n_pairs,) column of ``values`` that is its q.
 
-        Raises
-        ------
-        DataError
-            When a pair is of a class that the score has not.
+        Raises DataError when a pair is of a class that the score has not.
         """
 
     def _require(self, output: Output, usable: tuple[Output, ...]) -> None:
@@ -100,10 +89,8 @@ class ClassScore(ScoreDefinition):
     @model_validator(mode="after")
     def _target_is_a_class(self) -> "ClassScore":
         if self.target is not None and self.target >= self.classes:
-            raise PydanticCustomError(
-                "target",
-                "'target' is class {target}; there are {classes}, counted from 0",
-                {"target": self.target, "classes": self.classes},
+            raise fault(
+                f"'target' is class {self.target}; there are {self.classes}, counted from 0"
             )
         return self
 
