@@ -41,16 +41,9 @@ class Outcome(NamedTuple):
 
 
 def check(member: type, examples: Sequence[dict[str, Any]] | None = None) -> list[Outcome]:
-    """Try every contract of a member.
+    """Try every contract of a member, on the settings of its class or on others.
 
-    Parameters
-    ----------
-    examples
-        Settings to try; those of the class when absent.
-
-    Returns
-    -------
-    One outcome for each contract; the first problem where several examples break it.
+    Gives one outcome for each contract: the first problem where several examples break it.
     """
     base = base_of(member)
     try:

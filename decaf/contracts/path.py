@@ -230,17 +230,14 @@ def _one_by_one(tiny: Tiny, row: int) -> NDArray[Any]:
 
 def _only(tiny: Tiny, row: int) -> tuple[PairBlock, NDArray[Any]]:
     """A block of one pair, with all inputs in the opposite order."""
-    block, last = tiny.block, len(tiny.inputs) - 1
+    block, last = tiny.block.of_rows(np.array([row])), len(tiny.inputs) - 1
     alone = replace(
         block,
-        pair_ids=(block.pair_ids[row],),
-        source_ids=(block.source_ids[block.source[row]],),
-        plus=last - block.plus[[row]],
-        minus=last - block.minus[[row]],
+        source_ids=(block.source_ids[block.source[0]],),
+        plus=last - block.plus,
+        minus=last - block.minus,
         source=np.zeros(1, np.int64),
-        class_id=block.class_id[[row]],
-        feature=block.feature[[row]],
-        context=None if block.context is None else last - block.context[[row]],
+        context=None if block.context is None else last - block.context,
         regions=None if block.regions is None else block.regions[::-1],
     )
     return alone, tiny.inputs[::-1]

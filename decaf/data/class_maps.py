@@ -46,8 +46,6 @@ def shipped() -> dict[str, ShippedMap]:
 def outputs_of(ranges: str) -> list[int]:
     """Outputs that ranges such as ``"3-5 8"`` name; both ends belong to a range.
 
-    Examples
-    --------
     >>> outputs_of("3-5 8")
     [3, 4, 5, 8]
     """
@@ -72,20 +70,11 @@ def official_file(name: str, root: Path) -> Path | None:
 def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
     """Superclass of every output, in the order of the outputs.
 
-    Parameters
-    ----------
-    name_or_file
-        The name of a shipped map, whatever files there are, or a JSON object from output to
-        superclass, -1 for none.
-    classes
-        Number of superclasses, which count from 0.
-
-    Raises
-    ------
-    DataError
-        When there is neither such a map nor such a file, or it does not map outputs 0, 1, … to -1
-        or a superclass, each output once and each superclass at least once; or when a file is
-        called as an official one and maps another number of outputs.
+    The name is that of a shipped map, whatever files there are, or a JSON object from output to
+    superclass, -1 for none; superclasses count from 0. Raises DataError when there is neither such
+    a map nor such a file, or it does not map outputs 0, 1, … to -1 or a superclass, each output
+    once and each superclass at least once; or when a file is called as an official one and maps
+    another number of outputs.
     """
     named = shipped().get(str(name_or_file))
     mapping = _read(name_or_file) if named is None else named.mapping

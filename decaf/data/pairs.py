@@ -28,20 +28,13 @@ class Input:
 
 @dataclass(frozen=True)
 class InputSet:
-    """Clean inputs and how they are made.
-
-    Parameters
-    ----------
-    geometry
-        How inputs are made from what the digests identify (resize, crop, renderer): two sets with
-        equal digests and equal geometry have equal inputs.
-    remarks
-        What of the data is not used, in words; no part of its identity.
-    """
+    """Clean inputs and how they are made: equal digests and equal geometry are equal inputs."""
 
     inputs: tuple[Input, ...]
     geometry: str
+    """How inputs are made from what the digests identify: resize, crop, renderer."""
     remarks: tuple[str, ...] = ()
+    """What of the data is not used, in words; no part of its identity."""
 
     @cached_property
     def digest(self) -> str:
@@ -196,10 +189,7 @@ class PairBlock:
     def rows_of_types(self, pair_types: Sequence[str] | None) -> NDArray[np.int64]:
         """Rows of the pairs of some types, of all pairs where the types are None.
 
-        Raises
-        ------
-        DataError
-            When the pairs have no types.
+        Raises DataError when the pairs have no types.
         """
         if pair_types is None:
             return np.arange(self.pair_count)

@@ -32,20 +32,11 @@ def difference_region(
 
 
 def background_mask(foreground: Tensor, threshold: float = VISIBLE, radius: int = 2) -> Tensor:
-    """Pixels that are no foreground, nor near it.
+    """(n, height, width) bool: pixels that are no foreground, nor near it.
 
-    Parameters
-    ----------
-    foreground
-        (n, channels, height, width) images in [0, 1] of the foreground alone, on black.
-    threshold
-        A pixel is foreground where a channel is above this.
-    radius
-        The foreground grows by so many pixels, along both axes: a square.
-
-    Returns
-    -------
-    (n, height, width) bool
+    The foregrounds are (n, channels, height, width) images in [0, 1] of the foreground alone, on
+    black. A pixel is foreground where a channel is above the threshold; the foreground grows by
+    ``radius`` pixels along both axes: a square.
     """
     return ~_dilated(foreground.amax(dim=1) > threshold + ROUNDING, radius)
 

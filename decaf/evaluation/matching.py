@@ -23,38 +23,21 @@ def match_units(
 ) -> NDArray[np.int64]:
     """Match units one to one by magnitude, each with one of another label pattern.
 
-    Greedy: units with at least one label are sorted by magnitude, then identity; each in turn
-    takes the nearest unused unit after it whose labels are not all the same, if the two differ
-    by at most ``tolerance`` times the larger. Takes time proportional to the number of units
-    times the number of different label patterns (and groups).
+    Greedy: units with at least one label are sorted by magnitude, then identity; each in turn takes
+    the nearest unused unit after it whose labels are not all the same, if the two differ by at most
+    ``tolerance`` times the larger. Takes time proportional to the number of units times the number
+    of different label patterns (and groups).
 
-    Parameters
-    ----------
-    magnitude
-        (n_units,) finite numbers, 0 or above.
-    labels
-        (n_units, n_labels) 0 or 1.
-    identities
-        Columns of shape (n_units,) that order units of equal magnitude, the first one first, such
-        as ``(model_ids, pair_ids)``. They make the pairs independent of the order of the rows.
-    tolerance
-        From 0, only equal magnitudes, to below 1.
-    groups
-        (n_units,) labels such as model families; members of a pair lie in different ones.
+    Magnitudes are (n_units,) finite numbers from 0, labels (n_units, n_labels) 0 or 1. Identities
+    are columns of shape (n_units,), such as ``(model_ids, pair_ids)``, that order units of equal
+    magnitude, the first one first: they make the pairs independent of the order of the rows. The
+    tolerance goes from 0, only equal magnitudes, to below 1. Groups are (n_units,) labels such as
+    model families; members of a pair lie in different ones.
 
-    Returns
-    -------
-    (n_pairs, 2) int64
-        Rows of the units, the smaller magnitude first; in ascending order of it.
+    Returns (n_pairs, 2) int64 rows of the units, the smaller magnitude first, in ascending order of
+    it. Raises ResponseError for shapes that do not match, no unit, a negative or non-finite
+    magnitude, labels that are not 0 or 1, or a bad tolerance.
 
-    Raises
-    ------
-    ResponseError
-        For shapes that do not match, no unit, a negative or non-finite magnitude, labels that are
-        not 0 or 1, or a bad tolerance.
-
-    Examples
-    --------
     >>> labels = [[1, 0], [1, 0], [0, 1], [0, 1]]
     >>> match_units([1.00, 1.01, 1.02, 1.08], labels, [["a", "b", "c", "d"]]).tolist()
     [[0, 2]]

@@ -170,32 +170,14 @@ def held_out_probabilities(
     Everything that is fitted, medians and the standardisation too, sees the training groups alone.
     A feature without any value among them is left out of the fold.
 
-    Parameters
-    ----------
-    features
-        (n_units, n_features) real numbers; NaN is a missing value.
-    classes
-        (n_units,) class of every unit: its place in ``names``, from 0.
-    names
-        What the classes are called.
-    groups
-        (n_units,) such as the family of the model of every unit.
-    probe
-        Makes a classifier, not yet fitted, with ``predict_proba``, that takes NaN.
+    Features are (n_units, n_features) real numbers, NaN where one is missing; classes (n_units,)
+    places in ``names``, from 0; groups (n_units,), such as the family of the model of every unit.
+    The probe makes a classifier, not yet fitted, with ``predict_proba``, that takes NaN. A fold is
+    undefined, with a reason, where a class has no training unit, or no feature has a value.
 
-    Returns
-    -------
-    HeldOutProbabilities
-        Undefined, with a reason, where a class has no training unit, or no feature has a value.
+    Raises ResponseError for features that are infinite, classes out of range, shapes that do not
+    match, or fewer than two groups.
 
-    Raises
-    ------
-    ResponseError
-        For features that are infinite, classes out of range, shapes that do not match, or fewer
-        than two groups.
-
-    Examples
-    --------
     >>> found = held_out_probabilities(
     ...     [[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 1], ["no", "yes"], ["a", "a", "b", "b"]
     ... )

@@ -30,21 +30,12 @@ LEAF = -1
 def forest_shapley(
     forest: Any, rows: NDArray[np.float32], feature: int, other: int | None = None
 ) -> NDArray[np.float64]:
-    """Shapley values of a feature in P(y = 1), or interaction values of two features.
+    """(n,) Shapley values of a feature in P(y = 1), or interaction values of two features.
 
-    Parameters
-    ----------
-    forest
-        Fitted random forest or extra trees of scikit-learn with two classes.
-    rows
-        (n, p) float32, what is explained.
-    other
-        Second feature: each value is then half of the pair's Shapley interaction index, as TreeSHAP
-        has it off the diagonal of its matrices.
-
-    Returns
-    -------
-    (n,) float64, probability. 0 where no tree tests the features.
+    The forest is a fitted random forest or extra trees of scikit-learn with two classes, the rows
+    (n, p) float32. With a second feature each value is half of the pair's Shapley interaction
+    index, as TreeSHAP has it off the diagonal of its matrices. Values are float64, probability, and
+    0 where no tree tests the features.
     """
     pair = (feature, feature if other is None else other)
     inputs = np.ascontiguousarray(rows, np.float32)

@@ -49,10 +49,7 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
 def mapped_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[np.generic]:
     """Make an ``.npy`` file of zeros that is mapped into memory, with all its blocks on the disk.
 
-    Raises
-    ------
-    OSError
-        When the disk is full: found while writing to the map, it would be a SIGBUS.
+    Raises OSError when the disk is full: found while writing to the map, it would be a SIGBUS.
     """
     array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
     with path.open("r+b") as file:

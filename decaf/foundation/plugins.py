@@ -56,7 +56,7 @@ def find(base: type, name: str) -> type:
 
     Raises ConfigError when nobody gives such a member, several do, or it cannot be loaded.
     """
-    if strangers.is_reference(name):
+    if ":" in name:
         return strangers.load(strangers.referenced(name), base)
     own, others = _own(base), strangers.offered(base.place.name)
     if problem := clash(base, name):

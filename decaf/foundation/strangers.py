@@ -46,11 +46,6 @@ def referenced(reference: str) -> EntryPoint:
     return EntryPoint(name=reference, value=reference, group=GROUP)
 
 
-def is_reference(name: Any) -> bool:
-    """Whether a name in a configuration is that of a class itself."""
-    return isinstance(name, str) and ":" in name
-
-
 def provider(entry: EntryPoint) -> str:
     """Who gives a member, for people."""
     if entry.dist is None:

@@ -115,20 +115,11 @@ def pair_features(
 ) -> PairedInputs:
     """Pair every input with itself without each of its features (paper, section 7).
 
+    Inputs are (n_inputs, …) of :func:`as_inputs`; the pair of feature k is called ``id/k``.
+    Features are the cells of a grid of ``side`` a side, or those of ``regions``: the feature number
+    of every pixel, (height, width), or column, (features,), or the same for every input with its
+    own, (n_inputs, …); 0 for none. Without ``side`` and regions every column of a row is a feature.
     Raises DataError when features and inputs do not fit, or an input has none.
-
-    Parameters
-    ----------
-    inputs
-        (n_inputs, …) of :func:`as_inputs`.
-    ids
-        (n_inputs,) names of the inputs; the pair of feature k is ``id/k``.
-    regions
-        Feature number of every pixel, (height, width), or column, (features,), or the same for
-        every input with its own, (n_inputs, …); 0 for none. Without ``side`` and regions every
-        column of a row is a feature.
-    side
-        Features are the cells of a grid of this many a side.
     """
     numbers = None
     if side is None:

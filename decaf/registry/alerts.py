@@ -63,8 +63,6 @@ class Alerts(Settings):
 def signature(secret: str, timestamp: str, body: bytes) -> str:
     """HMAC-SHA256 of ``timestamp.body``: what a receiver compares with the header.
 
-    Example
-    -------
     >>> signature("key", "1", b"{}")[:15]
     'sha256=1ba6b817'
     """

@@ -62,25 +62,14 @@ class Registry(Settings, ABC):
     def entries(self) -> list[Entry]:
         """List what is followed now, in a fixed order; imports no torch.
 
-        Raises
-        ------
-        RegistryError
-            When the registry cannot be reached, refuses, or lists something else.
+        Raises RegistryError when the registry cannot be reached, refuses, or lists something else.
         """
 
     @abstractmethod
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
-        """Bring one entry to this machine.
+        """Bring one entry to this machine; what is downloaded goes into the workspace of the study.
 
-        Parameters
-        ----------
-        workspace
-            Folder of the study, for what is downloaded.
-
-        Raises
-        ------
-        BadInput
-            When the entry has no card, or is not what was listed any more.
+        Raises BadInput when the entry has no card, or is not what was listed any more.
         """
 
 
@@ -102,10 +91,7 @@ class CardRegistry(Registry, ABC):
     def card_in(self, folder: Path) -> Fetched:
         """Fetched of an entry whose files are in a folder.
 
-        Raises
-        ------
-        ConfigError
-            When there is no card, or it is not plain YAML.
+        Raises ConfigError when there is no card, or it is not plain YAML.
         """
         card = folder / CARD_FILE
         if not card.exists():
@@ -119,8 +105,6 @@ class CardRegistry(Registry, ABC):
 def version_order(version: str) -> tuple[tuple[int, int | str], ...]:
     """Sort key of versions: numbers count as numbers, so that 10 comes after 9.
 
-    Example
-    -------
     >>> max(["2", "10", "9"], key=version_order)
     '10'
     """

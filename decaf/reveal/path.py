@@ -63,18 +63,15 @@ OF_NO_STATE = ("stages", "pair_types")
 """Fields that say which states there are and for which pairs, not what a state is."""
 
 
-def described(default: Any, description: str) -> Any:
+def described(default: Any, description: str, kw_only: bool = False) -> Any:
     """Field of a path that a configuration can set; the reference page shows the description."""
-    return field(default=default, metadata={"description": description})
+    return field(default=default, kw_only=kw_only, metadata={"description": description})
 
 
 def stage_grid(stages: int | tuple[float, ...]) -> NDArray[np.float64]:
     """(n_stages,) float64 from a number of evenly spaced stages, or from the stages themselves.
 
-    Raises
-    ------
-    ResponseError
-        When the stages do not strictly increase from 0 to 1.
+    Raises ResponseError when the stages do not strictly increase from 0 to 1.
     """
     if isinstance(stages, int):
         return check_grid(np.linspace(0, 1, stages) if stages > 1 else [0.0])
@@ -87,16 +84,11 @@ class RevealPath(ABC):
 
     place: ClassVar[Place] = Place("path", room="decaf.reveal.paths", tag="kind")
 
-    stages: int | tuple[float, ...] | None = field(
-        default=None,
-        kw_only=True,
-        metadata={"description": "this path's own stages, in the form of the study's `stages:`"},
+    stages: int | tuple[float, ...] | None = described(
+        None, "this path's own stages, in the form of the study's `stages:`", kw_only=True
     )
-
-    pair_types: tuple[str, ...] | None = field(
-        default=None,
-        kw_only=True,
-        metadata={"description": "types of the pairs that this path scores; all when absent"},
+    pair_types: tuple[str, ...] | None = described(
+        None, "types of the pairs that this path scores; all when absent", kw_only=True
     )
 
     def __post_init__(self) -> None:

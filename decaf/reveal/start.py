@@ -18,15 +18,8 @@ TRUNCATE = 4
 class BlurredMidpoint:
     """``x0 = Blur((x+ + x-) / 2)``, the same whichever branch asks (paper, appendix F).
 
-    Parameters
-    ----------
-    sigma
-        Standard deviation of the separable Gaussian in pixels; 0 leaves the midpoint as it is,
-        which is all that inputs other than images allow.
-    radius
-        Reach of the kernel in pixels; ``ceil(4 sigma)`` if it is not given.
-
-    Borders are reflected, or replicated where the radius reaches the side.
+    Shapes, ``sigma`` and ``radius`` are those of :func:`gaussian_blur`; ``sigma`` 0 is all that
+    inputs other than images allow.
     """
 
     sigma: float
@@ -52,10 +45,7 @@ class Constant:
     def value_like(self, inputs: Array) -> Array:
         """(1, channels or 1, 1, …) the value, of the library, type and device of the inputs.
 
-        Raises
-        ------
-        ResponseError
-            When the inputs have another number of channels or features.
+        Raises ResponseError when the inputs have another number of channels or features.
         """
         if len(self.value) not in (1, inputs.shape[1]):
             raise ResponseError(
@@ -68,20 +58,10 @@ class Constant:
 def gaussian_blur(images: Array, sigma: float, radius: int | None = None) -> Array:
     """Separable Gaussian blur; (n, channels, height, width) → the same shape.
 
-    Parameters
-    ----------
-    images
-        Any inputs where ``sigma`` is 0, which leaves them as they are.
-    sigma
-        Standard deviation in pixels.
-    radius
-        Reach of the kernel in pixels; ``ceil(4 sigma)`` if it is not given. Borders are reflected,
-        or replicated where it reaches the side.
-
-    Raises
-    ------
-    ResponseError
-        When inputs that are not images are to be blurred.
+    ``sigma`` is the standard deviation in pixels; 0 leaves any inputs as they are. ``radius`` is
+    the reach of the kernel in pixels, ``ceil(4 sigma)`` if it is not given; borders are reflected,
+    or replicated where it reaches the side. Raises ResponseError when inputs that are not images
+    are to be blurred.
     """
     if sigma == 0:
         return images

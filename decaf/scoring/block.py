@@ -2,21 +2,18 @@
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError
-from decaf.foundation.arrays import to_numpy
+from decaf.foundation.arrays import Array, to_numpy
 from decaf.foundation.memory import halved, is_out_of_memory
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.states import StateBuilder
 
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
-
-Scorer = Callable[["Array"], "Array"]
+Scorer = Callable[[Array], Array]
 """A batch of inputs → (n, columns) score values."""
 
 
@@ -59,27 +56,13 @@ def score_block(
     another source. A batch that does not fit the memory is halved and so are all after it. Values
     that are not finite are returned as they are: the caller quarantines them.
 
-    Parameters
-    ----------
-    plan, builder
-        The states, and what makes them.
-    scorer
-        Model and score definition: inputs → (n, columns) values.
-    columns
-        (n_pairs,) which column is the score of a pair.
-    batch_size
-        Rows of a forward pass at most.
-    sign
-        Factor of the score: -1 for one that is larger where there is less.
-    known
-        Values that need no forward pass; every state is scored if it is not given.
+    The scorer is model and score definition, inputs → (n, columns) values; ``columns`` (n_pairs,)
+    says which of them is the score of a pair. A batch has ``batch_size`` rows at most. The sign is
+    the factor of the score, -1 for one that is larger where there is less. Every state is scored
+    where no values are known.
 
-    Raises
-    ------
-    ModelError
-        When the scorer returns another number of rows than it was given.
-    ScoringFailed
-        When even one row does not fit the memory.
+    Raises ModelError when the scorer returns another number of rows than it was given, and
+    ScoringFailed when even one row does not fit the memory.
     """
     run = _Run(plan.state_count, known)
     batches = plan.batches(batch_size)

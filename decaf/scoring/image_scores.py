@@ -1,37 +1,26 @@
 """The score of images as attribution methods ask for it, with its gradient, every query counted."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from decaf.errors import ModelError
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.models.card import Model
-    from decaf.scoring.scores.base import ScoreDefinition
+from decaf.foundation.arrays import Tensor
+from decaf.models.card import Model
+from decaf.scoring.scores.base import ScoreDefinition
 
 
 class CountedScore:
     """``q`` of every image, and the rows that it took.
 
-    Parameters
-    ----------
-    answer
-        (n, channels, height, width) images → (n, columns) scores. Gradients flow through it where
-        the images ask for them.
-
-    Attributes
-    ----------
-    forward_rows, backward_rows
-        Images that went through so far, in each direction.
+    ``answer`` maps (n, channels, height, width) images to (n, columns) scores; gradients flow
+    through it where the images ask for them. ``forward_rows`` and ``backward_rows`` count the
+    images that went through so far, in each direction.
     """
 
-    def __init__(self, answer: "Callable[[torch.Tensor], torch.Tensor]") -> None:
+    def __init__(self, answer: Callable[[Tensor], Tensor]) -> None:
         self.forward_rows = self.backward_rows = 0
         self._answer = answer
 
-    def __call__(self, images: "torch.Tensor", columns: "torch.Tensor") -> "torch.Tensor":
+    def __call__(self, images: Tensor, columns: Tensor) -> Tensor:
         """(n, channels, height, width) images, (n,) column that is the q of each → (n,) q."""
         import torch
 
@@ -57,7 +46,7 @@ class CountedScore:
             q.register_hook(self._count_backward)
         return q
 
-    def gradient(self, images: "torch.Tensor", columns: "torch.Tensor") -> "torch.Tensor":
+    def gradient(self, images: Tensor, columns: Tensor) -> Tensor:
         """Gradient of every image's q, of the shape of the images."""
         import torch
 
@@ -65,24 +54,20 @@ class CountedScore:
             leaves = images.detach().requires_grad_()
             return torch.autograd.grad(self(leaves, columns).sum(), leaves)[0]
 
-    def _count_backward(self, gradient: "torch.Tensor") -> None:
+    def _count_backward(self, gradient: Tensor) -> None:
         self.backward_rows += len(gradient)
 
 
-def score_of(model: "Model", definition: "ScoreDefinition") -> CountedScore:
+def score_of(model: Model, definition: ScoreDefinition) -> CountedScore:
     """The score that a definition makes of a model's outputs, turned so that more is larger.
 
-    Images that ask for gradients need a model with ``differentiable_outputs``, as networks have
-    it; others go through in inference mode.
-
-    Raises
-    ------
-    ModelError
-        At the first query for a gradient that the model cannot answer.
+    Images that ask for gradients need a model with ``differentiable_outputs``, as networks have it;
+    others go through in inference mode. Raises ModelError at the first query for a gradient that
+    the model cannot answer.
     """
     import torch
 
-    def answer(images: "torch.Tensor") -> "torch.Tensor":
+    def answer(images: Tensor) -> Tensor:
         outputs = model.outputs
         if torch.is_grad_enabled() and images.requires_grad:
             outputs = getattr(model, "differentiable_outputs", None)

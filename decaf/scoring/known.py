@@ -18,25 +18,14 @@ def known_values(
     clean: NDArray[np.float64],
     branches: Mapping[str, NDArray[np.float64]],
 ) -> NDArray[np.float64]:
-    """Values of the states that stored scores tell; NaN where they tell none.
+    """(n_states, n_columns) values of the states that stored scores tell; NaN where they tell none.
 
     A path that mixes scores (the context channel) stores no scores of states, and tells nothing.
 
-    Parameters
-    ----------
-    plan
-        States of all paths, stored ones included.
-    columns
-        (n_pairs,) which column is the score of a pair.
-    clean
-        (n_inputs, n_columns) values of the clean inputs of the block; NaN where none is stored.
-    branches
-        By stored path: (n_pairs of the path, n_repetitions, n_stages, 2) values of both branches,
-        before the sign of the score; NaN where none is stored.
-
-    Returns
-    -------
-    (n_states, n_columns)
+    The plan is that of all paths, stored ones included; ``columns`` (n_pairs,) says which column is
+    the score of a pair. ``clean`` has (n_inputs, n_columns) values of the clean inputs of the
+    block, ``branches`` by stored path (n_pairs of the path, n_repetitions, n_stages, 2) values of
+    both branches, before the sign of the score; both are NaN where none is stored.
     """
     values = np.full((plan.state_count, clean.shape[1]), np.nan)
     for path, scores in branches.items():
@@ -57,13 +46,7 @@ def states_to_score(
     values: NDArray[np.float64],
     paths: Iterable[str],
 ) -> NDArray[np.bool_]:
-    """(n_states,) states that the paths need and whose values are not known.
-
-    Parameters
-    ----------
-    values
-        Those of :func:`known_values`.
-    """
+    """(n_states,) states that the paths need and that :func:`known_values` has no values of."""
     needed = np.zeros(plan.state_count, bool)
     for path in paths:
         index = plan.index[path]

@@ -91,19 +91,10 @@ class StatePlan:
     def gather(
         self, values: NDArray[np.float64], columns: NDArray[np.int64]
     ) -> dict[str, NDArray[np.float64]]:
-        """Scores of every stage and branch.
+        """Scores of every stage and branch, from (n_states, n_columns) values of the states.
 
-        Parameters
-        ----------
-        values
-            (n_states, n_columns) score values of the states.
-        columns
-            (n_pairs,) which of them is the score of a pair.
-
-        Returns
-        -------
-        dict
-            By path: (n_pairs of the path, n_repetitions, n_stages, 2), factual branch first.
+        ``columns`` (n_pairs,) says which value is the score of a pair. Scores are by path (n_pairs
+        of the path, n_repetitions, n_stages, 2), factual branch first.
         """
         gathered = {}
         for name, index in self.index.items():
@@ -142,27 +133,11 @@ def plan_states(
 ) -> StatePlan:
     """Name every state of every path and keep the distinct ones.
 
-    Parameters
-    ----------
-    block
-        Pairs, with ``plus`` and ``minus`` indexing ``inputs``.
-    inputs
-        (n_inputs, channels, height, width) or (n_inputs, features) clean inputs of the block.
-    paths
-        Reveal paths by name.
-    grid
-        (n_stages,) stages from 0 to 1 of the paths that have none of their own.
-
-    Returns
-    -------
-    StatePlan
-        Every clean input of the block is among the states, whether or not a stage needs it.
-
-    Raises
-    ------
-    DataError
-        When a path is for pairs of some types, and the pairs have none, or when a path cannot
-        reveal these inputs.
+    Every clean input of the block is among the states, whether or not a stage needs it. Pairs index
+    the clean inputs, (n_inputs, channels, height, width) or (n_inputs, features); the grid has the
+    (n_stages,) stages from 0 to 1 of the paths that have none of their own. Raises DataError when a
+    path is for pairs of some types, and the pairs have none, or when a path cannot reveal these
+    inputs.
     """
     rows_of = {name: block.rows_of_types(path.pair_types) for name, path in paths.items()}
     paths = {name: path for name, path in paths.items() if rows_of[name].size}

@@ -30,13 +30,7 @@ class StoredStarts:
     """(n, …) the starts, as models take inputs."""
 
     def rows(self, draw: Words) -> NDArray[np.int64]:
-        """(n_draws,) rows of the draws that are named.
-
-        Raises
-        ------
-        DataError
-            When a draw is not stored.
-        """
+        """(n_draws,) rows of the draws that are named; raises DataError when one is not stored."""
         wanted = _names(draw)
         rows = np.searchsorted(self._stored, wanted).clip(max=len(self._stored) - 1)
         is_missing = self._stored[rows] != wanted
@@ -56,17 +50,9 @@ class StoredStarts:
 def store_starts(path: Path, start: Start, draws: Iterable[Words], pattern: NDArray[Any]) -> None:
     """Make every start once and write the file, whole or not at all.
 
-    Parameters
-    ----------
-    draws
-        (n, words) names of the draws; a name may occur several times.
-    pattern
-        (…) one input as models take it: the shape and type of the starts.
-
-    Raises
-    ------
-    WriteFailed
-        When the workspace takes no more data.
+    Draws are (n, words) names, any of them several times; the pattern is one input as models take
+    it, (…), the shape and type of the starts. Raises WriteFailed when the workspace takes no more
+    data.
     """
     words = np.unique(np.concatenate(list(draws)), axis=0)
     remedy = "free some space there, or set 'workspace:' to another folder"
@@ -77,10 +63,7 @@ def store_starts(path: Path, start: Start, draws: Iterable[Words], pattern: NDAr
 def open_starts(path: Path) -> StoredStarts:
     """Stored starts, opened once per process.
 
-    Raises
-    ------
-    DataError
-        When the file is not there or is none.
+    Raises DataError when the file is not there or is none.
     """
     try:
         return _open(path, path.stat().st_mtime_ns)

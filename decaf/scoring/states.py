@@ -2,44 +2,29 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.foundation.arrays import as_taken, like, namespace
+from decaf.foundation.arrays import Array, Device, Tensor, as_taken, like, namespace
 from decaf.scoring.planner import CLEAN, START, StatePlan
 from decaf.scoring.starts import StoredStarts
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.foundation.arrays import Array
 
 
 class StateBuilder:
     """Builds any states of a plan, where its inputs are: numpy on the host, torch on any device.
 
-    Parameters
-    ----------
-    plan
-        The distinct states of a block.
-    inputs
-        (n_inputs, …) real clean inputs of the block, as the model takes them.
-    stored
-        Random starts that have been made for the whole study, by number of the start; others are
-        made when a state needs them.
-
-    Raises
-    ------
-    DataError
-        When a start of the plan is not among the stored ones.
+    Inputs are the (n_inputs, …) real clean inputs of the block, as the model takes them. ``stored``
+    are random starts that have been made for the whole study, by number of the start; others are
+    made when a state needs them. Raises DataError when a start of the plan is not among those
+    stored.
     """
 
     def __init__(
         self,
         plan: StatePlan,
-        inputs: "Array",
+        inputs: Array,
         stored: Mapping[int, StoredStarts] = MappingProxyType({}),
     ) -> None:
         self._plan = plan
@@ -51,7 +36,7 @@ class StateBuilder:
             words = starts.words.shape[1]
             self._row[states] = starts.rows(plan.draw[states, :words])
 
-    def build(self, states: NDArray[np.int64]) -> "Array":
+    def build(self, states: NDArray[np.int64]) -> Array:
         """(n,) numbers of states → (n, …), of the type and on the device of the inputs."""
         plan, rule = self._plan, self._plan.rule[states]
         built = self._empty(states.size)
@@ -77,7 +62,7 @@ class StateBuilder:
                     )
         return built
 
-    def _starts(self, states: NDArray[np.int64]) -> tuple["Array", NDArray[np.int64]]:
+    def _starts(self, states: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
         """Starts that the states need, each made once, and which one each state uses."""
         plan = self._plan
         behind = np.stack([plan.start[states], plan.plus[states], plan.minus[states]], axis=1)
@@ -96,19 +81,16 @@ class StateBuilder:
                 made[rows] = start.states(self._clean[plus], self._clean[minus], draw)
         return made, use.reshape(-1)
 
-    def _empty(self, count: int) -> "Array":
+    def _empty(self, count: int) -> Array:
         clean = self._clean
         like = {"device": clean.device} if namespace(clean) is not np else {}
         return namespace(clean).empty((count, *clean.shape[1:]), dtype=clean.dtype, **like)
 
 
-def on_device(inputs: NDArray[Any], device: "torch.device") -> "torch.Tensor":
+def on_device(inputs: NDArray[Any], device: Device) -> Tensor:
     """Clean inputs as a tensor: 8-bit images become float32 in [0, 1], other types stay.
 
-    Parameters
-    ----------
-    inputs
-        (n, channels, height, width) or (n, features).
+    They are (n, channels, height, width) or (n, features).
     """
     import torch
 

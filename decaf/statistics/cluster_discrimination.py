@@ -39,31 +39,14 @@ class _Units(NamedTuple):
 def auroc_of_clusters(
     labels: ArrayLike, scores: ArrayLike, clusters: ArrayLike, counts: ArrayLike
 ) -> NDArray[np.float64]:
-    """Area under the ROC curve in every replicate; ties count half.
+    """(n_replicates,) area under the ROC curve in every replicate, in [0, 1]; ties count half.
 
-    Parameters
-    ----------
-    labels
-        (n_units,) 0 or 1; NaN is unknown.
-    scores
-        (n_units,) real numbers; NaN is missing. A unit without label or score is left out.
-    clusters
-        (n_units,) cluster of every unit, a position from 0.
-    counts
-        (n_replicates, n_clusters) how often each cluster was drawn.
+    Labels are (n_units,) 0 or 1, or NaN where unknown, scores (n_units,) real numbers, or NaN where
+    missing: a unit without either is left out. Clusters are the (n_units,) positions of theirs,
+    from 0, counts (n_replicates, n_clusters) how often each was drawn. NaN with fewer than two
+    classes. Raises ResponseError for labels that are not 0 or 1, shapes that do not match, or a
+    cluster without a count.
 
-    Returns
-    -------
-    NDArray
-        (n_replicates,) in [0, 1]; NaN with fewer than two classes.
-
-    Raises
-    ------
-    ResponseError
-        For labels that are not 0 or 1, shapes that do not match, or a cluster without a count.
-
-    Example
-    -------
     >>> auroc_of_clusters([0, 1, 1], [1, 2, 1], [0, 0, 1], [[1, 1], [2, 0]]).tolist()
     [0.75, 1.0]
     """
@@ -93,8 +76,6 @@ def auprc_of_clusters(
 
     Parameters, result and errors are those of :func:`auroc_of_clusters`.
 
-    Example
-    -------
     >>> auprc_of_clusters([0, 1, 1], [1, 2, 1], [0, 0, 1], [[1, 1], [2, 0]]).round(3).tolist()
     [0.833, 1.0]
     """

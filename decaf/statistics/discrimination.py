@@ -9,26 +9,11 @@ from decaf.errors import ResponseError
 def auroc(labels: ArrayLike, scores: ArrayLike) -> float:
     """Probability that a positive unit scores above a negative one; a tie counts half.
 
-    Parameters
-    ----------
-    labels
-        (n_units,) 0 or 1.
-    scores
-        (n_units,) real numbers; a unit whose score is NaN is left out.
+    Labels are (n_units,) 0 or 1, scores (n_units,) real numbers; a unit whose score is NaN is left
+    out. The result is in [0, 1], or NaN with fewer than two classes, which is never replaced by
+    chance (paper, appendix F). Raises ResponseError for labels that are not 0 or 1, no unit, or
+    shapes that do not match.
 
-    Returns
-    -------
-    float
-        In [0, 1]; NaN with fewer than two classes, which is never replaced by chance (paper,
-        appendix F).
-
-    Raises
-    ------
-    ResponseError
-        For labels that are not 0 or 1, no unit, or shapes that do not match.
-
-    Examples
-    --------
     >>> auroc([0, 1, 1, 0], [0.1, 0.4, 0.2, 0.2])
     0.875
     """

@@ -19,19 +19,10 @@ DEFAULT_SEED = 91702
 def draw_clusters(
     cluster_count: int, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED
 ) -> NDArray[np.int64]:
-    """Draw clusters with replacement.
+    """(replicates, cluster_count) int64 positions from 0 of clusters drawn with replacement.
 
-    Returns
-    -------
-    (replicates, cluster_count) int64, positions from 0
+    Raises ResponseError for fewer than one cluster or replicate.
 
-    Raises
-    ------
-    ResponseError
-        For fewer than one cluster or replicate.
-
-    Examples
-    --------
     >>> draw_clusters(1, replicates=2).tolist()
     [[0], [0]]
     """
@@ -46,10 +37,7 @@ def draw_clusters(
 def as_draws(draws: ArrayLike, cluster_count: int) -> NDArray[np.int64]:
     """Draws as a matrix, (n_replicates, n_draws) positions of ``cluster_count`` clusters.
 
-    Raises
-    ------
-    ResponseError
-        For draws that are not such a matrix, or of a cluster that is not there.
+    Raises ResponseError for draws that are not such a matrix, or of a cluster that is not there.
     """
     drawn = np.asarray(draws)
     is_matrix = drawn.ndim == 2 and drawn.size > 0 and drawn.dtype.kind in "iu"
@@ -62,14 +50,10 @@ def as_draws(draws: ArrayLike, cluster_count: int) -> NDArray[np.int64]:
 
 
 def multiplicities(draws: ArrayLike, cluster_count: int) -> NDArray[np.float64]:
-    """Count how often every replicate drew each cluster; errors are those of :func:`as_draws`.
+    """(n_replicates, cluster_count) float64, how often every replicate drew each cluster.
 
-    Returns
-    -------
-    (n_replicates, cluster_count) float64, whole numbers
+    They are whole numbers; errors are those of :func:`as_draws`.
 
-    Examples
-    --------
     >>> multiplicities([[0, 0], [1, 0]], 3).tolist()
     [[2.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """

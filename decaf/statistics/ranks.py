@@ -9,25 +9,11 @@ from decaf.errors import ResponseError
 def spearman_rows(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
     """Spearman correlation of every row of ``x`` with the same row of ``y`` (paper, section 6.3).
 
-    Ties share their average rank.
+    Both are (n_rows, n_entries) real numbers; entries where either is NaN are left out, and ties
+    share their average rank. The result is (n_rows,) float64 in [-1, 1], NaN where a side is
+    constant, as with fewer than two entries. Raises ResponseError when the shapes differ or are not
+    two-dimensional.
 
-    Parameters
-    ----------
-    x, y
-        (n_rows, n_entries) real numbers. Entries where either is NaN are left out.
-
-    Returns
-    -------
-    (n_rows,) float64
-        In [-1, 1]; NaN where a side is constant, as with fewer than two entries.
-
-    Raises
-    ------
-    ResponseError
-        When the shapes differ or are not two-dimensional.
-
-    Examples
-    --------
     >>> spearman_rows([[1, 2, 3], [5, 5, 5]], [[10, 30, 20], [1, 2, 3]]).tolist()
     [0.5, nan]
     """

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from decaf.statistics.intervals import percentile_interval
+from decaf.statistics.bootstrap import percentile_interval
 
 
 def replicate_means(values, draws, clusters=None):

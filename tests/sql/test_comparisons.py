@@ -16,7 +16,7 @@ from random_audit import (
 )
 from resampling import bootstrap_ratio, bootstrap_spearman, replicate_means, spearman_rows
 
-from decaf.statistics.intervals import percentile_interval
+from decaf.statistics.bootstrap import percentile_interval
 
 
 def resampled_means(audit, draws):

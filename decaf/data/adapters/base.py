@@ -20,20 +20,14 @@ class Adapter(Settings, ABC):
     def pair_set(self) -> PairSet:
         """Name the pairs and digest what they are made from, without decoding an image.
 
-        Raises
-        ------
-        BadInput
-            When files are missing or settings do not fit the data.
+        Raises BadInput when files are missing or settings do not fit the data.
         """
 
     @abstractmethod
     def verify(self, pairs: PairSet) -> None:
         """Check that inputs can be paired, before any of them is stored.
 
-        Raises
-        ------
-        DataError
-            When inputs cannot be paired, naming them.
+        Raises DataError when inputs cannot be paired, naming them.
         """
 
     @abstractmethod
@@ -41,10 +35,5 @@ class Adapter(Settings, ABC):
         """One clean input.
 
         An image as (height, width, 3) uint8, or a row of features as (features,) float32 or
-        float64.
-
-        Raises
-        ------
-        DataError
-            When it cannot be read.
+        float64. Raises DataError when it cannot be read.
         """

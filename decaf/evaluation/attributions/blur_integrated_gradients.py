@@ -33,7 +33,8 @@ class BlurIntegratedGradients(AttributionMethod):
 
         total, sharper = torch.zeros_like(batch.images), batch.images
         for some in passes(self.levels, batch):
-            blurred = [sharper, *(self._level(batch.images, k + 1) for k in some)]
+            sigmas = [(k + 1) * self.sigma / self.levels for k in some]
+            blurred = [sharper, *(gaussian_blur(batch.images, sigma) for sigma in sigmas)]
             states = torch.stack(blurred)
             gradient = score.gradient(
                 states[:-1].flatten(0, 1), batch.columns.repeat(len(some))
@@ -41,6 +42,3 @@ class BlurIntegratedGradients(AttributionMethod):
             total += (gradient * (states[:-1] - states[1:])).sum(dim=0)
             sharper = blurred[-1]
         return total
-
-    def _level(self, images: Tensor, k: int) -> Tensor:
-        return gaussian_blur(images, k * self.sigma / self.levels)

@@ -48,12 +48,7 @@ class Component(NamedTuple):
 class CountedProbability:
     """P(y = 1) of rows, with a count of the rows that were predicted.
 
-    Parameters
-    ----------
-    answer
-        (n, p) float32 → (n,) probabilities.
-    batch_size
-        Rows that are predicted at once, at most.
+    ``answer`` maps (n, p) float32 to (n,) probabilities, of ``batch_size`` rows at once at most.
     """
 
     def __init__(self, answer: Callable[[NDArray[np.float32]], ArrayLike], batch_size: int) -> None:
@@ -64,10 +59,8 @@ class CountedProbability:
     def __call__(self, rows: ArrayLike) -> NDArray[np.float64]:
         """(n, p) of any float type → (n,) float64; rows are predicted as float32.
 
-        Raises
-        ------
-        Undefined
-            When a probability is not finite: a comparison would take it for a small one.
+        Raises Undefined when a probability is not finite: a comparison would take it for a small
+        one.
         """
         given = np.asarray(rows, np.float32)
         self.rows += len(given)
@@ -131,17 +124,10 @@ class Baseline(Settings, ABC):
             quiet_import(name)
 
     def measure(self, subject: Subject) -> dict[str, Component]:
-        """Explain a model.
+        """Explain a model: one :class:`Component` for each name of ``components``.
 
-        Returns
-        -------
-        One :class:`Component` for each name of ``components``. Where the method is undefined, or
-        gives no finite number, the score is None and the reason says why.
-
-        Raises
-        ------
-        ModelError
-            When the model cannot answer.
+        Where the method is undefined, or gives no finite number, the score is None and the reason
+        says why. Raises ModelError when the model cannot answer.
         """
         try:
             found = self._measure(subject)

@@ -72,10 +72,8 @@ class LabelSource(Settings, ABC):
     def foregrounds(self, data: Adapter, pairs: PairSet) -> InputSet | None:
         """Further images that measuring needs, one for each source in the order of their names.
 
-        Raises
-        ------
-        DataError
-            When the data set cannot give them, or has not the pairs that the labels need.
+        Raises DataError when the data set cannot give them, or has not the pairs that the labels
+        need.
         """
         return None
 
@@ -90,10 +88,7 @@ class LabelSource(Settings, ABC):
     def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
         """Parameters of what is computed over all models at the end, by the table it fills.
 
-        Raises
-        ------
-        DataError
-            When an attribution method or a baseline has a name that is taken.
+        Raises DataError when an attribution method or a baseline has a name that is taken.
         """
         return {}
 

@@ -1,11 +1,11 @@
 """Random draws that are named, so that they depend on no batch, order or machine's history."""
 
-import hashlib
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.foundation.digests import hashed_word
 from decaf.routing.quadrature import check_grid
 
 PRINCIPAL, PIXEL = 0, 1
@@ -18,18 +18,9 @@ def draw_keys(seeds: Sequence[int], source_ids: Sequence[str]) -> NDArray[np.uin
     The first eight bytes of the sha256 of ``decaf|gaussian|<seed>|<source id>``: all pairs of a
     source share a draw, whatever block or study they are in.
     """
-    return np.array(
-        [
-            [
-                int.from_bytes(
-                    hashlib.sha256(f"decaf|gaussian|{seed}|{source}".encode()).digest()[:8], "big"
-                )
-                for seed in seeds
-            ]
-            for source in source_ids
-        ],
-        np.uint64,
-    ).reshape(len(source_ids), len(seeds))
+    names = (f"decaf|gaussian|{seed}|{source}" for source in source_ids for seed in seeds)
+    keys = np.array([hashed_word(name) for name in names], np.uint64)
+    return keys.reshape(len(source_ids), len(seeds))
 
 
 def normals(key: int, stream: int, steps: int, width: int) -> NDArray[np.float64]:
@@ -49,20 +40,12 @@ def mixed_normals(
     stream: int,
     width: int,
 ) -> NDArray[np.float64]:
-    """Normals of many draws, each the mixture of the steps of its key at its stage.
+    """(n, width) float64 normals of many draws, each the mixture of its key's steps at its stage.
 
-    Parameters
-    ----------
-    keys, stages
-        (n,) key of each draw and its row of ``mixing``. Every key is drawn once.
-    mixing
-        (n_stages, n_steps) weights of the steps; :func:`chain_weights`, or ``[[1]]`` where a key
-        is a single draw.
-
-    Returns
-    -------
-    (n, width) float64. All stages of a key are mixed in one product, whatever is asked for, so
-    that a draw does not depend on the others.
+    Keys and stages are (n,): the key of each draw, which is drawn once, and its row of ``mixing``,
+    (n_stages, n_steps) weights of the steps: :func:`chain_weights`, or ``[[1]]`` where a key is a
+    single draw. All stages of a key are mixed in one product, whatever is asked for, so that a draw
+    does not depend on the others.
     """
     made = np.empty((keys.size, width))
     wanted, use = np.unique(keys, return_inverse=True)
@@ -76,30 +59,22 @@ def mixed_normals(
 def chain_weights(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     """Noise of every stage of the reverse Markov chain, as a mixture of the noises of its steps.
 
-    The chain runs from the clean input at ``alpha = 1`` down the grid,
+    The chain runs from the clean input at ``alpha = 1`` down the grid, (n_stages,) alphas from 0 to
+    1,
 
         X_{j-1} = mu + sqrt(s_j) (X_j - mu) + sqrt(1 - s_j) xi_j,    s_j = a_{j-1} / a_j.
 
-    Dividing by ``sqrt(a_{j-1})`` leaves a sum, ``Y_{j-1} = Y_j + sqrt(1/a_{j-1} - 1/a_j) xi_j``
-    for ``Y_j = (X_j - mu) / sqrt(a_j)``, so that stage ``j`` is the common formula with
+    Dividing by ``sqrt(a_{j-1})`` leaves a sum, ``Y_{j-1} = Y_j + sqrt(1/a_{j-1} - 1/a_j) xi_j`` for
+    ``Y_j = (X_j - mu) / sqrt(a_j)``, so that stage ``j`` is the common formula with
 
         eta_j = sqrt(a_j / (1 - a_j)) sum_{k > j} sqrt(1/a_{k-1} - 1/a_k) xi_k,
 
     and ``eta_0 = xi_1`` where ``a_0 = 0``. The squared weights of a stage sum to one: each stage
     alone has the noise of the fixed-draw path, but the stages of a chain differ from one another.
 
-    Parameters
-    ----------
-    grid
-        (n_stages,) alphas from 0 to 1.
+    Returns (n_stages, n_stages - 1) float64; column ``k - 1`` weights ``xi_k``. The last row is
+    zero: the clean input has no noise.
 
-    Returns
-    -------
-    (n_stages, n_stages - 1) float64; column ``k - 1`` weights ``xi_k``. The last row is zero: the
-    clean input has no noise.
-
-    Examples
-    --------
     >>> chain_weights(np.array([0, 0.5, 1])).tolist()
     [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
     """

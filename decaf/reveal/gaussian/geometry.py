@@ -1,17 +1,14 @@
 """Geometries of the noise: covariances with the trace of the data's (paper, appendix D)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ResponseError, UnknownName
-from decaf.foundation.arrays import like
+from decaf.foundation.arrays import Array, like
 from decaf.reveal.gaussian.reference import GaussianReference
-
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
 
 GeometryName = Literal["cmmr", "pixel", "diagonal", "power", "linear"]
 
@@ -81,13 +78,8 @@ def linear(reference: GaussianReference, share: float) -> Colouring:
 class Geometry:
     """A geometry by name, with the parameter that it takes.
 
-    Raises
-    ------
-    UnknownName
-        When no geometry has the name.
-    ResponseError
-        When ``beta`` (for ``power``) or ``share`` (for ``linear``) is missing, out of range, or
-        given to another geometry.
+    Raises UnknownName when no geometry has the name, and ResponseError when ``beta`` (for
+    ``power``) or ``share`` (for ``linear``) is missing, out of range, or given to another geometry.
     """
 
     name: GeometryName
@@ -135,20 +127,12 @@ def coloured(
     colouring: Colouring,
     principal: NDArray[np.float64] | None,
     pixel: NDArray[np.float64] | None,
-    array: "Array",
-) -> "Array":
-    """Noise from standard normals.
+    array: Array,
+) -> Array:
+    """(n, D) noise from standard normals, of the library, type and device of ``array``.
 
-    Parameters
-    ----------
-    principal, pixel
-        (n, rank) and (n, D) standard normals, each needed where the colouring has such a part.
-    array
-        Whose library, type and device the noise has; the matrix product runs there.
-
-    Returns
-    -------
-    (n, D)
+    The normals, (n, rank) principal and (n, D) of the pixels, are each needed where the colouring
+    has such a part; the matrix product runs on the device.
     """
     parts = []
     if colouring.principal is not None:

@@ -42,21 +42,9 @@ def information(
 ) -> NDArray[np.float64]:
     """``I(alpha) = 1/2 log det(I + alpha / (1 - alpha) Gamma^-1 Sigma)``, in nats.
 
-    The mutual information of a Gaussian input and its state: infinite at alpha 1.
+    The mutual information of a Gaussian input and its state: infinite at alpha 1. From (D,)
+    eigenvalues of ``Gamma^-1 Sigma`` and (…,) alphas in [0, 1), (…,) float64.
 
-    Parameters
-    ----------
-    ratios
-        (D,) eigenvalues of ``Gamma^-1 Sigma``.
-    alpha
-        (…,) in [0, 1).
-
-    Returns
-    -------
-    (…,) float64
-
-    Examples
-    --------
     >>> np.exp(2 * information(np.array([1.0, 3.0]), np.array([0.0, 0.5]))).round(12).tolist()
     [1.0, 8.0]
     """
@@ -69,14 +57,10 @@ def signal_to_noise(
 ) -> NDArray[np.float64]:
     """Eigenvalues of ``(Gamma + ridge tau I)^-1 Sigma``, (D,) float64, descending.
 
-    The ridge is what makes the inverse exist for covariances of less than full rank; directions
-    in which the data do not vary count nothing. Geometries with the eigenvectors of ``Sigma``
-    need only its eigenvalues, ``diagonal`` a decomposition of its own (seconds for D = 3,072).
-
-    Raises
-    ------
-    ResponseError
-        When the ridge is not positive.
+    The ridge is what makes the inverse exist for covariances of less than full rank; directions in
+    which the data do not vary count nothing. Geometries with the eigenvectors of ``Sigma`` need
+    only its eigenvalues, ``diagonal`` a decomposition of its own (seconds for D = 3,072). Raises
+    ResponseError when the ridge is not positive.
     """
     if not ridge > 0:
         raise ResponseError(f"the ridge is {ridge}; expected a positive share of the mean variance")
@@ -104,20 +88,13 @@ def information_scale(
     """Alpha at evenly spaced shares of the information, ``c = I(alpha) / I(alpha_max)``.
 
     The paper and its code name a common information coordinate without defining it. Ours: the
-    mutual information of Gaussians above; a ridge of 1e-6 of the mean variance on the noise;
-    each geometry normalised by its own information at ``alpha_max``; 51 points, each inverted by
+    mutual information of Gaussians above; a ridge of 1e-6 of the mean variance on the noise; each
+    geometry normalised by its own information at ``alpha_max``; 51 points, each inverted by
     bisection, and linear interpolation between them.
 
-    Parameters
-    ----------
-    alpha_max
-        In (0, 1), where ``c`` is one. The information of the clean input is infinite, so that the
-        scale has to end before: at the last stage below 1.
-
-    Raises
-    ------
-    ResponseError
-        When ``alpha_max`` is not inside (0, 1), or there are fewer than two points.
+    ``alpha_max`` in (0, 1) is where ``c`` is one. The information of the clean input is infinite,
+    so that the scale has to end before: at the last stage below 1. Raises ResponseError when it is
+    not inside (0, 1), or there are fewer than two points.
     """
     if not 0 < alpha_max < 1:
         raise ResponseError(

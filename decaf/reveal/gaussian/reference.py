@@ -6,16 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import DataError
-from decaf.foundation.arrays import like, namespace, to_numpy
-
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
+from decaf.foundation.arrays import Array, like, namespace, to_numpy
 
 ASYMMETRY = 1e-12
 """Largest difference of mirrored entries, relative to the largest entry."""
@@ -30,33 +27,21 @@ LARGEST_INPUT = 16_384
 class GaussianReference:
     """The Gaussian that a reveal starts from (paper, appendix D).
 
-    References are equal when their digests are: no comparison walks through a large matrix.
-
-    Parameters
-    ----------
-    mean
-        (D,) float64, units of the model's input.
-    eigenvalues
-        (D,) float64 of the covariance, descending; zero beyond its rank.
-    eigenvectors
-        (D, D) float64, one per column.
-    variances
-        (D,) float64 diagonal of the covariance.
-    shape
-        Of one input, with ``prod(shape) == D``.
-
-    Raises
-    ------
-    DataError
-        When the shapes do not fit together.
+    References are equal when their digests are: no comparison walks through a large matrix. Raises
+    DataError when the shapes do not fit together.
     """
 
     mean: NDArray[np.float64]
+    """(D,), units of the model's input."""
     eigenvalues: NDArray[np.float64]
+    """(D,) of the covariance, descending; zero beyond its rank."""
     eigenvectors: NDArray[np.float64]
+    """(D, D), one per column."""
     variances: NDArray[np.float64]
+    """(D,) diagonal of the covariance."""
     shape: tuple[int, ...]
-    _axes: dict[Any, "Array"] = field(default_factory=dict, init=False, repr=False)
+    """Of one input, with ``prod(shape) == D``."""
+    _axes: dict[Any, Array] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         size = prod(self.shape)
@@ -121,7 +106,7 @@ class GaussianReference:
         """(rank, D) principal axes, one per row."""
         return self.eigenvectors[:, : self.rank].T
 
-    def axes_like(self, array: "Array") -> "Array":
+    def axes_like(self, array: Array) -> Array:
         """The axes in the library, type and device of ``array``.
 
         Moved there once: 3,072 dimensions in float32 are 38 MB.
@@ -142,28 +127,14 @@ class GaussianReference:
 def reference_of(
     mean: ArrayLike, covariance: ArrayLike, shape: tuple[int, ...] | None = None
 ) -> GaussianReference:
-    """Reference with a given mean and covariance.
+    """Reference with a given mean, (D,) or of the shape of an input, and (D, D) covariance.
 
-    Eigenvalues below ``D`` rounding errors of the largest one become zero, the very negative ones
-    are refused; eigenvectors point to where their largest component is positive.
+    The covariance is symmetric within 1e-12 of its largest entry, with no eigenvalue below -1e-10
+    of the largest one; those below ``D`` rounding errors of the largest become zero. Eigenvectors
+    point to where their largest component is positive. The shape of one input is that of the mean
+    if it is not given. Raises DataError when the covariance is none, or the sizes do not fit
+    together.
 
-    Parameters
-    ----------
-    mean
-        (D,) or the shape of an input.
-    covariance
-        (D, D), symmetric within 1e-12 of its largest entry, with no eigenvalue below -1e-10 of
-        the largest one.
-    shape
-        Of one input; the shape of ``mean`` if it is not given.
-
-    Raises
-    ------
-    DataError
-        When the covariance is none, or the sizes do not fit together.
-
-    Examples
-    --------
     >>> reference_of([0, 0], [[2, 1], [1, 2]]).eigenvalues.round(12).tolist()
     [3.0, 1.0]
     """
@@ -189,7 +160,7 @@ def reference_of(
     )
 
 
-def fit_reference(batches: "Iterable[Array]") -> GaussianReference:
+def fit_reference(batches: Iterable[Array]) -> GaussianReference:
     """Reference with the sample mean and covariance (``n - 1`` in the denominator) of inputs.
 
     Sums and products are accumulated in float64 around the mean of the first rows; no more than

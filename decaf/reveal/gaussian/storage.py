@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from decaf.errors import DataError, WriteFailed
-from decaf.foundation.files import replace_file
+from decaf.foundation.files import refusals_as, replace_file
 from decaf.reveal.gaussian.reference import GaussianReference
 
 ARRAYS = ("mean", "eigenvalues", "eigenvectors", "variances")
@@ -16,10 +16,7 @@ ARRAYS = ("mean", "eigenvalues", "eigenvectors", "variances")
 def save_reference(reference: GaussianReference, path: Path) -> None:
     """Write a reference whole or not at all; the file of 3,072 dimensions has 76 MB.
 
-    Raises
-    ------
-    WriteFailed
-        When the disk refuses.
+    Raises WriteFailed when the disk refuses.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
@@ -38,18 +35,11 @@ def save_reference(reference: GaussianReference, path: Path) -> None:
 def load_reference(path: Path) -> GaussianReference:
     """Read a reference, once per process while the file stays the same.
 
-    Raises
-    ------
-    DataError
-        When the file is missing, is no reference, or is damaged.
+    Raises DataError when the file is missing, is no reference, or is damaged.
     """
-    try:
+    remedy = "fit one with decaf.reveal.gaussian.reference.fit_reference, or leave 'reference:' out"
+    with refusals_as(DataError, f"Gaussian reference {path} cannot be read", remedy):
         status = path.stat()
-    except OSError as error:
-        raise DataError(
-            f"Gaussian reference {path} cannot be read: {error.strerror}; fit one with "
-            "decaf.reveal.gaussian.reference.fit_reference, or leave 'reference:' out"
-        ) from error
     return _load(path, status.st_size, status.st_mtime_ns)
 
 

@@ -26,8 +26,6 @@ def blend(start: Array, clean: Array, t: Array) -> Array:
 
     ``start`` and ``clean`` (n, …), ``t`` broadcastable to them, in [0, 1].
 
-    Examples
-    --------
     >>> blend(np.array([0.5]), np.array([1.0]), np.array([0.5])).tolist()
     [0.75]
     """

@@ -14,22 +14,12 @@ from decaf.reveal.start import BlurredMidpoint
 
 
 def context_mixture(t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Weights of the swapped and of the endpoint's context at stage ``t``.
+    """(n_stages, 2) float64 weights of the swapped and of the endpoint's context at stages ``t``.
 
     ``r(t) = (1 - t) r_swapped + t d``: the expectation over a channel that leaves the endpoint's
-    context with probability ``1 - t`` (paper, section 5 and appendix D).
+    context with probability ``1 - t`` (paper, section 5 and appendix D). Stages are (n_stages,) in
+    [0, 1]; rows sum to one.
 
-    Parameters
-    ----------
-    t
-        (n_stages,) in [0, 1].
-
-    Returns
-    -------
-    (n_stages, 2) float64; rows sum to one.
-
-    Examples
-    --------
     >>> context_mixture(np.array([0.0, 0.75])).tolist()
     [[1.0, 0.0], [0.25, 0.75]]
     """
@@ -55,10 +45,7 @@ class ContextChannel(RevealPath):
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """The four clean inputs of every pair: swapped context first, then the endpoint's.
 
-        Raises
-        ------
-        DataError
-            When the pairs have no second context.
+        Raises DataError when the pairs have no second context.
         """
         if block.context is None or (block.context < 0).any():
             raise DataError(

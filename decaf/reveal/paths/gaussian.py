@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.errors import DataError, ResponseError, UnknownName
-from decaf.foundation.arrays import like
+from decaf.foundation.arrays import Array, like
 from decaf.foundation.digests import short
 from decaf.reveal.gaussian.draws import PIXEL, PRINCIPAL, chain_weights, draw_keys, mixed_normals
 from decaf.reveal.gaussian.geometry import Geometry, GeometryName, coloured
@@ -27,30 +27,18 @@ from decaf.reveal.path import (
 )
 from decaf.reveal.paths.blend import Fade, column_of, stage_words
 
-if TYPE_CHECKING:
-    from decaf.foundation.arrays import Array
-
 CHAINS = ("fixed", "reverse_markov")
 NOISE_SEEDS = (20260884, 20260885, 20260886)
 """Noise seeds of the base benchmark (paper, appendix D: three)."""
 
 
-def emerge(start: "Array", clean: "Array", mean: "Array", alpha: "Array") -> "Array":
+def emerge(start: Array, clean: Array, mean: Array, alpha: Array) -> Array:
     """``x_alpha = mu + sqrt(alpha) (x - mu) + sqrt(1 - alpha) (x0 - mu)`` (paper, appendix D).
 
-    As a sum of three weights, which is exactly the start at 0 and the clean input at 1.
+    As a sum of three weights, which is exactly the start at 0 and the clean input at 1. Random
+    state ``x0 = mu + eta`` and input ``x`` are (n, …), the mean ``mu`` and alpha, in [0, 1],
+    broadcastable to them.
 
-    Parameters
-    ----------
-    start, clean
-        (n, …) random state ``x0 = mu + eta`` and input ``x``.
-    mean
-        ``mu``, broadcastable to them.
-    alpha
-        Broadcastable to them, in [0, 1].
-
-    Examples
-    --------
     >>> x0, x, mu = np.array([5.0]), np.array([11.0]), np.array([1.0])
     >>> emerge(x0, x, mu, np.array([0.36])).tolist()  # 1 + 0.6 · 10 + 0.8 · 4
     [10.2]
@@ -72,13 +60,10 @@ class GaussianStart:
     stages: tuple[float, ...] | None = None
     of_pair = False
 
-    def states(self, plus: "Array", minus: "Array", draw: NDArray[np.uint64]) -> "Array":
+    def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """(n, …) inputs for their shape, type and device; draw (n, words) → (n, …).
 
-        Raises
-        ------
-        DataError
-            When the inputs have another shape than those of the reference.
+        Raises DataError when the inputs have another shape than those of the reference.
         """
         reference = moments_of(self.reference)
         if tuple(plus.shape[1:]) != reference.shape:
@@ -109,7 +94,7 @@ class GaussianFade(Fade):
 
     reference: Path | GaussianReference
 
-    def states(self, start: "Array", clean: "Array", content: Words, regions: Regions) -> "Array":
+    def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """Mix; start and clean (n, …), content (n, 1) → (n, …)."""
         reference = moments_of(self.reference)
         mean = like(clean, reference.mean.reshape(1, *reference.shape))
@@ -167,10 +152,7 @@ class GaussianReveal(RevealPath):
     def start(self) -> GaussianStart:
         """The state of no information: the reference itself, one draw of it.
 
-        Raises
-        ------
-        DataError
-            When the path has no reference.
+        Raises DataError when the path has no reference.
         """
         stages = None
         if self.chain == "reverse_markov":
@@ -186,10 +168,7 @@ class GaussianReveal(RevealPath):
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """Alpha itself, the same for all pairs and branches, and the draw of the pair's source.
 
-        Raises
-        ------
-        ResponseError
-            When a reverse Markov chain is asked for other stages than its own.
+        Raises ResponseError when a reverse Markov chain is asked for other stages than its own.
         """
         if self.chain == "reverse_markov" and not np.array_equal(grid, self.grid(grid)):
             raise ResponseError(
@@ -224,7 +203,7 @@ class GaussianReveal(RevealPath):
             return None
         return folder / f"gaussian-{short(inputs_digest)}.safetensors"
 
-    def fit(self, inputs: "Iterable[Array]", file: Path) -> None:
+    def fit(self, inputs: Iterable[Array], file: Path) -> None:
         """Write the reference file."""
         save_reference(fit_reference(inputs), file)
 
@@ -248,9 +227,6 @@ class GaussianReveal(RevealPath):
 def moments_of(reference: Path | GaussianReference) -> GaussianReference:
     """The reference in memory, read once per process where it is a file.
 
-    Raises
-    ------
-    DataError
-        When the file cannot be used.
+    Raises DataError when the file cannot be used.
     """
     return load_reference(reference) if isinstance(reference, Path) else reference

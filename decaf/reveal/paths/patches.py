@@ -31,15 +31,9 @@ PAIRS_AT_ONCE = 8
 def reveal_patches(start: Array, clean: Array, shown: NDArray[np.bool_]) -> Array:
     """Show the clean input in some cells of a square grid and the start in all others.
 
-    Parameters
-    ----------
-    start, clean
-        (n, channels, height, width).
-    shown
-        (n, side, side) whether a cell is revealed; edges at floor(i pixels / side).
+    Both are (n, channels, height, width); ``shown`` (n, side, side) is whether a cell is revealed,
+    with edges at floor(i pixels / side).
 
-    Examples
-    --------
     >>> x = np.arange(4.0).reshape(1, 1, 2, 2)
     >>> reveal_patches(x - 9, x, np.array([[[True, False], [False, False]]])).tolist()
     [[[[0.0, -8.0], [-7.0, -6.0]]]]
@@ -105,12 +99,8 @@ class Patches(RevealPath):
         """Both branches reveal the same patches.
 
         Stage ``t`` reveals the first ``floor(t × patches)`` patches of the pair's order, so the
-        sets are nested. While they hold no difference, both branches show the same input.
-
-        Raises
-        ------
-        ResponseError
-            When the inputs are no images, or smaller than the grid of patches.
+        sets are nested. While they hold no difference, both branches show the same input. Raises
+        ResponseError when the inputs are no images, or smaller than the grid of patches.
         """
         if inputs.ndim != 4 or min(inputs.shape[2:]) < self.side:
             raise ResponseError(
@@ -150,18 +140,10 @@ class Patches(RevealPath):
 def patch_energy(
     inputs: NDArray[Any], plus: NDArray[np.integer], minus: NDArray[np.integer], side: int
 ) -> NDArray[np.float64]:
-    """Squared difference summed over channels and the pixels of each patch.
+    """(n_pairs, side²) float64 squared difference summed over channels and pixels of each patch.
 
-    Parameters
-    ----------
-    inputs
-        (n_inputs, channels, height, width), 8-bit levels or any real scale.
-    plus, minus
-        (n_pairs,) the two inputs of every pair.
-
-    Returns
-    -------
-    (n_pairs, side²) float64, in squared levels. Differences of 8-bit levels are whole numbers, so
+    Inputs are (n_inputs, channels, height, width), 8-bit levels or any real scale, ``plus`` and
+    ``minus`` (n_pairs,) the two of every pair. Differences of 8-bit levels are whole numbers, so
     their ties are exact.
     """
     # Squares of 8-bit levels in three channels need 18 bits; a patch of them may need over 32.

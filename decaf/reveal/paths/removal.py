@@ -18,17 +18,9 @@ from decaf.reveal.start import BlurredMidpoint, Constant
 def without_features(start: Array, clean: Array, t: Array, removed: Array) -> Array:
     """``b + t (1 - m) (x - b)``: the baseline stays where a removed feature lies.
 
-    Parameters
-    ----------
-    start, clean
-        (n, …) baseline ``b`` and input ``x``.
-    t
-        Broadcastable to them, in [0, 1].
-    removed
-        ``m``, broadcastable to them: 1 where a removed feature lies, 0 elsewhere.
+    Baseline ``b`` and input ``x`` are (n, …); ``t``, in [0, 1], and ``m``, 1 where a removed
+    feature lies and 0 elsewhere, are broadcastable to them.
 
-    Examples
-    --------
     >>> b, x, half = np.zeros((1, 2)), np.array([[2.0, 4.0]]), np.array([[0.5]])
     >>> without_features(b, x, half, np.array([[0, 1]])).tolist()
     [[1.0, 0.0]]
@@ -107,10 +99,8 @@ class Removal(RevealPath):
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """The stage, and the feature that the counterfactual branch lacks.
 
-        Raises
-        ------
-        DataError
-            When a pair names no feature, one that the grid does not have, or two inputs.
+        Raises DataError when a pair names no feature, one that the grid does not have, or two
+        inputs.
         """
         last = WORD_BITS if self.side is None else self.side**2
         wrong = np.flatnonzero(
@@ -156,17 +146,9 @@ def feature_numbers(
 ) -> NDArray[np.signedinteger]:
     """Feature of every pixel or column, from 1, 0 for none; broadcastable over the inputs.
 
-    Parameters
-    ----------
-    shape
-        Of the inputs, (n, channels, height, width) or (n, features).
-    side
-        Features are the cells of a grid of this many a side, row by row; else ``regions``.
-
-    Raises
-    ------
-    DataError
-        When neither says what the features are, or the inputs have no room for the grid.
+    The shape is that of the inputs, (n, channels, height, width) or (n, features). Features are the
+    cells of a grid of ``side`` a side, row by row, or else ``regions``. Raises DataError when
+    neither says what they are, or the inputs have no room for the grid.
     """
     if side is None:
         if regions is None:

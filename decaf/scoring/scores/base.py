@@ -7,22 +7,18 @@ for the keys. A new module in this package is a new score.
 """
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.errors import DataError, ModelError
+from decaf.foundation.arrays import Tensor
 from decaf.foundation.place import Place
-from decaf.foundation.settings import Settings
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.foundation.readiness import Check
-    from decaf.models.card import Output
+from decaf.foundation.readiness import Check
+from decaf.foundation.settings import Settings, fault
+from decaf.models.card import Output
 
 
 class ScoreDefinition(Settings, ABC):
@@ -42,7 +38,7 @@ class ScoreDefinition(Settings, ABC):
         """Factor of q: 1, or -1 where less is more."""
         return 1.0 if self.direction == "increasing" else -1.0
 
-    def checks(self) -> tuple["Check", ...]:
+    def checks(self) -> tuple[Check, ...]:
         """What to look for before any work begins."""
         return ()
 
@@ -51,38 +47,28 @@ class ScoreDefinition(Settings, ABC):
         return self.model_dump(mode="json")
 
     @abstractmethod
-    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
-        """(n, outputs) of a model → (n, columns) float64.
+    def values(self, outputs: Tensor, output: Output) -> Tensor:
+        """(n, outputs) of a model, which are what ``output`` says → (n, columns) float64.
 
-        Parameters
-        ----------
-        output
-            What the model's outputs are.
-
-        Raises
-        ------
-        ModelError
-            When the score cannot be made from such outputs, or they have another shape.
+        Raises ModelError when the score cannot be made from such outputs, or they have another
+        shape.
         """
 
     @abstractmethod
     def columns(self, class_id: NDArray[np.int64]) -> NDArray[np.int64]:
         """(n_pairs,) class of every pair → (n_pairs,) column of ``values`` that is its q.
 
-        Raises
-        ------
-        DataError
-            When a pair is of a class that the score has not.
+        Raises DataError when a pair is of a class that the score has not.
         """
 
-    def _require(self, output: "Output", usable: tuple["Output", ...]) -> None:
+    def _require(self, output: Output, usable: tuple[Output, ...]) -> None:
         if output not in usable:
             raise ModelError(
                 f"the score {self.kind} is made from {' or '.join(usable)}; the model gives "
                 f"{output}: choose another score, or correct the model's 'output:' or 'method:'"
             )
 
-    def _require_shape(self, outputs: "torch.Tensor", columns: int) -> None:
+    def _require_shape(self, outputs: Tensor, columns: int) -> None:
         if outputs.ndim != 2 or outputs.shape[1] != columns:
             raise ModelError(
                 f"the model returned shape {tuple(outputs.shape)}; the score {self.kind} expects "
@@ -103,10 +89,8 @@ class ClassScore(ScoreDefinition):
     @model_validator(mode="after")
     def _target_is_a_class(self) -> "ClassScore":
         if self.target is not None and self.target >= self.classes:
-            raise PydanticCustomError(
-                "target",
-                "'target' is class {target}; there are {classes}, counted from 0",
-                {"target": self.target, "classes": self.classes},
+            raise fault(
+                f"'target' is class {self.target}; there are {self.classes}, counted from 0"
             )
         return self
 

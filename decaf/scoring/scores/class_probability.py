@@ -1,14 +1,11 @@
 """Probability of a class: softmax over the model's own outputs, or what it says itself."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from decaf.errors import ModelError
+from decaf.foundation.arrays import Tensor
+from decaf.models.card import Output
 from decaf.scoring.scores.base import ClassScore
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.models.card import Output
 
 ROUNDING = 1e-6
 """How far a probability may be outside of [0, 1]."""
@@ -22,7 +19,7 @@ class ClassProbability(ClassScore):
 
     kind: Literal["class_probability"]
 
-    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+    def values(self, outputs: Tensor, output: Output) -> Tensor:
         """(n, classes) logits or probabilities → (n, classes) float64 probabilities."""
         self._require(output, ("logits", "probabilities"))
         self._require_shape(outputs, self.classes)
@@ -31,14 +28,8 @@ class ClassProbability(ClassScore):
         return checked_probabilities(outputs).double()
 
 
-def checked_probabilities(outputs: "torch.Tensor") -> "torch.Tensor":
-    """Outputs that lie in [0, 1], or are NaN.
-
-    Raises
-    ------
-    ModelError
-        Naming the range that was found.
-    """
+def checked_probabilities(outputs: Tensor) -> Tensor:
+    """Outputs that lie in [0, 1], or are NaN; raises ModelError naming the range of others."""
     strays = outputs[(outputs < -ROUNDING) | (outputs > 1 + ROUNDING)]
     if strays.numel():
         raise ModelError(

@@ -1,13 +1,10 @@
 """Margin of a class: how far its logit is above the others."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from decaf.foundation.arrays import Tensor
+from decaf.models.card import Output
 from decaf.scoring.scores.base import ClassScore
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.models.card import Output
 
 
 class Margin(ClassScore):
@@ -15,7 +12,7 @@ class Margin(ClassScore):
 
     kind: Literal["margin"]
 
-    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+    def values(self, outputs: Tensor, output: Output) -> Tensor:
         """(n, classes) logits → (n, classes) float64 margins; a tie for the largest gives 0."""
         import torch
 

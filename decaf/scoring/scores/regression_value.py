@@ -1,16 +1,13 @@
 """The one number that a model gives."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.foundation.arrays import Tensor
+from decaf.models.card import Output
 from decaf.scoring.scores.base import ScoreDefinition
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.models.card import Output
 
 
 class RegressionValue(ScoreDefinition):
@@ -20,7 +17,7 @@ class RegressionValue(ScoreDefinition):
 
     kind: Literal["regression_value"]
 
-    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+    def values(self, outputs: Tensor, output: Output) -> Tensor:
         """(n,) or (n, 1) values → (n, 1) float64."""
         self._require(output, ("value",))
         values = outputs[:, None] if outputs.ndim == 1 else outputs

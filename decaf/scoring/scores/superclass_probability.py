@@ -2,21 +2,18 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from decaf.data.class_maps import class_map, shipped
 from decaf.errors import ModelError
+from decaf.foundation.arrays import Tensor
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.readiness import Check
+from decaf.models.card import Output
 from decaf.scoring.scores.base import ClassScore
 from decaf.scoring.scores.class_probability import checked_probabilities
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.foundation.readiness import Check
-    from decaf.models.card import Output
 
 SHIPPED = ", ".join(
     f"`{name}`, which is shipped (`{map_.official_file}` in the `root` of the data, or beside "
@@ -43,14 +40,11 @@ class SuperclassProbability(ClassScore):
     def mapping(self) -> tuple[int, ...]:
         """Superclass of every output, in the order of the outputs.
 
-        Raises
-        ------
-        DataError
-            When there is no such map, or it does not fit the superclasses.
+        Raises DataError when there is no such map, or it does not fit the superclasses.
         """
         return class_map(self.class_map, self.classes)
 
-    def checks(self) -> tuple["Check", ...]:
+    def checks(self) -> tuple[Check, ...]:
         """The map."""
 
         def map_is_there() -> tuple[str, ...]:
@@ -64,7 +58,7 @@ class SuperclassProbability(ClassScore):
         defined = self.model_dump(mode="json", exclude={"class_map"})
         return {**defined, "map": json_sha256(self.mapping)}
 
-    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+    def values(self, outputs: Tensor, output: Output) -> Tensor:
         """(n, outputs or superclasses) logits or probabilities → (n, superclasses) float64."""
         self._require(output, ("logits", "probabilities"))
         mapped, columns = len(self.mapping), tuple(outputs.shape)[1:]
@@ -80,7 +74,7 @@ class SuperclassProbability(ClassScore):
             shares = shares @ self._members(shares)
         return shares.double()
 
-    def _members(self, like: "torch.Tensor") -> "torch.Tensor":
+    def _members(self, like: Tensor) -> Tensor:
         """(outputs, superclasses) 0/1 matrix."""
         superclass = like.new_tensor(self.mapping).view(-1, 1)
         return (superclass == like.new_tensor(range(self.classes)).view(1, -1)).to(like.dtype)

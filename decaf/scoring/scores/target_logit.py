@@ -1,13 +1,10 @@
 """Logit of a class."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from decaf.foundation.arrays import Tensor
+from decaf.models.card import Output
 from decaf.scoring.scores.base import ClassScore
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.models.card import Output
 
 
 class TargetLogit(ClassScore):
@@ -15,7 +12,7 @@ class TargetLogit(ClassScore):
 
     kind: Literal["target_logit"]
 
-    def values(self, outputs: "torch.Tensor", output: "Output") -> "torch.Tensor":
+    def values(self, outputs: Tensor, output: Output) -> Tensor:
         """(n, classes) logits → the same, float64."""
         self._require(output, ("logits",))
         self._require_shape(outputs, self.classes)

@@ -72,14 +72,10 @@ class _Reader(pickle._Unpickler):
 
 
 def read_array(path: Path) -> NDArray[np.number]:
-    """Read an array of numbers from a file of ``joblib.dump(array, path, compress=9)``.
+    """Read an array of numbers from a file of ``joblib.dump(array, path, compress=9)``; read-only.
 
     Raises DataError when the file cannot be read, is cut short, or holds anything but one array of
     whole or floating-point numbers; nothing of it has been called then.
-
-    Returns
-    -------
-    The array in its own shape and type, read-only.
     """
     with refusals_as(DataError, f"{path} cannot be read", "get the file again"):
         content = path.read_bytes()

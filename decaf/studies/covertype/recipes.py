@@ -24,7 +24,7 @@ from decaf.studies.covertype.channels import (
     draw_channels,
     with_channels,
 )
-from decaf.studies.covertype.classifiers import FEWEST_ROWS, TRUSTED, Family, unfitted
+from decaf.studies.covertype.classifiers import FAMILIES, Family, unfitted
 from decaf.studies.covertype.splits import CovertypeTable, Split
 
 CONVERGING: tuple[Family, ...] = ("logistic_regression", "mlp")
@@ -98,7 +98,7 @@ class CovertypeClassifier(EstimatorRecipe):
     @property
     def trusted(self) -> tuple[str, ...]:
         """Types that such a file holds."""
-        return TRUSTED.get(self.classifier, ())
+        return tuple(FAMILIES[self.classifier].get("trusted", ()))
 
     def fit(self) -> tuple[Any, CovertypeOutcome]:
         """Draw the channels, fit, and measure accuracy.
@@ -140,7 +140,7 @@ class CovertypeClassifier(EstimatorRecipe):
         """The estimator, and whether it did not say that it has not converged."""
         from sklearn.exceptions import ConvergenceWarning
 
-        fewest = FEWEST_ROWS.get(self.classifier, 1)
+        fewest = FAMILIES[self.classifier].get("fewest_rows", 1)
         counts = np.bincount(label, minlength=2)
         if counts.min() < fewest:
             raise DataError(

@@ -61,8 +61,6 @@ def shows_contradiction(
     Mixed-Same is classified correctly, and Mixed-Next (``next_``) as the class of its background,
     ``(y + 1) mod classes``. Shapes and errors are those of :func:`shows_evidence`.
 
-    Examples
-    --------
     >>> shows_contradiction([[0.1, 0.9]] * 2, [[0.6, 0.4], [0.4, 0.6]], [1, 1]).tolist()
     [True, False]
     """
@@ -80,8 +78,6 @@ def needs_corruptions(
     gate of the audit; equality is active, and needs none. Shapes and errors are those of
     :func:`shows_evidence`.
 
-    Examples
-    --------
     >>> needs_corruptions([[0.9, 0.1]] * 2, [[0.89, 0.11], [0.5, 0.5]], [0, 0]).tolist()
     [True, False]
     """
@@ -98,21 +94,14 @@ def shows_fragility(
 ) -> NDArray[np.bool_]:
     """``Y_F``: nothing changes at the endpoint, but a corruption of the background does.
 
-    A corruption changes the predicted class of Mixed-Same, or moves the score of the true class,
-    up or down, by ``change`` or more. A unit that responds at the endpoint is not fragile: it
-    counts as negative wherever fragility is judged over all units.
+    A corruption changes the predicted class of Mixed-Same, or moves the score of the true class, up
+    or down, by ``change`` or more. A unit that responds at the endpoint is not fragile: it counts
+    as negative wherever fragility is judged over all units.
 
-    Parameters
-    ----------
-    corrupted
-        (n_needed, n_corruptions, classes) scores of the corrupted Mixed-Same, of the units that
-        need them, in their order. The other arguments and the errors are those of
-        :func:`shows_evidence`.
-    needed
-        (n,) bool from :func:`needs_corruptions`.
+    ``needed`` is (n,) bool from :func:`needs_corruptions`, ``corrupted`` (n_needed, n_corruptions,
+    classes) scores of the corrupted Mixed-Same, of the units that need them, in their order. The
+    other arguments and the errors are those of :func:`shows_evidence`.
 
-    Examples
-    --------
     >>> corrupted = [[[0.9, 0.1], [0.4, 0.6]]]
     >>> shows_fragility([[0.9, 0.1]] * 2, corrupted, [0, 0], [True, False]).tolist()
     [True, False]

@@ -32,21 +32,6 @@ class Corruption(NamedTuple):
         return f"{self.kind}_{self.severity:g}"
 
 
-CORRUPTIONS = (
-    Corruption("gaussian_blur", 2),
-    Corruption("gaussian_blur", 5),
-    Corruption("gaussian_noise", 0.05),
-    Corruption("gaussian_noise", 0.12),
-    Corruption("colour_shift", 0.1),
-    Corruption("colour_shift", 0.2),
-    Corruption("pixelation", 4),
-    Corruption("pixelation", 8),
-    Corruption("patch_shuffle", 4),
-    Corruption("patch_shuffle", 8),
-)
-"""The ten of the paper, in a fixed order."""
-
-
 def corrupt_background(
     corruption: Corruption,
     images: Tensor,
@@ -58,23 +43,11 @@ def corrupt_background(
     ``g`` sees the whole image, so that a blur, a large pixel or a shuffled tile may bring some of
     the foreground into the background.
 
-    Parameters
-    ----------
-    images
-        (n, 3, height, width) in [0, 1], with any number of channels but for a colour shift.
-    background
-        (n, height, width) bool, from :func:`decaf.evaluation.image_masks.background_mask`.
-    pair_ids
-        n names that the draws belong to.
-
-    Returns
-    -------
-    (n, channels, height, width), of the type and on the device of the images
-
-    Raises
-    ------
-    ResponseError
-        For shapes that do not match, a kind that is not known, or tiles that are not equal.
+    Images are (n, 3, height, width) in [0, 1], with any number of channels but for a colour shift;
+    the result is of their shape, type and device. Backgrounds are (n, height, width) bool, from
+    :func:`decaf.evaluation.image_masks.background_mask`, pair ids the n names that the draws belong
+    to. Raises ResponseError for shapes that do not match, a kind that is not known, or tiles that
+    are not equal.
     """
     count, shape = len(images), tuple(images.shape)
     if len(shape) != 4 or len(pair_ids) != count or tuple(background.shape) != (count, *shape[2:]):
@@ -88,7 +61,8 @@ def corrupt_background(
             f"unknown corruption {corruption.kind!r}; known: {', '.join(sorted(KINDS))}"
         )
     draws = [_generator(corruption, pair_id) for pair_id in pair_ids]
-    corrupted = KINDS[corruption.kind](images, corruption.severity, draws)
+    corrupt, _ = KINDS[corruption.kind]
+    corrupted = corrupt(images, corruption.severity, draws)
     return corrupted.where(background[:, None], images).clamp(0, 1)
 
 
@@ -147,10 +121,16 @@ def _shuffled(images: Tensor, grid: float, draws: Draws) -> Tensor:
     return tiles.permute(0, 3, 1, 4, 2, 5).reshape(count, channels, height, width)
 
 
-KINDS: dict[str, Callable[[Tensor, float, Draws], Tensor]] = {
-    "gaussian_blur": _blurred,  # severity: standard deviation in px
-    "gaussian_noise": _noisy,  # standard deviation in [0, 1] levels
-    "colour_shift": _shifted,  # [0, 1] levels
-    "pixelation": _pixelated,  # px along a side of the new pixels
-    "patch_shuffle": _shuffled,  # tiles along a side
+KINDS: dict[str, tuple[Callable[[Tensor, float, Draws], Tensor], tuple[float, ...]]] = {
+    "gaussian_blur": (_blurred, (2, 5)),  # standard deviation in px
+    "gaussian_noise": (_noisy, (0.05, 0.12)),  # standard deviation in [0, 1] levels
+    "colour_shift": (_shifted, (0.1, 0.2)),  # [0, 1] levels
+    "pixelation": (_pixelated, (4, 8)),  # px along a side of the new pixels
+    "patch_shuffle": (_shuffled, (4, 8)),  # tiles along a side
 }
+"""What makes a kind of corruption, and its severities in the paper."""
+
+CORRUPTIONS = tuple(
+    Corruption(kind, severity) for kind, (_, severities) in KINDS.items() for severity in severities
+)
+"""The ten of the paper, in a fixed order."""

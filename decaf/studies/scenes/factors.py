@@ -95,37 +95,17 @@ def has_counterfactual(index: np.ndarray, factor: str, map: int = 1) -> np.ndarr
 def counterfactual(index: np.ndarray, factor: str, map: int = 1) -> np.ndarray:
     """Change exactly one factor of each scene; applied twice, the scene is back.
 
-    The maps, by level v:
+    (n,) integers in [0, ``SCENE_COUNT``) → (n,) int64 indices of the counterfactual scenes; n may
+    be 0. The maps, by level v (paper, appendix "Controlled Experimental Setup", "Dataset and
+    factors"):
 
     * every hue, 1: v + 5 if v < 5, else v - 5; 2: 9 - v. Both swap the bins {0…4} and {5…9};
     * size, 1: 7 - v;
     * shape, 1: cube ↔ cylinder; the other two shapes have no counterfactual;
     * orientation, 1: 14 - v; the middle level 7 has no counterfactual, the map does not move it.
 
-    Parameters
-    ----------
-    index
-        (n,) integers in [0, ``SCENE_COUNT``). n may be 0.
-    factor
-        Name of a factor.
-    map
-        Number of one of the factor's maps.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n,) int64 indices of the counterfactual scenes.
-
-    Raises
-    ------
-    UnknownName
-        No such factor, or no such map of it.
-    DataError
-        A scene does not exist, or the map does not move it (see ``has_counterfactual``).
-
-    References
-    ----------
-    Paper, appendix "Controlled Experimental Setup", "Dataset and factors".
+    Raises UnknownName for no such factor, or no such map of it, and DataError when a scene does not
+    exist, or the map does not move it (see ``has_counterfactual``).
     """
     levels = scene_levels(index)
     mapped = _mapped_levels(levels, factor, map)

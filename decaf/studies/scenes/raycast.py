@@ -70,18 +70,9 @@ def weight_maps(
 ) -> np.ndarray:
     """Compute how much each colour counts in each pixel.
 
-    Parameters
-    ----------
-    size, shape, orientation
-        (n,) levels of these three factors.
-    pixels
-        Width and height of the image.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n, 4, pixels * pixels) float64: the weights of the floor, wall and object colours and of
-        white (the highlight), none negative, together at most 1. Rows from the top.
+    From (n,) levels of size, shape and orientation, for images of ``pixels`` a side: (n, 4, pixels
+    * pixels) float64, the weights of the floor, wall and object colours and of white (the
+    highlight), none negative, together at most 1. Rows from the top.
     """
     maps = np.empty((len(size), 4, pixels * pixels))
     for level in np.unique(orientation):

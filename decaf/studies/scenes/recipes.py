@@ -85,23 +85,11 @@ class SceneShortcut(SeriesRecipe):
         differ from all training scenes in more than shape and wall. The same recipe and initial
         weights give the same weights on a CPU with one thread, if the network has no dropout.
 
-        Parameters
-        ----------
-        network
-            Maps (n, 3, 32, 32) float32 in [-1, 1], which is uint8 / 127.5 - 1, to (n, 2) logits.
-            It is left on the site's device in evaluation mode.
-        site
-            Where to train. Scenes are preprocessed as said above; a training that stops starts
-            again.
-
-        Returns
-        -------
-        TrainingOutcome
-            ``aligned_accuracy - reversed_accuracy`` is the paper's shortcut-reversal vulnerability.
-
-        References
-        ----------
-        Paper, appendix "Evidence validation through training trajectories".
+        The network maps (n, 3, 32, 32) float32 in [-1, 1], which is uint8 / 127.5 - 1, to (n, 2)
+        logits, whatever preprocessing the site has; it is left on the site's device in evaluation
+        mode. A training that stops starts again. Of the outcome, ``aligned_accuracy -
+        reversed_accuracy`` is the paper's shortcut-reversal vulnerability (appendix "Evidence
+        validation through training trajectories").
         """
         started = time.perf_counter()
         device = site.device

@@ -8,22 +8,10 @@ from decaf.errors import DataError
 from decaf.studies.scenes.factors import FACTORS, scene_levels
 from decaf.studies.scenes.raycast import weight_maps
 
-HUES = np.array(
-    [
-        (255, 0, 0),
-        (255, 153, 0),
-        (204, 255, 0),
-        (51, 255, 0),
-        (0, 255, 102),
-        (0, 255, 255),
-        (0, 102, 255),
-        (51, 0, 255),
-        (204, 0, 255),
-        (255, 0, 153),
-    ],
-    dtype=np.uint8,
-)
-"""RGB by hue level: 0, 0.1, …, 0.9 of the HSV circle at full saturation and value."""
+# Where red, green and blue stand on the circle that begins at a hue, in sixths of it.
+_TURN = (6 * np.arange(10)[:, None] / 10 + [5, 3, 1]) % 6
+HUES = np.rint(255 * (1 - np.minimum(_TURN, 4 - _TURN).clip(0, 1))).astype(np.uint8)
+"""(10, 3) RGB by hue level: 0, 0.1, …, 0.9 of the HSV circle at full saturation and value."""
 
 _WHITE = 255
 _WEIGHT_ONE = 1 << 14
@@ -32,27 +20,11 @@ _BLOCK_PIXELS = 1 << 20
 
 
 def render(index: np.ndarray, size: int = 32) -> np.ndarray:
-    """Draw scenes.
+    """Draw scenes: (n,) numbers → (n, size, size, 3) uint8 RGB, rows from the top; n may be 0.
 
     Every byte depends on its scene alone, not on which scenes are drawn together. Two scenes that
-    differ in one hue differ only where that surface is seen.
-
-    Parameters
-    ----------
-    index
-        (n,) integers: scene numbers, see ``decaf.studies.scenes.factors``. n may be 0.
-    size
-        Width and height in pixels.
-
-    Returns
-    -------
-    numpy.ndarray
-        (n, size, size, 3) uint8 RGB, rows from the top.
-
-    Raises
-    ------
-    DataError
-        An index that no scene has, or a size below 1.
+    differ in one hue differ only where that surface is seen. :mod:`decaf.studies.scenes.factors`
+    numbers the scenes. Raises DataError for an index that no scene has, or a size below 1.
     """
     if size < 1:
         raise DataError(f"scene size: found {size} pixels, expected at least 1")

@@ -6,9 +6,8 @@ from hypothesis.extra.numpy import arrays
 
 from decaf.errors import ResponseError
 from decaf.statistics import bootstrap
-from decaf.statistics.bootstrap import bootstrap_mean
+from decaf.statistics.bootstrap import bootstrap_mean, percentile_interval
 from decaf.statistics.draws import draw_clusters
-from decaf.statistics.intervals import percentile_interval
 
 VALUES = arrays(np.float64, st.integers(2, 12), elements=st.floats(-10, 10))
 
