@@ -108,7 +108,7 @@ def forced(
                 f"among {kinds}, a path or method as the name, and the id of a model: decaf views "
                 "core_run_units lists them"
             )
-        keys += [_plain_key(unit) for unit in matching if unit.key in committed]
+        keys += [plain_key(unit) for unit in matching if unit.key in committed]
     return [key for key in dict.fromkeys(keys) if key not in editions.under_way]
 
 
@@ -124,7 +124,8 @@ def _moment(receipt: Receipt) -> datetime:
     return datetime.fromisoformat(receipt.committed_at)
 
 
-def _plain_key(unit: Unit) -> str:
+def plain_key(unit: Unit) -> str:
+    """The key that a unit has without an edition."""
     parts = {name: value for name, value in unit.parts.items() if name != EDITION}
     return replace(unit, parts=parts).key
 

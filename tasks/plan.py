@@ -18,7 +18,7 @@ from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
 from decaf.scoring.planner import plan_states
-from tasks.editions import FIRST, Editions, forced, read_editions
+from tasks.editions import FIRST, Editions, forced, plain_key, read_editions
 from tasks.reasons import Reason, history, reasons_of
 from tasks.trained import Trained, trained
 from tasks.units.fit import fitted_paths, starts_file
@@ -194,15 +194,29 @@ class Planned(NamedTuple):
     """Of the models that can be scored."""
     units: tuple[Unit, ...]
     committed: dict[str, str]
+    lost: Set[str]
+    """Keys of trainings in the place of others whose files are gone."""
     remarks: list[str]
 
 
 def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Planned:
-    """Plan what prepares others; then, with the models that trainings have made, the others."""
-    preparing = plan_units(Scope(study, pairs), PREPARING, editions=editions)
-    made = committed_units(root, study.study, preparing)
-    without_files = missing_files((unit for unit in preparing if unit.key in made), study)
-    ready = trained(study, root, preparing, _without(made, without_files))
+    """Plan what prepares others; then, with the models that trainings have made, the others.
+
+    A training whose files are gone is done again as its next edition: what it ends with may differ,
+    and a commit is never written again.
+    """
+    lost: set[str] = set()
+    while True:
+        preparing = plan_units(Scope(study, pairs), PREPARING, editions=editions)
+        made = committed_units(root, study.study, preparing)
+        without_files = missing_files((unit for unit in preparing if unit.key in made), study)
+        trainings = of_kind(preparing, "train")
+        gone = {plain_key(unit) for unit in trainings if unit.key in without_files}
+        if not gone:
+            break
+        editions = editions.with_next(gone)
+        lost |= gone
+    ready = trained(study, root, preparing, made)
     own = study.model_copy(update={"models": ready.models})
     scope = Scope(own, pairs, ready.trained_by)
     remarks = missing_inputs(scope, ready.waiting)
@@ -215,11 +229,9 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
         maker.key for unit in units if unit.key not in committed for maker in unit.made_by.values()
     }
     idle = {unit.key for unit in of_kind(preparing, "fit")} - needed
-    return Planned(ready, scope, units, _without(committed, without_files - idle), remarks)
-
-
-def _without(commits: Mapping[str, str], keys: Set[str]) -> dict[str, str]:
-    return {key: commit for key, commit in commits.items() if key not in keys}
+    there = {key: committed[key] for key in committed.keys() - (without_files - idle)}
+    again = {unit.key for unit in trainings if plain_key(unit) in lost}
+    return Planned(ready, scope, units, there, again, remarks)
 
 
 def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
@@ -245,7 +257,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
     if again:
         editions = editions.with_next(again)
         planned = _planned(study, pairs, root, editions)
-    ready, scope, units, committed, remarks = planned
+    ready, scope, units, committed, lost, remarks = planned
     missing = [unit for unit in units if unit.key not in committed]
     slots = {
         other.slot for unit in missing for other in (unit, *unit.needs, *unit.made_by.values())
@@ -262,7 +274,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         foregrounds=scope.foregrounds,
         units=units,
         committed=committed,
-        reasons=reasons_of(units, committed, before, set_aside),
+        reasons=reasons_of(units, committed, before, set_aside, lost),
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks])),
         is_finished=run_id in receipts.keys(root, "outcomes", study.study),
         is_current=run_id == _newest_run(root, study.study),

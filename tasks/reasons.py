@@ -52,6 +52,7 @@ def reasons_of(
     committed: Mapping[str, str],
     before: Mapping[Slot, Before],
     set_aside: Mapping[str, int] = NONE,
+    lost: Set[str] = frozenset(),
 ) -> dict[str, Reason]:
     """The reason of every unit that has to be computed, by its key.
 
@@ -66,12 +67,16 @@ def reasons_of(
     set_aside
         Schema versions in which results were written that no upgrade carried over, by the keys of
         their units.
+    lost
+        Keys of units that are made in the place of others whose files are gone.
     """
     reasons: dict[str, Reason] = {}
     for unit in units:
         if unit.key in committed:
             continue
-        if schema := set_aside.get(unit.key):
+        if unit.key in lost:
+            reasons[unit.key] = Reason("result missing", "files")
+        elif schema := set_aside.get(unit.key):
             reasons[unit.key] = Reason("other schema", f"version {schema}")
         else:
             reasons[unit.key] = _reason(unit, before, reasons)

@@ -37,6 +37,9 @@ keys AS (
     FROM stg_probe_predictions
     UNION ALL SELECT 'factual_contexts', study, NULL, [unit_key, module, seed::VARCHAR, source_id]
     FROM stg_factual_contexts
+    UNION ALL SELECT 'made_files', study, NULL, [unit_key, file] FROM stg_made_files
+    UNION ALL SELECT 'chosen_epochs', study, NULL, [unit_key, model, epoch::VARCHAR]
+    FROM stg_chosen_epochs
     UNION ALL SELECT 'runs', study, NULL, [run_id] FROM stg_runs
     UNION ALL SELECT 'run_units', study, NULL, [run_id, unit_key] FROM stg_run_units
     UNION ALL SELECT 'unit_parts', study, NULL, [run_id, unit_key, part] FROM stg_unit_parts

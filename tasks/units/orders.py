@@ -68,15 +68,17 @@ def run_order(order: Order) -> Done:
     Reads clean inputs and weights, or what the units need of others; writes one commit, and the
     files of units that make some.
     """
-    if receipts.exists(order.root, UNITS, order.study.study, order.key) and not missing_files(
-        order.units, order.study
-    ):
+    is_committed = receipts.exists(order.root, UNITS, order.study.study, order.key)
+    if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
     bench = Bench(order)
     for kind in KINDS.values():
         own = [unit for unit in order.units if unit.kind == kind.name]
         if own:
             bench.results |= kind.run(bench, own)
+    done = Done(order.label, len(order.units), bench.cost.forward_rows)
+    if is_committed:  # its files were gone
+        return done
     tables = dict(bench.results)
     if any(KINDS[unit.kind].uses_model for unit in order.units):
         tables["costs"] = pa.Table.from_pylist([bench.cost_row()], schema=COSTS.schema)
@@ -90,7 +92,7 @@ def run_order(order: Order) -> Done:
         units=tuple(unit.key for unit in order.units),
         software=order.software,
     )
-    return Done(order.label, len(order.units), bench.cost.forward_rows)
+    return done
 
 
 def smoke_test_model(order: Order) -> str:

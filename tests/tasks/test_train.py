@@ -186,15 +186,20 @@ def test_a_checkpoint_that_is_gone_is_made_again_and_what_is_equal_is_not_scored
     study = Study(**given)
     plan = in_process.compute(study)
     (card,) = plan.study.models
-    digest = card.weights_digest()
-    for file in files(study):
+    digest, before = card.weights_digest(), files(study)
+    for file in before:
         file.unlink()
     lost = plan_of(study)
-    assert (reasons(lost), lost.waiting[0].id) == ({("train", "result missing", ""): 1}, "net")
+    assert (reasons(lost), lost.waiting[0].id) == ({("train", "result missing", "files"): 1}, "net")
     again = in_process.train(study)
     assert again.study.models[0].weights_digest() == digest
-    assert (again.reasons, again.run_id) == ({}, plan.run_id)
+    assert again.reasons == {}
+    assert not set(files(study)) & set(before), "a commit of other bytes would be another one"
+    in_process.compute(study)
     verify(study.warehouse, "s")
+    for file in files(study):
+        file.unlink()
+    assert plan_of(study).trainings[0][0].parts["edition"] == "3"
 
 
 def test_a_forced_training_is_another_edition(given):
