@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_studies import network, of_scenes
 
 from decaf.errors import DataError
 from decaf.evaluation.labels.base import Judged
@@ -21,7 +22,6 @@ from warehouse.commits.writer import open_root
 
 LABELS = ("evidence", "contradiction", "fragility")
 PROBE = "logistic_regression"
-OUTPUT = {"output": "value"}
 
 
 def analyses(attributions=()):
@@ -136,15 +136,9 @@ def test_without_a_behaviour_there_is_no_pair(units):
 
 def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
     root = open_root(tmp_path)
-    study = Study(
-        study="s",
-        data={"adapter": "scenes", "sources": 1},
-        models=[{"id": "m", "family": "m", "source": "function", "function": "a:b"} | OUTPUT],
-        score={"kind": "class_probability", "classes": 2},
-        paths={"blend": {"kind": "blend"}},
-        labels={"kind": "behaviours"},
-        warehouse=str(tmp_path),
-    )
+    labels = {"kind": "behaviours"}
+    settings = of_scenes(tmp_path, [network("m", weights="none.safetensors")], labels=labels)
+    study = Study(**settings | {"study": "s", "warehouse": str(tmp_path)})
     units = [
         Unit("analyse", name, None, None, {"definition": json.dumps(definition)})
         for name, definition in analyses().items()

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-import yaml
 from model_server import serving
 from registry_folder import NETWORKS, alias, put
 from rich.console import Console
+from small_studies import network, of_scenes
 
 from decaf.errors import ConfigError, ModelError, RegistryError
 from decaf.plan.resolution import listed
@@ -27,28 +27,14 @@ from warehouse.query.catalog import connect
 
 @pytest.fixture
 def settings(tmp_path):
-    return {
-        "study": "try",
-        "data": {"adapter": "scenes", "sources": 2},
-        "registry": {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["leaning"]},
-        "score": {"kind": "class_probability", "classes": 2},
-        "paths": {"blend": {"kind": "blend"}},
-        "python_path": [str(NETWORKS)],
-        "workspace": str(tmp_path / "workspace"),
-        "warehouse": str(tmp_path / "warehouse"),
-    }
+    registry = {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["leaning"]}
+    return of_scenes(tmp_path, registry=registry, python_path=[str(NETWORKS)])
 
 
 @pytest.fixture
-def config(settings, tmp_path):
+def config(settings, write):
     """Write settings, changed, and give the path: config(epsilon=0.1)."""
-
-    def write(**changed):
-        path = tmp_path / "study.yaml"
-        path.write_text(yaml.safe_dump(settings | changed))
-        return path
-
-    return write
+    return lambda **changed: write(settings | changed)
 
 
 @pytest.fixture
@@ -195,7 +181,7 @@ def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     shutil.rmtree(folder)
     put(folder, seed=2)
     with pytest.raises(ModelError, match="moved while it was being audited"):
-        loaded_model(replace(order, device="cpu"))  # not the one that the worker holds
+        loaded_model(replace(order, device="auto"))  # not the one that the worker holds
 
 
 def test_a_registry_out_of_reach_is_told(config, tmp_path, monkeypatch):
@@ -226,8 +212,7 @@ def test_a_registry_is_not_for_run_and_models_are_not_for_reaudit(opened, config
     study, _ = opened()
     with pytest.raises(ConfigError, match="decaf run does not ask; expected decaf reaudit"):
         refuse_registry(study, "run")
-    card = {"id": "one", "family": "any", "architecture": "timm:resnet18", "weights": "a.pt"}
-    card |= {"input_size": 32, "mean": [0.5], "std": [0.5]}
+    card = network("one", weights="a.pt")
     with pytest.raises(ConfigError, match="has no 'registry:'; expected one"):
         reaudit(Console(), config(registry=None, models=[card]), is_plan=False, is_json=False)
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
+from small_studies import LINEAR, of_scenes, untrained
 from torch import nn
 
 from decaf.errors import DataError, ModelError, ResponseError
@@ -19,26 +19,9 @@ from tasks.units.scope import Scope, of_kind
 
 @pytest.fixture
 def study(tmp_path):
-    torch.manual_seed(0)
-    save(nn.Linear(2, 2), tmp_path / "weights.safetensors", {})
-    card = NetworkCard(
-        id="one",
-        family="any",
-        architecture="factory:torch.nn:Linear",
-        arguments={"in_features": 2, "out_features": 2},
-        weights=tmp_path / "weights.safetensors",
-        input_size=32,
-        mean=(0.5, 0.5, 0.5),
-        std=(0.5, 0.5, 0.5),
-    )
-    return Study(
-        study="try",
-        data=Scenes(adapter="scenes", sources=4, seed=0),
-        models=(card,),
-        score=ClassProbability(kind="class_probability", classes=2),
-        paths={"blend": Blend(), "patch": Patches()},
-        sources_per_block=2,
-    )
+    card = untrained(tmp_path, "one", **LINEAR)
+    paths = {"blend": Blend(), "patch": Patches()}
+    return Study(**of_scenes(tmp_path, [card], 4, paths=paths, sources_per_block=2))
 
 
 def units(study, kind):
