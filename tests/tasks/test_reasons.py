@@ -91,11 +91,26 @@ def roots(study):
     return {key: count for key, count in found(study).items() if key[2] != "cascade"}
 
 
-SHARED = {
-    "score": lambda s: other(s, score=ClassProbability(kind="class_probability", classes=3)),
-    "reveal": lambda s: other(s, paths={"blend": Blend(sigma=2.0)}),
-    "stages": lambda s: other(s, stages=5),
-}
+def score(**changed):
+    return ClassProbability(**{"kind": "class_probability", "classes": 2} | changed)
+
+
+SHARED = [
+    ("score", {"score": score(classes=3)}),
+    ("score", {"score": score(direction="decreasing")}),
+    ("score", {"score": score(target=1)}),
+    ("reveal", {"paths": {"blend": Blend(sigma=2.0)}}),
+    ("stages", {"stages": 5}),
+]
+OF_A_CARD = [
+    {"mean": (0.4, 0.5, 0.5)},
+    {"input_size": 64},
+    {"precision": "tf32"},
+    {"output": "probabilities"},
+    {"prefix": "module."},
+    {"memory_format": "channels_last"},
+    {"arguments": {"in_features": 2}},
+]
 
 
 def test_nothing_committed(study):
@@ -114,12 +129,14 @@ def test_everything_committed(study):
     assert found(study) == {}
 
 
-@pytest.mark.parametrize("part", SHARED)
-def test_what_all_models_share(study, part):
+@pytest.mark.parametrize(("part", "change"), SHARED)
+def test_what_all_models_share(study, part, change):
+    """Predictions depend on no path: only another score changes them."""
     commit_all(study)
-    changed = roots(SHARED[part](study))
-    assert {key[1:] for key in changed if key[1] == "score"} == {("score", "part changed", part)}
-    assert {key[1] for key in changed} == ({"score", "predict"} if part == "score" else {"score"})
+    kinds = ("predict", "score") if part == "score" else ("score",)
+    assert roots(other(study, **change)) == {
+        (model, kind, "part changed", part): 3 for model in ("one", "two") for kind in kinds
+    }
 
 
 def test_one_change_is_one_root_and_followers(study):
@@ -132,7 +149,7 @@ def test_one_change_is_one_root_and_followers(study):
     }
 
 
-@pytest.mark.parametrize("change", [{"mean": (0.4, 0.5, 0.5)}, {"precision": "tf32"}])
+@pytest.mark.parametrize("change", OF_A_CARD, ids=str)
 def test_preprocessing(study, change):
     commit_all(study)
     assert roots(first_card(study, **change)) == {

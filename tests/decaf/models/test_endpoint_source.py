@@ -254,14 +254,11 @@ def test_an_address_that_is_none_is_refused(url, message):
         card(url)
 
 
-def test_the_identity_is_the_address_and_the_version():
+def test_how_an_endpoint_is_asked_is_no_part_of_its_identity():
     url = "http://127.0.0.1:1/predict"
     same = {"headers": {"X-Key": "a"}, "retries": 9, "rows_per_request": 1, "timeout_seconds": 1}
     assert card(url).weights_digest() == card(url, **same).weights_digest()
     assert card(url).preprocessing_digest == card(url, **same).preprocessing_digest
-    other = [card(url, version="2"), card("http://127.0.0.1:2/predict")]
-    assert len({one.weights_digest() for one in [card(url), *other]}) == 3
-    assert card(url).preprocessing_digest != card(url, encoding="base64").preprocessing_digest
 
 
 def test_the_client_is_closed_with_the_model(monkeypatch):
