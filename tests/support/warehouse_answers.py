@@ -43,10 +43,10 @@ def query_rows(root, sql):
         return run_query(connection, sql).to_pylist()
 
 
-def fetched(root, sql):
+def fetched(root, sql, **parameters):
     """Rows of a query as tuples, one value a column."""
     with connect(root) as connection:
-        return connection.sql(sql).fetchall()
+        return connection.execute(sql, parameters).fetchall()
 
 
 def rows_of(root, names):
