@@ -8,7 +8,7 @@ import pytest
 import torch
 from ended_commands import cells, refused, succeeded
 from PIL import Image
-from small_studies import SMALL_CNN, network
+from small_studies import SMALL_CNN, network_card
 from warehouse_answers import fetched, query_rows
 
 from decaf.evaluation.attributions.base import attribution_inside
@@ -45,7 +45,7 @@ def imagenet9(photo_root, workers, tmp_path):
         Image.fromarray(pixels).save(target / f"{same.name.partition('_bg_')[0]}.JPEG", quality=95)
     save(_network(photo_root), tmp_path / "net.safetensors", {})
     weights = str(tmp_path / "net.safetensors")
-    card = network("net", arguments={"classes": 9}, weights=weights, std=[0.05])
+    card = network_card("net", arguments={"classes": 9}, weights=weights, std=[0.05])
     return {
         "study": "nine",
         "data": {"adapter": "imagenet9", "root": str(photo_root)},

@@ -25,7 +25,7 @@ def of_scenes(folder, models=(), sources=2, seed=0, **changed):
     } | changed
 
 
-def network(name, **changed):
+def network_card(name, **changed):
     """Settings of a small network of two classes without its weights."""
     card = {"id": name, "family": "any", "input_size": 32, "mean": [0.5], "std": [0.5]}
     return card | SMALL_CNN | changed
@@ -33,7 +33,7 @@ def network(name, **changed):
 
 def untrained(folder, name, seed=0, **changed):
     """The same with weights that are drawn by a seed, in a file of the folder."""
-    card = network(name, weights=str(folder / f"{name}.safetensors"), **changed)
+    card = network_card(name, weights=str(folder / f"{name}.safetensors"), **changed)
     torch.manual_seed(seed)
     drawn = architectures.build(card["architecture"], card.get("arguments", {}))
     save(drawn, folder / f"{name}.safetensors", {})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_studies import network, of_scenes
+from small_studies import network_card, of_scenes
 
 from decaf.errors import DataError
 from decaf.evaluation.labels.base import Judged
@@ -137,7 +137,7 @@ def test_without_a_behaviour_there_is_no_pair(units):
 def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
     root = open_root(tmp_path)
     labels = {"kind": "behaviours"}
-    settings = of_scenes(tmp_path, [network("m", weights="none.safetensors")], labels=labels)
+    settings = of_scenes(tmp_path, [network_card("m", weights="none.safetensors")], labels=labels)
     study = Study(**settings | {"study": "s", "warehouse": str(tmp_path)})
     units = [
         Unit("analyse", name, None, None, {"definition": json.dumps(definition)})

@@ -8,7 +8,7 @@ import pytest
 from model_server import serving
 from registry_folder import NETWORKS, alias, put
 from rich.console import Console
-from small_studies import network, of_scenes
+from small_studies import network_card, of_scenes
 
 from decaf.errors import ConfigError, ModelError, RegistryError
 from decaf.plan.resolution import listed
@@ -212,7 +212,7 @@ def test_a_registry_is_not_for_run_and_models_are_not_for_reaudit(opened, config
     study, _ = opened()
     with pytest.raises(ConfigError, match="decaf run does not ask; expected decaf reaudit"):
         refuse_registry(study, "run")
-    card = network("one", weights="a.pt")
+    card = network_card("one", weights="a.pt")
     with pytest.raises(ConfigError, match="has no 'registry:'; expected one"):
         reaudit(Console(), config(registry=None, models=[card]), is_plan=False, is_json=False)
 

@@ -4,7 +4,7 @@ import in_process
 import pytest
 from in_process import planned, reasons
 from pydantic import ValidationError
-from small_studies import classifier, network, of_scenes, of_table
+from small_studies import classifier, network_card, of_scenes, of_table
 
 from decaf.errors import ModelError
 from decaf.plan.study import Study
@@ -23,7 +23,7 @@ EPOCHS = {"epochs": 3, "keep_epochs": "all"}
 def given(tmp_path, monkeypatch):
     """Settings of a study of one network that is trained for three epochs, all of them kept."""
     monkeypatch.setattr("decaf.studies.scenes.recipes._HELD_OUT_TWINS", 8)
-    card = network("net", arguments={"width": 4}, training=RECIPE | EPOCHS)
+    card = network_card("net", arguments={"width": 4}, training=RECIPE | EPOCHS)
     return of_scenes(tmp_path, [card], study="s")
 
 
