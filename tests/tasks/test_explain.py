@@ -8,6 +8,7 @@ import pytest
 from in_process import planned
 from pydantic import ValidationError
 from small_studies import classifier, of_scenes, of_table
+from warehouse_answers import fetched
 
 from decaf.errors import DataError, ModelError
 from decaf.plan.study import Study
@@ -18,7 +19,6 @@ from tasks.units.scope import of_kind
 from warehouse.commits import receipts
 from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import open_root
-from warehouse.query.catalog import connect
 
 
 @pytest.fixture
@@ -110,11 +110,11 @@ def test_a_worker_commits_scores_and_costs_once(trained):
     assert scores["component"].to_pylist() == ["pdp", "ale", "mean"]
     pdp, ale, mean = scores["score"].to_pylist()
     assert mean == pytest.approx((abs(pdp) + abs(ale)) / 2)
-    with connect(trained.warehouse) as connection:
-        costs = connection.sql(
-            "SELECT name, forward_rows, wall_seconds > load_seconds + prepare_seconds, "
-            "cpu_seconds > 0, peak_memory_bytes > 1e6, worker <> '' FROM stg_costs"
-        ).fetchall()
+    costs = fetched(
+        trained.warehouse,
+        "SELECT name, forward_rows, wall_seconds > load_seconds + prepare_seconds, "
+        "cpu_seconds > 0, peak_memory_bytes > 1e6, worker <> '' FROM stg_costs",
+    )
     assert costs == [("pdp_ale", 144, True, True, True, True)]
 
 
@@ -138,11 +138,11 @@ def test_what_a_method_cannot_do_is_committed_with_its_reason(trained):
     units = explained(trained)
     for name in ("linear_s1", "trees_s2"):
         run_order(order(trained, units[name, "shap_interaction"]))
-    with connect(trained.warehouse) as connection:
-        found = connection.sql(
-            "SELECT model_id, score IS NULL, explained_rows, reason FROM stg_baseline_scores "
-            "ORDER BY ALL"
-        ).fetchall()
+    found = fetched(
+        trained.warehouse,
+        "SELECT model_id, score IS NULL, explained_rows, reason FROM stg_baseline_scores "
+        "ORDER BY ALL",
+    )
     assert [row[:3] for row in found] == [("linear_s1", True, 0), ("trees_s2", False, 4)]
     assert found[0][3].startswith("LogisticRegression has no interaction values")
 

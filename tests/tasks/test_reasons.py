@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from in_process import planned
 from small_studies import LINEAR, of_scenes, untrained
+from warehouse_answers import fetched
 
 from decaf.errors import BadInput, WarehouseError
 from decaf.models.sources.network import NetworkCard
@@ -23,7 +24,6 @@ from tasks.units.orders import UNITS, commit_key, together
 from warehouse.commits import layout, receipts, writer
 from warehouse.commits.migrations import Migration, store_version, upgrade
 from warehouse.commits.writer import commit, open_root
-from warehouse.query.catalog import connect
 from warehouse.upkeep.retention import set_aside
 
 ROOT = Path(__file__).parents[2]
@@ -362,8 +362,7 @@ def test_a_result_in_a_schema_that_no_upgrade_carries_over(study):
         ("one", kind, "other schema", "version 1"): 3 for kind in ("predict", "score", "route")
     }
     set_aside(study.warehouse, "try", [], 1)
-    with connect(study.warehouse) as connection:
-        query = "SELECT DISTINCT model_id FROM core_run_units WHERE is_made"
-        assert connection.sql(query).fetchall() == [("two",)]
+    query = "SELECT DISTINCT model_id FROM core_run_units WHERE is_made"
+    assert fetched(study.warehouse, query) == [("two",)]
     commit_all(study)
     assert found(study) == {}

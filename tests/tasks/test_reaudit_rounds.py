@@ -9,6 +9,7 @@ from model_server import serving
 from registry_folder import NETWORKS, alias, put
 from rich.console import Console
 from small_studies import network_card, of_scenes
+from warehouse_answers import fetched
 
 from decaf.errors import ConfigError, ModelError, RegistryError
 from decaf.plan.resolution import listed
@@ -22,7 +23,6 @@ from tasks.reaudit import plan as reaudits
 from tasks.reaudit.plan import ALERTS, commit_reaudit, discover, is_unchanged, newest
 from warehouse.commits import writer
 from warehouse.commits.writer import commit, open_root
-from warehouse.query.catalog import connect
 
 
 @pytest.fixture
@@ -83,9 +83,7 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     mended = recorded(study, root)
     assert mended.changes() == {"net": "version"}
     assert [row["entry"] for row in mended.gone()] == ["other"]
-    with connect(root) as connection:
-        query = "SELECT entry, version, state FROM out_entries ORDER BY entry"
-        rows = connection.sql(query).fetchall()
+    rows = fetched(root, "SELECT entry, version, state FROM out_entries ORDER BY entry")
     assert rows == [("net", "2", "audited"), ("other", rows[1][1], "gone")]
 
     put(zoo / "other", seed=3)
@@ -143,17 +141,15 @@ def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch)
     plan, reaudit_id = known[-1]
     assert plan_audit(plan.study, plan.pairs).is_current
     assert newest(plan.root, "try").reaudit_id == reaudit_id
-    with connect(plan.root) as connection:
-        query = "SELECT run_id FROM out_runs"
-        newest_first = [plan.run_id for plan, _ in reversed(known)]
-        assert [run for (run,) in connection.sql(query).fetchall()] == newest_first
-        query = "SELECT reaudit_id, is_newest, change FROM core_entry_versions ORDER BY resolved_at"
-        assert connection.sql(query).fetchall() == [
-            (reaudit_id, number == 2, "epsilon" if number else "new")
-            for number, (_, reaudit_id) in enumerate(known)
-        ]
-        query = "FROM stg_run_outcomes JOIN stg_runs USING (run_id) WHERE finished_at < started_at"
-        assert connection.sql(query).fetchall() == []
+    newest_first = [(plan.run_id,) for plan, _ in reversed(known)]
+    assert fetched(plan.root, "SELECT run_id FROM out_runs") == newest_first
+    query = "SELECT reaudit_id, is_newest, change FROM core_entry_versions ORDER BY resolved_at"
+    assert fetched(plan.root, query) == [
+        (reaudit_id, number == 2, "epsilon" if number else "new")
+        for number, (_, reaudit_id) in enumerate(known)
+    ]
+    query = "FROM stg_run_outcomes JOIN stg_runs USING (run_id) WHERE finished_at < started_at"
+    assert fetched(plan.root, query) == []
 
 
 def test_what_moves_meanwhile_is_noted(opened, settings, tmp_path):

@@ -6,6 +6,7 @@ import in_process
 import numpy as np
 import pytest
 from small_studies import of_scenes, untrained
+from warehouse_answers import fetched
 
 from decaf.plan.study import Study
 from decaf.reveal.gaussian.reference import GaussianReference
@@ -13,7 +14,6 @@ from decaf.reveal.gaussian.storage import save_reference
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.gaussian import GaussianReveal, GaussianStart
 from tasks.units import state_plans
-from warehouse.query.catalog import connect
 
 SIZE = 3 * 32 * 32
 WHITE = GaussianReference(
@@ -96,12 +96,12 @@ def test_random_starts_are_drawn_once_for_the_study(study, monkeypatch):
     # Other blocks of the same pairs find them, and so does another study in the workspace.
     assert compute(study.model_copy(update={"study": "other", "sources_per_block": 4})) == files
     assert len(made) == 2
-    with connect(study.warehouse) as connection:
-        apart = connection.sql(
-            "SELECT max(abs(one.q_plus[s] - two.q_plus[s])) "
-            "FROM core_trajectories AS one JOIN core_trajectories AS two "
-            "USING (model_id, path, pair_id, repetition), range(1, 4) AS stages(s) "
-            "WHERE one.study = 'try' AND two.study = 'other' AND path <> 'blend'"
-        ).fetchall()[0][0]
+    ((apart,),) = fetched(
+        study.warehouse,
+        "SELECT max(abs(one.q_plus[s] - two.q_plus[s])) "
+        "FROM core_trajectories AS one JOIN core_trajectories AS two "
+        "USING (model_id, path, pair_id, repetition), range(1, 4) AS stages(s) "
+        "WHERE one.study = 'try' AND two.study = 'other' AND path <> 'blend'",
+    )
     # The draws have the same bits; a network rounds by the rows of its batch.
     assert apart < 1e-6

@@ -5,16 +5,17 @@ from dataclasses import replace
 import in_process
 import pytest
 from small_studies import of_scenes, untrained
+from warehouse_answers import fetched
 
 from decaf.plan.study import Study
 from tasks.manifest import commit_outcome
 from tasks.plan import count_rows, plan_audit
 from tasks.verify import verify
-from warehouse.query.catalog import connect
 
 SCORES = "SELECT pair_id, path, q_plus, q_minus FROM core_trajectories ORDER BY pair_id, path"
 PROGRESS = "SELECT done_count, block_count, forward_rows FROM out_progress"
 ENDPOINTS = "SELECT pair_id, plus_score - minus_score FROM core_pair_predictions"
+QUERIES = (SCORES, PROGRESS, ENDPOINTS)
 
 
 @pytest.fixture
@@ -44,9 +45,7 @@ def audit(study, pairs):
     plan = in_process.compute(study, pairs)
     verify(study.warehouse, study.study)
     commit_outcome(plan, 0, 0)
-    with connect(study.warehouse) as connection:
-        rows = {query: connection.sql(query).fetchall() for query in (SCORES, PROGRESS, ENDPOINTS)}
-    return plan, rows
+    return plan, {query: fetched(study.warehouse, query) for query in QUERIES}
 
 
 def test_paths_for_some_pairs_from_plan_to_views(study, pairs):

@@ -5,6 +5,7 @@ import pytest
 from in_process import planned, reasons
 from pydantic import ValidationError
 from small_studies import classifier, network_card, of_scenes, of_table
+from warehouse_answers import fetched
 
 from decaf.errors import ModelError
 from decaf.plan.study import Study
@@ -13,7 +14,6 @@ from tasks.order import order_of
 from tasks.units.orders import run_order
 from tasks.verify import verify
 from warehouse.commits.writer import open_root
-from warehouse.query.catalog import connect
 
 RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1, "scenes": 8, "batch_size": 4}
 EPOCHS = {"epochs": 3, "keep_epochs": "all"}
@@ -77,12 +77,12 @@ def test_epochs_of_one_training_are_models(given):
     assert models["first"] == models["some@e01"]
     assert models["last"] == models["some@e03"] != models["first"]
     verify(study.warehouse, "s")
-    with connect(study.warehouse) as connection:
-        kept = connection.sql(
-            "SELECT epoch, is_audited, outcome ->> 'vulnerability' IS NULL FROM out_checkpoints"
-        ).fetchall()
-        scored = connection.sql("SELECT DISTINCT model_id FROM core_trajectories ORDER BY 1")
-        assert scored.fetchall() == [("first",), ("last",), ("some@e01",), ("some@e03",)]
+    kept = fetched(
+        study.warehouse,
+        "SELECT epoch, is_audited, outcome ->> 'vulnerability' IS NULL FROM out_checkpoints",
+    )
+    scored = fetched(study.warehouse, "SELECT DISTINCT model_id FROM core_trajectories ORDER BY 1")
+    assert scored == [("first",), ("last",), ("some@e01",), ("some@e03",)]
     assert kept == [(1, True, False), (2, False, False), (3, True, False), (None, True, True)]
     assert in_process.train(study).reasons == {}
 
