@@ -56,19 +56,12 @@ def brightness(request, number):
 
 def endpoint(url):
     headers = {"Authorization": "Bearer ${MODEL_TOKEN}"}
-    settings = {"version": "7", "output": "probabilities", "encoding": "base64"}
-    return {"id": "remote", **FAMILY, "source": "endpoint", "url": url, "headers": headers} | (
-        settings
-    )
+    card = {"id": "remote", **FAMILY, "source": "endpoint", "output": "probabilities"}
+    return card | {"url": url, "headers": headers, "version": "7", "encoding": "base64"}
 
 
-FUNCTION = {
-    "id": "function",
-    **FAMILY,
-    "source": "function",
-    "function": "brightness:two_classes",
-    "output": "probabilities",
-}
+FUNCTION = {"id": "function", **FAMILY, "source": "function", "output": "probabilities"}
+FUNCTION |= {"function": "brightness:two_classes"}
 
 
 def test_models_of_every_source_are_audited_in_one_study(
@@ -98,9 +91,11 @@ def test_models_of_every_source_are_audited_in_one_study(
     }
 
     # The function and the endpoint compute the same, the one in float32, the other in float64.
-    query = "SELECT q_plus, q_minus FROM core_trajectories WHERE model_id = '{}' ORDER BY ALL"
-    ordered = query.replace("ORDER BY ALL", "ORDER BY pair_id, path")
-    one, other = (fetched(warehouse, ordered.format(name)) for name in ("function", "remote"))
+    query = (
+        "SELECT q_plus, q_minus FROM core_trajectories WHERE model_id = $name "
+        "ORDER BY pair_id, path"
+    )
+    one, other = (fetched(warehouse, query, name=name) for name in ("function", "remote"))
     np.testing.assert_allclose(one, other, atol=1e-6)
 
     # What went over the wire as a secret is nowhere in what was kept or said.
@@ -119,12 +114,8 @@ def test_models_of_every_source_are_audited_in_one_study(
 
 
 def test_a_value_that_is_worse_the_larger_it_is(study, write, decaf, prefect_server, tmp_path):
-    red = {
-        **FUNCTION,
-        "function": "brightness:of_channel",
-        "arguments": {"channel": 0},
-        "output": "value",
-    }
+    of_red = {"function": "brightness:of_channel", "arguments": {"channel": 0}}
+    red = FUNCTION | of_red | {"output": "value"}
     score = {"kind": "regression_value", "direction": "decreasing"}
     config = write({**study, "models": [red], "score": score})
     succeeded(decaf("run", config, **prefect_server))

@@ -97,13 +97,14 @@ def test_probes_are_those_of_the_library(units):
         for row in kept
         if row["representation"] == "one"
     }
-    for number in range(36):
-        name = (units["model_id"][number], units["source_id"][number])
-        for position, label in enumerate(LABELS):
-            is_shown, probability = known[*name, label]
-            assert is_shown == units["labels"][number, position]
-            said = expected.probability[number, position]
-            assert probability == (None if np.isnan(said) else said)
+    assert known == {
+        (units["model_id"][number], units["source_id"][number], label): (
+            units["labels"][number, place],
+            None if np.isnan(probability) else probability,
+        )
+        for number, probabilities in enumerate(expected.probability)
+        for place, (label, probability) in enumerate(zip(LABELS, probabilities, strict=True))
+    }
 
 
 def test_one_family_has_nothing_to_learn_from(units):
