@@ -206,11 +206,11 @@ def test_timm_weights_are_found(caches, place):
     with pytest.raises(ModelError, match=f"{TINY}.r160_in1k: no weights.*{Path(place).name}"):
         wanted.weights_digest()
 
-    reference = caches / SNAPSHOTS / ".." / "refs" / "main"
-    for file in (caches / place, reference):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    (caches / place).parent.mkdir(parents=True, exist_ok=True)
     if "0" * 40 in place:
-        reference.write_text("0" * 40)
+        references = (caches / SNAPSHOTS).with_name("refs")
+        references.mkdir()
+        (references / "main").write_text("0" * 40)
     write = torch.save if is_own else save_file
     write(network.state_dict(), caches / place)
     assert wanted.weights_file == caches / place
