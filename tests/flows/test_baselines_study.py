@@ -3,12 +3,13 @@
 import io
 
 import pytest
-from covertype_table import made_up, write
+from ended_commands import cells, succeeded
 from rich.console import Console
+from small_studies import classifier, of_table
+from warehouse_answers import fetched
 
 from decaf.plan.study import Study
 from flows.commands import display
-from warehouse.query.catalog import connect
 from warehouse.upkeep.compaction import compact
 
 pytestmark = pytest.mark.slow
@@ -27,89 +28,73 @@ LATER["kernel_shap"]["models"] = LATER["lime"]["families"] = ["trees"]
 
 
 @pytest.fixture
-def config(study, tmp_path):
+def config(workers, tmp_path):
     """A study of a linear model and of trees of a made-up table; its YAML is the test's."""
-    table = {"file": str(write(tmp_path / "covtype.data", made_up(100))), "drawn_per_class": 100}
-    recipe = {"recipe": "covertype_classifier", "seed": 7701}
-    models = {
-        "linear": {"classifier": "logistic_regression", "mechanism": "gate", "strength": 0.95},
-        "trees": {"classifier": "xgboost", "mechanism": "fragile"},
-    }
-    return study | {
-        "data": {"adapter": "covertype", "table": table},
-        "models": [
-            {"id": name, "family": name, "source": "estimator", "training": recipe | own}
-            for name, own in models.items()
-        ],
-        "score": {"kind": "class_probability", "classes": 2, "target": 1},
-        "paths": {"context": {"kind": "context"}},
-        "stages": 11,
-        "epsilon": 0.02,
-        "sources_per_block": TEST_ROWS,
-    }
+    models = [
+        classifier("linear", mechanism="gate", strength=0.95),
+        classifier("trees", "xgboost", mechanism="fragile"),
+    ]
+    usual = {"stages": 11, "sources_per_block": TEST_ROWS, "cluster": workers}
+    return of_table(tmp_path, models, 100, **usual, report=str(tmp_path / "report.html"))
 
 
-def cells(show, *about):
-    """Cells of every row of the tables that the command line prints."""
+def shown(show, *about):
+    """Cells of what a command of the command line prints."""
     printed = io.StringIO()
     show(Console(width=200, file=printed), *about)
-    lines = printed.getvalue().splitlines()
-    return [[cell.strip() for cell in line.strip("│┃ ").split("│")] for line in lines]
+    return cells(printed.getvalue())
 
 
+MODELS = ("linear", "trees")
+PREDICTED = {
+    "context_permutation": 3 * TEST_ROWS,
+    "global_permutation": 3 * TEST_ROWS,
+    "native_shap": 0,
+    "pdp_ale": 6 * TEST_ROWS,
+    "retraining": 2 * TEST_ROWS,
+    "shap_interaction": 0,
+}
+"""Rows that each method predicts of every model."""
 EXPLAINED = "SELECT commit_key, started_at FROM stg_costs WHERE kind = 'explain' ORDER BY ALL"
-
-
-def rows(root, query):
-    with connect(root) as connection:
-        return connection.sql(query).fetchall()
 
 
 def test_what_is_made_is_not_made_again(config, write, decaf, prefect_server, tmp_path):
     root = tmp_path / "warehouse"
-    done = decaf("run", write(config | {"baselines": FIRST}), **prefect_server)
-    assert done.returncode == 0, done.stdout + done.stderr
-    before = rows(root, EXPLAINED)
+    succeeded(decaf("run", write(config | {"baselines": FIRST}), **prefect_server))
+    before = fetched(root, EXPLAINED)
     assert len(before) == 4
 
     whole = config | {"baselines": FIRST | LATER}
     file = write(whole)
-    plan = cells(display.plan, Study(**whole))
-    assert [row[-1] for row in plan if row[0] in ("linear", "trees")] == ["4", "6"], "to explain"
-    done = decaf("run", file, **prefect_server)
-    assert done.returncode == 0, done.stdout + done.stderr
-    after = rows(root, EXPLAINED)
+    plan = shown(display.plan, Study(**whole))
+    assert [row[-1] for row in plan if row[0] in MODELS] == ["4", "6"], "to explain"
+    succeeded(decaf("run", file, **prefect_server))
+    after = fetched(root, EXPLAINED)
     assert set(before) < set(after)
-    assert rows(root, "SELECT count(*) FROM stg_costs WHERE kind <> 'explain'") == [(2,)]
-    assert rows(
+    assert fetched(root, "SELECT count(*) FROM stg_costs WHERE kind <> 'explain'") == [(2,)]
+    assert fetched(
         root, "SELECT method, model_id, predicted_rows FROM out_baseline_costs ORDER BY ALL"
     ) == sorted(
         [
-            *(("context_permutation", name, 3 * TEST_ROWS) for name in ("linear", "trees")),
-            *(("global_permutation", name, 3 * TEST_ROWS) for name in ("linear", "trees")),
-            *(("native_shap", name, 0) for name in ("linear", "trees")),
-            *(("pdp_ale", name, 6 * TEST_ROWS) for name in ("linear", "trees")),
-            *(("retraining", name, 2 * TEST_ROWS) for name in ("linear", "trees")),
-            *(("shap_interaction", name, 0) for name in ("linear", "trees")),
+            *((method, name, count) for method, count in PREDICTED.items() for name in MODELS),
             ("kernel_shap", "trees", 4 + 2 * (1 + 120 * 4)),
             ("lime", "trees", 2 * 50),
         ]
     )
     query = "SELECT * FROM core_baselines ORDER BY model_id, method, component"
-    told = rows(root, query)
+    told = fetched(root, query)
     assert len(told) == 9 + 11
     undefined = [row for row in told if row[6] is None]
     assert [(row[2], row[4]) for row in undefined] == [("linear", "shap_interaction")]
     assert undefined[0][8].startswith("LogisticRegression has no interaction values")
     assert all(row[8] is None for row in told if row not in undefined)
 
-    again = decaf("run", file, **prefect_server)
-    assert "nothing to do" in again.stdout, again.stderr
-    status = [row[:4] for row in cells(display.status, root, None)]
+    assert "nothing to do" in succeeded(decaf("run", file, **prefect_server))
+    status = [row[:4] for row in shown(display.status, root, None)]
     assert ["explain", "shap_interaction", "2/2", "0"] in status
     assert ["explain", "lime", "1/1", "100"] in status
     compact(root, config["study"])
-    assert rows(root, query) == told
-    assert rows(
+    assert fetched(root, query) == told
+    assert fetched(
         root, "SELECT count(*) FROM receipt_files WHERE table_name = 'baseline_scores'"
     ) == [(2,)]

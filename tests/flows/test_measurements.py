@@ -1,11 +1,15 @@
 """Behaviours and attributions through the real command line, against the library by hand."""
 
 from datetime import timedelta
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 import torch
+from ended_commands import cells, refused, succeeded
 from PIL import Image
+from small_studies import SMALL_CNN, network_card
+from warehouse_answers import fetched, query_rows
 
 from decaf.evaluation.attributions.base import attribution_inside
 from decaf.evaluation.attributions.input_x_gradient import InputXGradient
@@ -18,13 +22,15 @@ from decaf.statistics.discrimination import auroc
 from decaf.studies.imagenet9.adapters import ImageNet9
 from decaf.studies.imagenet9.behaviours import shows_contradiction, shows_evidence, shows_fragility
 from decaf.studies.imagenet9.corruptions import CORRUPTIONS, corrupt_background
-from warehouse.query.catalog import connect
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import find_garbage
 
-ARCHITECTURE = "factory:decaf.models.networks.small_cnn:build"
 EPSILON = 0.02
 CHANGE = 0.05
+BEHAVIOURS = """
+    SELECT y_evidence, y_contradiction, y_fragility FROM behaviours($epsilon, $change)
+    ORDER BY source_id
+"""
 
 
 @pytest.fixture
@@ -38,21 +44,12 @@ def imagenet9(photo_root, workers, tmp_path):
         target.mkdir(parents=True)
         Image.fromarray(pixels).save(target / f"{same.name.partition('_bg_')[0]}.JPEG", quality=95)
     save(_network(photo_root), tmp_path / "net.safetensors", {})
+    weights = str(tmp_path / "net.safetensors")
+    card = network_card("net", arguments={"classes": 9}, weights=weights, std=[0.05])
     return {
         "study": "nine",
         "data": {"adapter": "imagenet9", "root": str(photo_root)},
-        "models": [
-            {
-                "id": "net",
-                "family": "cnn",
-                "architecture": ARCHITECTURE,
-                "arguments": {"classes": 9},
-                "weights": str(tmp_path / "net.safetensors"),
-                "input_size": 32,
-                "mean": [0.5],
-                "std": [0.05],
-            }
-        ],
+        "models": [card],
         "score": {"kind": "superclass_probability", "class_map": "imagenet9"},
         "paths": {"blend": {"kind": "blend"}},
         "stages": 3,
@@ -73,7 +70,7 @@ def imagenet9(photo_root, workers, tmp_path):
 def _network(photo_root):
     """An untrained network whose logits are spread about their means, so that classes differ."""
     torch.manual_seed(0)
-    network = architectures.build(ARCHITECTURE, {"classes": 9}).eval()
+    network = architectures.build(SMALL_CNN["architecture"], {"classes": 9}).eval()
     data = ImageNet9(adapter="imagenet9", root=photo_root)
     images = torch.stack([_pixels(data, image) for image in data.pair_set().inputs])
     with torch.no_grad():
@@ -97,21 +94,18 @@ def _fed(images):
 def test_behaviours_and_attributions_are_those_of_the_library(
     imagenet9, photo_root, write, decaf, prefect_server, tmp_path
 ):
-    done = decaf("run", write(imagenet9), **prefect_server)
-    assert done.returncode == 0, done.stderr[:3000]
-    with connect(tmp_path / "warehouse") as connection:
-        behaviours = connection.execute(
-            "SELECT y_evidence, y_contradiction, y_fragility FROM behaviours($epsilon, $change) "
-            "ORDER BY source_id",
-            {"epsilon": EPSILON, "change": CHANGE},
-        ).fetchall()
-        regions = connection.sql(
-            "SELECT region_score FROM core_attributions WHERE method = 'gradient' ORDER BY pair_id"
-        ).fetchall()
-        costs = connection.sql(
-            "SELECT kind, name, sum(item_count), sum(forward_rows), sum(backward_rows) "
-            "FROM stg_costs WHERE kind <> 'predict' GROUP BY ALL ORDER BY ALL"
-        ).fetchall()
+    root = tmp_path / "warehouse"
+    succeeded(decaf("run", write(imagenet9), **prefect_server))
+    behaviours = fetched(root, BEHAVIOURS, epsilon=EPSILON, change=CHANGE)
+    regions = fetched(
+        root,
+        "SELECT region_score FROM core_attributions WHERE method = 'gradient' ORDER BY pair_id",
+    )
+    costs = fetched(
+        root,
+        "SELECT kind, name, sum(item_count), sum(forward_rows), sum(backward_rows) "
+        "FROM stg_costs WHERE kind <> 'predict' GROUP BY ALL ORDER BY ALL",
+    )
     by_hand = _by_hand(photo_root, tmp_path / "net.safetensors")
     assert [tuple(row) for row in np.array(behaviours)] == by_hand.behaviours
     assert np.array(regions)[:, 0] == pytest.approx(by_hand.regions, rel=1e-4)
@@ -124,40 +118,32 @@ def test_behaviours_and_attributions_are_those_of_the_library(
         ("attribute", "occlusion", 9, 9 * 5, 0),
         ("corrupt", "", null, 10 * null, 0),
     ]
-    _check_benchmark(tmp_path / "warehouse")
-    compact(tmp_path / "warehouse", "nine")
-    left = {one.reason.split()[0] for one in find_garbage(tmp_path / "warehouse", timedelta(0))}
+    _check_benchmark(root)
+    compact(root, "nine")
+    left = {one.reason.split()[0] for one in find_garbage(root, timedelta(0))}
     assert left == {"compacted"}
-    _check_benchmark(tmp_path / "warehouse")
-    again = decaf("run", write(imagenet9), **prefect_server)
-    assert again.returncode == 0, again.stderr
-    assert "nothing to do" in again.stdout
-    plan = _cells(decaf("plan", write(imagenet9)).stdout)
+    _check_benchmark(root)
+    assert "nothing to do" in succeeded(decaf("run", write(imagenet9), **prefect_server))
+    plan = cells(succeeded(decaf("plan", write(imagenet9))))
     assert ["occlusion", "0", "0"] in plan
-    status = [row[:-1] for row in _cells(decaf("status", "-w", imagenet9["warehouse"]).stdout)]
+    status = [row[:-1] for row in cells(succeeded(decaf("status", "-w", root)))]
     assert ["corrupt", "", "2/2", str(10 * null), "0"] in status
     assert ["attribute", "gradient", "2/2", "9", "9"] in status
     assert ["attribute", "occlusion", "2/2", "45", "0"] in status
 
 
-def _cells(text):
-    """Cells of every row of the printed tables."""
-    return [[cell.strip() for cell in line.strip("│┃ ").split("│")] for line in text.splitlines()]
-
-
 def test_the_plan_says_what_will_be_measured_and_sent(imagenet9, photo_root, write, decaf):
-    done = decaf("plan", write(imagenet9))
-    assert done.returncode == 0, done.stderr
-    plan = _cells(done.stdout)
+    planned = succeeded(decaf("plan", write(imagenet9)))
+    plan = cells(planned)
     # Nine factual images in two blocks; occlusion scores each and its four cells.
     assert ["gradient", "9", "9"] in plan
     assert ["occlusion", "45", "0"] in plan
-    assert "left out" not in done.stdout
+    assert "left out" not in planned
     first = next(iter((photo_root / "bg_challenge" / "mixed_next").rglob("*.JPEG")))
     first.unlink()
-    done = decaf("plan", write(imagenet9))
-    assert "1 of 9 foregrounds are left out: they are not in every variant" in done.stdout
-    assert ["occlusion", "40", "0"] in _cells(done.stdout)
+    planned = succeeded(decaf("plan", write(imagenet9)))
+    assert "1 of 9 foregrounds are left out: they are not in every variant" in planned
+    assert ["occlusion", "40", "0"] in cells(planned)
 
 
 def _to_be_trained(card, photo_root, **recipe):
@@ -173,13 +159,12 @@ def test_the_plan_names_models_that_are_to_be_trained_first(imagenet9, photo_roo
     card = imagenet9["models"][0]
     start = {"regime": "original", "initial_weights": card["weights"]}
     imagenet9["models"] = [_to_be_trained(card, photo_root, **start)]
-    done = decaf("plan", write(imagenet9))
-    assert done.returncode == 0, done.stderr
-    plan = _cells(done.stdout)
-    assert "1 models are to be trained first; then 1 models are scored on 2 blocks" in done.stdout
+    planned = succeeded(decaf("plan", write(imagenet9)))
+    plan = cells(planned)
+    assert "1 models are to be trained first; then 1 models are scored on 2 blocks" in planned
     assert ["net", "imagenet9_fine_tune"] in plan
     assert ["occlusion", "45", "0"] in plan
-    assert "no training photo of original/val is of the class" in done.stdout
+    assert "no training photo of original/val is of the class" in planned
 
 
 @pytest.fixture
@@ -229,46 +214,34 @@ def test_the_run_tells_all_that_is_lacking_before_it_trains(
 
 def _check_benchmark(root):
     """Nine units of one model: what has no second model or family says so."""
-    with connect(root) as connection:
-        units = (
-            connection.sql("FROM core_units SELECT * ORDER BY model_id, pair_id")
-            .to_arrow_table()
-            .to_pylist()
-        )
-        labels = connection.execute(
-            "SELECT y_evidence, y_contradiction, y_fragility FROM behaviours($epsilon, 0.2) "
-            "ORDER BY source_id",
-            {"epsilon": EPSILON},
-        ).fetchall()
-        pairs = connection.sql(
-            "SELECT left_source_id, right_source_id FROM core_matched_pairs ORDER BY position"
-        ).fetchall()
-        probed = connection.sql(
-            "SELECT representation, probe, count(*), any_value(test_count), any_value(reason) "
-            "FROM core_probe_scores WHERE auroc IS NULL GROUP BY ALL"
-        ).fetchall()
-        calls = connection.sql(
-            "SELECT method, statistic, estimate FROM paper_imagenet9_calls WHERE estimate > 0"
-        ).fetchall()
-        told = connection.sql(
-            "SELECT label, estimate, lower_90, reason FROM paper_imagenet9_semantics "
-            "WHERE method = 'DECAF' AND statistic = 'auroc' AND label <> 'macro'"
-        ).fetchall()
-        bins = connection.sql("FROM paper_imagenet9_bins").fetchall()
-        roles = connection.sql(
-            "SELECT estimate FROM paper_imagenet9_roles WHERE statistic = 'pairs'"
-        ).fetchall()
-        planned, measured = (
-            connection.sql(f"SELECT DISTINCT study, method FROM {name} ORDER BY ALL").fetchall()
-            for name in ("core_unit_methods", "core_unit_scores")
-        )
-        analyses = connection.sql("SELECT kind, is_made FROM core_analyses ORDER BY ALL").fetchall()
+    units = query_rows(root, "FROM core_units ORDER BY model_id, pair_id")
+    labels = fetched(root, BEHAVIOURS, epsilon=EPSILON, change=0.2)
+    pairs = fetched(
+        root, "SELECT left_source_id, right_source_id FROM core_matched_pairs ORDER BY position"
+    )
+    probed = fetched(
+        root,
+        "SELECT representation, probe, count(*), any_value(test_count), any_value(reason) "
+        "FROM core_probe_scores WHERE auroc IS NULL GROUP BY ALL",
+    )
+    calls = fetched(
+        root, "SELECT method, statistic, estimate FROM paper_imagenet9_calls WHERE estimate > 0"
+    )
+    told = fetched(
+        root,
+        "SELECT label, estimate, lower_90, reason FROM paper_imagenet9_semantics "
+        "WHERE method = 'DECAF' AND statistic = 'auroc' AND label <> 'macro'",
+    )
+    roles = fetched(root, "SELECT estimate FROM paper_imagenet9_roles WHERE statistic = 'pairs'")
+    planned, measured = (
+        fetched(root, f"SELECT DISTINCT study, method FROM {name} ORDER BY ALL")
+        for name in ("core_unit_methods", "core_unit_scores")
+    )
+    analyses = fetched(root, "SELECT kind, is_made FROM core_analyses ORDER BY ALL")
     assert [unit["reason"] for unit in units] == [None] * 9
-    shown = [
-        [unit[f"y_{label}"] for label in ("evidence", "contradiction", "fragility")]
-        for unit in units
-    ]
-    assert [tuple(row) for row in shown] == labels
+    names = ("y_evidence", "y_contradiction", "y_fragility")
+    shown = [tuple(unit[name] for name in names) for unit in units]
+    assert shown == labels
     matched = match_units(
         [unit["abs_response"] for unit in units], shown, [[unit["pair_id"] for unit in units]]
     )
@@ -292,7 +265,7 @@ def _check_benchmark(root):
         assert estimate is None if np.isnan(expected) else estimate == pytest.approx(expected)
         assert lower is None
         assert reason
-    assert bins
+    assert fetched(root, "FROM paper_imagenet9_bins")
     assert analyses == [("matched_pairs", True), ("probe_scores", True)]
 
 
@@ -301,51 +274,45 @@ def test_another_method_is_measured_without_scoring_again(
 ):
     methods = imagenet9.pop("attributions")
     imagenet9.pop("labels")
-    assert decaf("run", write(imagenet9), **prefect_server).returncode == 0
+    succeeded(decaf("run", write(imagenet9), **prefect_server))
     imagenet9["attributions"] = methods
-    assert decaf("run", write(imagenet9), **prefect_server).returncode == 0
-    with connect(tmp_path / "warehouse") as connection:
-        scanned = "SELECT count(*) FROM stg_costs WHERE kind = 'predict'"
-        scored = connection.sql(scanned).fetchall()
-        found = connection.sql("SELECT kind, count(*) FROM core_measurements GROUP BY kind")
-        assert (scored, found.fetchall()) == ([(2,)], [("attributions", 4)])
-        files = connection.sql("SELECT count(*), count(file), min(file) FROM core_images")
-        first = "mixed_next/val/00_dog/fg_n00000000_00001_bg_n00000009_00002.JPEG"
-        assert files.fetchall() == [(27, 27, first)]
+    succeeded(decaf("run", write(imagenet9), **prefect_server))
+    root = tmp_path / "warehouse"
+    assert fetched(root, "SELECT count(*) FROM stg_costs WHERE kind = 'predict'") == [(2,)]
+    measured = fetched(root, "SELECT kind, count(*) FROM core_measurements GROUP BY kind")
+    assert measured == [("attributions", 4)]
+    first = "mixed_next/val/00_dog/fg_n00000000_00001_bg_n00000009_00002.JPEG"
+    files = fetched(root, "SELECT count(*), count(file), min(file) FROM core_images")
+    assert files == [(27, 27, first)]
 
 
 def test_a_data_set_without_foregrounds_has_no_behaviours(study, write, decaf):
     study["labels"] = {"kind": "behaviours"}
-    done = decaf("plan", write(study))
-    assert done.returncode == 2
-    assert "need images of the foreground alone" in done.stderr
-    assert "Traceback" not in done.stderr
+    refused(decaf("plan", write(study)), "need images of the foreground alone")
 
 
 def test_behaviours_need_pairs_of_both_types(imagenet9, write, decaf):
     imagenet9["data"] |= {"pair_types": ["same_rand"]}
-    done = decaf("plan", write(imagenet9))
-    assert done.returncode == 2
-    assert "need pairs of the types same_next and same_rand" in done.stderr
-    assert "the study has none of same_next: add it to 'pair_types:'" in done.stderr
+    needed = "need pairs of the types same_next and same_rand"
+    what = "the study has none of same_next: add it to 'pair_types:'"
+    refused(decaf("plan", write(imagenet9)), needed, what)
 
 
 def test_a_missing_foreground_is_named(imagenet9, photo_root, write, decaf):
     next(iter((photo_root / "bg_challenge" / "only_fg").rglob("*.JPEG"))).unlink()
-    done = decaf("plan", write(imagenet9))
-    assert done.returncode == 2
-    assert "1 foregrounds are not in only_fg" in done.stderr
+    refused(decaf("plan", write(imagenet9)), "1 foregrounds are not in only_fg")
 
 
-class _ByHand:
-    def __init__(self, behaviours, regions, null_count):
-        self.behaviours, self.regions, self.null_count = behaviours, regions, null_count
+class _ByHand(NamedTuple):
+    behaviours: list
+    regions: np.ndarray
+    null_count: int
 
 
 def _by_hand(photo_root, weights):
     data = ImageNet9(adapter="imagenet9", root=photo_root)
     pairs = data.pair_set()
-    network = architectures.build(ARCHITECTURE, {"classes": 9})
+    network = architectures.build(SMALL_CNN["architecture"], {"classes": 9})
     load_into(network, weights)
     network.eval()
 

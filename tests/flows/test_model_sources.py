@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import skops.io
 import xgboost
+from ended_commands import refused, succeeded
 from model_server import decode, serving
 from sklearn.linear_model import LogisticRegression
+from warehouse_answers import fetched
 
 from decaf.plan.study import load_study
-from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
 
@@ -55,24 +56,12 @@ def brightness(request, number):
 
 def endpoint(url):
     headers = {"Authorization": "Bearer ${MODEL_TOKEN}"}
-    settings = {"version": "7", "output": "probabilities", "encoding": "base64"}
-    return {"id": "remote", **FAMILY, "source": "endpoint", "url": url, "headers": headers} | (
-        settings
-    )
+    card = {"id": "remote", **FAMILY, "source": "endpoint", "output": "probabilities"}
+    return card | {"url": url, "headers": headers, "version": "7", "encoding": "base64"}
 
 
-FUNCTION = {
-    "id": "function",
-    **FAMILY,
-    "source": "function",
-    "function": "brightness:two_classes",
-    "output": "probabilities",
-}
-
-
-def rows(warehouse, query):
-    with connect(warehouse) as connection:
-        return connection.sql(query).fetchall()
+FUNCTION = {"id": "function", **FAMILY, "source": "function", "output": "probabilities"}
+FUNCTION |= {"function": "brightness:two_classes"}
 
 
 def test_models_of_every_source_are_audited_in_one_study(
@@ -86,13 +75,13 @@ def test_models_of_every_source_are_audited_in_one_study(
         assert "5 models" in planned.stdout, planned.stderr
         assert server.requests == []
         done = decaf("run", config, **environment)
-    assert done.returncode == 0, done.stdout + done.stderr
+    succeeded(done)
     warehouse = tmp_path / "warehouse"
     names = ["function", "linear", "remote", "small_cnn", "trees"]
     counted = "SELECT model_id, count(*) FROM {} GROUP BY ALL ORDER BY ALL"
-    assert rows(warehouse, counted.format("core_trajectories")) == [(name, 32) for name in names]
-    assert rows(warehouse, counted.format("core_predictions")) == [(name, 24) for name in names]
-    origins = dict(rows(warehouse, "SELECT model_id, architecture FROM stg_models"))
+    assert fetched(warehouse, counted.format("core_trajectories")) == [(name, 32) for name in names]
+    assert fetched(warehouse, counted.format("core_predictions")) == [(name, 24) for name in names]
+    origins = dict(fetched(warehouse, "SELECT model_id, architecture FROM stg_models"))
     assert origins == {
         "function": "function:brightness:two_classes",
         "linear": "estimator:linear.skops",
@@ -102,9 +91,11 @@ def test_models_of_every_source_are_audited_in_one_study(
     }
 
     # The function and the endpoint compute the same, the one in float32, the other in float64.
-    query = "SELECT q_plus, q_minus FROM core_trajectories WHERE model_id = '{}' ORDER BY ALL"
-    ordered = query.replace("ORDER BY ALL", "ORDER BY pair_id, path")
-    one, other = (rows(warehouse, ordered.format(name)) for name in ("function", "remote"))
+    query = (
+        "SELECT q_plus, q_minus FROM core_trajectories WHERE model_id = $name "
+        "ORDER BY pair_id, path"
+    )
+    one, other = (fetched(warehouse, query, name=name) for name in ("function", "remote"))
     np.testing.assert_allclose(one, other, atol=1e-6)
 
     # What went over the wire as a secret is nowhere in what was kept or said.
@@ -112,8 +103,8 @@ def test_models_of_every_source_are_audited_in_one_study(
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     kept = [path.read_bytes() for path in files]
     assert any(path.suffix == ".db" for path in files)
-    texts = [json.dumps(rows(warehouse, "SELECT card FROM stg_models"))]
-    texts += [*rows(warehouse, "SELECT config FROM stg_runs")[0], done.stdout, done.stderr]
+    texts = [json.dumps(fetched(warehouse, "SELECT card FROM stg_models"))]
+    texts += [*fetched(warehouse, "SELECT config FROM stg_runs")[0], done.stdout, done.stderr]
     assert not [content for content in kept if SECRET.encode() in content]
     assert not [text for text in texts if SECRET in text]
 
@@ -123,21 +114,16 @@ def test_models_of_every_source_are_audited_in_one_study(
 
 
 def test_a_value_that_is_worse_the_larger_it_is(study, write, decaf, prefect_server, tmp_path):
-    red = {
-        **FUNCTION,
-        "function": "brightness:of_channel",
-        "arguments": {"channel": 0},
-        "output": "value",
-    }
+    of_red = {"function": "brightness:of_channel", "arguments": {"channel": 0}}
+    red = FUNCTION | of_red | {"output": "value"}
     score = {"kind": "regression_value", "direction": "decreasing"}
     config = write({**study, "models": [red], "score": score})
-    done = decaf("run", config, **prefect_server)
-    assert done.returncode == 0, done.stdout + done.stderr
+    succeeded(decaf("run", config, **prefect_server))
     warehouse = tmp_path / "warehouse"
     data = load_study(config).data
     pairs = data.pair_set()
     level = {image.image_id: data.read_input(image)[..., 0].mean() / 255 for image in pairs.inputs}
-    stored = rows(
+    stored = fetched(
         warehouse,
         "SELECT plus_image, minus_image, q_plus[-1], q_minus[-1] FROM core_trajectories "
         "JOIN core_pairs USING (study, pair_id)",
@@ -147,11 +133,11 @@ def test_a_value_that_is_worse_the_larger_it_is(study, write, decaf, prefect_ser
         np.testing.assert_allclose([q_plus, q_minus], [-level[plus], -level[minus]], atol=1e-6)
 
     query = "SELECT image_id, class_scores, predicted_class, is_correct FROM core_predictions"
-    for image_id, values, predicted, is_correct in rows(warehouse, query):
+    for image_id, values, predicted, is_correct in fetched(warehouse, query):
         np.testing.assert_allclose(values, [level[image_id]], atol=1e-6)
         assert (predicted, is_correct) == (None, None)
-    assert set(rows(warehouse, "SELECT accuracy FROM out_accuracy")) == {(None,)}
-    assert rows(warehouse, "FROM out_warnings WHERE warning = 'below_chance'") == []
+    assert set(fetched(warehouse, "SELECT accuracy FROM out_accuracy")) == {(None,)}
+    assert fetched(warehouse, "FROM out_warnings WHERE warning = 'below_chance'") == []
     assert "No class predictions are stored" in (tmp_path / "report.html").read_text()
 
 
@@ -160,22 +146,16 @@ def test_an_endpoint_that_is_down_is_no_bad_input(study, write, decaf, prefect_s
         model = {**endpoint(server.url), "retries": 1, "backoff_seconds": 0.01}
     config = write({**study, "models": [model]})
     environment = {**prefect_server, "MODEL_TOKEN": SECRET, "NO_PROXY": "127.0.0.1"}
-    assert decaf("plan", config, **environment).returncode == 0
+    succeeded(decaf("plan", config, **environment))
     done = decaf("run", config, **environment)
-    assert done.returncode == 3
-    assert f"{server.url} gave no answer: 2 attempts" in done.stderr
-    assert "ConnectError" in done.stderr
-    assert "Traceback" not in done.stderr
+    refused(done, f"{server.url} gave no answer: 2 attempts", "ConnectError", code=3)
     assert SECRET not in done.stdout + done.stderr
 
 
 def test_a_variable_that_is_missing_is_named_and_one_that_is_set_is_not_shown(study, write, decaf):
     model = endpoint("http://127.0.0.1:9")
     done = decaf("plan", write({**study, "models": [model]}))
-    assert done.returncode == 2
-    assert "environment variable MODEL_TOKEN is not set" in done.stderr
+    refused(done, "environment variable MODEL_TOKEN is not set")
     model["headers"] = model["headers"]["Authorization"]
     done = decaf("plan", write({**study, "models": [model]}), MODEL_TOKEN=SECRET)
-    assert done.returncode == 2
-    assert "models.0.headers" in done.stderr
-    assert SECRET not in done.stderr
+    assert SECRET not in refused(done, "models.0.headers")

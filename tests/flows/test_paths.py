@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from ended_commands import succeeded
 
 from warehouse.query.catalog import connect
 
@@ -18,9 +19,8 @@ PATHS = {
 
 def test_every_kind_of_path_ends_up_in_the_warehouse(study, write, decaf, prefect_server, tmp_path):
     config = write({**study, "models": study["models"][:1], "paths": PATHS})
-    planned = decaf("plan", config)
-    assert planned.returncode == 0, planned.stderr
-    rows, naive = map(int, re.search(r"(\d+) planned, (\d+) if", planned.stdout).groups())
+    planned = succeeded(decaf("plan", config))
+    rows, naive = map(int, re.search(r"(\d+) planned, (\d+) if", planned).groups())
     # A scene has two pairs; the factual trajectory of a Gaussian path is one for both.
     assert naive == 8 * (2 * 9 * (1 + 2) + 4 * (1 + 2) + 2 * 9 * 2 + 2 * 3 * 2)
     # Three clean inputs; what is drawn and what is inner of each path; starts of two midpoints.
@@ -28,8 +28,7 @@ def test_every_kind_of_path_ends_up_in_the_warehouse(study, write, decaf, prefec
     assert rows <= 8 * (3 + gaussian + chain + 2 + 7 * 2 * 2 + few)
     assert not (tmp_path / "workspace" / "fitted").exists()
 
-    run = decaf("run", config, **prefect_server)
-    assert run.returncode == 0, run.stdout + run.stderr
+    succeeded(decaf("run", config, **prefect_server))
     fitted = tmp_path / "workspace" / "fitted"
     (reference,) = fitted.glob("*.safetensors")
     assert len([*fitted.glob("starts-*.npy")]) == 2  # of the two Gaussian paths, for both models
@@ -54,18 +53,8 @@ def test_every_kind_of_path_ends_up_in_the_warehouse(study, write, decaf, prefec
     ]
     assert set(ends) == {(1,)}  # all paths of a pair end at the same two scores
 
-    again = decaf("run", config, **prefect_server)
-    assert "nothing to do" in again.stdout
-    other = decaf(
-        "run",
-        write(
-            {
-                **study,
-                "models": study["models"][:1],
-                "paths": {"pixel": {"kind": "gaussian", "geometry": "pixel", "seeds": [1]}},
-            }
-        ),
-        **prefect_server,
-    )
-    assert other.returncode == 0, other.stdout + other.stderr
+    assert "nothing to do" in succeeded(decaf("run", config, **prefect_server))
+    pixel = {"pixel": {"kind": "gaussian", "geometry": "pixel", "seeds": [1]}}
+    other = write({**study, "models": study["models"][:1], "paths": pixel})
+    succeeded(decaf("run", other, **prefect_server))
     assert reference.stat().st_mtime_ns == fitted_at  # one fit serves every geometry

@@ -10,10 +10,10 @@ import time
 
 import httpx
 import pytest
+from ended_commands import refused, succeeded
 from model_server import serving
 from registry_folder import put_monday, put_tuesday
-
-from warehouse.query.catalog import connect
+from warehouse_answers import fetched
 
 pytestmark = pytest.mark.slow
 SECRET = "webhook s3cret"
@@ -36,14 +36,11 @@ def registered(study, tmp_path):
     return settings
 
 
-def rows(settings, query):
-    with connect(settings["warehouse"]) as connection:
-        return connection.sql(query).fetchall()
-
-
 def scored(settings):
     """Models that were scored, and in how many commits."""
-    return dict(rows(settings, "SELECT model_id, count(*) FROM stg_costs GROUP BY ALL"))
+    return dict(
+        fetched(settings["warehouse"], "SELECT model_id, count(*) FROM stg_costs GROUP BY ALL")
+    )
 
 
 def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path):
@@ -59,8 +56,7 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
         registered["alerts"] = {"webhook": hook, "file": str(tmp_path / "alerts.jsonl")}
         config = write(registered)
 
-        monday = decaf("reaudit", config, **environment)
-        assert monday.returncode == 0, monday.stdout + monday.stderr
+        succeeded(decaf("reaudit", config, **environment))
         before = scored(registered)
         assert len(before) == 6
         assert server.requests == []
@@ -81,10 +77,9 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
     }
     assert "worse 2: evidence on wall_hue, blend: found +" in tuesday.stderr
 
-    shown = decaf("history", "worse", "-w", registered["warehouse"])
-    assert [line for line in shown.stdout.splitlines() if "weights" in line], shown.stdout
+    assert "weights" in succeeded(decaf("history", "worse", "-w", registered["warehouse"]))
     unknown = decaf("history", "wrose", "-w", registered["warehouse"])
-    assert (unknown.returncode, "did you mean 'worse'" in unknown.stderr) == (2, True)
+    refused(unknown, "did you mean 'worse'")
 
 
 def check_found(settings, content, before):
@@ -112,8 +107,8 @@ def check_found(settings, content, before):
     assert 0.02 < row["change_lower"] < row["change"] < row["change_upper"]
     assert row["p_adjusted"] <= 0.05
     stored = dict(
-        rows(
-            settings,
+        fetched(
+            settings["warehouse"],
             "SELECT model_id, avg(evidence) FROM stg_profiles JOIN stg_pairs USING (pair_id) "
             "WHERE pair_type = 'wall_hue' AND starts_with(model_id, 'worse') GROUP BY ALL",
         )

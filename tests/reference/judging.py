@@ -33,6 +33,15 @@ class MatchedAgreement(NamedTuple):
     ranking_count: int
 
 
+def pair_columns(pairs, **of_units):
+    """Columns of both units of each pair: ``left_<name>`` and ``right_<name>``."""
+    return {
+        f"{side}_{name}": values[units]
+        for side, units in zip(("left", "right"), pairs.T, strict=True)
+        for name, values in of_units.items()
+    }
+
+
 def quantile_bins(magnitude, bin_count):
     values = np.asarray(magnitude, float)
     if np.ptp(values) == 0:

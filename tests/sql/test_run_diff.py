@@ -119,35 +119,30 @@ def test_roles_change(catalogue):
 def test_by_hand(catalogue):
     """One pair turns from evidence to fragility, one is new; d falls from 0.4 to 0.01."""
     run = {"study": "s", "pairs_digest": "d", "epsilon": 0.02}
-    names = ("endpoint_delta", "endpoint_magnitude", "evidence", "contradiction", "fragility")
+    names = ("unit_key", "pair_id", "endpoint_delta", *METRICS)
     rows = [
-        ("a", "p", 0.4, 0.4, 0.2, 0.1, 0.0),
-        ("b", "p", 0.01, 0.01, 0.0, 0.0, 0.05),
-        ("b", "q", 0.3, 0.3, 0.1, 0.1, 0.0),
+        ("a", "p", 0.4, 0.4, 0.2, 0.1, 0.0, 0.3),
+        ("b", "p", 0.01, 0.01, 0.0, 0.0, 0.05, 0.05),
+        ("b", "q", 0.3, 0.3, 0.1, 0.1, 0.0, 0.2),
     ]
-    profiles = [
-        {"study": "s", "model_id": "m", "path": "blend", "repetition": 0, "unit_key": unit}
-        | {"pair_id": pair, "abs_response": sum(values[2:])}
-        | {"is_endpoint_active": values[1] >= 0.02}
-        | dict(zip(names, values, strict=True))
-        for unit, pair, *values in rows
-    ]
-    pairs = [
-        {"study": "s", "pairs_digest": "d", "pair_id": p, "source_id": p, "pair_type": "rand"}
-        for p in "pq"
-    ]
-    connection = catalogue(
-        {
-            "stg_runs": [run | {"run_id": "x1"}, run | {"run_id": "x2"}],
-            "stg_run_units": [
-                {"study": "s", "run_id": each, "model_id": "m", "unit_key": unit}
-                | {"kind": "route", "name": "blend", "block": 0, "row_count": count}
-                for each, unit, count in (("x1", "a", 1), ("x2", "b", 2))
-            ],
-            "stg_pairs": pairs,
-            "stg_profiles": profiles,
-        }
-    )
+    of_model = {"study": "s", "model_id": "m", "path": "blend", "repetition": 0}
+    profiles = [of_model | dict(zip(names, row, strict=True)) for row in rows]
+    for row in profiles:
+        row["is_endpoint_active"] = row["endpoint_magnitude"] >= 0.02
+    unit = {"study": "s", "model_id": "m", "kind": "route", "name": "blend", "block": 0}
+    tables = {
+        "stg_runs": [run | {"run_id": "x1"}, run | {"run_id": "x2"}],
+        "stg_run_units": [
+            unit | {"run_id": "x1", "unit_key": "a", "row_count": 1},
+            unit | {"run_id": "x2", "unit_key": "b", "row_count": 2},
+        ],
+        "stg_pairs": [
+            {"study": "s", "pairs_digest": "d", "pair_id": p, "source_id": p, "pair_type": "rand"}
+            for p in "pq"
+        ],
+        "stg_profiles": profiles,
+    }
+    connection = catalogue(tables)
     found = connection.sql(
         "SELECT metric, mean_a, mean_b, change, lower_limit, reason FROM run_diff('x1', 'x2') "
         "WHERE metric IN ('endpoint_delta', 'fragility') ORDER BY metric"

@@ -8,6 +8,7 @@ from judging import (
     common_support,
     matched_agreement,
     one_vs_rest,
+    pair_columns,
     quantile_bins,
     role_credit,
     valid_bin_macro,
@@ -33,6 +34,8 @@ class Units:
         count = MODELS * SOURCES
         self.model = np.repeat(np.arange(MODELS), SOURCES)
         self.source = np.tile(np.arange(SOURCES), MODELS)
+        self.model_id = np.array([f"m{model}" for model in self.model])
+        self.source_id = np.array([f"{source:02d}" for source in self.source])
         self.labels = rng.random((count, 3)) < [0.4, 0.2, 0.15]
         self.magnitude = rng.integers(1, 60, count) / 20
         ranks = rng.integers(0, 8, (count, 3)) / 8
@@ -46,8 +49,8 @@ class Units:
         rows = [
             {
                 "study": "s",
-                "model_id": f"m{self.model[unit]}",
-                "source_id": f"{self.source[unit]:02d}",
+                "model_id": self.model_id[unit],
+                "source_id": self.source_id[unit],
                 "method": method,
                 "label": name,
                 "is_shown": bool(self.labels[unit, place]),
@@ -142,7 +145,7 @@ def test_probes_are_judged_on_drawn_models(units):
     said = units.scores["DECAF"]
     rows = [
         {"study": "s", "representation": "decaf", "probe": "logistic_regression", "label": name}
-        | {"model_id": f"m{units.model[unit]}", "family": f"f{family[unit]}"}
+        | {"model_id": units.model_id[unit], "family": f"f{family[unit]}"}
         | {"is_shown": bool(units.labels[unit, place]), "probability": float(said[unit, place])}
         for unit in range(len(family))
         for place, name in enumerate(LABELS)
@@ -218,20 +221,10 @@ def test_every_bin_and_label(units):
 
 def test_roles(units):
     pairs = match_units(units.magnitude, units.labels, [units.model, units.source])
-    left, right = pairs.T
-    table = pa.table(
-        {
-            "study": ["s"] * len(pairs),
-            "run_id": ["r"] * len(pairs),
-            "position": np.arange(len(pairs)),
-            "left_model_id": [f"m{units.model[unit]}" for unit in left],
-            "left_source_id": [f"{units.source[unit]:02d}" for unit in left],
-            "left_abs_response": units.magnitude[left],
-            "right_model_id": [f"m{units.model[unit]}" for unit in right],
-            "right_source_id": [f"{units.source[unit]:02d}" for unit in right],
-            "right_abs_response": units.magnitude[right],
-        }
-    )
+    of_pairs = {"study": ["s"] * len(pairs), "run_id": ["r"] * len(pairs)}
+    of_pairs |= {"position": np.arange(len(pairs))}
+    of_units = {"model_id": units.model_id, "source_id": units.source_id}
+    table = pa.table(of_pairs | pair_columns(pairs, abs_response=units.magnitude, **of_units))
     units.connection.from_arrow(table).create("core_matched_pairs")
     units.connection.execute(
         "CREATE TABLE core_unit_methods AS SELECT DISTINCT study, method FROM scores; "

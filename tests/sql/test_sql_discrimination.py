@@ -7,8 +7,6 @@ import pytest
 from judging import auprc, auroc, quantile_bins
 from random_audit import near
 
-BEHAVIOURS = ("C", "E", "F")
-
 
 def test_discrimination_by_hand(ask):
     labels, scores = [0, 1, 1, 0, 1, 1, 0, 1], [0.1, 0.4, 0.2, 0.2, None, 3.0, float("nan"), None]
@@ -86,31 +84,17 @@ def test_refusals_of_bins(ask, columns, bin_count, message):
 
 
 def long_units(rng, group_count=5, unit_count=400):
-    """Units by group, with behaviours that are rare at some magnitudes and some missing scores."""
-    groups = {}
-    for g in range(group_count):
-        # Twentieths: many ties, and edges that fall exactly on units.
-        magnitude = rng.integers(0, 40, unit_count) / 20 if g % 2 else rng.random(unit_count)
-        odds = np.stack([magnitude > 0.3, magnitude < 0.8, np.ones(unit_count)], axis=1)
-        labels = rng.random((unit_count, 3)) < 0.4 * odds
-        scores = np.round(rng.normal(size=(unit_count, 3)) + labels, 1)
-        if g == 2:
-            scores[rng.random(scores.shape) < 0.5] = np.nan
-        if g == 3:
-            labels[:, 1] = False
-        groups[g] = magnitude, labels, scores
-    columns = {name: [] for name in ("g", "unit", "magnitude", "behaviour", "label", "score")}
-    for g, (magnitude, labels, scores) in groups.items():
-        for place, behaviour in enumerate(BEHAVIOURS):
-            for name, values in (
-                ("g", [g] * unit_count),
-                ("unit", range(unit_count)),
-                ("magnitude", magnitude.tolist()),
-                ("behaviour", [behaviour] * unit_count),
-                ("label", labels[:, place].tolist()),
-                ("score", scores[:, place].tolist()),
-            ):
-                columns[name] += values
+    """Magnitudes of units by group, and a table that has each unit three times."""
+    # Twentieths: many ties, and edges that fall exactly on units.
+    groups = [
+        rng.integers(0, 40, unit_count) / 20 if g % 2 else rng.random(unit_count)
+        for g in range(group_count)
+    ]
+    columns = {
+        "g": np.repeat(np.arange(group_count), 3 * unit_count),
+        "unit": np.tile(np.arange(unit_count), 3 * group_count),
+        "magnitude": np.tile(groups, 3).ravel(),
+    }
     return groups, columns
 
 
@@ -119,7 +103,7 @@ def test_bins_of_random_units(ask, bin_count):
     groups, columns = long_units(np.random.default_rng(bin_count))
     sql = f"FROM quantile_bins('units', {bin_count}) ORDER BY g, unit"
     rows = ask("quantile_bins", sql, units=columns)
-    for g, (magnitude, _, _) in groups.items():
+    for g, magnitude in enumerate(groups):
         reference = quantile_bins(magnitude, bin_count)
         found = [row for row in rows if row["g"] == g]
         assert [row["bin"] for row in found] == reference.bin_of.tolist()

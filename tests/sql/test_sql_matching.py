@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from judging import matched_agreement, role_credit
+from judging import matched_agreement, pair_columns, role_credit
 from view_tables import define
 
 from decaf.evaluation.matching import match_units
@@ -15,6 +15,7 @@ LABELS = ("contradiction", "evidence", "fragility")
 def judged(methods, labels, pairs):
     """Rows of ``core_pair_roles`` by method; scores are (n_units, 3), or (n_units,) for all."""
     count = len(labels)
+    names = [f"{unit:05d}" for unit in range(count)]
     scores = {
         method: np.broadcast_to(np.transpose(np.atleast_2d(np.transpose(values))), (count, 3))
         for method, values in methods.items()
@@ -22,7 +23,7 @@ def judged(methods, labels, pairs):
     units = pa.table(
         {
             "study": ["s"] * (len(scores) * count * 3),
-            "model_id": [f"{unit:05d}" for unit in range(count)] * (3 * len(scores)),
+            "model_id": names * (3 * len(scores)),
             "source_id": [""] * (len(scores) * count * 3),
             "method": np.repeat(list(scores), 3 * count),
             "label": np.tile(np.repeat(LABELS, count), len(scores)),
@@ -30,16 +31,11 @@ def judged(methods, labels, pairs):
             "score": np.concatenate([values.T.ravel() for values in scores.values()]),
         }
     )
-    left, right = np.reshape(pairs, (-1, 2)).T
+    pairs = np.reshape(np.array(pairs, int), (-1, 2))
+    named = {"model_id": np.array(names), "source_id": np.full(count, "")}
     matched = pa.table(
-        {
-            "study": ["s"] * len(left),
-            "position": np.arange(len(left)),
-            "left_model_id": [f"{unit:05d}" for unit in left],
-            "left_source_id": [""] * len(left),
-            "right_model_id": [f"{unit:05d}" for unit in right],
-            "right_source_id": [""] * len(right),
-        }
+        {"study": ["s"] * len(pairs), "position": np.arange(len(pairs))}
+        | pair_columns(pairs, **named)
     )
     with duckdb.connect(config={"threads": 2}) as connection:
         connection.from_arrow(units).create("units")

@@ -6,7 +6,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from random_audit import EPSILON, GRIDS, by_cell, cell_of, near, rows_of
+from random_audit import EPSILON, GRIDS, METRICS, by_cell, cell_of, near, rows_of
 from view_tables import define
 
 from decaf.routing.integrals import integrate
@@ -14,16 +14,7 @@ from decaf.routing.profiles import profile
 from decaf.routing.quadrature import trapezoid_weights
 from decaf.routing.thresholds import sweep
 
-QUANTITIES = (
-    "endpoint_delta",
-    "endpoint_magnitude",
-    "evidence",
-    "contradiction",
-    "fragility",
-    "abs_response",
-    "net_response",
-    "opposed_mass",
-)
+QUANTITIES = ("endpoint_delta", *METRICS, "net_response", "opposed_mass")
 KEY = ("model_id", "pair_id", "repetition")
 BY_HAND = {
     "pair": ["p", "q"],

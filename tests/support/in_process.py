@@ -1,5 +1,6 @@
 """Carry out a study in this process, without Prefect and Dask, as workers and the flow would."""
 
+from collections import Counter
 from pathlib import Path
 
 from tasks.compute import fit
@@ -7,11 +8,25 @@ from tasks.inputs import store_foregrounds, store_pairs
 from tasks.manifest import commit_run
 from tasks.order import order_of
 from tasks.plan import plan_audit
+from tasks.reasons import misses
 from tasks.units.kinds import KINDS
 from tasks.units.orders import run_order
 from warehouse.commits.writer import open_root
 
 NO_INPUTS = Path("no inputs")
+
+
+def planned(study, force=()):
+    """The plan of a study as its command makes it."""
+    return plan_audit(study, study.pair_set(), force)
+
+
+def reasons(plan):
+    """Why units have to be computed: how many, by kind and reason."""
+    found = Counter()
+    for miss in misses(plan.units, plan.reasons):
+        found[miss.kind, *miss.reason] += miss.unit_count
+    return dict(found)
 
 
 def train(study, pairs=None):
@@ -39,6 +54,6 @@ def compute(study, pairs=None):
 
 def checkpoints(study):
     """Where the trainings of a study put, or will put, what they end with; by the model's id."""
-    plan = plan_audit(study, study.pair_set())
+    plan = planned(study)
     trainings = [unit for unit in plan.units if unit.kind == "train"]
     return {unit.name: KINDS["train"].files(unit, study)[0] for unit in trainings}

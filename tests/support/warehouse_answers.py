@@ -43,6 +43,12 @@ def query_rows(root, sql):
         return run_query(connection, sql).to_pylist()
 
 
+def fetched(root, sql, **parameters):
+    """Rows of a query as tuples, one value a column."""
+    with connect(root) as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
 def rows_of(root, names):
     """Rows of some views, by view."""
     with connect(root, threads=1) as connection:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_studies import network_card, of_scenes
 
 from decaf.errors import DataError
 from decaf.evaluation.labels.base import Judged
@@ -21,7 +22,6 @@ from warehouse.commits.writer import open_root
 
 LABELS = ("evidence", "contradiction", "fragility")
 PROBE = "logistic_regression"
-OUTPUT = {"output": "value"}
 
 
 def analyses(attributions=()):
@@ -97,13 +97,14 @@ def test_probes_are_those_of_the_library(units):
         for row in kept
         if row["representation"] == "one"
     }
-    for number in range(36):
-        name = (units["model_id"][number], units["source_id"][number])
-        for position, label in enumerate(LABELS):
-            is_shown, probability = known[*name, label]
-            assert is_shown == units["labels"][number, position]
-            said = expected.probability[number, position]
-            assert probability == (None if np.isnan(said) else said)
+    assert known == {
+        (units["model_id"][number], units["source_id"][number], label): (
+            units["labels"][number, place],
+            None if np.isnan(probability) else probability,
+        )
+        for number, probabilities in enumerate(expected.probability)
+        for place, (label, probability) in enumerate(zip(LABELS, probabilities, strict=True))
+    }
 
 
 def test_one_family_has_nothing_to_learn_from(units):
@@ -136,15 +137,9 @@ def test_without_a_behaviour_there_is_no_pair(units):
 
 def test_what_is_committed_stays_and_what_is_missing_is_made(tmp_path):
     root = open_root(tmp_path)
-    study = Study(
-        study="s",
-        data={"adapter": "scenes", "sources": 1},
-        models=[{"id": "m", "family": "m", "source": "function", "function": "a:b"} | OUTPUT],
-        score={"kind": "class_probability", "classes": 2},
-        paths={"blend": {"kind": "blend"}},
-        labels={"kind": "behaviours"},
-        warehouse=str(tmp_path),
-    )
+    labels = {"kind": "behaviours"}
+    settings = of_scenes(tmp_path, [network_card("m", weights="none.safetensors")], labels=labels)
+    study = Study(**settings | {"study": "s", "warehouse": str(tmp_path)})
     units = [
         Unit("analyse", name, None, None, {"definition": json.dumps(definition)})
         for name, definition in analyses().items()

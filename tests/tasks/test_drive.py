@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,15 @@ HELD_BY_WORKER = 2
 def client():
     with connect(LocalWorkers(workers=2)) as client:
         yield client
+
+
+@contextmanager
+def scheduler(workers):
+    """A scheduler that runs already with its workers, as somebody else's: address and cluster."""
+    addresses = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    quiet = addresses | {"threads_per_worker": 1, "silence_logs": 50}
+    with LocalCluster(n_workers=workers, **quiet) as cluster:
+        yield SchedulerAddress(kind="address", address=cluster.scheduler_address), cluster
 
 
 def double(order):
@@ -107,10 +117,7 @@ def test_a_worker_begins_nothing_more_once_the_disk_refuses(tmp_path):
             drive(client, refuse, orders, orders, lambda _: None)
         return caught.value
 
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
-    ) as cluster:
-        address = SchedulerAddress(kind="address", address=cluster.scheduler_address)
+    with scheduler(workers=2) as (address, _):
         with connect(address) as client, ThreadPoolExecutor() as threads:
             # Models that are audited side by side share the refusal.
             errors = list(threads.map(refused, [client] * 2, folders[:2]))
@@ -148,12 +155,8 @@ def test_workers_run_with_the_settings_of_the_cluster(client):
 
 
 def test_a_scheduler_that_runs_already_is_reached_by_its_address():
-    with LocalCluster(
-        n_workers=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
-    ) as cluster:
-        address = SchedulerAddress(kind="address", address=cluster.scheduler_address)
-        with connect(address) as client:
-            assert run(client, double, [4]) == [8]
+    with scheduler(workers=1) as (address, _), connect(address) as client:
+        assert run(client, double, [4]) == [8]
 
 
 def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
@@ -166,17 +169,13 @@ def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
 def test_a_scheduler_that_is_lost_in_the_middle_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr("tasks.cluster.workers.CONNECT_SECONDS", 2)
     gate = tmp_path / "gate"
-    with LocalCluster(
-        n_workers=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
-    ) as cluster:
-        address = SchedulerAddress(kind="address", address=cluster.scheduler_address)
-        with connect(address) as client:
-            closing = threading.Timer(0.5, cluster.close)
-            closing.start()
-            with pytest.raises(OrchestrationLost, match="Dask scheduler is lost") as caught:
-                run(client, wait_for, [str(gate)])
-            gate.touch()
-            closing.join()
+    with scheduler(workers=1) as (address, cluster), connect(address) as client:
+        closing = threading.Timer(0.5, cluster.close)
+        closing.start()
+        with pytest.raises(OrchestrationLost, match="Dask scheduler is lost") as caught:
+            run(client, wait_for, [str(gate)])
+        gate.touch()
+        closing.join()
     assert caught.value.exit_code == 3
 
 

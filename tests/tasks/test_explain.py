@@ -1,51 +1,39 @@
 """Units of baselines: what they are known by, and what a worker computes and commits of one."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import in_process
 import numpy as np
 import pytest
-from covertype_table import made_up, write
+from in_process import planned
 from pydantic import ValidationError
+from small_studies import classifier, of_scenes, of_table
+from warehouse_answers import fetched
 
 from decaf.errors import DataError, ModelError
 from decaf.plan.study import Study
 from tasks.order import order_of
-from tasks.plan import plan_audit, run_id_of
+from tasks.plan import run_id_of
 from tasks.units.orders import UNITS, commit_key, run_order
 from tasks.units.scope import of_kind
 from warehouse.commits import receipts
 from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import open_root
-from warehouse.query.catalog import connect
-
-RECIPE = {"recipe": "covertype_classifier", "seed": 7701}
-LINEAR = RECIPE | {"classifier": "logistic_regression", "mechanism": "direct", "strength": 0.95}
-TREES = RECIPE | {"classifier": "xgboost", "mechanism": "fragile"}
 
 
 @pytest.fixture
 def given(tmp_path):
     """A study of two classifiers of a made-up table."""
-    table = {"file": str(write(tmp_path / "covtype.data", made_up(60))), "drawn_per_class": 60}
-    return {
-        "study": "s",
-        "data": {"adapter": "covertype", "table": table},
-        "models": [
-            {"id": "linear_s1", "family": "linear", "source": "estimator", "training": LINEAR},
-            {"id": "trees_s2", "family": "trees", "source": "estimator", "training": TREES},
-        ],
-        "score": {"kind": "class_probability", "classes": 2, "target": 1},
-        "paths": {"context": {"kind": "context"}},
-        "baselines": {
-            "pdp_ale": {"kind": "pdp_ale"},
-            "shap_interaction": {"kind": "shap_interaction", "rows": 4},
-            "lime": {"kind": "lime", "rows": 2, "samples": 20, "models": ["*_s2"]},
-        },
-        "workspace": str(tmp_path / "workspace"),
-        "warehouse": str(tmp_path / "warehouse"),
+    models = [
+        classifier("linear_s1", mechanism="direct", strength=0.95),
+        classifier("trees_s2", "xgboost", mechanism="fragile"),
+    ]
+    baselines = {
+        "pdp_ale": {"kind": "pdp_ale"},
+        "shap_interaction": {"kind": "shap_interaction", "rows": 4},
+        "lime": {"kind": "lime", "rows": 2, "samples": 20, "models": ["*_s2"]},
     }
+    return of_table(tmp_path, models, 60, study="s", baselines=baselines)
 
 
 @pytest.fixture
@@ -55,14 +43,14 @@ def trained(given):
     return study
 
 
-def planned(study):
+def explained(study):
     units = of_kind(in_process.train(study).units, "explain")
     return {(unit.model_id, unit.name): unit for unit in units}
 
 
 def order(study, unit):
     open_root(study.warehouse)
-    return order_of(plan_audit(study, study.pair_set()), (unit,), Path("no inputs"), None)
+    return order_of(planned(study), (unit,), in_process.NO_INPUTS, None)
 
 
 def scores_of(study, unit):
@@ -75,7 +63,7 @@ def test_a_recipe_without_a_table_fits_to_that_of_the_data(given):
 
 
 def test_a_method_is_planned_for_the_models_that_it_applies_to(trained):
-    units = planned(trained)
+    units = explained(trained)
     assert list(units) == [
         ("linear_s1", "pdp_ale"),
         ("linear_s1", "shap_interaction"),
@@ -87,33 +75,33 @@ def test_a_method_is_planned_for_the_models_that_it_applies_to(trained):
 
 
 def test_what_changes_a_number_changes_its_key_and_no_other(given, trained):
-    before = planned(trained)
+    before = explained(trained)
     given["baselines"]["lime"] |= {"samples": 21}
-    after = planned(Study(**given))
+    after = explained(Study(**given))
     changed = {name for name in before if before[name].key != after[name].key}
     assert changed == {("trees_s2", "lime")}
     given["baselines"]["lime"] |= {"samples": 20, "models": None}
-    wider = planned(Study(**given))
+    wider = explained(Study(**given))
     assert {name: wider[name].key for name in before} == {n: u.key for n, u in before.items()}
     assert wider.keys() - before.keys() == {("linear_s1", "lime")}
     given["data"]["audited_per_class"] = 5
-    assert not {u.key for u in planned(Study(**given)).values()} & {u.key for u in wider.values()}
+    assert not {u.key for u in explained(Study(**given)).values()} & {u.key for u in wider.values()}
 
 
 def test_baselines_are_part_of_what_a_run_is(trained):
-    plan = plan_audit(trained, trained.pair_set())
+    plan = planned(trained)
     others = [unit for unit in plan.units if unit.kind != "explain"]
     assert plan.run_id != run_id_of("s", others)
     baselines = of_kind(plan.pending, "explain")
     assert baselines == of_kind(plan.units, "explain")
     run_order(order(trained, baselines[0]))
-    after = plan_audit(trained, trained.pair_set())
+    after = planned(trained)
     assert after.run_id == plan.run_id
     assert of_kind(after.pending, "explain") == baselines[1:]
 
 
 def test_a_worker_commits_scores_and_costs_once(trained):
-    unit = planned(trained)["linear_s1", "pdp_ale"]
+    unit = explained(trained)["linear_s1", "pdp_ale"]
     assert run_order(order(trained, unit)) == ("linear_s1-explain-pdp_ale", 1, 6 * 24)
     assert run_order(order(trained, unit)).forward_rows == 0
     receipt = receipts.read_one(trained.warehouse, UNITS, "s", commit_key((unit,)))
@@ -122,16 +110,16 @@ def test_a_worker_commits_scores_and_costs_once(trained):
     assert scores["component"].to_pylist() == ["pdp", "ale", "mean"]
     pdp, ale, mean = scores["score"].to_pylist()
     assert mean == pytest.approx((abs(pdp) + abs(ale)) / 2)
-    with connect(trained.warehouse) as connection:
-        costs = connection.sql(
-            "SELECT name, forward_rows, wall_seconds > load_seconds + prepare_seconds, "
-            "cpu_seconds > 0, peak_memory_bytes > 1e6, worker <> '' FROM stg_costs"
-        ).fetchall()
+    costs = fetched(
+        trained.warehouse,
+        "SELECT name, forward_rows, wall_seconds > load_seconds + prepare_seconds, "
+        "cpu_seconds > 0, peak_memory_bytes > 1e6, worker <> '' FROM stg_costs",
+    )
     assert costs == [("pdp_ale", 144, True, True, True, True)]
 
 
 def test_the_same_probabilities_as_the_audits_are_explained(trained):
-    unit = planned(trained)["linear_s1", "pdp_ale"]
+    unit = explained(trained)["linear_s1", "pdp_ale"]
     run_order(order(trained, unit))
     scores = scores_of(trained, unit)
     estimator, _ = trained.models[0].training.fit()
@@ -147,14 +135,14 @@ def test_the_same_probabilities_as_the_audits_are_explained(trained):
 
 
 def test_what_a_method_cannot_do_is_committed_with_its_reason(trained):
-    units = planned(trained)
+    units = explained(trained)
     for name in ("linear_s1", "trees_s2"):
         run_order(order(trained, units[name, "shap_interaction"]))
-    with connect(trained.warehouse) as connection:
-        found = connection.sql(
-            "SELECT model_id, score IS NULL, explained_rows, reason FROM stg_baseline_scores "
-            "ORDER BY ALL"
-        ).fetchall()
+    found = fetched(
+        trained.warehouse,
+        "SELECT model_id, score IS NULL, explained_rows, reason FROM stg_baseline_scores "
+        "ORDER BY ALL",
+    )
     assert [row[:3] for row in found] == [("linear_s1", True, 0), ("trees_s2", False, 4)]
     assert found[0][3].startswith("LogisticRegression has no interaction values")
 
@@ -166,12 +154,12 @@ def test_a_model_without_probabilities_is_a_fault_of_the_configuration(given):
     ):
         Study(**given)
     for baseline in given["baselines"].values():
-        baseline["families"] = ["trees"]
+        baseline["families"] = ["trees_s2"]
     assert Study(**given).models[0].method == "decision_function"
 
 
 def test_what_gives_no_probabilities_is_not_explained_as_if_it_did(trained):
-    unit = planned(trained)["linear_s1", "pdp_ale"]
+    unit = explained(trained)["linear_s1", "pdp_ale"]
     made = order(trained, unit)
     ready = in_process.train(trained).study.models[0]
     card = ready.model_copy(update={"method": "decision_function"})
@@ -196,27 +184,19 @@ def test_a_model_without_a_recipe_cannot_be_explained(given, trained):
     given["models"][0] = {"id": "linear_s1", "family": "linear", "source": "estimator"}
     given["models"][0]["file"] = str(path)
     with pytest.raises(DataError, match="model linear_s1 has no 'training:' recipe"):
-        planned(Study(**given))
+        explained(Study(**given))
     for baseline in given["baselines"].values():
-        baseline["families"] = ["trees"]
-    assert {model for model, _ in planned(Study(**given))} == {"trees_s2"}
+        baseline["families"] = ["trees_s2"]
+    assert {model for model, _ in explained(Study(**given))} == {"trees_s2"}
 
 
-def test_a_data_set_without_factual_rows_has_no_baselines(given):
-    given["data"] = {"adapter": "scenes", "sources": 2}
-    given["models"] = [
-        {
-            "id": "f",
-            "family": "f",
-            "source": "function",
-            "function": "decaf.statistics.ranks:average_ranks",
-            "output": "value",
-        }
-    ]
-    given["baselines"] = {"pdp_ale": {"kind": "pdp_ale"}}
-    study = Study(**given)
+def test_a_data_set_without_factual_rows_has_no_baselines(tmp_path):
+    card = {"id": "f", "family": "f", "source": "function", "output": "value"}
+    card |= {"function": "decaf.statistics.ranks:average_ranks"}
+    baselines = {"pdp_ale": {"kind": "pdp_ale"}}
+    study = Study(**of_scenes(tmp_path, [card], baselines=baselines))
     with pytest.raises(DataError, match="the data set 'scenes' does not have; leave it out"):
-        planned(study)
+        explained(study)
 
 
 def test_a_baseline_of_no_model_is_a_fault_of_the_configuration(given):

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-import torch
-from torch import nn
+from in_process import planned
+from small_studies import LINEAR, of_scenes, untrained
+from warehouse_answers import fetched
 
 from decaf.errors import BadInput, WarehouseError
-from decaf.models.checkpoint import save
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
@@ -18,14 +18,12 @@ from decaf.reveal.paths.blend import Blend
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
 from tasks.manifest import commit_outcome, commit_run, record_forced
-from tasks.plan import plan_audit
 from tasks.reasons import Before, Reason, changed_parts, misses, reasons_of
 from tasks.units.kinds import KINDS
 from tasks.units.orders import UNITS, commit_key, together
 from warehouse.commits import layout, receipts, writer
 from warehouse.commits.migrations import Migration, store_version, upgrade
 from warehouse.commits.writer import commit, open_root
-from warehouse.query.catalog import connect
 from warehouse.upkeep.retention import set_aside
 
 ROOT = Path(__file__).parents[2]
@@ -33,36 +31,12 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def study(tmp_path):
-    return Study(
-        study="try",
-        data=Scenes(adapter="scenes", sources=6, seed=0),
-        models=(network("one", tmp_path, seed=0), network("two", tmp_path, seed=1)),
-        score=ClassProbability(kind="class_probability", classes=2),
-        paths={"blend": Blend()},
-        sources_per_block=2,
-        epsilon=0.02,
-        warehouse=str(tmp_path / "warehouse"),
-        workspace=tmp_path / "workspace",
-    )
+    models = [linear("one", tmp_path, seed=0), linear("two", tmp_path, seed=1)]
+    return Study(**of_scenes(tmp_path, models, 6, sources_per_block=2))
 
 
-def network(name, folder, seed):
-    torch.manual_seed(seed)
-    save(nn.Linear(2, 2), folder / f"{name}.safetensors", {})
-    return NetworkCard(
-        id=name,
-        family="any",
-        architecture="factory:torch.nn:Linear",
-        arguments={"in_features": 2, "out_features": 2},
-        weights=folder / f"{name}.safetensors",
-        input_size=32,
-        mean=(0.5, 0.5, 0.5),
-        std=(0.5, 0.5, 0.5),
-    )
-
-
-def planned(study):
-    return plan_audit(study, study.pair_set())
+def linear(name, folder, seed):
+    return untrained(folder, name, seed, **LINEAR)
 
 
 def commit_all(study, kinds=("predict", "score", "route")):
@@ -88,7 +62,7 @@ class Earlier(datetime):
 
 
 def force_units(study, names):
-    return record_forced(plan_audit(study, study.pair_set(), names))
+    return record_forced(planned(study, names))
 
 
 def found(study):
@@ -117,11 +91,26 @@ def roots(study):
     return {key: count for key, count in found(study).items() if key[2] != "cascade"}
 
 
-SHARED = {
-    "score": lambda s: other(s, score=ClassProbability(kind="class_probability", classes=3)),
-    "reveal": lambda s: other(s, paths={"blend": Blend(sigma=2.0)}),
-    "stages": lambda s: other(s, stages=5),
-}
+def score(**changed):
+    return ClassProbability(**{"kind": "class_probability", "classes": 2} | changed)
+
+
+SHARED = [
+    ("score", {"score": score(classes=3)}),
+    ("score", {"score": score(direction="decreasing")}),
+    ("score", {"score": score(target=1)}),
+    ("reveal", {"paths": {"blend": Blend(sigma=2.0)}}),
+    ("stages", {"stages": 5}),
+]
+OF_A_CARD = [
+    {"mean": (0.4, 0.5, 0.5)},
+    {"input_size": 64},
+    {"precision": "tf32"},
+    {"output": "probabilities"},
+    {"prefix": "module."},
+    {"memory_format": "channels_last"},
+    {"arguments": {"in_features": 2}},
+]
 
 
 def test_nothing_committed(study):
@@ -140,17 +129,19 @@ def test_everything_committed(study):
     assert found(study) == {}
 
 
-@pytest.mark.parametrize("part", SHARED)
-def test_what_all_models_share(study, part):
+@pytest.mark.parametrize(("part", "change"), SHARED)
+def test_what_all_models_share(study, part, change):
+    """Predictions depend on no path: only another score changes them."""
     commit_all(study)
-    changed = roots(SHARED[part](study))
-    assert {key[1:] for key in changed if key[1] == "score"} == {("score", "part changed", part)}
-    assert {key[1] for key in changed} == ({"score", "predict"} if part == "score" else {"score"})
+    kinds = ("predict", "score") if part == "score" else ("score",)
+    assert roots(other(study, **change)) == {
+        (model, kind, "part changed", part): 3 for model in ("one", "two") for kind in kinds
+    }
 
 
 def test_one_change_is_one_root_and_followers(study):
     commit_all(study)
-    network("one", study.models[0].weights.parent, seed=7)
+    linear("one", study.models[0].weights.parent, seed=7)
     assert found(study) == {
         ("one", "predict", "part changed", "weights"): 3,
         ("one", "score", "part changed", "weights"): 3,
@@ -158,7 +149,7 @@ def test_one_change_is_one_root_and_followers(study):
     }
 
 
-@pytest.mark.parametrize("change", [{"mean": (0.4, 0.5, 0.5)}, {"precision": "tf32"}])
+@pytest.mark.parametrize("change", OF_A_CARD, ids=str)
 def test_preprocessing(study, change):
     commit_all(study)
     assert roots(first_card(study, **change)) == {
@@ -194,7 +185,7 @@ def test_a_renamed_model_and_a_new_one(study, tmp_path):
     commit_all(study)
     for changed in (
         first_card(study, id="uno"),
-        other(study, models=(*study.models, network("three", tmp_path, seed=3))),
+        other(study, models=(*study.models, NetworkCard(**linear("three", tmp_path, seed=3)))),
     ):
         assert {key[2] for key in roots(changed)} == {"first run"}
         assert len({key[0] for key in found(changed)}) == 1
@@ -202,7 +193,7 @@ def test_a_renamed_model_and_a_new_one(study, tmp_path):
 
 def test_two_parts_and_reasons_of_two_kinds(study):
     commit_all(study)
-    network("one", study.models[0].weights.parent, seed=7)
+    linear("one", study.models[0].weights.parent, seed=7)
     assert roots(other(study, stages=5)) == {
         ("one", "predict", "part changed", "weights"): 3,
         ("one", "score", "part changed", "weights, stages"): 3,
@@ -295,7 +286,7 @@ def test_explaining_loads_no_torch():
 
 def test_forced_units_and_their_followers(study):
     commit_all(study)
-    plan = plan_audit(study, study.pair_set(), ["score:bl*@one"])
+    plan = planned(study, ["score:bl*@one"])
     assert reasons(plan) == {
         ("one", "score", "forced", ""): 3,
         ("one", "route", "cascade", "score"): 3,
@@ -371,8 +362,7 @@ def test_a_result_in_a_schema_that_no_upgrade_carries_over(study):
         ("one", kind, "other schema", "version 1"): 3 for kind in ("predict", "score", "route")
     }
     set_aside(study.warehouse, "try", [], 1)
-    with connect(study.warehouse) as connection:
-        query = "SELECT DISTINCT model_id FROM core_run_units WHERE is_made"
-        assert connection.sql(query).fetchall() == [("two",)]
+    query = "SELECT DISTINCT model_id FROM core_run_units WHERE is_made"
+    assert fetched(study.warehouse, query) == [("two",)]
     commit_all(study)
     assert found(study) == {}

@@ -6,6 +6,7 @@ import pytest
 import yaml
 from mlflow_server import mlflow_server
 from registry_folder import put_small_cnn
+from small_studies import of_scenes
 
 from decaf.plan.resolution import listed
 from decaf.plan.study import load_study
@@ -31,16 +32,7 @@ def study(tmp_path):
     def of(uri):
         path = tmp_path / "study.yaml"
         registry = {"kind": "mlflow", "uri": uri, "follow": ["latest", "champion"]}
-        settings = {
-            "study": "try",
-            "data": {"adapter": "scenes", "sources": 2},
-            "registry": registry,
-            "score": {"kind": "class_probability", "classes": 2},
-            "paths": {"blend": {"kind": "blend"}},
-            "workspace": str(tmp_path / "workspace"),
-            "warehouse": str(tmp_path / "warehouse"),
-        }
-        path.write_text(yaml.safe_dump(settings))
+        path.write_text(yaml.safe_dump(of_scenes(tmp_path, registry=registry)))
         return load_study(path)
 
     return of

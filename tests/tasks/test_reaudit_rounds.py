@@ -5,10 +5,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-import yaml
 from model_server import serving
 from registry_folder import NETWORKS, alias, put
 from rich.console import Console
+from small_studies import network_card, of_scenes
+from warehouse_answers import fetched
 
 from decaf.errors import ConfigError, ModelError, RegistryError
 from decaf.plan.resolution import listed
@@ -22,33 +23,18 @@ from tasks.reaudit import plan as reaudits
 from tasks.reaudit.plan import ALERTS, commit_reaudit, discover, is_unchanged, newest
 from warehouse.commits import writer
 from warehouse.commits.writer import commit, open_root
-from warehouse.query.catalog import connect
 
 
 @pytest.fixture
 def settings(tmp_path):
-    return {
-        "study": "try",
-        "data": {"adapter": "scenes", "sources": 2},
-        "registry": {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["leaning"]},
-        "score": {"kind": "class_probability", "classes": 2},
-        "paths": {"blend": {"kind": "blend"}},
-        "python_path": [str(NETWORKS)],
-        "workspace": str(tmp_path / "workspace"),
-        "warehouse": str(tmp_path / "warehouse"),
-    }
+    registry = {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["leaning"]}
+    return of_scenes(tmp_path, registry=registry, python_path=[str(NETWORKS)])
 
 
 @pytest.fixture
-def config(settings, tmp_path):
+def config(settings, write):
     """Write settings, changed, and give the path: config(epsilon=0.1)."""
-
-    def write(**changed):
-        path = tmp_path / "study.yaml"
-        path.write_text(yaml.safe_dump(settings | changed))
-        return path
-
-    return write
+    return lambda **changed: write(settings | changed)
 
 
 @pytest.fixture
@@ -97,9 +83,7 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     mended = recorded(study, root)
     assert mended.changes() == {"net": "version"}
     assert [row["entry"] for row in mended.gone()] == ["other"]
-    with connect(root) as connection:
-        query = "SELECT entry, version, state FROM out_entries ORDER BY entry"
-        rows = connection.sql(query).fetchall()
+    rows = fetched(root, "SELECT entry, version, state FROM out_entries ORDER BY entry")
     assert rows == [("net", "2", "audited"), ("other", rows[1][1], "gone")]
 
     put(zoo / "other", seed=3)
@@ -157,17 +141,15 @@ def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch)
     plan, reaudit_id = known[-1]
     assert plan_audit(plan.study, plan.pairs).is_current
     assert newest(plan.root, "try").reaudit_id == reaudit_id
-    with connect(plan.root) as connection:
-        query = "SELECT run_id FROM out_runs"
-        newest_first = [plan.run_id for plan, _ in reversed(known)]
-        assert [run for (run,) in connection.sql(query).fetchall()] == newest_first
-        query = "SELECT reaudit_id, is_newest, change FROM core_entry_versions ORDER BY resolved_at"
-        assert connection.sql(query).fetchall() == [
-            (reaudit_id, number == 2, "epsilon" if number else "new")
-            for number, (_, reaudit_id) in enumerate(known)
-        ]
-        query = "FROM stg_run_outcomes JOIN stg_runs USING (run_id) WHERE finished_at < started_at"
-        assert connection.sql(query).fetchall() == []
+    newest_first = [(plan.run_id,) for plan, _ in reversed(known)]
+    assert fetched(plan.root, "SELECT run_id FROM out_runs") == newest_first
+    query = "SELECT reaudit_id, is_newest, change FROM core_entry_versions ORDER BY resolved_at"
+    assert fetched(plan.root, query) == [
+        (reaudit_id, number == 2, "epsilon" if number else "new")
+        for number, (_, reaudit_id) in enumerate(known)
+    ]
+    query = "FROM stg_run_outcomes JOIN stg_runs USING (run_id) WHERE finished_at < started_at"
+    assert fetched(plan.root, query) == []
 
 
 def test_what_moves_meanwhile_is_noted(opened, settings, tmp_path):
@@ -195,7 +177,7 @@ def test_a_worker_refuses_weights_that_moved(opened, tmp_path):
     shutil.rmtree(folder)
     put(folder, seed=2)
     with pytest.raises(ModelError, match="moved while it was being audited"):
-        loaded_model(replace(order, device="cpu"))  # not the one that the worker holds
+        loaded_model(replace(order, device="auto"))  # not the one that the worker holds
 
 
 def test_a_registry_out_of_reach_is_told(config, tmp_path, monkeypatch):
@@ -226,8 +208,7 @@ def test_a_registry_is_not_for_run_and_models_are_not_for_reaudit(opened, config
     study, _ = opened()
     with pytest.raises(ConfigError, match="decaf run does not ask; expected decaf reaudit"):
         refuse_registry(study, "run")
-    card = {"id": "one", "family": "any", "architecture": "timm:resnet18", "weights": "a.pt"}
-    card |= {"input_size": 32, "mean": [0.5], "std": [0.5]}
+    card = network_card("one", weights="a.pt")
     with pytest.raises(ConfigError, match="has no 'registry:'; expected one"):
         reaudit(Console(), config(registry=None, models=[card]), is_plan=False, is_json=False)
 

@@ -5,21 +5,15 @@ from dataclasses import replace
 import in_process
 import numpy as np
 import pytest
-import torch
+from small_studies import of_scenes, untrained
+from warehouse_answers import fetched
 
-from decaf.models.checkpoint import save
-from decaf.models.networks import small_cnn
-from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Study
 from decaf.reveal.gaussian.reference import GaussianReference
 from decaf.reveal.gaussian.storage import save_reference
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.gaussian import GaussianReveal, GaussianStart
-from decaf.scoring.scores.class_probability import ClassProbability
-from decaf.studies.scenes.adapters import Scenes
-from tasks.plan import plan_audit
 from tasks.units import state_plans
-from warehouse.query.catalog import connect
 
 SIZE = 3 * 32 * 32
 WHITE = GaussianReference(
@@ -32,41 +26,18 @@ WHITE = GaussianReference(
 """Written down, since factorising a covariance of this size takes seconds."""
 
 
-def card(folder, seed):
-    torch.manual_seed(seed)
-    weights = folder / f"{seed}.safetensors"
-    save(small_cnn.build(), weights, {})
-    return NetworkCard(
-        id=f"model-{seed}",
-        family="any",
-        architecture="factory:decaf.models.networks.small_cnn:build",
-        weights=weights,
-        input_size=32,
-        mean=(0.5, 0.5, 0.5),
-        std=(0.5, 0.5, 0.5),
-    )
-
-
 @pytest.fixture
 def study(tmp_path):
     reference = tmp_path / "white.safetensors"
     save_reference(WHITE, reference)
-    return Study(
-        study="try",
-        data=Scenes(adapter="scenes", sources=4, seed=0),
-        models=(card(tmp_path, 1), card(tmp_path, 2)),
-        score=ClassProbability(kind="class_probability", classes=2),
-        paths={
-            "blend": Blend(),
-            "noise": GaussianReveal(reference=reference, seeds=(7,)),
-            "chain": GaussianReveal(
-                reference=reference, seeds=(7,), chain="reverse_markov", stages=3
-            ),
-        },
-        sources_per_block=2,
-        workspace=tmp_path / "workspace",
-        warehouse=str(tmp_path / "warehouse"),
-    )
+    noise = GaussianReveal(reference=reference, seeds=(7,))
+    paths = {
+        "blend": Blend(),
+        "noise": noise,
+        "chain": replace(noise, chain="reverse_markov", stages=3),
+    }
+    models = [untrained(tmp_path, f"model-{seed}", seed) for seed in (1, 2)]
+    return Study(**of_scenes(tmp_path, models, 4, paths=paths, sources_per_block=2))
 
 
 def compute(study):
@@ -105,7 +76,7 @@ def test_paths_of_other_pairs_have_starts_of_their_own(study):
     every = study.paths["noise"]
     paths = {"every": every, "some": replace(every, pair_types=("wall_hue",))}
     other = study.model_copy(update={"paths": paths})
-    files = plan_audit(other, other.pair_set()).start_files
+    files = in_process.planned(other).start_files
     assert files["every"] != files["some"]
 
 
@@ -125,12 +96,12 @@ def test_random_starts_are_drawn_once_for_the_study(study, monkeypatch):
     # Other blocks of the same pairs find them, and so does another study in the workspace.
     assert compute(study.model_copy(update={"study": "other", "sources_per_block": 4})) == files
     assert len(made) == 2
-    with connect(study.warehouse) as connection:
-        apart = connection.sql(
-            "SELECT max(abs(one.q_plus[s] - two.q_plus[s])) "
-            "FROM core_trajectories AS one JOIN core_trajectories AS two "
-            "USING (model_id, path, pair_id, repetition), range(1, 4) AS stages(s) "
-            "WHERE one.study = 'try' AND two.study = 'other' AND path <> 'blend'"
-        ).fetchall()[0][0]
+    ((apart,),) = fetched(
+        study.warehouse,
+        "SELECT max(abs(one.q_plus[s] - two.q_plus[s])) "
+        "FROM core_trajectories AS one JOIN core_trajectories AS two "
+        "USING (model_id, path, pair_id, repetition), range(1, 4) AS stages(s) "
+        "WHERE one.study = 'try' AND two.study = 'other' AND path <> 'blend'",
+    )
     # The draws have the same bits; a network rounds by the rows of its batch.
     assert apart < 1e-6

@@ -4,41 +4,26 @@ from dataclasses import replace
 
 import in_process
 import pytest
-import torch
+from small_studies import of_scenes, untrained
+from warehouse_answers import fetched
 
-from decaf.models import architectures
-from decaf.models.checkpoint import save
 from decaf.plan.study import Study
 from tasks.manifest import commit_outcome
 from tasks.plan import count_rows, plan_audit
-from tasks.reasons import misses
 from tasks.verify import verify
-from warehouse.query.catalog import connect
 
-NETWORK = "factory:decaf.models.networks.small_cnn:build"
 SCORES = "SELECT pair_id, path, q_plus, q_minus FROM core_trajectories ORDER BY pair_id, path"
 PROGRESS = "SELECT done_count, block_count, forward_rows FROM out_progress"
 ENDPOINTS = "SELECT pair_id, plus_score - minus_score FROM core_pair_predictions"
+QUERIES = (SCORES, PROGRESS, ENDPOINTS)
 
 
 @pytest.fixture
 def study(tmp_path):
-    torch.manual_seed(0)
-    save(architectures.build(NETWORK, {}), tmp_path / "cnn.safetensors", {})
-    card = {"id": "cnn", "family": "cnn", "architecture": NETWORK, "input_size": 32}
-    card |= {"weights": str(tmp_path / "cnn.safetensors"), "mean": [0.5], "std": [0.5]}
-    return Study(
-        study="some",
-        data={"adapter": "scenes", "sources": 4, "seed": 1},
-        models=[card],
-        score={"kind": "class_probability", "classes": 2},
-        paths={"blend": {"kind": "blend"}, "patch": {"kind": "patches"}},
-        stages=3,
-        sources_per_block=1,
-        device="cpu",
-        workspace=tmp_path / "workspace",
-        warehouse=str(tmp_path / "warehouse"),
-    )
+    paths = {"blend": {"kind": "blend"}, "patch": {"kind": "patches"}}
+    models = [untrained(tmp_path, "cnn")]
+    settings = of_scenes(tmp_path, models, 4, 1, paths=paths, stages=3, sources_per_block=1)
+    return Study(**settings)
 
 
 @pytest.fixture
@@ -60,9 +45,7 @@ def audit(study, pairs):
     plan = in_process.compute(study, pairs)
     verify(study.warehouse, study.study)
     commit_outcome(plan, 0, 0)
-    with connect(study.warehouse) as connection:
-        rows = {query: connection.sql(query).fetchall() for query in (SCORES, PROGRESS, ENDPOINTS)}
-    return plan, rows
+    return plan, {query: fetched(study.warehouse, query) for query in QUERIES}
 
 
 def test_paths_for_some_pairs_from_plan_to_views(study, pairs):
@@ -86,9 +69,7 @@ def test_paths_for_some_pairs_from_plan_to_views(study, pairs):
 def test_a_type_that_is_added_to_a_path(study, pairs):
     plan, _ = audit(limited(study, blend=("shape",), patch=None), pairs)
     more = limited(study, blend=("shape", "wall_hue"), patch=None)
-    planned = plan_audit(more, pairs)
-    found = misses(planned.units, planned.reasons)
-    assert {(miss.kind, *miss.reason): miss.unit_count for miss in found} == {
+    assert in_process.reasons(plan_audit(more, pairs)) == {
         ("score", "part changed", "pairs"): 2,
         ("score", "first run", ""): 2,
         ("route", "cascade", "score"): 4,

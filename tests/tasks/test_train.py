@@ -2,56 +2,29 @@
 
 import in_process
 import pytest
-from covertype_table import made_up, write
+from in_process import planned, reasons
 from pydantic import ValidationError
+from small_studies import classifier, network_card, of_scenes, of_table
+from warehouse_answers import fetched
 
 from decaf.errors import ModelError
 from decaf.plan.study import Study
 from tasks.manifest import record_forced
 from tasks.order import order_of
-from tasks.plan import plan_audit
-from tasks.reasons import misses
 from tasks.units.orders import run_order
 from tasks.verify import verify
 from warehouse.commits.writer import open_root
-from warehouse.query.catalog import connect
 
 RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1, "scenes": 8, "batch_size": 4}
 EPOCHS = {"epochs": 3, "keep_epochs": "all"}
-
-
-def plan_of(study, force=()):
-    return plan_audit(study, study.pair_set(), force)
-
-
-def reasons(plan):
-    return {(miss.kind, *miss.reason): miss.unit_count for miss in misses(plan.units, plan.reasons)}
 
 
 @pytest.fixture
 def given(tmp_path, monkeypatch):
     """Settings of a study of one network that is trained for three epochs, all of them kept."""
     monkeypatch.setattr("decaf.studies.scenes.recipes._HELD_OUT_TWINS", 8)
-    network = {
-        "id": "net",
-        "family": "cnn",
-        "architecture": "factory:decaf.models.networks.small_cnn:build",
-        "arguments": {"width": 4},
-        "input_size": 32,
-        "mean": [0.5],
-        "std": [0.5],
-        "training": RECIPE | EPOCHS,
-    }
-    return {
-        "study": "s",
-        "data": {"adapter": "scenes", "sources": 2},
-        "models": [network],
-        "score": {"kind": "class_probability", "classes": 2},
-        "paths": {"blend": {"kind": "blend"}},
-        "device": "cpu",
-        "workspace": str(tmp_path / "workspace"),
-        "warehouse": str(tmp_path / "warehouse"),
-    }
+    card = network_card("net", arguments={"width": 4}, training=RECIPE | EPOCHS)
+    return of_scenes(tmp_path, [card], study="s")
 
 
 def files(study):
@@ -59,41 +32,28 @@ def files(study):
 
 
 @pytest.fixture
-def of_table(tmp_path):
+def tabular(tmp_path):
     """Settings of a study of three classifiers of a made-up table."""
-    recipe = {"recipe": "covertype_classifier", "classifier": "logistic_regression", "seed": 7701}
-    models = [
-        {"id": name, "family": "f", "source": "estimator", "training": recipe | {"mechanism": name}}
-        for name in ("robust", "mild", "fragile")
-    ]
-    table = {"file": str(write(tmp_path / "covtype.data", made_up(20))), "drawn_per_class": 20}
-    return {
-        "study": "s",
-        "data": {"adapter": "covertype", "table": table},
-        "models": models,
-        "score": {"kind": "class_probability", "classes": 2, "target": 1},
-        "paths": {"context": {"kind": "context"}},
-        "baselines": {"pdp_ale": {"kind": "pdp_ale", "models": ["mild"]}},
-        "workspace": str(tmp_path / "workspace"),
-        "warehouse": str(tmp_path / "warehouse"),
-    }
+    models = [classifier(name, mechanism=name) for name in ("robust", "mild", "fragile")]
+    baselines = {"pdp_ale": {"kind": "pdp_ale", "models": ["mild"]}}
+    return of_table(tmp_path, models, 20, baselines=baselines)
 
 
-def test_an_audit_goes_on_with_the_models_that_could_be_trained(of_table):
-    study = Study(**of_table, labels={"kind": "treatments"})
+def test_an_audit_goes_on_with_the_models_that_could_be_trained(tabular):
+    study = Study(**tabular, labels={"kind": "treatments"})
     open_root(study.warehouse)
-    first = plan_of(study)
+    first = planned(study)
     assert (first.study.models, first.by_model) == ((), {})
     robust, mild, fragile = first.trainings
     for group in (robust, fragile):
         run_order(order_of(first, group, in_process.NO_INPUTS, None))
-    some = plan_of(study)
+    some = planned(study)
     assert [card.id for card in some.study.models] == ["robust", "fragile"]
     assert [card.id for card in some.waiting] == ["mild"]
     assert set(some.by_model) == {"robust", "fragile"}
     assert not {"explain", "analyse"} & {unit.kind for unit in some.units}
     run_order(order_of(some, mild, in_process.NO_INPUTS, None))
-    whole = plan_of(study)
+    whole = planned(study)
     assert ([card.id for card in whole.study.models], whole.waiting) == (
         ["robust", "mild", "fragile"],
         (),
@@ -118,12 +78,12 @@ def test_epochs_of_one_training_are_models(given):
     assert models["first"] == models["some@e01"]
     assert models["last"] == models["some@e03"] != models["first"]
     verify(study.warehouse, "s")
-    with connect(study.warehouse) as connection:
-        kept = connection.sql(
-            "SELECT epoch, is_audited, outcome ->> 'vulnerability' IS NULL FROM out_checkpoints"
-        ).fetchall()
-        scored = connection.sql("SELECT DISTINCT model_id FROM core_trajectories ORDER BY 1")
-        assert scored.fetchall() == [("first",), ("last",), ("some@e01",), ("some@e03",)]
+    kept = fetched(
+        study.warehouse,
+        "SELECT epoch, is_audited, outcome ->> 'vulnerability' IS NULL FROM out_checkpoints",
+    )
+    scored = fetched(study.warehouse, "SELECT DISTINCT model_id FROM core_trajectories ORDER BY 1")
+    assert scored == [("first",), ("last",), ("some@e01",), ("some@e03",)]
     assert kept == [(1, True, False), (2, False, False), (3, True, False), (None, True, True)]
     assert in_process.train(study).reasons == {}
 
@@ -132,7 +92,7 @@ def test_another_rule_trains_nothing(given):
     given["models"][0]["epoch_rule"] = {"rule": "listed", "epochs": [1, 2]}
     in_process.compute(Study(**given))
     given["models"][0]["epoch_rule"] = {"rule": "listed", "epochs": [2, 3]}
-    plan = plan_of(Study(**given))
+    plan = planned(Study(**given))
     assert reasons(plan) == {("choose", "part changed", "rule"): 1}
     plan = in_process.train(Study(**given))
     assert {unit.model_id for unit in plan.pending} == {"net@e03"}
@@ -173,7 +133,7 @@ def test_another_recipe_is_the_root_of_what_follows(given):
     in_process.compute(Study(**given))
     given["models"][0]["training"] = RECIPE | EPOCHS | {"shortcut": 0.6}
     study = Study(**given)
-    assert reasons(plan_of(study)) == {("train", "part changed", "shortcut"): 1}
+    assert reasons(planned(study)) == {("train", "part changed", "shortcut"): 1}
     assert reasons(in_process.train(study)) == {
         ("predict", "cascade", "train"): 1,
         ("score", "cascade", "train"): 1,
@@ -189,7 +149,7 @@ def test_a_checkpoint_that_is_gone_is_made_again_and_what_is_equal_is_not_scored
     digest, before = card.weights_digest(), files(study)
     for file in before:
         file.unlink()
-    lost = plan_of(study)
+    lost = planned(study)
     assert (reasons(lost), lost.waiting[0].id) == ({("train", "result missing", "files"): 1}, "net")
     again = in_process.train(study)
     assert again.study.models[0].weights_digest() == digest
@@ -199,13 +159,13 @@ def test_a_checkpoint_that_is_gone_is_made_again_and_what_is_equal_is_not_scored
     verify(study.warehouse, "s")
     for file in files(study):
         file.unlink()
-    assert plan_of(study).trainings[0][0].parts["edition"] == "3"
+    assert planned(study).trainings[0][0].parts["edition"] == "3"
 
 
 def test_a_forced_training_is_another_edition(given):
     study = Study(**given)
     before = in_process.compute(study)
-    forced = plan_of(study, ["train"])
+    forced = planned(study, ["train"])
     assert (reasons(forced), len(forced.waiting)) == ({("train", "forced", ""): 1}, 1)
     assert record_forced(forced) == "1 units of work are computed again"
     after = in_process.train(study)
@@ -223,32 +183,32 @@ def test_studies_of_one_workspace_share_a_training(given, monkeypatch):
     assert {unit.key for unit in other.units} == {unit.key for unit in plan.units}
 
 
-def test_random_starts_are_made_again_when_something_needs_them(of_table):
-    of_table["paths"]["noise"] = {"kind": "gaussian", "seeds": [7]}
-    study = Study(**of_table)
+def test_random_starts_are_made_again_when_something_needs_them(tabular):
+    tabular["paths"]["noise"] = {"kind": "gaussian", "seeds": [7]}
+    study = Study(**tabular)
     in_process.compute(study)
     made = sorted((study.workspace / "fitted").iterdir())
     assert len(made) == 2, "the reference and the starts"
     for file in made:
         file.unlink()
-    assert plan_of(study).reasons == {}, "all scores are there"
-    of_table["score"]["target"] = 0
-    again = plan_of(Study(**of_table))
+    assert planned(study).reasons == {}, "all scores are there"
+    tabular["score"]["target"] = 0
+    again = planned(Study(**tabular))
     assert reasons(again)["fit", "result missing", ""] == 1
-    in_process.compute(Study(**of_table))
+    in_process.compute(Study(**tabular))
     assert sorted((study.workspace / "fitted").iterdir()) == made
 
 
-def test_a_forced_fit_makes_its_files_again(of_table):
-    of_table["paths"] = {"noise": {"kind": "gaussian", "seeds": [7]}}
-    study = Study(**of_table)
+def test_a_forced_fit_makes_its_files_again(tabular):
+    tabular["paths"] = {"noise": {"kind": "gaussian", "seeds": [7]}}
+    study = Study(**tabular)
     in_process.compute(study)
     made = {file: file.stat().st_mtime_ns for file in (study.workspace / "fitted").iterdir()}
-    forced = plan_of(study, ["fit:noise"])
+    forced = planned(study, ["fit:noise"])
     assert reasons(forced) == {("fit", "forced", ""): 1}
     record_forced(forced)
     in_process.compute(study)
     again = {file: file.stat().st_mtime_ns for file in (study.workspace / "fitted").iterdir()}
     assert again.keys() == made.keys()
     assert not set(again.values()) & set(made.values())
-    assert plan_of(study).reasons == {}
+    assert planned(study).reasons == {}

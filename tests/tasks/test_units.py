@@ -2,16 +2,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
-from torch import nn
+from small_studies import LINEAR, of_scenes, untrained
 
 from decaf.errors import DataError, ModelError, ResponseError
-from decaf.models.checkpoint import save
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Study
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
-from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.studies.scenes.adapters import Scenes
 from tasks.plan import plan_units
 from tasks.units.scope import Scope, of_kind
@@ -19,26 +16,9 @@ from tasks.units.scope import Scope, of_kind
 
 @pytest.fixture
 def study(tmp_path):
-    torch.manual_seed(0)
-    save(nn.Linear(2, 2), tmp_path / "weights.safetensors", {})
-    card = NetworkCard(
-        id="one",
-        family="any",
-        architecture="factory:torch.nn:Linear",
-        arguments={"in_features": 2, "out_features": 2},
-        weights=tmp_path / "weights.safetensors",
-        input_size=32,
-        mean=(0.5, 0.5, 0.5),
-        std=(0.5, 0.5, 0.5),
-    )
-    return Study(
-        study="try",
-        data=Scenes(adapter="scenes", sources=4, seed=0),
-        models=(card,),
-        score=ClassProbability(kind="class_probability", classes=2),
-        paths={"blend": Blend(), "patch": Patches()},
-        sources_per_block=2,
-    )
+    card = untrained(tmp_path, "one", **LINEAR)
+    paths = {"blend": Blend(), "patch": Patches()}
+    return Study(**of_scenes(tmp_path, [card], 4, paths=paths, sources_per_block=2))
 
 
 def units(study, kind):
@@ -51,30 +31,6 @@ def keys(study, kind="score"):
 
 def card(study, **changes):
     return study.model_copy(update={"models": (study.models[0].model_copy(update=changes),)})
-
-
-CHANGES = {
-    "preprocessing": lambda study: card(study, mean=(0.4, 0.5, 0.5)),
-    "input size": lambda study: card(study, input_size=64),
-    "precision": lambda study: card(study, precision="tf32"),
-    "output": lambda study: card(study, output="probabilities"),
-    "prefix": lambda study: card(study, prefix="module."),
-    "memory format": lambda study: card(study, memory_format="channels_last"),
-    "architecture": lambda study: card(study, arguments={"in_features": 2}),
-    "model name": lambda study: card(study, id="two"),
-    "score": lambda s: s.model_copy(
-        update={"score": ClassProbability(kind="class_probability", classes=3)}
-    ),
-    "direction": lambda s: s.model_copy(
-        update={"score": ClassProbability(classes=2, kind=s.score.kind, direction="decreasing")}
-    ),
-    "target": lambda s: s.model_copy(
-        update={"score": ClassProbability(classes=2, kind=s.score.kind, target=1)}
-    ),
-    "path": lambda s: s.model_copy(update={"paths": {**s.paths, "blend": Blend(sigma=2.0)}}),
-    "grid": lambda s: s.model_copy(update={"stages": 5}),
-    "pairs": lambda s: s.model_copy(update={"data": Scenes(adapter="scenes", sources=4, seed=1)}),
-}
 
 
 def test_every_model_block_and_path_is_a_unit(study):
@@ -92,21 +48,18 @@ def test_every_model_block_and_path_is_a_unit(study):
     assert len({unit.key for unit in planned}) == len(planned) == 10
 
 
-@pytest.mark.parametrize("change", [name for name in CHANGES if name != "path"])
-def test_what_changes_scores_changes_every_key(study, change):
-    assert not keys(study) & keys(CHANGES[change](study))
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_predictions_depend_on_no_path(study, change):
-    same = keys(study, "predict") == keys(CHANGES[change](study), "predict")
-    assert same == (change in ("path", "grid"))
+def test_other_pairs_change_every_key(study):
+    other = study.model_copy(update={"data": Scenes(adapter="scenes", sources=4, seed=1)})
+    for kind in ("predict", "score"):
+        assert not keys(study, kind) & keys(other, kind)
 
 
 def test_another_path_changes_its_own_units_alone(study):
-    before, after = (units(one, "score") for one in (study, CHANGES["path"](study)))
+    other = study.model_copy(update={"paths": {**study.paths, "blend": Blend(sigma=2.0)}})
+    before, after = (units(one, "score") for one in (study, other))
     changed = [one.name for one, two in zip(before, after, strict=True) if one.key != two.key]
     assert changed == ["blend", "blend"]
+    assert keys(study, "predict") == keys(other, "predict")
 
 
 def test_a_path_that_is_added_or_dropped_leaves_the_others(study):
@@ -114,18 +67,6 @@ def test_a_path_that_is_added_or_dropped_leaves_the_others(study):
     for kind in ("score", "route"):
         assert keys(one, kind) < keys(study, kind)
     assert keys(one, "predict") == keys(study, "predict")
-
-
-def test_other_weights_change_every_key(study):
-    before = keys(study)
-    save(nn.Linear(2, 2), study.models[0].weights, {})
-    assert not before & keys(study)
-
-
-def test_epsilon_changes_the_profiles_alone(study):
-    other = study.model_copy(update={"epsilon": 0.1})
-    assert keys(study) == keys(other)
-    assert not keys(study, "route") & keys(other, "route")
 
 
 def test_what_changes_no_score_changes_no_key(study):

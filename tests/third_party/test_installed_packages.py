@@ -8,9 +8,9 @@ import venv
 from pathlib import Path
 
 import pytest
+from ended_commands import succeeded
+from warehouse_answers import fetched
 from warm_command import WarmCommand
-
-from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -19,13 +19,8 @@ BIRDS = {
     "study": "birds",
     "data": {"adapter": "birds"},
     "models": [
-        {
-            "id": name,
-            "family": "function",
-            "source": "function",
-            "function": f"bird_audit.flock:{name}",
-            "output": "value",
-        }
+        {"id": name, "family": "function", "source": "function", "output": "value"}
+        | {"function": f"bird_audit.flock:{name}"}
         for name in ("brightness", "blueness")
     ],
     "score": {"kind": "regression_value"},
@@ -61,22 +56,21 @@ def warm_command(python):
 
 
 def test_a_study_of_strangers_members_is_audited(decaf, write, prefect_server, tmp_path):
-    done = decaf("run", write(BIRDS), **prefect_server)
-    assert done.returncode == 0, done.stdout + done.stderr
-    with connect(tmp_path / "runs" / "warehouse") as connection:
-        paths = connection.sql("SELECT DISTINCT path FROM core_profiles ORDER BY path").fetchall()
-        assert paths == [("blend",), ("dawn",)]
-        assert connection.sql("FROM core_attributions").fetchall() != []
-    again = decaf("run", write(BIRDS))
-    assert "nothing to do: all" in again.stdout
-    assert "units of study birds are committed" in again.stdout
+    succeeded(decaf("run", write(BIRDS), **prefect_server))
+    root = tmp_path / "runs" / "warehouse"
+    paths = fetched(root, "SELECT DISTINCT path FROM core_profiles ORDER BY path")
+    assert paths == [("blend",), ("dawn",)]
+    assert fetched(root, "FROM core_attributions") != []
+    again = succeeded(decaf("run", write(BIRDS)))
+    assert "nothing to do: all" in again
+    assert "units of study birds are committed" in again
 
 
 def test_a_registry_of_strangers_is_asked(decaf, write):
     settings = {key: value for key, value in BIRDS.items() if key not in ("models", "attributions")}
-    done = decaf("reaudit", write(settings | {"registry": {"kind": "flock"}}), "--plan")
-    assert done.returncode == 0, done.stderr
-    assert all(name in done.stdout for name in ("brightness", "blueness", "new"))
+    settings["registry"] = {"kind": "flock"}
+    planned = succeeded(decaf("reaudit", write(settings), "--plan"))
+    assert all(name in planned for name in ("brightness", "blueness", "new"))
 
 
 @pytest.mark.parametrize(
@@ -129,23 +123,17 @@ def test_all_that_is_there_is_listed_and_what_cannot_be_used(decaf):
     ):
         assert [place, name, "bird-audit 0.3", f"bird_audit.{module}"] in rows
     assert "3 cannot be used" in done.stderr
-    for words in (
-        "No module named 'nests_that_nobody_has'",
-        "'scenes' is given 2 times",
-        "lacks r",
-    ):
+    nests = "No module named 'nests_that_nobody_has'"
+    for words in (nests, "'scenes' is given 2 times", "lacks r"):
         assert words in done.stderr
 
 
 def test_a_package_is_checked_for_its_author(decaf, python):
-    done = decaf("check-plugin", "bird-audit")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "adapter birds (package bird-audit 0.3" in done.stdout
-    assert done.stdout.count("  ok  ") > 40
+    checked = succeeded(decaf("check-plugin", "bird-audit"))
+    assert "adapter birds (package bird-audit 0.3" in checked
+    assert checked.count("  ok  ") > 40
     folder = python.parents[2] / "broken_clash"
     broken = decaf("check-plugin", folder)
     assert broken.returncode == 1
-    assert (
-        "adapter 'scenes' is given 2 times: by class broken_clash.scenes:Scenes; by decaf itself"
-        in (broken.stdout)
-    )
+    twice = "by class broken_clash.scenes:Scenes; by decaf itself"
+    assert f"adapter 'scenes' is given 2 times: {twice}" in broken.stdout

@@ -1,7 +1,9 @@
+import io
 import pickle
 import resource
 
 import pytest
+import safetensors.torch
 import torch
 from safetensors.torch import save_file
 from torch import nn
@@ -66,34 +68,6 @@ def test_a_checkpoint_of_another_network_names_the_tensors(tmp_path, network, me
         load_into(network, tmp_path / "a.safetensors")
 
 
-@pytest.mark.parametrize(
-    "write", [torch.save, lambda state, path: path.write_bytes(pickle.dumps(1))]
-)
-def test_a_pickle_is_never_opened(tmp_path, write):
-    path = tmp_path / "a.safetensors"
-    write({"weight": torch.ones(1)}, path)
-    with pytest.raises(ModelError, match="is a pickle"):
-        read_metadata(path)
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"not a checkpoint at all", b"\x10" + bytes(7) + b"{" * 16]
-)
-def test_another_file_is_refused(tmp_path, content):
-    path = tmp_path / "a.safetensors"
-    path.write_bytes(content)
-    with pytest.raises(ModelError, match="not a safetensors file"):
-        read_metadata(path)
-
-
-def test_a_truncated_checkpoint_is_refused(tmp_path):
-    path = tmp_path / "a.safetensors"
-    save(nn.Linear(30, 20), path, {})
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ModelError, match="damaged"):
-        load_into(nn.Linear(30, 20), path)
-
-
 STATE = {"weight": torch.arange(6.0).view(2, 3), "bias": torch.ones(2)}
 
 
@@ -102,13 +76,64 @@ class Harmful:
         return print, ("unpickled",)
 
 
+def of_torch(content):
+    """Bytes of a file that torch writes."""
+    file = io.BytesIO()
+    torch.save(content, file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (of_torch({"weight": torch.ones(1)}), "is a pickle"),
+        (pickle.dumps(1), "is a pickle"),
+        *((content, "not a safetensors file") for content in (b"", b"not a checkpoint at all")),
+        (b"\x10" + bytes(7) + b"{" * 16, "not a safetensors file"),
+    ],
+)
+def test_another_file_is_refused_and_a_pickle_never_opened(tmp_path, content, message):
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match=message):
+        read_metadata(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.safetensors", safetensors.torch.save(STATE)[:-10], "damaged"),
+        ("a.pt", of_torch(STATE)[:-100], "cannot be read as a torch checkpoint"),
+        (
+            "a.pt",
+            of_torch(nn.Linear(3, 2)),
+            "cannot be opened without unpickling.*safetensors.torch.save_file",
+        ),
+        ("a.pt", of_torch({"weight": Harmful()}), "cannot be opened without unpickling"),
+        ("a.pt", of_torch([1, 2]), "it is a list; expected a state dict"),
+        (
+            "a.pt",
+            of_torch({"weight": 3, "bias": 4}),
+            "holds weight, bias …, no state dict; save the state dict",
+        ),
+    ],
+    ids=["cut", "cut torch", "network", "harmful", "list", "numbers"],
+)
+def test_a_damaged_file_or_one_without_a_state_dict_is_refused(
+    tmp_path, capsys, name, content, message
+):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ModelError, match=message):
+        load_into(nn.Linear(3, 2), tmp_path / name)
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize("suffix", [".pt", ".pth", ".bin", ".tar"])
 @pytest.mark.parametrize("is_zip", [True, False])
 def test_a_torch_state_dict_is_loaded(tmp_path, suffix, is_zip):
-    path = tmp_path / f"a{suffix}"
+    path, network = tmp_path / f"a{suffix}", nn.Linear(3, 2)
     torch.save(STATE, path, _use_new_zipfile_serialization=is_zip)
     check_header(path)
-    network = nn.Linear(3, 2)
     load_into(network, path)
     torch.testing.assert_close(network.weight.data, STATE["weight"])
 
@@ -129,30 +154,6 @@ def test_an_entry_and_a_prefix_lead_to_the_state_dict(tmp_path):
         load_into(network, tmp_path / "a.pth", entry="state_dict", prefix="modul_")
     with pytest.raises(ModelError, match=r"module\.bias is left over"):
         load_into(network, tmp_path / "a.pth", entry="state_dict")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (nn.Linear(3, 2), "cannot be opened without unpickling.*safetensors.torch.save_file"),
-        ({"weight": Harmful()}, "cannot be opened without unpickling"),
-        ([1, 2], "it is a list; expected a state dict"),
-        ({"weight": 3, "bias": 4}, "holds weight, bias …, no state dict; save the state dict"),
-    ],
-)
-def test_a_torch_file_that_is_no_state_dict_is_refused(tmp_path, capsys, content, message):
-    torch.save(content, tmp_path / "a.pt")
-    with pytest.raises(ModelError, match=message):
-        load_into(nn.Linear(3, 2), tmp_path / "a.pt")
-    assert capsys.readouterr().out == ""
-
-
-def test_a_damaged_torch_file_is_refused(tmp_path):
-    path = tmp_path / "a.pt"
-    torch.save(STATE, path)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ModelError, match="cannot be read as a torch checkpoint"):
-        load_into(nn.Linear(3, 2), path)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import timm
 import torch
 from huggingface_hub import constants
 from safetensors.torch import save_file
+from small_studies import LINEAR, network_card
 from torch import nn
 
 from decaf.errors import ModelError, UnknownName
@@ -19,16 +21,8 @@ from decaf.models.sources.network import NetworkCard, NetworkModel
 
 MEAN, STD = (0.5, 0.4, 0.3), (0.5, 0.25, 0.2)
 CPU = torch.device("cpu")
-SETTINGS = {
-    "id": "one",
-    "family": "any",
-    "architecture": "factory:torch.nn:Linear",
-    "arguments": {"in_features": 2, "out_features": 2},
-    "weights": "one.safetensors",
-    "input_size": None,
-    "mean": MEAN,
-    "std": STD,
-}
+SETTINGS = network_card("one", **LINEAR, weights="one.safetensors")
+SETTINGS |= {"input_size": None, "mean": MEAN, "std": STD}
 
 
 def card(**changes):
@@ -166,9 +160,12 @@ def squeezenet():
 SQUEEZENET_FILE = "squeezenet1_1-b8a52dc0.pth"
 
 
-def test_torchvision_weights_are_found_in_the_cache_of_torch(caches, squeezenet):
-    wanted = published("torchvision:squeezenet1_1", "IMAGENET1K_V1")
-    place = caches / "torch" / "hub" / "checkpoints" / SQUEEZENET_FILE
+@pytest.mark.parametrize("own_folder", [None, "own"])
+def test_torchvision_weights_are_found(caches, squeezenet, own_folder):
+    """In the cache of torch, or in a folder of the user's own."""
+    own = own_folder and caches / own_folder
+    place = (own or caches / "torch" / "hub" / "checkpoints") / SQUEEZENET_FILE
+    wanted = published("torchvision:squeezenet1_1", "IMAGENET1K_V1", own)
     with pytest.raises(ModelError) as refused:
         wanted.weights_digest()
     assert str(place) in str(refused.value)
@@ -181,12 +178,6 @@ def test_torchvision_weights_are_found_in_the_cache_of_torch(caches, squeezenet)
     assert equal_states(loaded(wanted), squeezenet)
 
 
-def test_weights_are_found_in_a_folder_of_the_users_own(caches, squeezenet):
-    torch.save(squeezenet, caches / SQUEEZENET_FILE)
-    wanted = published("torchvision:squeezenet1_1", "IMAGENET1K_V1", caches)
-    assert wanted.weights_file == caches / SQUEEZENET_FILE
-
-
 TINY = "test_resnet"
 UNASKED = "test_efficientnet"
 BEIT, BEIT_TAG = "beit_base_patch16_224", "in22k_ft_in22k_in1k"
@@ -196,36 +187,33 @@ SHALLOW = {"depths": [2, 1, 1, 1], "embed_dim": 12, "num_heads": [1, 1, 1, 1]}
 REGNET, REGNET_TAG = "regnety_002", "pycls_in1k"
 
 
-def test_timm_weights_are_found_in_the_cache_of_the_hub(caches):
-    network = architectures.build(f"timm:{TINY}", {})
-    wanted = published(f"timm:{TINY}", "r160_in1k")
-    repository = caches / "hub" / f"models--timm--{TINY}.r160_in1k"
-    with pytest.raises(ModelError, match=f"{TINY}.r160_in1k: no weights.*model.safetensors"):
+SNAPSHOTS = f"hub/models--timm--{TINY}.r160_in1k/snapshots"
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        f"{SNAPSHOTS}/{'0' * 40}/model.safetensors",
+        f"{SNAPSHOTS}/main/model.safetensors",
+        f"{TINY}.r160_in1k.bin",
+    ],
+    ids=["hub", "as the message says", "own folder"],
+)
+def test_timm_weights_are_found(caches, place):
+    """In the cache of the hub; in a folder of the user's own they are called as the model."""
+    network, is_own = architectures.build(f"timm:{TINY}", {}), place.endswith(".bin")
+    wanted = published(f"timm:{TINY}", "r160_in1k", caches if is_own else None)
+    with pytest.raises(ModelError, match=f"{TINY}.r160_in1k: no weights.*{Path(place).name}"):
         wanted.weights_digest()
 
-    snapshot = repository / "snapshots" / ("0" * 40)
-    snapshot.mkdir(parents=True)
-    (repository / "refs").mkdir()
-    (repository / "refs" / "main").write_text("0" * 40)
-    save_file(network.state_dict(), snapshot / "model.safetensors")
-    assert wanted.weights_file == snapshot / "model.safetensors"
-    assert equal_states(loaded(wanted), network.state_dict())
-
-
-def test_timm_weights_may_lie_where_the_message_says(caches):
-    network = architectures.build(f"timm:{TINY}", {})
-    place = caches / "hub" / f"models--timm--{TINY}.r160_in1k" / "snapshots" / "main"
-    place.mkdir(parents=True)
-    save_file(network.state_dict(), place / "model.safetensors")
-    found = published(f"timm:{TINY}", "r160_in1k").weights_file
-    assert found == place / "model.safetensors"
-
-
-def test_timm_weights_in_a_folder_are_called_as_the_model(caches):
-    network = architectures.build(f"timm:{TINY}", {})
-    torch.save(network.state_dict(), caches / f"{TINY}.r160_in1k.bin")
-    wanted = published(f"timm:{TINY}", "r160_in1k", caches)
-    wanted.weights_digest()
+    (caches / place).parent.mkdir(parents=True, exist_ok=True)
+    if "0" * 40 in place:
+        references = (caches / SNAPSHOTS).with_name("refs")
+        references.mkdir()
+        (references / "main").write_text("0" * 40)
+    write = torch.save if is_own else save_file
+    write(network.state_dict(), caches / place)
+    assert wanted.weights_file == caches / place
     assert equal_states(loaded(wanted), network.state_dict())
 
 

@@ -5,6 +5,7 @@ import threading
 import pytest
 import torch
 from safetensors.torch import save_file
+from small_studies import network_card
 
 from decaf.errors import WriteFailed
 from decaf.models.sources.network import NetworkCard
@@ -15,15 +16,8 @@ SECONDS = 60
 
 
 def card():
-    return NetworkCard(
-        id="one",
-        family="cnn",
-        architecture="factory:decaf.models.networks.small_cnn:build",
-        input_size=32,
-        mean=(0.5,),
-        std=(0.5,),
-        training={"recipe": "scene_shortcut", "shortcut": 0.5, "seed": 1},
-    )
+    training = {"recipe": "scene_shortcut", "shortcut": 0.5, "seed": 1}
+    return NetworkCard(**network_card("one", training=training))
 
 
 class Trainings:

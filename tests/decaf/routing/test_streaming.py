@@ -24,15 +24,6 @@ def streamed(grid, response, endpoint, epsilon):
     return stream.finalise()
 
 
-def test_a_stream_by_hand():
-    # Weights 1/4, 1/2, 1/4, as in the batch.
-    p = streamed([0, 0.5, 1], np.array([[0, -0.2, 0.4], [0, -0.3, 0.01]]), [0.4, 0.01], 0.02)
-    np.testing.assert_allclose(p.evidence, [0.1, 0.0])
-    np.testing.assert_allclose(p.contradiction, [0.1, 0.0])
-    np.testing.assert_allclose(p.fragility, [0.0, 0.1525])
-    np.testing.assert_allclose(p.sign_flip_frac, [0.5, np.nan])
-
-
 @given(st.data(), GRIDS)
 def test_a_stream_gives_the_numbers_of_the_batch(data, grid):
     response, endpoint = data.draw(values(3, 2, grid.size)), data.draw(values(3, 2))

@@ -1,5 +1,6 @@
 """The statements of the paper (sections 3 and 4, appendices B and C), one test each."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -199,18 +200,15 @@ def test_unequal_magnitudes_weigh_the_inversion(aligned, opposed, eta):
 def test_population_summaries_factor_into_prevalence_and_intensity(response):
     p = profile(response, NINE, EPSILON)
     s, active = summarise(p), p.is_endpoint_active
+    near = partial(pytest.approx, rel=1e-13, abs=1e-15)
     assert s.active_rate == np.mean(active)
     if active.any():
-        assert s.active_evidence == pytest.approx(p.evidence[active].mean(), rel=1e-13, abs=1e-15)
-        assert s.evidence == pytest.approx(s.active_rate * s.active_evidence, rel=1e-13, abs=1e-15)
-        assert s.contradiction == pytest.approx(
-            s.active_rate * s.active_contradiction, rel=1e-13, abs=1e-15
-        )
+        assert s.active_evidence == near(p.evidence[active].mean())
+        assert s.evidence == near(s.active_rate * s.active_evidence)
+        assert s.contradiction == near(s.active_rate * s.active_contradiction)
     if not active.all():
-        assert s.null_fragility == pytest.approx(p.fragility[~active].mean(), rel=1e-13, abs=1e-15)
-        assert s.fragility == pytest.approx(
-            (1 - s.active_rate) * s.null_fragility, rel=1e-13, abs=1e-15
-        )
+        assert s.null_fragility == near(p.fragility[~active].mean())
+        assert s.fragility == near((1 - s.active_rate) * s.null_fragility)
 
 
 # Appendix B.6: invariances.

@@ -1,0 +1,58 @@
+"""Settings of studies that are computed in a moment: of scenes, and of a made-up table."""
+
+import torch
+from covertype_table import made_up, write
+
+from decaf.models import architectures
+from decaf.models.checkpoint import save
+
+SMALL_CNN = {"architecture": "factory:decaf.models.networks.small_cnn:build"}
+LINEAR = {"architecture": "factory:torch.nn:Linear"}
+LINEAR |= {"arguments": {"in_features": 2, "out_features": 2}}
+
+
+def of_scenes(folder, models=(), sources=2, seed=0, **changed):
+    """Settings of a study of scenes on one path, whose results lie in the folder."""
+    return {
+        "study": "try",
+        "data": {"adapter": "scenes", "sources": sources, "seed": seed},
+        "models": list(models),
+        "score": {"kind": "class_probability", "classes": 2},
+        "paths": {"blend": {"kind": "blend"}},
+        "device": "cpu",
+        "workspace": str(folder / "workspace"),
+        "warehouse": str(folder / "warehouse"),
+    } | changed
+
+
+def network_card(name, **changed):
+    """Settings of a small network of two classes without its weights."""
+    card = {"id": name, "family": "any", "input_size": 32, "mean": [0.5], "std": [0.5]}
+    return card | SMALL_CNN | changed
+
+
+def untrained(folder, name, seed=0, **changed):
+    """The same with weights that are drawn by a seed, in a file of the folder."""
+    card = network_card(name, weights=str(folder / f"{name}.safetensors"), **changed)
+    torch.manual_seed(seed)
+    drawn = architectures.build(card["architecture"], card.get("arguments", {}))
+    save(drawn, folder / f"{name}.safetensors", {})
+    return card
+
+
+def of_table(folder, models, rows_per_class, **changed):
+    """Settings of a study of classifiers of a made-up table, which lies in the folder."""
+    file = write(folder / "covtype.data", made_up(rows_per_class))
+    table = {"file": str(file), "drawn_per_class": rows_per_class}
+    of_rows = {
+        "data": {"adapter": "covertype", "table": table},
+        "score": {"kind": "class_probability", "classes": 2, "target": 1},
+        "paths": {"context": {"kind": "context"}},
+    }
+    return of_scenes(folder, models) | of_rows | changed
+
+
+def classifier(name, kind="logistic_regression", **recipe):
+    """Settings of a classifier of the table that is to be trained."""
+    training = {"recipe": "covertype_classifier", "classifier": kind, "seed": 7701}
+    return {"id": name, "family": name, "source": "estimator", "training": training | recipe}
