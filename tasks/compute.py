@@ -17,12 +17,8 @@ from tasks.units.orders import Done, run_order, smoke_test_model
 def smoke_test_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
     """Load every model that has to be scored on a worker, before anything is.
 
-    Raises
-    ------
-    BadInput
-        Naming all models that cannot be loaded or whose outputs do not fit the score.
-    ScoringFailed
-        When an endpoint gives no answer.
+    Raises BadInput, naming all models that cannot be loaded or whose outputs do not fit the score,
+    and ScoringFailed when an endpoint gives no answer.
     """
     first = _first_scored(plan)
     if first:
@@ -73,14 +69,8 @@ def compute(
 def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
     """Train what is missing, and choose epochs; one training per worker at a time.
 
-    A training that fails stops no other.
-
-    Raises
-    ------
-    BadInput
-        When trainings failed because of what was given: all models that failed, and why.
-    ScoringFailed
-        When they failed for another reason.
+    A training that fails stops no other. Raises BadInput when trainings failed because of what was
+    given, and ScoringFailed when they failed for another reason: it says which models, and why.
     """
     if not (groups := plan.trainings):
         return
@@ -98,12 +88,8 @@ def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
 def fit(plan: AuditPlan, inputs: Path) -> None:
     """Fit the paths that need it over all clean inputs, and draw their random starts.
 
-    Raises
-    ------
-    DataError
-        When the inputs are not what a path can be fitted to.
-    WriteFailed
-        When the workspace takes no more data.
+    Raises DataError when the inputs are not what a path can be fitted to, and WriteFailed when the
+    workspace takes no more data.
     """
     _compute_locally(plan, "fit", inputs)
 

@@ -35,12 +35,7 @@ LIBRARIES = (
 def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Path | None) -> Order:
     """What a worker needs to know to compute units together.
 
-    Parameters
-    ----------
-    inputs
-        File of the clean inputs.
-    images
-        File of the images that labels need.
+    ``inputs`` is the file of the clean inputs, ``images`` that of the images that labels need.
     """
     study, first, kind = plan.study, units[0], KINDS[units[0].kind]
     block = None if first.block is None else plan.pairs.block(plan.blocks[first.block])

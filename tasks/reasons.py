@@ -55,17 +55,9 @@ def reasons_of(
 ) -> dict[str, Reason]:
     """The reason of every unit that has to be computed, by its key.
 
-    Parameters
-    ----------
-    units
-        In an order in which what is needed comes first.
-    committed
-        Commits by the keys of the units that they hold.
-    before
-        What the slots held, of :func:`history`.
-    set_aside
-        Schema versions in which results were written that no upgrade carried over, by the keys of
-        their units.
+    What is needed comes first among the units. ``committed`` has commits by the keys of the units
+    that they hold, ``before`` what slots held, of :func:`history`, and ``set_aside``, by the keys
+    of units, schema versions in which results were written that no upgrade carried over.
     """
     reasons: dict[str, Reason] = {}
     for unit in units:
@@ -81,12 +73,8 @@ def reasons_of(
 def history(root: Root, study: str, slots: Set[Slot]) -> dict[Slot, Before]:
     """What slots held in the newest run that planned them; those of no run are left out.
 
-    Reads manifests, the newest first and no more than it takes; writes nothing.
-
-    Raises
-    ------
-    WarehouseError
-        When a manifest is missing or damaged.
+    Reads manifests, the newest first and no more than it takes; writes nothing. Raises
+    WarehouseError when a manifest is missing or damaged.
     """
     before: dict[Slot, Before] = {}
     runs = list(receipts.read_kind(root, "runs", study)) if slots else []

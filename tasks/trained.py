@@ -27,17 +27,8 @@ class Trained(NamedTuple):
 def trained(study: Study, root: Root, units: Sequence[Unit], made: Mapping[str, str]) -> Trained:
     """Give every model the file that its training made.
 
-    Parameters
-    ----------
-    units
-        Trainings and choices of the study.
-    made
-        Commits by the keys of those that are done.
-
-    Raises
-    ------
-    WarehouseError
-        When a choice cannot be read.
+    Among the units are the trainings and choices of the study; ``made`` has commits by the keys of
+    those that are done. Raises WarehouseError when a choice cannot be read.
     """
     trainings = of_kind(units, "train")
     choice_of = {unit.name: unit for unit in of_kind(units, "choose")}

@@ -67,10 +67,7 @@ class TrainableCard(ModelCard, ABC):
     def trained_file(self) -> Path:
         """What the training made of this model.
 
-        Raises
-        ------
-        ModelError
-            When the card is untrained.
+        Raises ModelError when the card is untrained.
         """
         if self._file is None:
             raise ModelError(f"model {self.id} is not trained yet; decaf run trains it")

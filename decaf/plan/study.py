@@ -272,20 +272,14 @@ class Study(Settings):
     def pair_set(self) -> PairSet:
         """The pairs; a stranger's code is part of how their inputs are made.
 
-        Raises
-        ------
-        BadInput
-            When files are missing or settings do not fit the data.
+        Raises BadInput when files are missing or settings do not fit the data.
         """
         return self._made_by_code(self.data.pair_set())
 
     def foregrounds(self, pairs: PairSet) -> InputSet | None:
         """Further images that the labels need; None when they need none.
 
-        Raises
-        ------
-        DataError
-            When the data set cannot give them.
+        Raises DataError when the data set cannot give them.
         """
         images = self.labels and self.labels.foregrounds(self.data, pairs)
         return images and self._made_by_code(images)
@@ -318,9 +312,6 @@ def _fitted_to_tables() -> set[str]:
 def load_study(path: Path) -> Study:
     """Read a study; its ``python_path`` is made importable.
 
-    Raises
-    ------
-    ConfigError
-        With file, line and key of everything that is wrong.
+    Raises ConfigError with file, line and key of everything that is wrong.
     """
     return load(path, Study)

@@ -45,10 +45,7 @@ _held: list[tuple[ModelOrder, Model]] = []
 def loaded_model(order: ModelOrder) -> Loaded:
     """The model of an order; the worker holds one at a time.
 
-    Raises
-    ------
-    ModelError
-        When the model is not the one that was planned any more.
+    Raises ModelError when the model is not the one that was planned any more.
     """
     exact_float32()
     if _held and _held[0][0] == order:
@@ -69,10 +66,7 @@ def loaded_model(order: ModelOrder) -> Loaded:
 def choose_device(wanted: str) -> str:
     """Device of this worker: `auto` is the GPU where there is one.
 
-    Raises
-    ------
-    BadInput
-        When a GPU is asked for and there is none.
+    Raises BadInput when a GPU is asked for and there is none.
     """
     import torch
 

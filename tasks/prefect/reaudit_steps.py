@@ -33,10 +33,8 @@ def smoke_test(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, str]:
 def problems_of(states: Mapping[str, State]) -> dict[str, str]:
     """Why models could not be computed, by the model.
 
-    Raises
-    ------
-    DiskRefuses, OrchestrationLost
-        When nothing can be written, or the scheduler is gone: no model is to blame for that.
+    Raises DiskRefuses when nothing can be written, and OrchestrationLost when the scheduler is
+    gone: no model is to blame for that.
     """
     failed = {model_id: state for model_id, state in states.items() if not state.is_completed()}
     errors = {model_id: s.result(raise_on_failure=False) for model_id, s in failed.items()}
@@ -51,12 +49,8 @@ def leave_out(
 ) -> tuple[RegistryDiff, AuditPlan | None]:
     """The registry without the models that have a problem, and the plan of what is left; says so.
 
-    The plan is None where nothing is left, and as it was where there is no problem.
-
-    Raises
-    ------
-    ScoringFailed
-        When such a model is not of the registry but of the configuration.
+    The plan is None where nothing is left, and as it was where there is no problem. Raises
+    ScoringFailed when such a model is not of the registry but of the configuration.
     """
     if not problems:
         return diff, plan

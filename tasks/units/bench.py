@@ -119,10 +119,7 @@ class Bench:
     def images(self, positions: NDArray[np.int64], file: Path | None = None) -> "torch.Tensor":
         """(n, channels, height, width) clean images on the model's device.
 
-        Raises
-        ------
-        DataError
-            When the data set has rows of features.
+        Raises DataError when the data set has rows of features.
         """
         stored = open_inputs(file or self.order.inputs)[positions]
         if stored.ndim != 4:
@@ -147,10 +144,7 @@ class Bench:
     def within_memory(self, compute: Callable[[int], Result]) -> Result:
         """What ``compute(batch_size)`` returns, with the batch halved until it fits the memory.
 
-        Raises
-        ------
-        ScoringFailed
-            When even one row does not fit.
+        Raises ScoringFailed when even one row does not fit.
         """
         batch_size = self.order.study.batch_size
         while True:

@@ -39,15 +39,8 @@ class Kind(ABC):
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
         """Units of a study, model by model, whether or not they have been computed.
 
-        Parameters
-        ----------
-        planned
-            Units of the kinds before this one.
-
-        Raises
-        ------
-        BadInput
-            When the study, its data or a model's files cannot be used.
+        ``planned`` are the units of the kinds before this one. Raises BadInput when the study, its
+        data or a model's files cannot be used.
         """
 
     @abstractmethod

@@ -31,14 +31,8 @@ def trajectory_rows(
 ) -> tuple[pa.Table, pa.Table]:
     """Trajectories whose scores are all finite, and the quarantine of the others.
 
-    Parameters
-    ----------
-    keys
-        Key of the unit of every path.
-    ids
-        Names of the pairs of every path.
-    branches
-        By path: (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first.
+    All is given by path: the key of its unit, the names of its pairs, its (n_stages,) stages, and
+    the (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first.
     """
     kept, withheld = [], []
     for path, key in keys.items():
@@ -165,10 +159,7 @@ def file_rows(
 ) -> pa.Table:
     """Files that a unit made in the workspace.
 
-    Parameters
-    ----------
-    outcomes
-        JSON of what came out, by the epoch that a file is of, if any, and the file.
+    Outcomes are JSON of what came out, by the epoch that a file is of, if any, and the file.
     """
     rows = [
         {

@@ -49,14 +49,8 @@ class Measured(NamedTuple):
 class FineTuning:
     """A network on its way, with the optimiser that moves it.
 
-    Parameters
-    ----------
-    network
-        Trained in place, on ``device``.
-    preprocessing
-        From pixels in [0, 1] on the device to what the network takes.
-    classes
-        Outputs that the network has to have.
+    The network is trained in place, on the device, and has to have as many outputs as there are
+    classes. The preprocessing takes pixels in [0, 1] on the device to what the network takes.
     """
 
     def __init__(
@@ -87,17 +81,10 @@ class FineTuning:
     ) -> list[EpochRecord]:
         """Train from the last whole epoch that ``progress`` holds; records of all epochs.
 
-        Every epoch draws from a seed of its own, so that a training that was stopped ends with
-        the weights of one that was not (on a CPU with one thread).
-
-        Raises
-        ------
-        DataError
-            When a photo cannot be decoded.
-        ModelError
-            When a loss is not finite, or the network has not as many outputs as there are classes.
-        WriteFailed
-            When an epoch cannot be kept.
+        Every epoch draws from a seed of its own, so that a training that was stopped ends with the
+        weights of one that was not (on a CPU with one thread). Raises DataError when a photo cannot
+        be decoded, ModelError when a loss is not finite, or the network has not as many outputs as
+        there are classes, and WriteFailed when an epoch cannot be kept.
         """
         import torch
 

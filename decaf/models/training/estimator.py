@@ -15,12 +15,8 @@ SKOPS = ".skops"
 def fit_estimator(recipe: EstimatorRecipe, target: Path) -> None:
     """Fit by a recipe of :mod:`decaf.models.recipes`, unless its file is there.
 
-    The outcome is written first, so that an estimator that is there has one.
-
-    Raises
-    ------
-    WriteFailed
-        When the disk refuses.
+    The outcome is written first, so that an estimator that is there has one. Raises WriteFailed
+    when the disk refuses.
     """
     if target.exists():
         return

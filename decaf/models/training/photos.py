@@ -40,17 +40,9 @@ def batches(
 ) -> Iterator[tuple["torch.Tensor", "torch.Tensor"]]:
     """Batches of pixels and labels; with an augmentation in random order, cropped and flipped.
 
-    Order, crops and flips come from torch's generator in this thread, so that a seed gives them
-    again whatever the number of decoding threads.
-
-    Yields
-    ------
-    (n, 3, 224, 224) float32 pixels in [0, 1] and (n,) int64 labels
-
-    Raises
-    ------
-    DataError
-        When a file is missing, damaged or not an image.
+    Pixels are (n, 3, 224, 224) float32 in [0, 1], labels (n,) int64. Order, crops and flips come
+    from torch's generator in this thread, so that a seed gives them again whatever the number of
+    decoding threads. Raises DataError when a file is missing, damaged or not an image.
     """
     import torch
 

@@ -56,10 +56,7 @@ class Progress:
     def load(self, network: "torch.nn.Module", epoch: int) -> None:
         """Load the weights after an epoch.
 
-        Raises
-        ------
-        ModelError
-            When they are missing, damaged or another network's.
+        Raises ModelError when they are missing, damaged or another network's.
         """
         with self._restartable():
             load_into(network, self.weights_file(epoch))
@@ -69,10 +66,7 @@ class Progress:
     ) -> list[EpochRecord]:
         """Put network and optimiser where the last whole epoch left them; records of all epochs.
 
-        Raises
-        ------
-        ModelError
-            When a file is missing, damaged or of another training.
+        Raises ModelError when a file is missing, damaged or of another training.
         """
         path = self._optimizer_file
         if not path.exists():
@@ -96,10 +90,7 @@ class Progress:
     ) -> None:
         """Keep the state after an epoch.
 
-        Raises
-        ------
-        WriteFailed
-            When the disk refuses; the epoch before is then still whole.
+        Raises WriteFailed when the disk refuses; the epoch before is then still whole.
         """
         save(network, self.weights_file(records[-1].epoch), {})
         tensors = {
