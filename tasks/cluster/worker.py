@@ -9,14 +9,12 @@ import resource
 import socket
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from decaf.errors import BadInput, ModelError
+from decaf.foundation.arrays import Device
 from decaf.models.card import Model, ModelCard
 from decaf.models.precision import exact_float32
-
-if TYPE_CHECKING:
-    import torch
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def choose_device(wanted: str) -> str:
     return "cuda" if has_gpu and wanted != "cpu" else "cpu"
 
 
-def watch_memory(device: "torch.device") -> None:
+def watch_memory(device: Device) -> None:
     """Begin to watch the peak of a GPU's memory."""
     import torch
 
@@ -87,7 +85,7 @@ def watch_memory(device: "torch.device") -> None:
         torch.cuda.reset_peak_memory_stats(device)
 
 
-def peak_memory(device: "torch.device") -> int:
+def peak_memory(device: Device) -> int:
     """Peak allocation on a GPU since it is watched, or the peak RSS of this process; bytes."""
     import torch
 
@@ -96,7 +94,7 @@ def peak_memory(device: "torch.device") -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def device_name(device: "torch.device") -> str:
+def device_name(device: Device) -> str:
     """Name of the GPU, or the processor and the threads that torch uses of it."""
     import torch
 

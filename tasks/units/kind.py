@@ -3,17 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import pyarrow as pa
 
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
+from tasks.units.bench import Bench
 from tasks.units.scope import Scope
 from warehouse.tables.columns import Table
-
-if TYPE_CHECKING:
-    from tasks.units.bench import Bench
 
 Results = Mapping[str, pa.Table]
 """Rows by table, each with the column ``unit_key``."""
@@ -44,7 +42,7 @@ class Kind(ABC):
         """
 
     @abstractmethod
-    def run(self, bench: "Bench", units: Sequence[Unit]) -> Results:
+    def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Compute units of one order, on a worker."""
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:

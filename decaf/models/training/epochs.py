@@ -3,16 +3,14 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from decaf.errors import ModelError
+from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.models.precision import Precision, forward_precision
 from decaf.models.training.photos import Augmentation, Photo, batches
 from decaf.models.training.progress import EpochRecord, Progress
-
-if TYPE_CHECKING:
-    import torch
 
 
 class Schedule(NamedTuple):
@@ -55,9 +53,9 @@ class FineTuning:
 
     def __init__(
         self,
-        network: "torch.nn.Module",
-        preprocessing: Callable[["torch.Tensor"], "torch.Tensor"],
-        device: "torch.device",
+        network: Module,
+        preprocessing: Callable[[Tensor], Tensor],
+        device: Device,
         classes: int,
         schedule: Schedule,
     ) -> None:
@@ -135,9 +133,7 @@ class FineTuning:
             seen.append(counted)
         return _mean(seen)
 
-    def _loss(
-        self, pixels: "torch.Tensor", labels: "torch.Tensor"
-    ) -> tuple["torch.Tensor", float, int, int]:
+    def _loss(self, pixels: Tensor, labels: Tensor) -> tuple[Tensor, float, int, int]:
         """Mean loss, and its sum, the correct labels and the photos as numbers."""
         from torch.nn.functional import cross_entropy
 
