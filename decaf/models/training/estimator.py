@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from decaf.errors import WriteFailed
-from decaf.foundation.files import replace_file
+from decaf.foundation.files import refusals_as, replace_file
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.models.training.files import store_outcome
 
@@ -21,14 +21,10 @@ def fit_estimator(recipe: EstimatorRecipe, target: Path) -> None:
     if target.exists():
         return
     estimator, outcome = recipe.fit()
-    try:
+    remedy = "free some space, or set 'workspace:' to another folder"
+    with refusals_as(WriteFailed, f"estimator {target} cannot be written", remedy):
         store_outcome(target, outcome._asdict())
         replace_file(target, lambda temporary: _save(estimator, target.suffix, temporary))
-    except OSError as error:
-        raise WriteFailed(
-            f"estimator {target} cannot be written: {error.strerror}; free some space, or set "
-            "'workspace:' to another folder"
-        ) from error
 
 
 def _save(estimator: Any, suffix: str, path: Path) -> None:

@@ -83,10 +83,6 @@ def _held(file: Path, name: str) -> Iterator[None]:
 
 
 def _make_folder(folder: Path) -> None:
-    try:
+    what = f"{folder} cannot be made, where a training is kept while it is under way"
+    with refusals_as(WriteFailed, what, "free some space, or set 'workspace:' to another folder"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WriteFailed(
-            f"{folder} cannot be made, where a training is kept while it is under way: "
-            f"{error.strerror}; free some space, or set 'workspace:' to another folder"
-        ) from error
