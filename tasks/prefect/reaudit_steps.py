@@ -1,9 +1,7 @@
 """The steps of a re-audit, beside those of an audit."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from distributed import Client
 from prefect.states import State
 
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
@@ -20,14 +18,9 @@ from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
 
 discover = step(planning.discover, name="discover")
+smoke_test = step(compute.unusable_models, name="smoke_test")
 judge = step(judging.judge_newest, name="judge")
 notify = step(notifying.notify, name="notify")
-
-
-@step
-def smoke_test(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, str]:
-    """Load each model that has work; why models cannot be loaded or scored, by the model."""
-    return compute.unusable_models(client, plan, inputs)
 
 
 def problems_of(states: Mapping[str, State]) -> dict[str, str]:
