@@ -9,7 +9,7 @@ from decaf.errors import DecafError, OrchestrationLost
 from decaf.plan.units import Unit
 from tasks.cluster.drive import drive
 from tasks.order import order_of
-from tasks.plan import AuditPlan
+from tasks.plan import SCORED, AuditPlan
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.units.orders import Done, run_order, smoke_test_model
 
@@ -60,8 +60,7 @@ def compute(
     def report(done: Done) -> None:
         progress.advance(done.label, done.forward_rows, done.unit_count)
 
-    pending = {unit.key for group in groups for unit in group}
-    for wave in _waves(groups, pending):
+    for wave in _waves(groups):
         orders = [order_of(plan, group, inputs, images) for group in wave]
         drive(client, run_order, orders, [order.label for order in orders], report, rank)
 
@@ -107,17 +106,17 @@ def _compute_locally(plan: AuditPlan, kind: str, inputs: Path) -> None:
 
 def _first_scored(plan: AuditPlan) -> dict[str, Unit]:
     """A unit with a forward pass of every model that has any, by the model."""
-    scored = [unit for unit in plan.pending if unit.kind in ("predict", "score")]
+    scored = [unit for unit in plan.pending if unit.kind in SCORED]
     return {unit.model_id: unit for unit in reversed(scored)}
 
 
-def _waves(groups: Sequence[tuple[Unit, ...]], pending: set[str]) -> list[list[tuple[Unit, ...]]]:
-    """Groups that need no pending result of another group, then the others."""
-
-    def waits(group: tuple[Unit, ...]) -> bool:
+def _waves(groups: Sequence[tuple[Unit, ...]]) -> list[list[tuple[Unit, ...]]]:
+    """Groups that need no result of another group, then the others."""
+    pending = {unit.key for group in groups for unit in group}
+    first, later = [], []
+    for group in groups:
         own = {unit.key for unit in group}
-        return any(need.key in pending - own for unit in group for need in unit.needs)
-
-    waves = [[group for group in groups if not waits(group)]]
-    later = [group for group in groups if waits(group)]
-    return [*waves, later] if later else waves
+        needed = {need.key for unit in group for need in unit.needs}
+        waits = not pending.isdisjoint(needed - own)
+        (later if waits else first).append(group)
+    return [first, later] if later else [first]

@@ -14,7 +14,7 @@ from tasks.cluster.worker import ModelOrder
 from tasks.plan import SCORED, AuditPlan
 from tasks.units.bench import Order
 from tasks.units.kinds import KINDS
-from tasks.units.orders import commit_key, model_order
+from tasks.units.orders import commit_key
 
 LIBRARIES = (
     "lime",
@@ -77,10 +77,10 @@ def stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
 
 
 def _model_order(study: Study, units: Iterable[Unit]) -> ModelOrder:
-    """The model of units, which must be that of their parts."""
+    """What a worker needs to know of the model of units, which must be that of their parts."""
     scored = next(unit for unit in units if "weights" in unit.parts)
     card = next(card for card in study.models if card.id == scored.model_id)
-    return model_order(study, card, scored.parts)
+    return ModelOrder(card, scored.parts["weights"], scored.parts["preprocessing"], study.device)
 
 
 @cache

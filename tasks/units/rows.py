@@ -1,6 +1,6 @@
 """Rows of the warehouse from the scores of a block: Arrow tables, without a loop over rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -155,11 +155,11 @@ def _matrix(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def file_rows(
-    unit_key: str, workspace: Path, outcomes: Mapping[tuple[int | None, Path], str | None]
+    unit_key: str, workspace: Path, files: Iterable[tuple[Path, int | None, str | None]]
 ) -> pa.Table:
     """Files that a unit made in the workspace.
 
-    Outcomes are JSON of what came out, by the epoch that a file is of, if any, and the file.
+    With each come the epoch that it is of and JSON of what came out, where it has such.
     """
     rows = [
         {
@@ -170,6 +170,6 @@ def file_rows(
             "byte_count": file.stat().st_size,
             "outcome": outcome,
         }
-        for (epoch, file), outcome in outcomes.items()
+        for file, epoch, outcome in files
     ]
     return pa.Table.from_pylist(rows, schema=MADE_FILES.schema)
