@@ -40,11 +40,11 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     study, first, kind = plan.study, units[0], KINDS[units[0].kind]
     block = None if first.block is None else plan.pairs.block(plan.blocks[first.block])
     needed = [need for unit in units for need in unit.needs]
-    known = stored_beside(plan, first)
+    known = _stored_beside(plan, first)
     read = (*needed, *known)
     own_model = None if first.model_id is None else _model_order(study, (*units, *needed))
     if kind.prepares:
-        study = plan.given
+        study = plan.given  # with the models that are still to be trained
     elif not kind.is_local:
         study = study.model_copy(update={"paths": plan.fitted_paths, "models": ()})
     return Order(
@@ -65,7 +65,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     )
 
 
-def stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
+def _stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
     """Stored scores of the same model and block, for a unit that goes through the model too."""
     if unit.kind not in SCORED:
         return ()
