@@ -28,7 +28,10 @@ class TrainableCard(ModelCard, ABC):
 
     @property
     def training_parts(self) -> dict[str, str]:
-        """What determines the files that the training makes, by name: all of the recipe."""
+        """What determines the files that the training makes, by name.
+
+        It is every key of the recipe, as JSON, and the code of a recipe that is a stranger's.
+        """
         keys = self.training.model_dump(mode="json")
         parts = {name: json.dumps(value, sort_keys=True) for name, value in keys.items()}
         return parts | code_of(self.training)

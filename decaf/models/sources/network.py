@@ -136,7 +136,7 @@ class NetworkCard(TrainableCard):
 
     @property
     def training_parts(self) -> dict[str, str]:
-        """Architecture, preprocessing, what the training starts from, and its recipe."""
+        """Architecture, preprocessing and what the training starts from, beside its recipe."""
         return {
             "architecture": json.dumps(self._architecture(), sort_keys=True),
             "preprocessing": json_sha256(self.model_dump(mode="json", include=INPUT_FIELDS)),
