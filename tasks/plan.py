@@ -136,7 +136,7 @@ class AuditPlan:
         return together(of_kind(self.pending, kind))
 
 
-def look_for_inputs(scope: Scope, waiting: Sequence[TrainableCard]) -> list[str]:
+def missing_inputs(scope: Scope, waiting: Sequence[TrainableCard]) -> list[str]:
     """Look for all that a run needs beside its pairs; remarks on what it will not use.
 
     A model that waits for its training needs what its recipe needs, any other one its weights.
@@ -190,8 +190,9 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
     made = committed_units(root, study.study, preparing)
     without_files = missing_files((unit for unit in preparing if unit.key in made), study)
     ready = trained(study, root, preparing, _without(made, without_files))
-    scope = Scope(study.model_copy(update={"models": ready.models}), pairs, ready.trained_by)
-    remarks = look_for_inputs(scope, ready.waiting)
+    own = study.model_copy(update={"models": ready.models})
+    scope = Scope(own, pairs, ready.trained_by)
+    remarks = missing_inputs(scope, ready.waiting)
     # What is of all models waits for all of them.
     kinds = [kind for kind in OTHERS if not (kind.is_local and ready.waiting)]
     units = plan_units(scope, kinds, preparing, editions)

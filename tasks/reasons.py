@@ -55,9 +55,17 @@ def reasons_of(
 ) -> dict[str, Reason]:
     """The reason of every unit that has to be computed, by its key.
 
-    What is needed comes first among the units. ``committed`` has commits by the keys of the units
-    that they hold, ``before`` what slots held, of :func:`history`, and ``set_aside``, by the keys
-    of units, schema versions in which results were written that no upgrade carried over.
+    Parameters
+    ----------
+    units
+        In an order in which what is needed comes first.
+    committed
+        Commits by the keys of the units that they hold.
+    before
+        What the slots held, of :func:`history`.
+    set_aside
+        Schema versions in which results were written that no upgrade carried over, by the keys of
+        their units.
     """
     reasons: dict[str, Reason] = {}
     for unit in units:
