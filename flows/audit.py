@@ -16,15 +16,15 @@ def audit(plan: AuditPlan) -> None:
     inputs = steps.store(plan)
     steps.fit(plan, inputs)
     with connect(plan.given.cluster, user_code(plan.given)) as client:
-        states = [steps.train(client, plan, inputs, return_state=True)]
+        trained = steps.train(client, plan, inputs, return_state=True)
         plan = steps.plan(plan)
         if not plan.study.models:
-            states[0].result()
+            trained.result()  # raises why there is none
         steps.begin(plan)
         tested = steps.smoke_test(client, plan, inputs, return_state=True)
-        require(tested, states)
-        states += steps.compute(client, plan, inputs).values()
-    raise_failures(states)
+        require(tested, [trained])
+        computed = steps.compute(client, plan, inputs)
+    raise_failures([trained, *computed.values()])
     steps.analyse(plan, inputs)
     steps.check(plan)
     steps.report(plan)

@@ -9,7 +9,7 @@ from decaf.errors import DecafError, OrchestrationLost
 from decaf.plan.units import Unit
 from tasks.cluster.drive import drive
 from tasks.order import order_of
-from tasks.plan import AuditPlan
+from tasks.plan import SCORED, AuditPlan
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.units.orders import Done, run_order, smoke_test_model
 
@@ -17,12 +17,8 @@ from tasks.units.orders import Done, run_order, smoke_test_model
 def smoke_test_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
     """Load every model that has to be scored on a worker, before anything is.
 
-    Raises
-    ------
-    BadInput
-        Naming all models that cannot be loaded or whose outputs do not fit the score.
-    ScoringFailed
-        When an endpoint gives no answer.
+    Raises BadInput, naming all models that cannot be loaded or whose outputs do not fit the score,
+    and ScoringFailed when an endpoint gives no answer.
     """
     first = _first_scored(plan)
     if first:
@@ -64,8 +60,7 @@ def compute(
     def report(done: Done) -> None:
         progress.advance(done.label, done.forward_rows, done.unit_count)
 
-    pending = {unit.key for group in groups for unit in group}
-    for wave in _waves(groups, pending):
+    for wave in _waves(groups):
         orders = [order_of(plan, group, inputs, images) for group in wave]
         drive(client, run_order, orders, [order.label for order in orders], report, rank)
 
@@ -73,14 +68,8 @@ def compute(
 def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
     """Train what is missing, and choose epochs; one training per worker at a time.
 
-    A training that fails stops no other.
-
-    Raises
-    ------
-    BadInput
-        When trainings failed because of what was given: all models that failed, and why.
-    ScoringFailed
-        When they failed for another reason.
+    A training that fails stops no other. Raises BadInput when trainings failed because of what was
+    given, and ScoringFailed when they failed for another reason: it says which models, and why.
     """
     if not (groups := plan.trainings):
         return
@@ -98,12 +87,8 @@ def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
 def fit(plan: AuditPlan, inputs: Path) -> None:
     """Fit the paths that need it over all clean inputs, and draw their random starts.
 
-    Raises
-    ------
-    DataError
-        When the inputs are not what a path can be fitted to.
-    WriteFailed
-        When the workspace takes no more data.
+    Raises DataError when the inputs are not what a path can be fitted to, and WriteFailed when the
+    workspace takes no more data.
     """
     _compute_locally(plan, "fit", inputs)
 
@@ -121,17 +106,17 @@ def _compute_locally(plan: AuditPlan, kind: str, inputs: Path) -> None:
 
 def _first_scored(plan: AuditPlan) -> dict[str, Unit]:
     """A unit with a forward pass of every model that has any, by the model."""
-    scored = [unit for unit in plan.pending if unit.kind in ("predict", "score")]
+    scored = [unit for unit in plan.pending if unit.kind in SCORED]
     return {unit.model_id: unit for unit in reversed(scored)}
 
 
-def _waves(groups: Sequence[tuple[Unit, ...]], pending: set[str]) -> list[list[tuple[Unit, ...]]]:
-    """Groups that need no pending result of another group, then the others."""
-
-    def waits(group: tuple[Unit, ...]) -> bool:
+def _waves(groups: Sequence[tuple[Unit, ...]]) -> list[list[tuple[Unit, ...]]]:
+    """Groups that need no result of another group, then the others."""
+    pending = {unit.key for group in groups for unit in group}
+    first, later = [], []
+    for group in groups:
         own = {unit.key for unit in group}
-        return any(need.key in pending - own for unit in group for need in unit.needs)
-
-    waves = [[group for group in groups if not waits(group)]]
-    later = [group for group in groups if waits(group)]
-    return [*waves, later] if later else waves
+        needed = {need.key for unit in group for need in unit.needs}
+        waits = not pending.isdisjoint(needed - own)
+        (later if waits else first).append(group)
+    return [first, later] if later else [first]

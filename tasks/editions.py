@@ -53,10 +53,7 @@ FIRST = Editions({}, ())
 def read_editions(root: Root, study: str) -> Editions:
     """Editions that the forcings of a study gave; reads receipts.
 
-    Raises
-    ------
-    WarehouseError
-        When a receipt is damaged.
+    Raises WarehouseError when a receipt is damaged.
     """
     forcings = list(receipts.read_kind(root, FORCINGS, study))
     if not forcings:
@@ -82,21 +79,8 @@ def forced(
 
     Units that are not committed are computed anyway, and those that were forced already since a run
     was finished are not forced again: a command that was stopped does the rest when it is given
-    again.
-
-    Parameters
-    ----------
-    units
-        Units of the study, in their editions.
-    committed
-        Keys of those that are committed.
-    patterns
-        ``KIND[:NAME][@MODEL]`` each, with ``*`` and ``?`` in any of the three.
-
-    Raises
-    ------
-    BadInput
-        When a pattern is of no unit of the study.
+    again. The units come in their editions. A pattern is ``KIND[:NAME][@MODEL]``, with ``*`` and
+    ``?`` in any of the three. Raises BadInput when a pattern is of no unit of the study.
     """
     keys = []
     for pattern in patterns:

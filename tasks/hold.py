@@ -14,12 +14,8 @@ from warehouse.upkeep.compaction import repair_compactions
 def hold_warehouse(study: Study) -> Iterator[Root]:
     """Lock the study in its warehouse and clear what writers that were killed have left there.
 
-    Raises
-    ------
-    WarehouseError
-        When the warehouse cannot be written.
-    AlreadyRunning
-        When another process holds the study.
+    Raises WarehouseError when the warehouse cannot be written, and AlreadyRunning when another
+    process holds the study.
     """
     root = open_root(study.warehouse)
     with study_lock(root, study.study):

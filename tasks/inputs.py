@@ -10,10 +10,7 @@ from tasks.progress import announce
 def store_pairs(plan: AuditPlan) -> Path:
     """Check that the pairs can be paired and store their clean inputs once; returns the file.
 
-    Raises
-    ------
-    DataError
-        Naming the inputs that cannot be used.
+    Raises DataError, naming the inputs that cannot be used.
     """
     study, pairs = plan.given, plan.pairs
     if not input_file(study.workspace, pairs.input_set).exists():
@@ -25,10 +22,7 @@ def store_pairs(plan: AuditPlan) -> Path:
 def store_foregrounds(plan: AuditPlan) -> Path | None:
     """Decode the images that labels need, once; returns their file, None when none are needed.
 
-    Raises
-    ------
-    DataError
-        Naming the images that cannot be used.
+    Raises DataError, naming the images that cannot be used.
     """
     if plan.foregrounds is None:
         return None

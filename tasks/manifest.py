@@ -141,20 +141,19 @@ def _model_rows(plan: AuditPlan) -> pa.Table:
     weights = {
         unit.model_id: unit.parts["weights"] for unit in plan.units if "weights" in unit.parts
     }
-    rows = []
-    for position, card in enumerate(plan.study.models):
-        rows.append(
-            {
-                "run_id": plan.run_id,
-                "model_id": card.id,
-                "position": position,
-                "family": card.family,
-                "architecture": card.origin,
-                "weights_sha256": weights[card.id],
-                "card": card.model_dump_json(),
-                "training": card.training_record(),
-            }
-        )
+    rows = [
+        {
+            "run_id": plan.run_id,
+            "model_id": card.id,
+            "position": position,
+            "family": card.family,
+            "architecture": card.origin,
+            "weights_sha256": weights[card.id],
+            "card": card.model_dump_json(),
+            "training": card.training_record(),
+        }
+        for position, card in enumerate(plan.study.models)
+    ]
     return _table(MODELS, rows)
 
 

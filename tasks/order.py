@@ -14,7 +14,7 @@ from tasks.cluster.worker import ModelOrder
 from tasks.plan import SCORED, AuditPlan
 from tasks.units.bench import Order
 from tasks.units.kinds import KINDS
-from tasks.units.orders import commit_key, model_order
+from tasks.units.orders import commit_key
 
 LIBRARIES = (
     "lime",
@@ -35,21 +35,16 @@ LIBRARIES = (
 def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Path | None) -> Order:
     """What a worker needs to know to compute units together.
 
-    Parameters
-    ----------
-    inputs
-        File of the clean inputs.
-    images
-        File of the images that labels need.
+    ``inputs`` is the file of the clean inputs, ``images`` that of the images that labels need.
     """
     study, first, kind = plan.study, units[0], KINDS[units[0].kind]
     block = None if first.block is None else plan.pairs.block(plan.blocks[first.block])
     needed = [need for unit in units for need in unit.needs]
-    known = stored_beside(plan, first)
+    known = _stored_beside(plan, first)
     read = (*needed, *known)
     own_model = None if first.model_id is None else _model_order(study, (*units, *needed))
     if kind.prepares:
-        study = plan.given
+        study = plan.given  # with the models that are still to be trained
     elif not kind.is_local:
         study = study.model_copy(update={"paths": plan.fitted_paths, "models": ()})
     return Order(
@@ -70,7 +65,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     )
 
 
-def stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
+def _stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
     """Stored scores of the same model and block, for a unit that goes through the model too."""
     if unit.kind not in SCORED:
         return ()
@@ -82,10 +77,10 @@ def stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
 
 
 def _model_order(study: Study, units: Iterable[Unit]) -> ModelOrder:
-    """The model of units, which must be that of their parts."""
+    """What a worker needs to know of the model of units, which must be that of their parts."""
     scored = next(unit for unit in units if "weights" in unit.parts)
     card = next(card for card in study.models if card.id == scored.model_id)
-    return model_order(study, card, scored.parts)
+    return ModelOrder(card, scored.parts["weights"], scored.parts["preprocessing"], study.device)
 
 
 @cache

@@ -140,11 +140,7 @@ def missing_inputs(scope: Scope, waiting: Sequence[TrainableCard]) -> list[str]:
     """Look for all that a run needs beside its pairs; remarks on what it will not use.
 
     A model that waits for its training needs what its recipe needs, any other one its weights.
-
-    Raises
-    ------
-    BadInput
-        With everything that is not there or cannot be used.
+    Raises BadInput with everything that is not there or cannot be used.
     """
 
     def foregrounds_are_there() -> tuple[str, ...]:
@@ -168,17 +164,8 @@ def plan_units(
 ) -> tuple[Unit, ...]:
     """Units of a study, whether or not they have been computed; needs no torch.
 
-    Parameters
-    ----------
-    planned
-        Units of the kinds before these; they come first in the result.
-    editions
-        Of the units that were forced.
-
-    Raises
-    ------
-    BadInput
-        When the study, its data or a model's files cannot be used.
+    Those ``planned`` are of the kinds before these, and come first in the result. Raises BadInput
+    when the study, its data or a model's files cannot be used.
     """
     units = list(planned)
     for kind in kinds:
@@ -237,16 +224,9 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
 def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
     """Compare the study's units with the receipts; reads no input, writes nothing, needs no torch.
 
-    Parameters
-    ----------
-    force
-        Names of units that are computed again, with patterns (:func:`tasks.editions.forced`).
-
-    Raises
-    ------
-    BadInput
-        When weight files (all of them are named) or the warehouse cannot be used, or a name is of
-        no unit.
+    Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
+    again. Raises BadInput when weight files (all of them are named) or the warehouse cannot be
+    used, or a pattern is of no unit.
     """
     root = storage.resolved(study.warehouse)
     if storage.open(root).exists(layout.FORMAT):
@@ -286,12 +266,8 @@ def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, 
     """Commits by the keys of the units that they hold.
 
     A commit of exactly the units that belong together is known by its name, so that a finished
-    audit of many commits is recognised from their names alone; the others are read.
-
-    Raises
-    ------
-    WarehouseError
-        When a receipt is damaged.
+    audit of many commits is recognised from their names alone; the others are read. Raises
+    WarehouseError when a receipt is damaged.
     """
     names = receipts.keys(root, UNITS, study) if units else ()
     committed: dict[str, str] = {}
@@ -317,10 +293,7 @@ class RowCount(NamedTuple):
 def count_rows(study: Study, pairs: PairSet) -> RowCount:
     """Count the states of every block exactly; reads inputs that no run has stored yet.
 
-    Raises
-    ------
-    DataError
-        When an input cannot be read.
+    Raises DataError when an input cannot be read.
     """
     paths = fitted_paths(study, pairs.input_set.digest)
     path = input_file(study.workspace, pairs.input_set)

@@ -49,21 +49,18 @@ class _Lines:
 
     def advance(self, label: str, rows: int, count: int = 1) -> None:
         with self._lock:
-            self._advance(label, rows, count)
-
-    def _advance(self, label: str, rows: int, count: int) -> None:
-        self._done, self._rows = self._done + count, self._rows + rows
-        now = time.monotonic()
-        if now - self._printed < SECONDS_BETWEEN_LINES and self._done < self._total:
-            return
-        self._printed = now
-        elapsed = now - self._started
-        left = elapsed / self._done * (self._total - self._done)
-        rate = f"{self._rows / elapsed:,.0f} rows/s, " if self._rows else ""
-        self._console.print(
-            f"{label}: {self._done} of {self._total} {self._unit}, {rate}{clock(left)} left",
-            highlight=False,
-        )
+            self._done, self._rows = self._done + count, self._rows + rows
+            now = time.monotonic()
+            if now - self._printed < SECONDS_BETWEEN_LINES and self._done < self._total:
+                return
+            self._printed = now
+            elapsed = now - self._started
+            left = elapsed / self._done * (self._total - self._done)
+            rate = f"{self._rows / elapsed:,.0f} rows/s, " if self._rows else ""
+            self._console.print(
+                f"{label}: {self._done} of {self._total} {self._unit}, {rate}{clock(left)} left",
+                highlight=False,
+            )
 
 
 @contextmanager

@@ -86,12 +86,8 @@ def reasons_of(
 def history(root: Root, study: str, slots: Set[Slot]) -> dict[Slot, Before]:
     """What slots held in the newest run that planned them; those of no run are left out.
 
-    Reads manifests, the newest first and no more than it takes; writes nothing.
-
-    Raises
-    ------
-    WarehouseError
-        When a manifest is missing or damaged.
+    Reads manifests, the newest first and no more than it takes; writes nothing. Raises
+    WarehouseError when a manifest is missing or damaged.
     """
     before: dict[Slot, Before] = {}
     runs = list(receipts.read_kind(root, "runs", study)) if slots else []

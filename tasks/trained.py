@@ -27,17 +27,8 @@ class Trained(NamedTuple):
 def trained(study: Study, root: Root, units: Sequence[Unit], made: Mapping[str, str]) -> Trained:
     """Give every model the file that its training made.
 
-    Parameters
-    ----------
-    units
-        Trainings and choices of the study.
-    made
-        Commits by the keys of those that are done.
-
-    Raises
-    ------
-    WarehouseError
-        When a choice cannot be read.
+    Among the units are the trainings and choices of the study; ``made`` has commits by the keys of
+    those that are done. Raises WarehouseError when a choice cannot be read.
     """
     trainings = of_kind(units, "train")
     choice_of = {unit.name: unit for unit in of_kind(units, "choose")}
@@ -52,15 +43,11 @@ def trained(study: Study, root: Root, units: Sequence[Unit], made: Mapping[str, 
         if training.key not in made or (choice and choice.key not in made):
             waiting.append(card)
             continue
-        cards = [card] if choice is None else _at_chosen_epochs(card, choice, study, root, made)
+        cards = [card]
+        if choice is not None:
+            chosen = read_unit(root, study.study, made[choice.key], choice.key, "chosen_epochs")
+            cards = [card.at_epoch(epoch) for epoch in chosen["epoch"].to_pylist()]
         file = checkpoint(training, study, card)
         models += [own.trained(file) for own in cards]
         trained_by |= dict.fromkeys((own.id for own in cards), training)
     return Trained(tuple(models), tuple(waiting), trained_by)
-
-
-def _at_chosen_epochs(
-    card: TrainableCard, choice: Unit, study: Study, root: Root, made: Mapping[str, str]
-) -> list[TrainableCard]:
-    rows = read_unit(root, study.study, made[choice.key], choice.key, "chosen_epochs")
-    return [card.at_epoch(epoch) for epoch in rows["epoch"].to_pylist()]

@@ -9,10 +9,7 @@ from warehouse.storage import Root
 def verify(root: Root, study: str | None = None) -> list[CheckResult]:
     """Run every check on one study, or on all; reads the warehouse, writes nothing.
 
-    Raises
-    ------
-    ChecksFailed
-        Naming each check that found offending rows, with the first of them.
+    Raises ChecksFailed, naming each check that found offending rows, with the first of them.
     """
     with connect(root) as connection:
         results = run_checks(connection, study)

@@ -59,20 +59,15 @@ class ModelCard(Settings, ABC):
     def weights_digest(self) -> str:
         """Digest of what is scored, from files alone.
 
-        Raises
-        ------
-        ModelError
-            When a file is missing, of another kind, or not the one that the card expects.
+        Raises ModelError when a file is missing, of another kind, or not the one that the card
+        expects.
         """
 
     @abstractmethod
     def load(self, device: str) -> Model:
         """Make the model ready for inputs.
 
-        Raises
-        ------
-        BadInput
-            When the files do not make the model that the card describes.
+        Raises BadInput when the files do not make the model that the card describes.
         """
 
     def checks(self) -> tuple[Check, ...]:

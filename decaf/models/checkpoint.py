@@ -92,27 +92,14 @@ def load_into(
 ) -> list[str]:
     """Load a state dict strictly: every tensor is there, and none is left over.
 
-    Parameters
-    ----------
-    entry
-        Entry of a torch file that holds the state dict.
-    prefix
-        Only tensors whose names start with it are meant; it is taken off.
-    adapt
-        Makes the network's tensors of what the file holds.
-    may_keep_head
-        An output layer of another size keeps its initial values. It is what differs in its first
-        dimension alone, the number of outputs.
+    The entry is that of a torch file which holds the state dict. Only tensors whose names start
+    with the prefix are meant; it is taken off. ``adapt`` makes the network's tensors of what the
+    file holds. With ``may_keep_head`` an output layer of another size keeps its initial values: it
+    is what differs in its first dimension alone, the number of outputs.
 
-    Returns
-    -------
-    Names of the tensors that keep their initial values, sorted.
-
-    Raises
-    ------
-    ModelError
-        Naming the tensors that are missing, left over, or of another shape, or when tensors of
-        several sizes would keep their values.
+    Returns the names of the tensors that keep their initial values, sorted. Raises ModelError,
+    naming the tensors that are missing, left over, or of another shape, and when tensors of several
+    sizes would keep their values.
     """
     loaded = _tensors_for(network, path, entry, prefix, adapt)
     kept = _other_head(network, loaded, path) if may_keep_head else {}

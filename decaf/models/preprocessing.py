@@ -13,18 +13,10 @@ MemoryFormat = Literal["contiguous", "channels_last"]
 class Preprocessing:
     """Prepares raw inputs, in training as in an audit; gradients pass through it.
 
-    Parameters
-    ----------
-    input_size
-        Side of the images that the network takes, px. Images of another side are resized here, so
-        that every model of a study sees the same revealed state; None leaves them as they are.
-    mean, std
-        Subtracted from inputs in [0, 1], and what they are divided by then: one number for each
-        channel or feature, or one for all.
-    name
-        What errors call the model.
-    device
-        Where the inputs are.
+    ``input_size`` is the side of the images that the network takes, px. Images of another side are
+    resized here, so that every model of a study sees the same revealed state; None leaves them as
+    they are. ``mean`` is subtracted from inputs in [0, 1], which are divided by ``std`` then: one
+    number for each channel or feature, or one for all. Errors call the model by its name.
     """
 
     def __init__(

@@ -2,15 +2,15 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field, PrivateAttr
 
 from decaf.errors import ModelError
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import Settings
+from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.training.files import read_outcome
@@ -27,9 +27,14 @@ class TrainableCard(ModelCard, ABC):
     _file: Path | None = PrivateAttr(None)
 
     @property
-    @abstractmethod
     def training_parts(self) -> dict[str, str]:
-        """What determines the files that the training makes, by name."""
+        """What determines the files that the training makes, by name.
+
+        It is every key of the recipe, as JSON, and the code of a recipe that is a stranger's.
+        """
+        keys = self.training.model_dump(mode="json")
+        parts = {name: json.dumps(value, sort_keys=True) for name, value in keys.items()}
+        return parts | code_of(self.training)
 
     @property
     @abstractmethod
@@ -67,10 +72,7 @@ class TrainableCard(ModelCard, ABC):
     def trained_file(self) -> Path:
         """What the training made of this model.
 
-        Raises
-        ------
-        ModelError
-            When the card is untrained.
+        Raises ModelError when the card is untrained.
         """
         if self._file is None:
             raise ModelError(f"model {self.id} is not trained yet; decaf run trains it")
@@ -89,9 +91,3 @@ class TrainableCard(ModelCard, ABC):
         outcome = read_outcome(self.trained_file)
         recipe = self.training.model_dump(mode="json")
         return json.dumps({"recipe": recipe, "outcome": outcome})
-
-
-def recipe_parts(recipe: Settings) -> dict[str, str]:
-    """What of a recipe determines what it makes: every key, as JSON."""
-    fields: Mapping[str, Any] = recipe.model_dump(mode="json")
-    return {name: json.dumps(value, sort_keys=True) for name, value in fields.items()}

@@ -61,10 +61,7 @@ def base_of(member: type) -> type | None:
 def load_anywhere(entry: EntryPoint, place: str | None = None) -> type:
     """Load what an entry point names as a member of a place, or of whichever it derives from.
 
-    Raises
-    ------
-    ConfigError
-        When it cannot be a member.
+    Raises ConfigError when it cannot be a member.
     """
     bases = [base for base in BASES if place in (None, base.place.name)]
     if not bases:

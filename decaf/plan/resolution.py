@@ -47,10 +47,7 @@ class Resolved:
 def listed(registry: Registry) -> list[Entry]:
     """What the registry lists, each entry once.
 
-    Raises
-    ------
-    RegistryError
-        When it cannot be reached, lists nothing, or has two entries with one name.
+    Raises RegistryError when it cannot be reached, lists nothing, or has two entries with one name.
     """
     entries = registry.entries()
     if not entries:

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, field_validator, model_validator
-from pydantic_core import PydanticCustomError
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.class_maps import official_file
@@ -19,7 +18,7 @@ from decaf.evaluation.baselines import base as baselines_base
 from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.callables import import_from
 from decaf.foundation.plugins import members, name_of, one_of
-from decaf.foundation.settings import FolderBesideFile, Settings
+from decaf.foundation.settings import FolderBesideFile, Settings, fault
 from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import load
 from decaf.models.card import ModelCard
@@ -143,9 +142,7 @@ class Study(Settings):
         """Name the key that took the place of an older one."""
         for key, now in RENAMED.items():
             if isinstance(given, dict) and key in given:
-                raise PydanticCustomError(
-                    "renamed", "'{key}' is now {now}", {"key": key, "now": now}
-                )
+                raise fault(f"'{key}' is now {now}", key)
         return given
 
     @model_validator(mode="before")
@@ -173,7 +170,7 @@ class Study(Settings):
         ids = [card.id for card in models]
         twice = sorted({name for name in ids if ids.count(name) > 1})
         if twice:
-            raise PydanticCustomError("twice", "model ids occur twice: {ids}", {"ids": str(twice)})
+            raise fault(f"model ids occur twice: {twice}")
         return models
 
     @field_validator("gates", mode="before")
@@ -181,22 +178,17 @@ class Study(Settings):
     def _gates_on_columns(cls, gates: Any) -> Any:
         for name in gates if isinstance(gates, dict) else ():
             if name not in METRICS:
-                raise PydanticCustomError(
-                    "unknown_column",
-                    "there is no column '{key}' to have a gate{hint}",
-                    {"key": str(name), "hint": suggestion(str(name), METRICS)},
-                )
+                hint = suggestion(str(name), METRICS)
+                raise fault(f"there is no column '{name}' to have a gate{hint}", str(name))
         return gates
 
     @model_validator(mode="after")
     def _has_models(self) -> "Study":
         if not self.models and self.registry is None:
-            raise PydanticCustomError(
-                "no_models", "give 'models' (a list), 'registry' (where they are), or both"
-            )
+            raise fault("give 'models' (a list), 'registry' (where they are), or both")
         for key in ("gates", "alerts"):
             if key in self.model_fields_set and self.registry is None:
-                raise PydanticCustomError("no_registry", "'{key}' need a 'registry'", {"key": key})
+                raise fault(f"'{key}' need a 'registry'", key)
         return self
 
     @model_validator(mode="after")
@@ -206,11 +198,9 @@ class Study(Settings):
         for card in self.models:
             fitted = getattr(getattr(card, "training", None), "table", audited)
             if audited is not None and fitted != audited:
-                raise PydanticCustomError(
-                    "held_out",
-                    "model {name} is trained on another 'table:' than 'data:' audits, so rows of "
-                    "its training may be audited; give both the same",
-                    {"name": card.id},
+                raise fault(
+                    f"model {card.id} is trained on another 'table:' than 'data:' audits, so rows "
+                    "of its training may be audited; give both the same"
                 )
         return self
 
@@ -220,20 +210,16 @@ class Study(Settings):
         baselines = self.baselines if self.registry is None else {}
         for name, baseline in baselines.items():
             if not any(baseline.applies_to(card) for card in self.models):
-                raise PydanticCustomError(
-                    "no_model",
-                    "baseline {name} explains none of the models; correct its 'models:' and "
-                    "'families:'",
-                    {"name": name},
+                raise fault(
+                    f"baseline {name} explains none of the models; correct its 'models:' and "
+                    "'families:'"
                 )
             for card in filter(baseline.applies_to, self.models):
                 if (method := getattr(card, "method", PROBABILITIES)) != PROBABILITIES:
-                    raise PydanticCustomError(
-                        "no_probabilities",
-                        "baseline {name} needs probabilities, and model {model} has 'method: "
-                        "{method}'; use 'method: predict_proba' there, or leave the model out of "
-                        "the baseline with 'models:' or 'families:'",
-                        {"name": name, "model": card.id, "method": method},
+                    raise fault(
+                        f"baseline {name} needs probabilities, and model {card.id} has 'method: "
+                        f"{method}'; use 'method: predict_proba' there, or leave the model out of "
+                        "the baseline with 'models:' or 'families:'"
                     )
         return self
 
@@ -243,7 +229,7 @@ class Study(Settings):
         try:
             stage_grid(stages)
         except ResponseError as error:
-            raise PydanticCustomError("grid", "{reason}", {"reason": str(error)}) from error
+            raise fault(str(error)) from error
         return stages
 
     @property
@@ -256,15 +242,8 @@ class Study(Settings):
         """Sections that are members of open places: classes of decaf or of strangers."""
         recipes = [getattr(card, "training", None) for card in self.models]
         sections = [
-            *(
-                self.data,
-                self.registry,
-                self.score,
-                self.labels,
-                *self.paths.values(),
-                *self.models,
-                *recipes,
-            ),
+            *(self.data, self.registry, self.score, self.labels),
+            *(*self.paths.values(), *self.models, *recipes),
             *(*self.attributions.values(), *self.baselines.values()),
         ]
         return [section for section in sections if section is not None]
@@ -272,20 +251,14 @@ class Study(Settings):
     def pair_set(self) -> PairSet:
         """The pairs; a stranger's code is part of how their inputs are made.
 
-        Raises
-        ------
-        BadInput
-            When files are missing or settings do not fit the data.
+        Raises BadInput when files are missing or settings do not fit the data.
         """
         return self._made_by_code(self.data.pair_set())
 
     def foregrounds(self, pairs: PairSet) -> InputSet | None:
         """Further images that the labels need; None when they need none.
 
-        Raises
-        ------
-        DataError
-            When the data set cannot give them.
+        Raises DataError when the data set cannot give them.
         """
         images = self.labels and self.labels.foregrounds(self.data, pairs)
         return images and self._made_by_code(images)
@@ -318,9 +291,6 @@ def _fitted_to_tables() -> set[str]:
 def load_study(path: Path) -> Study:
     """Read a study; its ``python_path`` is made importable.
 
-    Raises
-    ------
-    ConfigError
-        With file, line and key of everything that is wrong.
+    Raises ConfigError with file, line and key of everything that is wrong.
     """
     return load(path, Study)

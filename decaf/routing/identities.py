@@ -16,10 +16,7 @@ ABSOLUTE, RELATIVE = 2e-12, 2e-10
 def audit_profiles(profiles: Profiles) -> None:
     """Check that ``Abs = E + C + F``, and that no component is negative (paper, appendix C.1).
 
-    Raises
-    ------
-    ChecksFailed
-        Where an identity does not hold, with the first place; NaN never holds.
+    Raises ChecksFailed where an identity does not hold, with the first place; NaN never holds.
     """
     total = profiles.abs_response
     parts = (profiles.evidence, profiles.contradiction, profiles.fragility)

@@ -112,15 +112,9 @@ def gate(sums: Integrals, epsilon: float = DEFAULT_EPSILON) -> Profiles:
     """Profiles of integrated trajectories at a threshold (paper, section 3).
 
     With the gate ``a = 1{|d| >= epsilon}`` and integrals over the stages, ``E = a int (s r)+``,
-    ``C = a int (s r)-`` and ``F = (1 - a) int |r|``; ``Abs = E + C + F``, ``Net = E - C``.
+    ``C = a int (s r)-`` and ``F = (1 - a) int |r|``; ``Abs = E + C + F``, ``Net = E - C``. Raises
+    ResponseError for ``epsilon <= 0``.
 
-    Raises
-    ------
-    ResponseError
-        For ``epsilon <= 0``.
-
-    Examples
-    --------
     >>> from decaf.routing.integrals import integrate
     >>> sums = integrate([[0.0, -0.2, 0.4]], [0, 0.5, 1])
     >>> gate(sums, 0.1).evidence.tolist(), gate(sums, 0.5).fragility.tolist()

@@ -23,23 +23,12 @@ def check_grid(grid: ArrayLike) -> NDArray[np.float64]:
 
 
 def trapezoid_weights(grid: ArrayLike) -> NDArray[np.float64]:
-    """Weights ``w`` of the trapezoid rule on ``grid``; they sum to one (paper, appendix C.1).
+    """(n_stages,) float64 trapezoid weights ``w`` of a grid, of sum 1 (paper, appendix C.1).
 
     A path that is walked at another pace, ``r(h(u))`` at stages ``u``, keeps its profile under the
     measure pushed forward: the weights of ``h(u)`` (paper, appendix B.7). Those of ``u`` measure
-    another profile.
+    another profile. The grid is (n_stages,), strictly increasing from 0 to 1.
 
-    Parameters
-    ----------
-    grid
-        (n_stages,) strictly increasing from 0 to 1.
-
-    Returns
-    -------
-    (n_stages,) float64
-
-    Examples
-    --------
     >>> trapezoid_weights([0, 0.5, 1]).tolist()
     [0.25, 0.5, 0.25]
     """
@@ -54,20 +43,10 @@ def check_measure(measure: ArrayLike) -> NDArray[np.float64]:
     """Return a normalised measure over stages as float64: one weight per stage, no order implied.
 
     Uniform weights, all mass at one stage and the mixture ``(1 - eta, eta)`` of two contexts are
-    such measures.
+    such measures: (n_stages,) non-negative, with sum 1 within 1e-12; one stage is enough. Raises
+    ResponseError for negative weights, another sum, more than one axis, or what is not finite and
+    real.
 
-    Parameters
-    ----------
-    measure
-        (n_stages,) non-negative, with sum 1 within 1e-12; one stage is enough.
-
-    Raises
-    ------
-    ResponseError
-        For negative weights, another sum, more than one axis, or what is not finite and real.
-
-    Examples
-    --------
     >>> check_measure([0.75, 0.25]).tolist()
     [0.75, 0.25]
     """

@@ -27,12 +27,8 @@ class Components(NamedTuple):
 def as_reals(values: ArrayLike, name: str = "response") -> NDArray[Any]:
     """Non-empty array of real numbers, in the precision it came in and not yet known to be finite.
 
-    A torch tensor is detached and brought to the host first.
-
-    Raises
-    ------
-    ResponseError
-        For boolean, complex, textual, ragged or empty input.
+    A torch tensor is detached and brought to the host first. Raises ResponseError for boolean,
+    complex, textual, ragged or empty input.
     """
     if hasattr(values, "detach"):
         values = values.detach().cpu()
@@ -50,10 +46,7 @@ def as_reals(values: ArrayLike, name: str = "response") -> NDArray[Any]:
 def as_scores(values: ArrayLike, name: str = "response") -> NDArray[np.float64]:
     """Promote real, finite, non-empty scores to float64.
 
-    Raises
-    ------
-    ResponseError
-        For boolean, complex, textual, ragged, empty or non-finite input.
+    Raises ResponseError for boolean, complex, textual, ragged, empty or non-finite input.
     """
     array = as_reals(values, name).astype(np.float64, copy=False)
     finite = np.isfinite(array)
@@ -90,22 +83,12 @@ def stages_last(response: NDArray[Any], stage_axis: int) -> NDArray[Any]:
 def one_per_trajectory(
     endpoint: ArrayLike, shape: tuple[int, ...], stage_axis: int = -1
 ) -> NDArray[np.float64]:
-    """Final contrasts of a response of ``shape``, one per trajectory.
+    """Final contrasts of a response, one per trajectory: float64, ``shape`` without the stage axis.
 
-    Parameters
-    ----------
-    endpoint
-        ``d``: a scalar, or an array of the response's shape without its stages, with a stage axis
-        of length one, or with all stages where every stage repeats the same value.
-
-    Returns
-    -------
-    float64, ``shape`` without the stage axis
-
-    Raises
-    ------
-    ResponseError
-        For any other shape, a value that changes between stages, or what is not finite and real.
+    The endpoint ``d`` is a scalar, or an array of the response's shape without its stages, with a
+    stage axis of length one, or with all stages where every stage repeats the same value. Raises
+    ResponseError for any other shape, a value that changes between stages, or what is not finite
+    and real.
     """
     d = as_scores(endpoint, "endpoint")
     axis = stage_axis % len(shape)

@@ -51,8 +51,6 @@ def parameters(texts: list[str]) -> dict[str, object]:
 
     Raises QueryError for what has no name, or the same name twice.
 
-    Example
-    -------
     >>> parameters(["epsilon=0.05", "model=007", 'other="7"', 'paths=["blend"]'])
     {'epsilon': 0.05, 'model': '007', 'other': '7', 'paths': ['blend']}
     """

@@ -18,10 +18,8 @@ from tasks.publish import show_again
 def run(console: Console, config: Path, force: Sequence[str]) -> None:
     """Carry out what is left of a study; a study that is done needs no Prefect.
 
-    Parameters
-    ----------
-    force
-        Names of units that are computed again (:func:`tasks.editions.forced`).
+    Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
+    again.
     """
     study = load_study(config)
     refuse_registry(study, "run")

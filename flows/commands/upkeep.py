@@ -36,8 +36,6 @@ def asked_to_keep(texts: Sequence[str]) -> Keep:
 
     Raises BadInput when a text is neither, or one of them is given twice.
 
-    Example
-    -------
     >>> asked_to_keep(["30", "90d"])
     Keep(run_count=30, age=datetime.timedelta(days=90))
     """

@@ -46,26 +46,14 @@ def drive(
     stop the others, unless the disk refused its result, and would refuse theirs as well: no further
     order is begun then, and none at all by its worker, in whichever call of this client.
 
-    Parameters
-    ----------
-    names
-        One unique name per order: the key of its future, and what an error calls it.
-    rank
-        Of several calls at a time, orders of a lower rank go first, so that a worker meets those of
-        one call together.
+    Each order has one unique name: the key of its future, and what an error calls it. Of several
+    calls at a time, orders of a lower rank go first, so that a worker meets those of one call
+    together.
 
-    Raises
-    ------
-    BadInput
-        When orders failed because of what was given (the first such error).
-    ScoringFailed
-        When they failed for another reason.
-    DiskRefuses
-        When the disk refused a result; what is left has not been begun.
-    WriteFailed
-        When a result could not be written, for a reason that is its own.
-    OrchestrationLost
-        When the scheduler is gone.
+    Raises BadInput when orders failed because of what was given, and ScoringFailed when they failed
+    for another reason. Raises DiskRefuses when the disk refused a result, so that what is left has
+    not been begun, and WriteFailed when a result could not be written for a reason that is its own.
+    Raises OrchestrationLost when the scheduler is gone.
     """
     waiting = zip(orders, names, strict=True)
     window = WINDOW_PER_WORKER * max(len(client.nthreads()), 1)
@@ -109,12 +97,8 @@ def unless_refused(work: Callable[[Order], Result], order: Order, client: str) -
     """What a worker does of an order: nothing, once the disk has refused it a result.
 
     The worker knows at once; until the client has heard of it, and taken back what it had sent, the
-    worker would have begun the next order in vain.
-
-    Raises
-    ------
-    DiskRefuses
-        When the disk refused this result, or an earlier one of the client's on this worker.
+    worker would have begun the next order in vain. Raises DiskRefuses when the disk refused this
+    result, or an earlier one of the client's on this worker.
     """
     if client in _refused:
         raise DiskRefuses(f"not begun, since an earlier result was refused: {_refused[client]}")

@@ -56,10 +56,7 @@ def user_code(study: Study) -> UserCode:
 def give(client: Client, code: UserCode | None) -> None:
     """Let the workers have the user's code, before any of them is given work.
 
-    Raises
-    ------
-    BadInput
-        When a worker cannot import a stranger's class, or has another version of it.
+    Raises BadInput when a worker cannot import a stranger's class, or has another version of it.
     """
     if code is None:
         return

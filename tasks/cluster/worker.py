@@ -9,14 +9,12 @@ import resource
 import socket
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from decaf.errors import BadInput, ModelError
+from decaf.foundation.arrays import Device
 from decaf.models.card import Model, ModelCard
 from decaf.models.precision import exact_float32
-
-if TYPE_CHECKING:
-    import torch
 
 
 @dataclass(frozen=True)
@@ -45,10 +43,7 @@ _held: list[tuple[ModelOrder, Model]] = []
 def loaded_model(order: ModelOrder) -> Loaded:
     """The model of an order; the worker holds one at a time.
 
-    Raises
-    ------
-    ModelError
-        When the model is not the one that was planned any more.
+    Raises ModelError when the model is not the one that was planned any more.
     """
     exact_float32()
     if _held and _held[0][0] == order:
@@ -69,10 +64,7 @@ def loaded_model(order: ModelOrder) -> Loaded:
 def choose_device(wanted: str) -> str:
     """Device of this worker: `auto` is the GPU where there is one.
 
-    Raises
-    ------
-    BadInput
-        When a GPU is asked for and there is none.
+    Raises BadInput when a GPU is asked for and there is none.
     """
     import torch
 
@@ -85,7 +77,7 @@ def choose_device(wanted: str) -> str:
     return "cuda" if has_gpu and wanted != "cpu" else "cpu"
 
 
-def watch_memory(device: "torch.device") -> None:
+def watch_memory(device: Device) -> None:
     """Begin to watch the peak of a GPU's memory."""
     import torch
 
@@ -93,7 +85,7 @@ def watch_memory(device: "torch.device") -> None:
         torch.cuda.reset_peak_memory_stats(device)
 
 
-def peak_memory(device: "torch.device") -> int:
+def peak_memory(device: Device) -> int:
     """Peak allocation on a GPU since it is watched, or the peak RSS of this process; bytes."""
     import torch
 
@@ -102,7 +94,7 @@ def peak_memory(device: "torch.device") -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def device_name(device: "torch.device") -> str:
+def device_name(device: Device) -> str:
     """Name of the GPU, or the processor and the threads that torch uses of it."""
     import torch
 

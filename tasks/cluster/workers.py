@@ -32,16 +32,9 @@ WORKER_MEMORY = {
 def connect(settings: Cluster, code: UserCode | None = None) -> Iterator[Client]:
     """Start or reach the cluster, wait for a worker, and close what was started.
 
-    Parameters
-    ----------
-    code
-        The user's own code, which every worker is to have before it is given work.
-
-    Raises
-    ------
-    BadInput
-        When the scheduler cannot be reached, has no worker, or the GPUs or the extra are missing,
-        or a worker has not the code of a stranger that was planned with.
+    Every worker has the user's own code before it is given work. Raises BadInput when the scheduler
+    cannot be reached, has no worker, or the GPUs or the extra are missing, or a worker has not the
+    code of a stranger that was planned with.
     """
     # Prefect turns every logger of the process to INFO: a hundred lines for a start and a stop.
     logging.getLogger("distributed").setLevel(logging.ERROR)

@@ -21,6 +21,7 @@ from tasks.publish import finish, publish
 from tasks.verify import verify
 
 store = step(store_pairs, name="store")
+store_labelled = step(store_foregrounds, name="store_labelled")
 fit = step(computing.fit, name="fit")
 train = step(computing.train, name="train")
 begin = step(commit_run, name="begin")
@@ -32,12 +33,6 @@ analyse = step(computing.analyse, name="analyse")
 def plan(plan: AuditPlan) -> AuditPlan:
     """Plan again, with what trainings have made by now; the same plan where there were none."""
     return plan_audit(plan.given, plan.pairs) if plan.trainings else plan
-
-
-@step
-def store_labelled(plan: AuditPlan) -> Path | None:
-    """Read further images that labels need, where there are any; write their file."""
-    return store_foregrounds(plan)
 
 
 @partial(step, task_run_name="compute-{model_id}")

@@ -1,9 +1,7 @@
 """The steps of a re-audit, beside those of an audit."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
-from distributed import Client
 from prefect.states import State
 
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
@@ -20,23 +18,16 @@ from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
 
 discover = step(planning.discover, name="discover")
+smoke_test = step(compute.unusable_models, name="smoke_test")
 judge = step(judging.judge_newest, name="judge")
 notify = step(notifying.notify, name="notify")
-
-
-@step
-def smoke_test(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, str]:
-    """Load each model that has work; why models cannot be loaded or scored, by the model."""
-    return compute.unusable_models(client, plan, inputs)
 
 
 def problems_of(states: Mapping[str, State]) -> dict[str, str]:
     """Why models could not be computed, by the model.
 
-    Raises
-    ------
-    DiskRefuses, OrchestrationLost
-        When nothing can be written, or the scheduler is gone: no model is to blame for that.
+    Raises DiskRefuses when nothing can be written, and OrchestrationLost when the scheduler is
+    gone: no model is to blame for that.
     """
     failed = {model_id: state for model_id, state in states.items() if not state.is_completed()}
     errors = {model_id: s.result(raise_on_failure=False) for model_id, s in failed.items()}
@@ -51,12 +42,8 @@ def leave_out(
 ) -> tuple[RegistryDiff, AuditPlan | None]:
     """The registry without the models that have a problem, and the plan of what is left; says so.
 
-    The plan is None where nothing is left, and as it was where there is no problem.
-
-    Raises
-    ------
-    ScoringFailed
-        When such a model is not of the registry but of the configuration.
+    The plan is None where nothing is left, and as it was where there is no problem. Raises
+    ScoringFailed when such a model is not of the registry but of the configuration.
     """
     if not problems:
         return diff, plan

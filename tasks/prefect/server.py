@@ -49,10 +49,7 @@ class OwnServer:
     def wait(self) -> None:
         """Return when the server answers, and see to it from now on.
 
-        Raises
-        ------
-        OrchestrationLost
-            When it ends first, or does not answer in time.
+        Raises OrchestrationLost when it ends first, or does not answer in time.
         """
         seconds = int(os.environ["PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"])
         stop = time.monotonic() + seconds

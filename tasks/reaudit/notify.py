@@ -21,12 +21,8 @@ def notify(root: Root, study: Study) -> dict[str, Any]:
     """Deliver the alerts of the newest re-audit on every channel; none where that is done.
 
     A channel that fails keeps none of the others from being used; the next call uses all of them
-    again, so a receiver may be told twice and is never told not at all.
-
-    Raises
-    ------
-    AlertFailed
-        Naming the channels that failed.
+    again, so a receiver may be told twice and is never told not at all. Raises AlertFailed, naming
+    the channels that failed.
     """
     content = summary(root, study.study)
     if receipts.exists(root, ALERTS, study.study, content["reaudit_id"]):

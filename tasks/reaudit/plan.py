@@ -138,10 +138,7 @@ def is_unchanged(study: Study, root: Root, entries: list[Entry], pairs: PairSet)
 def discover(study: Study, root: Root, pairs: PairSet) -> RegistryDiff:
     """Ask the registry and bring every new entry here; writes nothing to the warehouse.
 
-    Raises
-    ------
-    RegistryError
-        When the registry cannot be reached, or lists what it should not.
+    Raises RegistryError when the registry cannot be reached, or lists what it should not.
     """
     resolved_at = next_moment(root, REAUDITS, study.study)
     resolved = tuple(resolve(study, listed(study.registry)))

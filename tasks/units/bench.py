@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from decaf.data.input_store import channels_first, open_inputs
 from decaf.data.pairs import PairBlock, PairSet
 from decaf.errors import DataError
+from decaf.foundation.arrays import Tensor
 from decaf.foundation.memory import halved, is_out_of_memory
 from decaf.models.card import Model
 from decaf.plan.study import Study
@@ -35,9 +36,6 @@ from tasks.cluster.worker import (
 )
 from warehouse.commits.stored import read_unit
 from warehouse.storage import Root
-
-if TYPE_CHECKING:
-    import torch
 
 Result = TypeVar("Result")
 
@@ -116,13 +114,10 @@ class Bench:
         """Clean inputs at positions of the input store, channels first."""
         return channels_first(open_inputs(self.order.inputs)[positions])
 
-    def images(self, positions: NDArray[np.int64], file: Path | None = None) -> "torch.Tensor":
+    def images(self, positions: NDArray[np.int64], file: Path | None = None) -> Tensor:
         """(n, channels, height, width) clean images on the model's device.
 
-        Raises
-        ------
-        DataError
-            When the data set has rows of features.
+        Raises DataError when the data set has rows of features.
         """
         stored = open_inputs(file or self.order.inputs)[positions]
         if stored.ndim != 4:
@@ -132,7 +127,7 @@ class Bench:
             )
         return on_device(channels_first(stored), self.model.device)
 
-    def score_values(self, images: "torch.Tensor", batch_size: int) -> NDArray[np.float64]:
+    def score_values(self, images: Tensor, batch_size: int) -> NDArray[np.float64]:
         """(n, columns) score values of images that are on the model's device."""
         import torch
 
@@ -147,10 +142,7 @@ class Bench:
     def within_memory(self, compute: Callable[[int], Result]) -> Result:
         """What ``compute(batch_size)`` returns, with the batch halved until it fits the memory.
 
-        Raises
-        ------
-        ScoringFailed
-            When even one row does not fit.
+        Raises ScoringFailed when even one row does not fit.
         """
         batch_size = self.order.study.batch_size
         while True:

@@ -40,10 +40,7 @@ class Choose(Kind):
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Chosen epochs of every model.
 
-        Raises
-        ------
-        ModelError
-            When a rule chooses nothing, or an epoch that was not kept.
+        Raises ModelError when a rule chooses nothing, or an epoch that was not kept.
         """
         cards = {card.id: card for card in bench.order.study.models}
         rows = []

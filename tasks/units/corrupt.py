@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.evaluation.labels.base import Variants
+from decaf.foundation.arrays import Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
 from decaf.plan.units import Unit
@@ -67,14 +68,14 @@ class _Subject:
         scores = (np.array(values) for values in stored["class_scores"].to_pylist())
         return dict(zip(stored["image_id"].to_pylist(), scores, strict=True))
 
-    def images(self, rows: NDArray[np.int64]):  # noqa: ANN201 - torch.Tensor
+    def images(self, rows: NDArray[np.int64]) -> Tensor:
         return self._bench.images(self.block.input_positions[self.block.plus[rows]])
 
-    def foregrounds(self, rows: NDArray[np.int64]):  # noqa: ANN201 - torch.Tensor
+    def foregrounds(self, rows: NDArray[np.int64]) -> Tensor:
         order = self._bench.order
         return self._bench.images(
             order.source_positions[self.block.source[rows]], order.foregrounds
         )
 
-    def values(self, images) -> NDArray[np.float64]:  # noqa: ANN001 - torch.Tensor
+    def values(self, images: Tensor) -> NDArray[np.float64]:
         return self._bench.score_values(images, self._batch_size)

@@ -62,10 +62,7 @@ class Explain(Kind):
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Numbers of every component, or the reason why there are none.
 
-        Raises
-        ------
-        ModelError
-            When the model gives no probabilities of two classes.
+        Raises ModelError when the model gives no probabilities of two classes.
         """
         (unit,) = units
         study, card = bench.order.study, bench.order.model.card

@@ -64,7 +64,7 @@ class Fit(Kind):
                 store_starts(file, path.start, draws, as_taken(stored[:1])[0])
             else:
                 path.fit(_batches(order.inputs), file)
-        made = {(None, file): None for file in files}
+        made = [(file, None, None) for file in files]
         return {"made_files": file_rows(unit.key, order.study.workspace, made)}
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:

@@ -3,17 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import pyarrow as pa
 
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
+from tasks.units.bench import Bench
 from tasks.units.scope import Scope
 from warehouse.tables.columns import Table
-
-if TYPE_CHECKING:
-    from tasks.units.bench import Bench
 
 Results = Mapping[str, pa.Table]
 """Rows by table, each with the column ``unit_key``."""
@@ -39,19 +37,12 @@ class Kind(ABC):
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
         """Units of a study, model by model, whether or not they have been computed.
 
-        Parameters
-        ----------
-        planned
-            Units of the kinds before this one.
-
-        Raises
-        ------
-        BadInput
-            When the study, its data or a model's files cannot be used.
+        ``planned`` are the units of the kinds before this one. Raises BadInput when the study, its
+        data or a model's files cannot be used.
         """
 
     @abstractmethod
-    def run(self, bench: "Bench", units: Sequence[Unit]) -> Results:
+    def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Compute units of one order, on a worker."""
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:

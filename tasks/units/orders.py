@@ -1,16 +1,14 @@
 """Orders: units that are computed together, sent to a worker, and committed at once."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from decaf.foundation.digests import json_sha256, short
-from decaf.models.card import ModelCard
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.scoring.states import on_device
-from tasks.cluster.worker import ModelOrder
 from tasks.units.bench import Bench, Order
 from tasks.units.kinds import KINDS
 from warehouse.commits import receipts
@@ -50,16 +48,6 @@ def missing_files(units: Iterable[Unit], study: Study) -> set[str]:
         for unit in units
         if not all(file.exists() for file in KINDS[unit.kind].files(unit, study))
     }
-
-
-def model_order(study: Study, card: ModelCard, parts: Mapping[str, str]) -> ModelOrder:
-    """What a worker needs to know of a model, which must be that of the parts."""
-    return ModelOrder(
-        card=card,
-        weights=parts["weights"],
-        preprocessing=parts["preprocessing"],
-        device=study.device,
-    )
 
 
 def run_order(order: Order) -> Done:

@@ -1,6 +1,6 @@
 """Rows of the warehouse from the scores of a block: Arrow tables, without a loop over rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,8 @@ def trajectory_rows(
 ) -> tuple[pa.Table, pa.Table]:
     """Trajectories whose scores are all finite, and the quarantine of the others.
 
-    Parameters
-    ----------
-    keys
-        Key of the unit of every path.
-    ids
-        Names of the pairs of every path.
-    branches
-        By path: (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first.
+    All is given by path: the key of its unit, the names of its pairs, its (n_stages,) stages, and
+    the (n_pairs, n_repetitions, n_stages, 2) scores, factual branch first.
     """
     kept, withheld = [], []
     for path, key in keys.items():
@@ -161,14 +155,11 @@ def _matrix(column: pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def file_rows(
-    unit_key: str, workspace: Path, outcomes: Mapping[tuple[int | None, Path], str | None]
+    unit_key: str, workspace: Path, files: Iterable[tuple[Path, int | None, str | None]]
 ) -> pa.Table:
     """Files that a unit made in the workspace.
 
-    Parameters
-    ----------
-    outcomes
-        JSON of what came out, by the epoch that a file is of, if any, and the file.
+    With each come the epoch that it is of and JSON of what came out, where it has such.
     """
     rows = [
         {
@@ -179,6 +170,6 @@ def file_rows(
             "byte_count": file.stat().st_size,
             "outcome": outcome,
         }
-        for (epoch, file), outcome in outcomes.items()
+        for file, epoch, outcome in files
     ]
     return pa.Table.from_pylist(rows, schema=MADE_FILES.schema)

@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.foundation.arrays import Tensor
 from decaf.plan.units import Unit
 from decaf.scoring.block import BlockScores, Known, score_block
 from decaf.scoring.known import known_values, states_to_score
@@ -16,9 +16,6 @@ from decaf.scoring.states import StateBuilder, on_device
 from tasks.units.bench import Bench
 from tasks.units.scope import of_kind
 from tasks.units.state_plans import state_plan
-
-if TYPE_CHECKING:
-    import torch
 
 
 def scanned(bench: Bench) -> BlockScores:
@@ -46,7 +43,7 @@ def _scan(bench: Bench) -> BlockScores:
     builder = StateBuilder(plan, on_device(inputs, model.device), starts)
     planned = time.perf_counter() - planning
 
-    def scorer(states: "torch.Tensor") -> "torch.Tensor":
+    def scorer(states: Tensor) -> Tensor:
         import torch
 
         with torch.inference_mode():

@@ -36,10 +36,7 @@ class Scope:
     def foregrounds(self) -> InputSet | None:
         """Further images that the study's labels need.
 
-        Raises
-        ------
-        DataError
-            When the data set cannot give them.
+        Raises DataError when the data set cannot give them.
         """
         return self.study.foregrounds(self.pairs)
 
@@ -55,10 +52,7 @@ class Scope:
     def of_paths(self) -> dict[str, tuple[Block, ...]]:
         """By path: the pairs of every block that it scores; some blocks may have none.
 
-        Raises
-        ------
-        DataError
-            When a path is for a type of pairs that the data do not have.
+        Raises DataError when a path is for a type of pairs that the data do not have.
         """
         types = dict.fromkeys(pair.pair_type for pair in self.pairs.pairs)
         for name, path in self.study.paths.items():
@@ -89,10 +83,7 @@ class Scope:
     def models(self) -> dict[str, dict[str, str]]:
         """Parts that say which model is scored, by its id.
 
-        Raises
-        ------
-        BadInput
-            When a file of a model cannot be used.
+        Raises BadInput when a file of a model cannot be used.
         """
         return {card.id: self._model_parts(card) for card in self.study.models}
 

@@ -22,12 +22,8 @@ _kept: dict[Hashable, dict[Hashable, StatePlan]] = {}
 def state_plan(order: Order, units: Sequence[Unit], inputs: NDArray[np.generic]) -> StatePlan:
     """The states behind units of an order; planned unless this worker has met them before.
 
-    Parameters
-    ----------
-    units
-        Units that score paths, computed now or stored.
-    inputs
-        (n_inputs, …) clean inputs of the block, channels first.
+    The units score paths, now or before; inputs are the (n_inputs, …) clean inputs of the block,
+    channels first.
     """
     block = order.block.pair_ids, order.block.input_positions.tobytes()
     planned = tuple(tuple(unit.parts[name] for name in PLANNED_FROM) for unit in units)

@@ -47,11 +47,11 @@ class Train(Kind):
         card = _first_card(unit, study)
         last = checkpoint(unit, study, card)
         card.train(last, choose_device(study.device))
-        outcomes = {
-            (epoch, file): json.dumps(read_outcome(file))
+        made = [
+            (file, epoch, json.dumps(read_outcome(file)))
             for epoch, file in _files(card, last).items()
-        }
-        return {"made_files": file_rows(unit.key, study.workspace, outcomes)}
+        ]
+        return {"made_files": file_rows(unit.key, study.workspace, made)}
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:
         """The file that the training ends with, and those of the epochs that it keeps."""
@@ -81,5 +81,6 @@ def _first_card(unit: Unit, study: Study) -> TrainableCard:
 
 
 def _files(card: TrainableCard, last: Path) -> dict[int | None, Path]:
+    """Files of a training by their epochs; None is the end, where ``last`` is made."""
     kept = {epoch: epoch_file(last, epoch) for epoch in card.kept_epochs}
     return {None: last, **kept}

@@ -24,15 +24,8 @@ class EpochRule(Settings, ABC):
 
     @abstractmethod
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
-        """Numbers of the epochs that are audited.
+        """Numbers of the epochs that are audited, among those that the training kept.
 
-        Parameters
-        ----------
-        epochs
-            Those that the training kept, at least one, in their order.
-
-        Raises
-        ------
-        BadInput
-            When the rule cannot choose among them.
+        There is at least one of these; they come in their order. Raises BadInput when the rule
+        cannot choose among them.
         """

@@ -31,10 +31,7 @@ class TurningPoints(EpochRule):
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
         """Up to six epochs, of equal ones the first; those of a spread where nothing turns.
 
-        Raises
-        ------
-        ModelError
-            When the statistic is not a finite number of every epoch.
+        Raises ModelError when the statistic is not a finite number of every epoch.
         """
         values = np.array([self._value(epoch) for epoch in epochs])
         if np.ptp(values) < self.flat_below or len(epochs) == 1:

@@ -7,20 +7,9 @@ def build(classes: int = 2, width: int = 24) -> nn.Module:
     """Build the network, initialised from torch's global generator.
 
     Three convolutions of stride 2 with batch normalisation, the mean over positions, a linear
-    head; 53 thousand parameters by default.
-
-    Parameters
-    ----------
-    classes
-        Number of outputs.
-    width
-        Channels of the first convolution; the next two have twice and four times as many.
-
-    Returns
-    -------
-    torch.nn.Module
-        Maps (n, 3, 32, 32) float32, normalised, to (n, classes) logits. It takes any larger image
-        as well.
+    head; 53 thousand parameters by default. The first convolution has ``width`` channels, the next
+    two twice and four times as many. The network maps (n, 3, 32, 32) float32, normalised, to
+    (n, classes) logits; it takes any larger image as well.
     """
     return nn.Sequential(
         *_halving(3, width),

@@ -11,23 +11,9 @@ def build(classes: int = 2, width: int = 32, depth: int = 2, heads: int = 2) -> 
     """Build the network, initialised from torch's global generator.
 
     Patches of 4 × 4 and a class token, pre-norm blocks without dropout, a linear head on the class
-    token; 21 thousand parameters by default.
-
-    Parameters
-    ----------
-    classes
-        Number of outputs.
-    width
-        Of a token; a multiple of ``heads``. The MLP of a block is twice as wide.
-    depth
-        Number of blocks, at least 1.
-    heads
-        Attention heads per block.
-
-    Returns
-    -------
-    torch.nn.Module
-        Maps (n, 3, 32, 32) float32, normalised, to (n, classes) logits.
+    token; 21 thousand parameters by default. There are ``depth`` blocks, at least 1, of so many
+    attention heads; a token's width is a multiple of their number, and the MLP of a block is twice
+    as wide. The network maps (n, 3, 32, 32) float32, normalised, to (n, classes) logits.
     """
     return SmallVit(classes, width, depth, heads)
 

@@ -15,11 +15,10 @@ from decaf.foundation.digests import json_sha256
 from decaf.foundation.files import refusals_as
 from decaf.foundation.plugins import one_of
 from decaf.foundation.settings import PlacedPath, fault
-from decaf.foundation.strangers import code_of
 from decaf.models.array_model import ArrayModel
 from decaf.models.card import Model, Output
 from decaf.models.recipes.base import EstimatorRecipe
-from decaf.models.trainable import TrainableCard, recipe_parts
+from decaf.models.trainable import TrainableCard
 from decaf.models.training.estimator import SKOPS, fit_estimator
 
 Fitting = one_of(EstimatorRecipe)
@@ -97,11 +96,6 @@ class EstimatorCard(TrainableCard):
 
         name = f"model {self.id}, {self.method} of {path}"
         return ArrayModel(answer, opened.output, name, opened.estimator)
-
-    @property
-    def training_parts(self) -> dict[str, str]:
-        """Those of the recipe."""
-        return recipe_parts(self.training) | code_of(self.training)
 
     @property
     def trained_suffix(self) -> str:

@@ -12,7 +12,6 @@ from decaf.foundation.digests import json_sha256
 from decaf.foundation.plugins import one_of
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import PlacedPath, fault, require_keys
-from decaf.foundation.strangers import code_of
 from decaf.models import architectures
 from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
@@ -20,7 +19,7 @@ from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.precision import Precision, forward_precision
 from decaf.models.preprocessing import MemoryFormat, Preprocessing
 from decaf.models.recipes.base import NetworkRecipe
-from decaf.models.trainable import TrainableCard, recipe_parts
+from decaf.models.trainable import TrainableCard
 from decaf.models.training.files import epoch_file
 
 Training = one_of(NetworkRecipe)
@@ -137,13 +136,12 @@ class NetworkCard(TrainableCard):
 
     @property
     def training_parts(self) -> dict[str, str]:
-        """Architecture, preprocessing, what the training starts from, and its recipe."""
+        """Architecture, preprocessing and what the training starts from, beside its recipe."""
         return {
             "architecture": json.dumps(self._architecture(), sort_keys=True),
             "preprocessing": json_sha256(self.model_dump(mode="json", include=INPUT_FIELDS)),
             "start": self.training.start_digest or "",
-            **recipe_parts(self.training),
-            **code_of(self.training),
+            **super().training_parts,
         }
 
     @property

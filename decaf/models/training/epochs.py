@@ -3,16 +3,14 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from decaf.errors import ModelError
+from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.models.precision import Precision, forward_precision
 from decaf.models.training.photos import Augmentation, Photo, batches
 from decaf.models.training.progress import EpochRecord, Progress
-
-if TYPE_CHECKING:
-    import torch
 
 
 class Schedule(NamedTuple):
@@ -49,21 +47,15 @@ class Measured(NamedTuple):
 class FineTuning:
     """A network on its way, with the optimiser that moves it.
 
-    Parameters
-    ----------
-    network
-        Trained in place, on ``device``.
-    preprocessing
-        From pixels in [0, 1] on the device to what the network takes.
-    classes
-        Outputs that the network has to have.
+    The network is trained in place, on the device, and has to have as many outputs as there are
+    classes. The preprocessing takes pixels in [0, 1] on the device to what the network takes.
     """
 
     def __init__(
         self,
-        network: "torch.nn.Module",
-        preprocessing: Callable[["torch.Tensor"], "torch.Tensor"],
-        device: "torch.device",
+        network: Module,
+        preprocessing: Callable[[Tensor], Tensor],
+        device: Device,
         classes: int,
         schedule: Schedule,
     ) -> None:
@@ -87,17 +79,10 @@ class FineTuning:
     ) -> list[EpochRecord]:
         """Train from the last whole epoch that ``progress`` holds; records of all epochs.
 
-        Every epoch draws from a seed of its own, so that a training that was stopped ends with
-        the weights of one that was not (on a CPU with one thread).
-
-        Raises
-        ------
-        DataError
-            When a photo cannot be decoded.
-        ModelError
-            When a loss is not finite, or the network has not as many outputs as there are classes.
-        WriteFailed
-            When an epoch cannot be kept.
+        Every epoch draws from a seed of its own, so that a training that was stopped ends with the
+        weights of one that was not (on a CPU with one thread). Raises DataError when a photo cannot
+        be decoded, ModelError when a loss is not finite, or the network has not as many outputs as
+        there are classes, and WriteFailed when an epoch cannot be kept.
         """
         import torch
 
@@ -148,9 +133,7 @@ class FineTuning:
             seen.append(counted)
         return _mean(seen)
 
-    def _loss(
-        self, pixels: "torch.Tensor", labels: "torch.Tensor"
-    ) -> tuple["torch.Tensor", float, int, int]:
+    def _loss(self, pixels: Tensor, labels: Tensor) -> tuple[Tensor, float, int, int]:
         """Mean loss, and its sum, the correct labels and the photos as numbers."""
         from torch.nn.functional import cross_entropy
 

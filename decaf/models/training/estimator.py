@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from decaf.errors import WriteFailed
-from decaf.foundation.files import replace_file
+from decaf.foundation.files import refusals_as, replace_file
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.models.training.files import store_outcome
 
@@ -15,24 +15,16 @@ SKOPS = ".skops"
 def fit_estimator(recipe: EstimatorRecipe, target: Path) -> None:
     """Fit by a recipe of :mod:`decaf.models.recipes`, unless its file is there.
 
-    The outcome is written first, so that an estimator that is there has one.
-
-    Raises
-    ------
-    WriteFailed
-        When the disk refuses.
+    The outcome is written first, so that an estimator that is there has one. Raises WriteFailed
+    when the disk refuses.
     """
     if target.exists():
         return
     estimator, outcome = recipe.fit()
-    try:
+    remedy = "free some space, or set 'workspace:' to another folder"
+    with refusals_as(WriteFailed, f"estimator {target} cannot be written", remedy):
         store_outcome(target, outcome._asdict())
         replace_file(target, lambda temporary: _save(estimator, target.suffix, temporary))
-    except OSError as error:
-        raise WriteFailed(
-            f"estimator {target} cannot be written: {error.strerror}; free some space, or set "
-            "'workspace:' to another folder"
-        ) from error
 
 
 def _save(estimator: Any, suffix: str, path: Path) -> None:

@@ -5,21 +5,18 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from decaf.errors import WriteFailed
+from decaf.foundation.arrays import Device, Module
 from decaf.foundation.files import refusals_as
 from decaf.models import architectures
 from decaf.models.checkpoint import save
+from decaf.models.preprocessing import Preprocessing
 from decaf.models.recipes.base import NetworkRecipe, TrainingSite
 from decaf.models.training.files import epoch_file, store_outcome
-
-if TYPE_CHECKING:
-    import torch
-
-    from decaf.models.preprocessing import Preprocessing
 
 LOG = logging.getLogger(__name__)
 
@@ -28,8 +25,8 @@ def train_network(
     architecture: str,
     arguments: dict[str, Any],
     recipe: NetworkRecipe,
-    preprocessing: "Preprocessing",
-    device: "torch.device",
+    preprocessing: Preprocessing,
+    device: Device,
     target: Path,
 ) -> None:
     """Train a network by a recipe, unless its checkpoint ``target`` is there.
@@ -43,13 +40,13 @@ def train_network(
     if target.exists():
         return
 
-    def store(network: "torch.nn.Module", file: Path, outcome: Mapping[str, Any]) -> None:
+    def store(network: Module, file: Path, outcome: Mapping[str, Any]) -> None:
         what = f"checkpoint {file} cannot be written"
         with refusals_as(WriteFailed, what, "free some space, or set 'workspace:' elsewhere"):
             store_outcome(file, outcome)
         save(network, file, {})
 
-    def keep(epoch: int, network: "torch.nn.Module", measured: Mapping[str, Any]) -> None:
+    def keep(epoch: int, network: Module, measured: Mapping[str, Any]) -> None:
         store(network, epoch_file(target, epoch), measured)
 
     scratch = target.with_suffix(".progress")
@@ -86,10 +83,6 @@ def _held(file: Path, name: str) -> Iterator[None]:
 
 
 def _make_folder(folder: Path) -> None:
-    try:
+    what = f"{folder} cannot be made, where a training is kept while it is under way"
+    with refusals_as(WriteFailed, what, "free some space, or set 'workspace:' to another folder"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WriteFailed(
-            f"{folder} cannot be made, where a training is kept while it is under way: "
-            f"{error.strerror}; free some space, or set 'workspace:' to another folder"
-        ) from error

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from PIL import Image as PillowImage
@@ -11,9 +11,7 @@ from PIL import ImageOps
 
 from decaf.data.photo_files import CROP, UNREADABLE, central_crop
 from decaf.errors import DataError
-
-if TYPE_CHECKING:
-    import torch
+from decaf.foundation.arrays import Tensor
 
 
 class Photo(NamedTuple):
@@ -37,20 +35,12 @@ CROP_RATIOS = (3 / 4, 4 / 3)
 
 def batches(
     photos: Sequence[Photo], batch_size: int, augmentation: Augmentation | None = None
-) -> Iterator[tuple["torch.Tensor", "torch.Tensor"]]:
+) -> Iterator[tuple[Tensor, Tensor]]:
     """Batches of pixels and labels; with an augmentation in random order, cropped and flipped.
 
-    Order, crops and flips come from torch's generator in this thread, so that a seed gives them
-    again whatever the number of decoding threads.
-
-    Yields
-    ------
-    (n, 3, 224, 224) float32 pixels in [0, 1] and (n,) int64 labels
-
-    Raises
-    ------
-    DataError
-        When a file is missing, damaged or not an image.
+    Pixels are (n, 3, 224, 224) float32 in [0, 1], labels (n,) int64. Order, crops and flips come
+    from torch's generator in this thread, so that a seed gives them again whatever the number of
+    decoding threads. Raises DataError when a file is missing, damaged or not an image.
     """
     import torch
 

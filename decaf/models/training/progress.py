@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from decaf.errors import ModelError
+from decaf.foundation.arrays import Module, Tensor
 from decaf.models.checkpoint import (
     STUMBLES,
     load_into,
@@ -17,7 +18,7 @@ from decaf.models.checkpoint import (
 )
 
 if TYPE_CHECKING:
-    import torch
+    from torch.optim import Optimizer
 
 RECORDS = "decaf.epochs"
 
@@ -53,26 +54,18 @@ class Progress:
         """Weights after an epoch."""
         return self._folder / f"epoch_{epoch:03d}.safetensors"
 
-    def load(self, network: "torch.nn.Module", epoch: int) -> None:
+    def load(self, network: Module, epoch: int) -> None:
         """Load the weights after an epoch.
 
-        Raises
-        ------
-        ModelError
-            When they are missing, damaged or another network's.
+        Raises ModelError when they are missing, damaged or another network's.
         """
         with self._restartable():
             load_into(network, self.weights_file(epoch))
 
-    def restore(
-        self, network: "torch.nn.Module", optimizer: "torch.optim.Optimizer"
-    ) -> list[EpochRecord]:
+    def restore(self, network: Module, optimizer: "Optimizer") -> list[EpochRecord]:
         """Put network and optimiser where the last whole epoch left them; records of all epochs.
 
-        Raises
-        ------
-        ModelError
-            When a file is missing, damaged or of another training.
+        Raises ModelError when a file is missing, damaged or of another training.
         """
         path = self._optimizer_file
         if not path.exists():
@@ -80,7 +73,7 @@ class Progress:
         with self._restartable():
             records = [EpochRecord(*values) for values in json.loads(read_metadata(path)[RECORDS])]
             load_into(network, self.weights_file(records[-1].epoch))
-            state: dict[int, dict[str, torch.Tensor]] = {}
+            state: dict[int, dict[str, Tensor]] = {}
             for name, tensor in read_tensors(path).items():
                 parameter, _, entry = name.partition(".")
                 state.setdefault(int(parameter), {})[entry] = tensor
@@ -90,16 +83,13 @@ class Progress:
 
     def store(
         self,
-        network: "torch.nn.Module",
-        optimizer: "torch.optim.Optimizer",
+        network: Module,
+        optimizer: "Optimizer",
         records: Sequence[EpochRecord],
     ) -> None:
         """Keep the state after an epoch.
 
-        Raises
-        ------
-        WriteFailed
-            When the disk refuses; the epoch before is then still whole.
+        Raises WriteFailed when the disk refuses; the epoch before is then still whole.
         """
         save(network, self.weights_file(records[-1].epoch), {})
         tensors = {
