@@ -13,6 +13,7 @@ from decaf.data.input_store import channels_first, input_file, open_inputs
 from decaf.data.pairs import InputSet, PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.readiness import carry_out
+from decaf.models.card import ModelCard
 from decaf.models.trainable import TrainableCard
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
@@ -136,7 +137,7 @@ class AuditPlan:
         return together(of_kind(self.pending, kind))
 
 
-def missing_inputs(scope: Scope, waiting: Sequence[TrainableCard]) -> list[str]:
+def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
     """Look for all that a run needs beside its pairs; remarks on what it will not use.
 
     A model that waits for its training needs what its recipe needs, any other one its weights.
@@ -152,7 +153,7 @@ def missing_inputs(scope: Scope, waiting: Sequence[TrainableCard]) -> list[str]:
 
     study = scope.study
     checks = [("score", check) for check in study.score.checks()]
-    checks += [(card.id, check) for card in (*study.models, *waiting) for check in card.checks()]
+    checks += [(card.id, check) for card in cards for check in card.checks()]
     return carry_out([*checks, ("paths", pairs_are_there), ("labels", foregrounds_are_there)])
 
 
@@ -206,7 +207,7 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
     ready = trained(study, root, preparing, made)
     own = study.model_copy(update={"models": ready.models})
     scope = Scope(own, pairs, ready.trained_by)
-    remarks = missing_inputs(scope, ready.waiting)
+    remarks = missing_inputs(scope, ready.cards)
     # What is of all models waits for all of them.
     kinds = [kind for kind in OTHERS if not (kind.is_local and ready.waiting)]
     units = plan_units(scope, kinds, preparing, editions)

@@ -16,12 +16,18 @@ from warehouse.storage import Root
 class Trained(NamedTuple):
     """The models of a study, by whether they can be scored."""
 
-    models: tuple[ModelCard, ...]
-    """Those that can; a model whose rule chose several epochs is several models."""
+    cards: tuple[ModelCard, ...]
+    """All of them; a model whose rule chose several epochs is several models."""
     waiting: tuple[TrainableCard, ...]
     """Those whose training, or the choice of its epochs, is not done."""
     trained_by: Mapping[str, Unit]
-    """Trainings by the id of the model."""
+    """Trainings of the others, by the id of the model."""
+
+    @property
+    def models(self) -> tuple[ModelCard, ...]:
+        """Those that can be scored."""
+        waiting = {card.id for card in self.waiting}
+        return tuple(card for card in self.cards if card.id not in waiting)
 
 
 def trained(study: Study, root: Root, units: Sequence[Unit], made: Mapping[str, str]) -> Trained:
@@ -32,22 +38,23 @@ def trained(study: Study, root: Root, units: Sequence[Unit], made: Mapping[str, 
     """
     trainings = of_kind(units, "train")
     choice_of = {unit.name: unit for unit in of_kind(units, "choose")}
-    models: list[ModelCard] = []
+    cards: list[ModelCard] = []
     waiting: list[TrainableCard] = []
     trained_by: dict[str, Unit] = {}
     for card in study.models:
         if not has_recipe(card):
-            models.append(card)
+            cards.append(card)
             continue
         training, choice = training_of(card, trainings), choice_of.get(card.id)
         if training.key not in made or (choice and choice.key not in made):
+            cards.append(card)
             waiting.append(card)
             continue
-        cards = [card]
+        audited = [card]
         if choice is not None:
             chosen = read_unit(root, study.study, made[choice.key], choice.key, "chosen_epochs")
-            cards = [card.at_epoch(epoch) for epoch in chosen["epoch"].to_pylist()]
+            audited = [card.at_epoch(epoch) for epoch in chosen["epoch"].to_pylist()]
         file = checkpoint(training, study, card)
-        models += [own.trained(file) for own in cards]
-        trained_by |= dict.fromkeys((own.id for own in cards), training)
-    return Trained(tuple(models), tuple(waiting), trained_by)
+        cards += [own.trained(file) for own in audited]
+        trained_by |= dict.fromkeys((own.id for own in audited), training)
+    return Trained(tuple(cards), tuple(waiting), trained_by)
