@@ -9,7 +9,7 @@ from decaf.data.pairs import PairSet
 from decaf.foundation.digests import short
 from tasks.editions import FORCINGS, OUTCOMES, commit_forcing
 from tasks.order import software
-from tasks.plan import AuditPlan
+from tasks.plan import AuditPlan, newest_run
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.tables.declarations import (
@@ -37,7 +37,7 @@ def commit_run(plan: AuditPlan) -> None:
     pairs_key = short(plan.pairs.digest)
     if pairs_key not in receipts.keys(plan.root, "pairs", name):
         commit(plan.root, "pairs", name, pairs_key, _pair_rows(plan.pairs))
-    if plan.is_current:
+    if newest_run(plan.root, name) == plan.run_id:
         return
     started_at = next_moment(plan.root, "runs", name)
     run = {

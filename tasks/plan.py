@@ -258,7 +258,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         reasons=reasons_of(units, committed, before, set_aside, lost),
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks])),
         is_finished=run_id in receipts.keys(root, "outcomes", study.study),
-        is_current=run_id == _newest_run(root, study.study),
+        is_current=run_id == newest_run(root, study.study),
         forced={key: editions.of_unit[key] for key in again},
     )
 
@@ -318,6 +318,7 @@ def run_id_of(study: str, units: Iterable[Unit]) -> str:
     return short(json_sha256([study, [unit.key for unit in units]]))
 
 
-def _newest_run(root: Root, study: str) -> str | None:
+def newest_run(root: Root, study: str) -> str | None:
+    """The run of a study that was started last, which its views show."""
     runs = list(receipts.read_kind(root, "runs", study))
     return max(runs, key=lambda receipt: receipt.committed_at).key if runs else None

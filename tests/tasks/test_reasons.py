@@ -201,6 +201,15 @@ def test_two_parts_and_reasons_of_two_kinds(study):
     }
 
 
+def test_a_run_is_begun_once(study):
+    plan = planned(study)
+    open_root(study.warehouse)
+    commit_run(plan)
+    begun = receipts.read_one(plan.root, "runs", study.study, plan.run_id)
+    commit_run(plan)
+    assert receipts.read_one(plan.root, "runs", study.study, plan.run_id) == begun
+
+
 def test_the_newest_run_is_what_was_before(study):
     commit_all(other(study, stages=5))
     commit_all(other(study, paths={"blend": Blend(sigma=2.0)}))
