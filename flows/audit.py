@@ -1,4 +1,4 @@
-"""Audit a study: fit, train → plan → smoke test → compute → analyse → check → report."""
+"""Audit a study: fit, train, choose → plan → smoke test → compute → analyse → check → report."""
 
 from tasks.cluster.failures import raise_failures, require
 from tasks.cluster.user_code import user_code
@@ -17,14 +17,15 @@ def audit(plan: AuditPlan) -> None:
     steps.fit(plan, inputs)
     with connect(plan.given.cluster, user_code(plan.given)) as client:
         trained = steps.train(client, plan, inputs, return_state=True)
+        chosen = steps.choose(client, plan, inputs, return_state=True)
         plan = steps.plan(plan)
         if not plan.study.models:
-            trained.result()  # raises why there is none
+            raise_failures([trained, chosen])
         steps.begin(plan)
         tested = steps.smoke_test(client, plan, inputs, return_state=True)
-        require(tested, [trained])
+        require(tested, [trained, chosen])
         computed = steps.compute(client, plan, inputs)
-    raise_failures([trained, *computed.values()])
+    raise_failures([trained, chosen, *computed.values()])
     steps.analyse(plan, inputs)
     steps.check(plan)
     steps.report(plan)

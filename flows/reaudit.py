@@ -44,7 +44,7 @@ def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan |
     plan = plan_audit(diff.audited, pairs)
     inputs = audit_steps.store(plan)
     audit_steps.fit(plan, inputs)
-    if plan.trainings or plan.by_model:
+    if plan.waiting or plan.by_model:
         with connect(diff.study.cluster, user_code(diff.study)) as client:
             diff, plan = on_workers(client, diff, plan, inputs)
     if plan:
@@ -59,6 +59,7 @@ def on_workers(
 ) -> tuple[RegistryDiff, AuditPlan | None]:
     """Train → smoke test → compute, without the models that fail; what is left, and its plan."""
     audit_steps.train(client, plan, inputs)
+    audit_steps.choose(client, plan, inputs)
     plan = audit_steps.plan(plan)
     unusable = reaudit_steps.smoke_test(client, plan, inputs)
     diff, plan = leave_out(diff, plan, unusable)

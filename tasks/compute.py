@@ -1,6 +1,6 @@
 """Compute the units of a plan: on workers, model by model, or beside the flow."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from distributed import Client
@@ -11,7 +11,8 @@ from tasks.cluster.drive import drive
 from tasks.order import order_of
 from tasks.plan import SCORED, AuditPlan
 from tasks.progress import WorkProgress, announce, progress_of
-from tasks.units.orders import Done, run_order, smoke_test_model
+from tasks.units.orders import UNITS, Done, run_order, smoke_test_model
+from warehouse.commits import receipts
 
 
 def smoke_test_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
@@ -66,22 +67,39 @@ def compute(
 
 
 def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
-    """Train what is missing, and choose epochs; one training per worker at a time.
+    """Train what is missing; one training per worker at a time.
 
     A training that fails stops no other. Raises BadInput when trainings failed because of what was
     given, and ScoringFailed when they failed for another reason: it says which models, and why.
     """
-    if not (groups := plan.trainings):
-        return
+    if groups := plan.of_study("train"):
+        with progress_of(len(groups), "trainings") as progress:
+            _prepare(client, plan, groups, inputs, lambda done: progress.advance(done.label, 0))
+
+
+def choose(client: Client, plan: AuditPlan, inputs: Path) -> None:
+    """Choose epochs of the trainings that are done; a choice that fails stops no other.
+
+    Raises BadInput when a rule cannot choose, and ScoringFailed when it fails for another reason.
+    """
+
+    def is_trained(group: tuple[Unit, ...]) -> bool:
+        commit = plan.commits[group[0].needs[0].key]
+        return receipts.exists(plan.root, UNITS, plan.given.study, commit)
+
+    groups = list(filter(is_trained, plan.of_study("choose")))
+    _prepare(client, plan, groups, inputs, lambda _: None)
+
+
+def _prepare(
+    client: Client,
+    plan: AuditPlan,
+    groups: Sequence[tuple[Unit, ...]],
+    inputs: Path,
+    on_done: Callable[[Done], None],
+) -> None:
     orders = [order_of(plan, group, inputs, None) for group in groups]
-    with progress_of(len(orders), "models trained") as progress:
-        drive(
-            client,
-            run_order,
-            orders,
-            [group[0].name for group in groups],
-            lambda done: progress.advance(done.label, 0),
-        )
+    drive(client, run_order, orders, [group[0].name for group in groups], on_done)
 
 
 def fit(plan: AuditPlan, inputs: Path) -> None:

@@ -43,8 +43,9 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     known = _stored_beside(plan, first)
     read = (*needed, *known)
     own_model = None if first.model_id is None else _model_order(study, (*units, *needed))
-    if kind.prepares:
-        study = plan.given  # with the models that are still to be trained
+    if kind.prepares:  # of the model that it is named after, if of any
+        own = tuple(card for card in plan.given.models if card.id == first.name)
+        study = plan.given.model_copy(update={"models": () if kind.is_local else own})
     elif not kind.is_local:
         study = study.model_copy(update={"paths": plan.fitted_paths, "models": ()})
     return Order(

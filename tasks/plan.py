@@ -127,13 +127,8 @@ class AuditPlan:
             work[group[0].model_id].append(group)
         return {model_id: groups for model_id, groups in work.items() if groups}
 
-    @property
-    def trainings(self) -> list[tuple[Unit, ...]]:
-        """Trainings, and choices of their epochs, that workers have to do."""
-        return together(unit for unit in self.pending if unit.kind in ("train", "choose"))
-
     def of_study(self, kind: str) -> list[tuple[Unit, ...]]:
-        """Units of one kind that have to be computed beside the flow."""
+        """Units of one kind that have to be computed, of the whole study or of a training."""
         return together(of_kind(self.pending, kind))
 
 

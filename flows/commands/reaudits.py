@@ -96,6 +96,8 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
 def _audit(console: Console, study: Study, pairs: PairSet, config: Path, *, is_json: bool) -> None:
     from flows.launch import launch
 
+    for remark in pairs.remarks:
+        announce(remark)
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
     summary = launch("reaudit", config, study, pairs)
     if is_json:

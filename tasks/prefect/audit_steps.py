@@ -24,6 +24,7 @@ store = step(store_pairs, name="store")
 store_labelled = step(store_foregrounds, name="store_labelled")
 fit = step(computing.fit, name="fit")
 train = step(computing.train, name="train")
+choose = step(computing.choose, name="choose")
 begin = step(commit_run, name="begin")
 smoke_test = step(computing.smoke_test_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
@@ -32,7 +33,7 @@ analyse = step(computing.analyse, name="analyse")
 @step
 def plan(plan: AuditPlan) -> AuditPlan:
     """Plan again, with what trainings have made by now; the same plan where there were none."""
-    return plan_audit(plan.given, plan.pairs) if plan.trainings else plan
+    return plan_audit(plan.given, plan.pairs) if plan.waiting else plan
 
 
 @partial(step, task_run_name="compute-{model_id}")

@@ -1,7 +1,7 @@
 """Choices: epochs of a training that a rule of the study audits, by what was measured."""
 
 import json
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
@@ -38,30 +38,22 @@ class Choose(Kind):
                 yield Unit(self.name, card.id, None, None, parts, needs=(training,))
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Chosen epochs of every model.
+        """Epochs that the model's rule chooses.
 
         Raises ModelError when a rule chooses nothing, or an epoch that was not kept.
         """
-        cards = {card.id: card for card in bench.order.study.models}
-        rows = []
-        for unit in units:
-            epochs = _measured(bench, unit.needs[0])
-            chosen = [int(epoch) for epoch in cards[unit.name].chooser.choose(epochs)]
-            kept = [epoch.number for epoch in epochs]
-            if not chosen or not set(chosen) <= set(kept):
-                raise ModelError(
-                    f"model {unit.name}: 'epoch_rule:' chose the epochs {chosen} of {kept}; "
-                    "expected at least one, and none that was not kept"
-                )
-            rows += [
-                {"unit_key": unit.key, "model": unit.name, "epoch": epoch}
-                for epoch in sorted(set(chosen))
-            ]
+        (unit,) = units
+        (card,) = bench.order.study.models
+        epochs = _measured(bench, unit.needs[0])
+        kept = {epoch.number for epoch in epochs}
+        chosen = sorted(set(card.chooser.choose(epochs)))
+        if not chosen or not kept.issuperset(chosen):
+            raise ModelError(
+                f"model {card.id}: 'epoch_rule:' chose the epochs {chosen} of {sorted(kept)}; "
+                "expected at least one, and none that was not kept"
+            )
+        rows = [{"unit_key": unit.key, "model": card.id, "epoch": epoch} for epoch in chosen]
         return {"chosen_epochs": pa.Table.from_pylist(rows, schema=CHOSEN_EPOCHS.schema)}
-
-    def order(self, unit: Unit) -> Hashable:
-        """With the training, which a worker has just done."""
-        return unit.needs[0].key
 
 
 def _measured(bench: Bench, training: Unit) -> list[Epoch]:

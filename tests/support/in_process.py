@@ -34,7 +34,7 @@ def train(study, pairs=None):
     open_root(study.warehouse)
     pairs = pairs or study.pair_set()
     plan = plan_audit(study, pairs)
-    for group in plan.trainings:
+    for group in (*plan.of_study("train"), *plan.of_study("choose")):
         run_order(order_of(plan, group, NO_INPUTS, None))
     return plan_audit(study, pairs)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import in_process
+import numpy as np
 import pytest
 from small_studies import of_scenes, untrained
 from warehouse_answers import fetched
@@ -15,6 +16,8 @@ from tasks.verify import verify
 SCORES = "SELECT pair_id, path, q_plus, q_minus FROM core_trajectories ORDER BY pair_id, path"
 PROGRESS = "SELECT done_count, block_count, forward_rows FROM out_progress"
 ENDPOINTS = "SELECT pair_id, plus_score - minus_score FROM core_pair_predictions"
+# Other states meet in a batch, which may cost the last bits of float32.
+OTHER_BATCH = 1e-6
 QUERIES = (SCORES, PROGRESS, ENDPOINTS)
 
 
@@ -59,11 +62,16 @@ def test_paths_for_some_pairs_from_plan_to_views(study, pairs):
     assert [unit.block for unit in plan.units if unit.kind == "score"] == [0, 0, 1, 1]
     shapes = {pair.pair_id for pair in pairs.pairs if pair.pair_type == "shape"}
     found = {row[:2]: row[2:] for row in rows[SCORES]}
-    assert found == {place: expected[place] for place in expected if place[0] in shapes}
+    assert set(found) == {place for place in expected if place[0] in shapes}
+    for place, scores in found.items():
+        np.testing.assert_allclose(scores, expected[place], atol=OTHER_BATCH)
     assert len(found) == 2 * 2
     assert rows[PROGRESS][0] == (4, 4, 2 * (3 + 1 + 4) + 2 * 2)
     assert len(rows[ENDPOINTS]) == len(pairs.pairs) == 6, "those without a path as well"
-    assert sorted(rows[ENDPOINTS]) == sorted(whole[ENDPOINTS])
+    for (pair, difference), (other, whole_difference) in zip(
+        sorted(rows[ENDPOINTS]), sorted(whole[ENDPOINTS]), strict=True
+    ):
+        assert (pair, difference) == (other, pytest.approx(whole_difference, abs=OTHER_BATCH))
 
 
 def test_a_type_that_is_added_to_a_path(study, pairs):

@@ -44,7 +44,7 @@ def test_an_audit_goes_on_with_the_models_that_could_be_trained(tabular):
     open_root(study.warehouse)
     first = planned(study)
     assert (first.study.models, first.by_model) == ((), {})
-    robust, mild, fragile = first.trainings
+    robust, mild, fragile = first.of_study("train")
     for group in (robust, fragile):
         run_order(order_of(first, group, in_process.NO_INPUTS, None))
     some = planned(study)
@@ -103,9 +103,18 @@ def test_what_a_rule_cannot_choose_is_refused(given):
     given["models"][0]["epoch_rule"] = rule
     with pytest.raises(ModelError, match=r"looks at 'charm', .* as one of: aligned_accuracy"):
         in_process.train(Study(**given))
-    given["models"][0]["epoch_rule"] = {"rule": "listed", "epochs": [4]}
-    with pytest.raises(ModelError, match=r"epochs \[4\] of 'epoch_rule:' .* kept, \[1, 2, 3\]"):
-        in_process.train(Study(**given))
+
+
+def test_a_rule_that_fails_stops_no_other_model_of_its_training(given):
+    card = given["models"][0]
+    rule = {"rule": "turning_points", "statistic": "charm"}
+    given["models"] = [card | {"epoch_rule": rule}, card | {"id": "last"}]
+    study = Study(**given)
+    with pytest.raises(ModelError, match="looks at 'charm'"):
+        in_process.train(study)
+    plan = planned(study)
+    assert [card.id for card in plan.study.models] == ["last"]
+    assert {unit.kind for unit in plan.pending} == {"choose", "predict", "score", "route"}
 
 
 @pytest.mark.parametrize(
@@ -119,6 +128,7 @@ def test_what_a_rule_cannot_choose_is_refused(given):
             "'epoch_rule' needs 'training' that keeps epochs",
         ),
         ({"epoch": 1, "epoch_rule": {"rule": "spread", "count": 1}}, "not both"),
+        ({"epoch_rule": {"rule": "listed", "epochs": [1, 4]}}, "those that it names among them"),
         ({"epoch_rule": {"rule": "sprad", "count": 1}}, "did you mean 'spread'"),
         ({"training": RECIPE | {"keep_epochs": "some"}}, "keep_epochs"),
     ],
@@ -159,7 +169,7 @@ def test_a_checkpoint_that_is_gone_is_made_again_and_what_is_equal_is_not_scored
     verify(study.warehouse, "s")
     for file in files(study):
         file.unlink()
-    assert planned(study).trainings[0][0].parts["edition"] == "3"
+    assert planned(study).of_study("train")[0][0].parts["edition"] == "3"
 
 
 def test_a_forced_training_is_another_edition(given):

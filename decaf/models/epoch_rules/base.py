@@ -22,6 +22,11 @@ class EpochRule(Settings, ABC):
 
     place: ClassVar[Place] = Place("epoch_rule", room="decaf.models.epoch_rules", tag="rule")
 
+    @property
+    def needed(self) -> tuple[int, ...]:
+        """Epochs that it chooses whatever is measured: a training has to keep them."""
+        return ()
+
     @abstractmethod
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
         """Numbers of the epochs that are audited, among those that the training kept.

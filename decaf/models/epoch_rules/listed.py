@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from decaf.errors import ModelError
 from decaf.models.epoch_rules.base import Epoch, EpochRule
 
 
@@ -16,12 +15,11 @@ class Listed(EpochRule):
     epochs: tuple[int, ...] = Field(min_length=1, description="epochs to audit, from 1")
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"epochs": (1,)},)
 
+    @property
+    def needed(self) -> tuple[int, ...]:
+        """All of the list."""
+        return self.epochs
+
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:
-        """Those of the list, which the training has to have kept."""
-        kept = [epoch.number for epoch in epochs]
-        if missing := sorted(set(self.epochs) - set(kept)):
-            raise ModelError(
-                f"epochs {missing} of 'epoch_rule:' are not among those that the training kept, "
-                f"{kept}; correct 'epochs:' of the rule or 'keep_epochs:' of the recipe"
-            )
+        """Those of the list, in their order."""
         return sorted(set(self.epochs))

@@ -36,8 +36,11 @@ class TurningPoints(EpochRule):
         values = np.array([self._value(epoch) for epoch in epochs])
         if np.ptp(values) < self.flat_below or len(epochs) == 1:
             return Spread(rule="spread", count=self.count_if_flat).choose(epochs)
-        fall = int(np.argmin(np.diff(values)))
-        places = {0, len(epochs) - 1, int(values.argmax()), int(values.argmin()), fall, fall + 1}
+        places = {0, len(epochs) - 1, int(values.argmax()), int(values.argmin())}
+        changes = np.diff(values)
+        if changes.min() < 0:
+            fall = int(changes.argmin())
+            places |= {fall, fall + 1}
         return [epochs[place].number for place in sorted(places)]
 
     def _value(self, epoch: Epoch) -> float:

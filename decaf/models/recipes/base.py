@@ -69,7 +69,7 @@ class SeriesRecipe(NetworkRecipe, ABC):
 
     @model_validator(mode="after")
     def _epochs_to_keep(self) -> "SeriesRecipe":
-        kept = self.kept_epochs
+        kept = () if self.keep_epochs == "all" else self.keep_epochs
         strays = [epoch for epoch in kept if not 1 <= epoch <= self.epochs]
         if strays or len(set(kept)) < len(kept):
             raise fault(

@@ -120,14 +120,18 @@ class NetworkCard(TrainableCard):
                 ),
                 (
                     "epoch_rule",
-                    self.epoch_rule is None or bool(self.kept_epochs),
-                    "'training' that keeps epochs, with 'keep_epochs:'",
+                    self.epoch_rule is None or self._keeps(self.epoch_rule),
+                    "'training' that keeps epochs, those that it names among them, with "
+                    "'keep_epochs:'",
                 ),
             ]
         )
         if self.epoch is not None and self.epoch_rule is not None:
             raise fault("give 'epoch' (one epoch) or 'epoch_rule' (which chooses some), not both")
         return self
+
+    def _keeps(self, rule: EpochRule) -> bool:
+        return bool(self.kept_epochs) and {*rule.needed} <= {*self.kept_epochs}
 
     @property
     def origin(self) -> str:

@@ -115,7 +115,7 @@ def test_a_missing_version_names_the_folder(archive):
         ),
         ({"splits": ()}, "at least 1"),
         ({"keep_epochs": (0,)}, r"'keep_epochs' is \[0\]; expected numbers from 1 to 2"),
-        ({"keep_epochs": (1, -3)}, r"\[-3, 1\]; expected numbers from 1 to 2"),
+        ({"keep_epochs": (1, -3)}, r"\[1, -3\]; expected numbers from 1 to 2"),
         ({"keep_epochs": (3,)}, r"\[3\]; expected numbers from 1 to 2"),
         ({"keep_epochs": (2, 2)}, "each once"),
         ({"warm_up_epochs": 2.0}, "'warm_up_epochs' is 2.0 and 'epochs' 2"),
