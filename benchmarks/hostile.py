@@ -19,7 +19,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +27,6 @@ from typing import Any, NamedTuple
 sys.path.append(sys.path.pop(0))
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
 
-import yaml
 from hostile_inputs import change_file
 from hostile_studies import prepare
 from warm_command import WarmCommand
