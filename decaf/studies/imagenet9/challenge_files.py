@@ -20,7 +20,7 @@ CLASS_FOLDERS = {
 """Numbers of the classes by their folders, in whose names a space is as good as an underscore."""
 Variant = Literal["original", "mixed_same", "mixed_rand", "mixed_next", "only_fg", "no_fg"]
 """Versions of a photo that keep its foreground, or where it was."""
-FILE_NAME = re.compile(r"(?:fg_)?(?P<foreground>n\d{8}_\d+)(?:_bg_.+)?", re.ASCII)
+FILE_NAME = re.compile(r"(?:fg_)?(?P<foreground>n\d{8}_\d+)(?:_bg_[ -~]+)?", re.ASCII)
 
 
 class VariantFiles(NamedTuple):
