@@ -7,6 +7,9 @@ import time
 import pytest
 from ended_commands import refused, succeeded
 
+from decaf.data.input_store import store_inputs
+from decaf.studies.scenes.adapters import Scenes
+
 pytestmark = pytest.mark.slow
 MONTH = 30 * 24 * 3600
 
@@ -62,7 +65,7 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES)
 def test_gc_and_compact_follow_no_link(place, root, outside, decaf):
     PLACES[place](root, outside)
-    for command in (["gc", "--delete", "--older-than", "0"], ["gc"], ["compact"]):
+    for command in (["gc", "--delete", "--older-than", "0"], ["compact"]):
         refused(decaf(*command, "-w", root), str(root), "is a link", "put in its place")
     assert untouched(outside)
     if (moved_to := outside.parent / "moved").exists():
@@ -104,17 +107,18 @@ def test_a_link_to_a_whole_warehouse_is_the_warehouse(root, decaf, tmp_path):
         succeeded(decaf(*command, "-w", tmp_path / "linked"))
 
 
-def test_a_workspace_with_links(study, write, decaf, prefect_server, tmp_path):
-    """Links to the workspace are followed; one in the place of inputs is replaced, not written."""
+def test_a_workspace_with_links(tmp_path):
+    """A link to the workspace is followed; one in the place of inputs is replaced."""
     (tmp_path / "disk").mkdir()
-    (tmp_path / "workspace").symlink_to(tmp_path / "disk")
-    succeeded(decaf("run", write(study), **prefect_server))
-    (stored,) = (tmp_path / "disk" / "inputs").iterdir()
+    workspace = tmp_path / "workspace"
+    workspace.symlink_to(tmp_path / "disk")
+    data = Scenes(adapter="scenes", sources=2)
+    inputs = data.pair_set().input_set
+    stored = store_inputs(workspace, inputs, data.read_input)
     content = stored.read_bytes()
     stored.unlink()
-    stored.symlink_to(tmp_path / "precious")
-    study["epsilon"], study["stages"] = 0.1, 5
-    succeeded(decaf("run", write(study), **prefect_server))
-    assert not (tmp_path / "precious").exists()
+    stored.symlink_to(tmp_path / "elsewhere")
+    assert store_inputs(workspace, inputs, data.read_input) == stored
+    assert not (tmp_path / "elsewhere").exists()
     assert not stored.is_symlink()
     assert stored.read_bytes() == content
