@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from tasks.terminal import Terminal
 
 SECONDS_BETWEEN_LINES = 5.0
 
@@ -41,7 +42,7 @@ class _Bar:
 
 
 class _Lines:
-    def __init__(self, console: Console, count: int, unit: str) -> None:
+    def __init__(self, console: Terminal, count: int, unit: str) -> None:
         self._console, self._total, self._unit = console, count, unit
         self._started = self._printed = time.monotonic()
         self._done = self._rows = 0
@@ -58,20 +59,19 @@ class _Lines:
             left = elapsed / self._done * (self._total - self._done)
             rate = f"{self._rows / elapsed:,.0f} rows/s, " if self._rows else ""
             self._console.print(
-                f"{label}: {self._done} of {self._total} {self._unit}, {rate}{clock(left)} left",
-                highlight=False,
+                f"{label}: {self._done} of {self._total} {self._unit}, {rate}{clock(left)} left"
             )
 
 
 @contextmanager
 def progress_of(count: int, unit: str) -> Iterator[WorkProgress]:
     """Show progress over ``count`` units on standard error until the block ends."""
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     if not (console.is_terminal and sys.stderr.isatty()):
         yield _Lines(console, count, unit)
         return
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn(unit + "  {task.fields[rate]}"),
@@ -83,7 +83,7 @@ def progress_of(count: int, unit: str) -> Iterator[WorkProgress]:
 
 def announce(text: str) -> None:
     """Say on standard error what begins now, where nothing else would show for a while."""
-    Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+    Terminal(stderr=True).print(text, soft_wrap=True)
 
 
 def clock(seconds: float) -> str:

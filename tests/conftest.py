@@ -20,7 +20,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 PREFECT_HOME = tempfile.TemporaryDirectory(prefix="prefect-")
 os.environ["PREFECT_HOME"] = PREFECT_HOME.name
 
-pytest_plugins = ["flow_fixtures", "numeric_fixtures", "sql_fixtures", "warehouse_fixtures"]
+pytest_plugins = [
+    "browser_fixture",
+    "flow_fixtures",
+    "numeric_fixtures",
+    "sql_fixtures",
+    "warehouse_fixtures",
+]
 
 CLASSES = [
     "00_dog",

@@ -1,6 +1,6 @@
 """Clean inputs, read once per data set into a memory-mapped file that all workers share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from decaf.foundation.digests import short
 from decaf.foundation.files import mapped_array, refusals_as, replace_file
 
 INPUTS_AT_ONCE = 256
-REPORTED_FAILURES = 5
+REPORTED_FAULTS = 10
 FOLDER = "inputs"
 """Of the workspace."""
 
@@ -57,24 +57,40 @@ def store_inputs(workspace: Path, inputs: InputSet, read: Callable[[Input], NDAr
     return target
 
 
+def unusable(faults: Collection[str], of: str) -> DataError:
+    """Error that counts faults and names the first of them, in their order."""
+    named = [*faults][:REPORTED_FAULTS]
+    if len(faults) > len(named):
+        named.append(f"and {len(faults) - len(named)} more")
+    return DataError("\n  ".join([f"{len(faults)} {of} cannot be used:", *named]))
+
+
 def _read_all(path: Path, images: tuple[Input, ...], read: Callable[[Input], NDArray[Any]]) -> None:
-    first = read(images[0])
-    check_kind(images[0], first)
-    shape = (len(images), *first.shape)
-    store = mapped_array(path, first.dtype, shape)
-    failures: list[str] = []
+    faults: dict[int, str] = {}
+
+    def attempt(position: int) -> NDArray[Any] | None:
+        try:
+            return read(images[position])
+        except DataError as error:
+            faults[position] = str(error)
+            return None
+
+    every = f"of {len(images)} inputs"
+    attempts = enumerate(map(attempt, range(len(images))))
+    number, first = next(((n, found) for n, found in attempts if found is not None), (0, None))
+    if first is None:
+        raise unusable(faults.values(), every)
+    check_kind(images[number], first)
+    store = mapped_array(path, first.dtype, (len(images), *first.shape))
 
     def copy(position: int) -> None:
-        image = images[position]
-        try:
-            found = read(image)
-        except DataError as error:
-            failures.append(str(error))
+        found = attempt(position)
+        if found is None:
             return
         if (found.shape, found.dtype) != (first.shape, first.dtype):
-            failures.append(
-                f"{image.image_id} is {found.dtype} {found.shape}; expected {first.dtype} "
-                f"{first.shape} as the others"
+            faults[position] = (
+                f"{images[position].image_id} is {found.dtype} {found.shape}; expected "
+                f"{first.dtype} {first.shape} as the others"
             )
             return
         store[position] = found
@@ -83,9 +99,8 @@ def _read_all(path: Path, images: tuple[Input, ...], read: Callable[[Input], NDA
         for start in range(0, len(images), INPUTS_AT_ONCE):
             stop = min(start + INPUTS_AT_ONCE, len(images))
             list(pool.map(copy, range(start, stop)))
-    if failures:
-        shown = "\n  ".join(sorted(failures)[:REPORTED_FAILURES])
-        raise DataError(f"{len(failures)} of {len(images)} inputs cannot be used:\n  {shown}")
+    if faults:
+        raise unusable([faults[position] for position in sorted(faults)], every)
     store.flush()
 
 

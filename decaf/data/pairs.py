@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.names import fault_of, shown
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,11 @@ class PairSet:
     def __post_init__(self) -> None:
         if not self.pairs:
             raise DataError("the data set has no pairs; nothing can be audited")
+        of_pairs = ((p.pair_id, p.source_id, p.pair_type, p.split) for p in self.pairs)
+        of_inputs = ((image.image_id, image.variant) for image in self.inputs)
+        for name in {name for names in chain(of_pairs, of_inputs) for name in names}:
+            if problem := fault_of(name):
+                raise DataError(f"the name {shown(name)} of the data {problem}")
         seen: set[str] = set()
         for pair in self.pairs:
             if pair.pair_id in seen:

@@ -1,22 +1,69 @@
-"""Photos as files: what can go wrong when one is opened, and the crop that everyone makes of it."""
+"""Photos as files: the one rule by which they are read or refused, and the crop of them.
+
+A photo is one picture in a file of :data:`FORMATS`, grey, of a palette or RGB. It is turned upright
+as its EXIF says (EXIF that cannot be parsed says nothing), grey is repeated in all three channels,
+and samples of 16 bits keep their upper eight. Colour profiles are left aside: values count as they
+are stored. Everything else is refused: several pictures, transparent pixels, samples of 12 or 32
+bits, floats, CMYK, YCbCr and LAB, which have no one translation, and more pixels than Pillow takes
+for harmless, as stored or once the shorter side is resized.
+"""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import ExifTags
 from PIL import Image as PillowImage
-from PIL import UnidentifiedImageError
+
+from decaf.errors import DataError
 
 CROP = 224
 """Side of a central crop, px."""
 RESIZE_SHORTER = 256
 """Shorter side of the photo that it is cut from, px."""
-UNREADABLE = (
-    OSError,
-    UnidentifiedImageError,
-    SyntaxError,
-    ValueError,
-    PillowImage.DecompressionBombError,
-)
-"""What Pillow raises for files that are missing, damaged, far too large or no images."""
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
+"""Pillow would try others, among them EPS, for which it starts an interpreter of programs."""
+EIGHT_BITS = ("1", "L", "P", "RGB", "LA", "PA", "RGBA", "RGBa")
+SIXTEEN_BITS = ("I;16", "I;16B")
+UPRIGHT = {
+    2: PillowImage.Transpose.FLIP_LEFT_RIGHT,
+    3: PillowImage.Transpose.ROTATE_180,
+    4: PillowImage.Transpose.FLIP_TOP_BOTTOM,
+    5: PillowImage.Transpose.TRANSPOSE,
+    6: PillowImage.Transpose.ROTATE_270,
+    7: PillowImage.Transpose.TRANSVERSE,
+    8: PillowImage.Transpose.ROTATE_90,
+}
+"""What turns each orientation of EXIF upright; from 5 on rows become columns."""
+
+# Pillow's warnings name no file: of many pixels, which are refused here by name, and of EXIF.
+warnings.filterwarnings("ignore", module=r"PIL\.")
+
+
+def read_photo(path: Path) -> PillowImage.Image:
+    """Decode a photo: RGB, upright. Raises DataError where the rule above refuses it."""
+    with _opened(path) as file:
+        turn = UPRIGHT.get(_orientation(file))
+        image = file if turn is None else file.transpose(turn)
+        if image.mode in SIXTEEN_BITS:
+            image = PillowImage.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+        elif image.has_transparency_data:
+            image = image.convert("RGBA")
+            if image.getchannel("A").getextrema() != (255, 255):
+                raise ValueError("pixels of it are transparent; flatten it onto a background")
+        return image.convert("RGB")
+
+
+def upright_size(path: Path) -> tuple[int, int]:
+    """Width and height as a viewer shows the photo, px, from its header.
+
+    Raises DataError where the header shows what the rule above refuses.
+    """
+    with _opened(path) as file:
+        return file.size[::-1] if _orientation(file) in range(5, 9) else file.size
 
 
 def central_crop(image: PillowImage.Image) -> NDArray[np.uint8]:
@@ -26,3 +73,43 @@ def central_crop(image: PillowImage.Image) -> NDArray[np.uint8]:
     resized = image.resize((width, height), PillowImage.Resampling.BILINEAR)
     left, top = (width - CROP) // 2, (height - CROP) // 2
     return np.asarray(resized.crop((left, top, left + CROP, top + CROP)))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[PillowImage.Image]:
+    """Open a photo of which the header shows nothing to refuse; what goes wrong names the file."""
+    try:
+        with PillowImage.open(path, formats=FORMATS) as file:
+            if fault := _fault(file):
+                raise ValueError(fault)
+            yield file
+    # A decoder fed with damaged bytes may fail in any way.
+    except Exception as error:
+        raise DataError(
+            f"{path} cannot be decoded ({error}); restore it, or remove it from the data"
+        ) from error
+
+
+def _fault(file: PillowImage.Image) -> str:
+    """What the header shows that the rule refuses; empty where there is nothing."""
+    tags = getattr(file, "tag_v2", {})
+    bits = tags.get(ExifTags.Base.BitsPerSample, (8,))
+    is_negative = tags.get(ExifTags.Base.PhotometricInterpretation) == 0
+    short, long = sorted(file.size)
+    most = PillowImage.MAX_IMAGE_PIXELS
+    # A JPEG of several pictures (MPO) shows the first; the others are previews or depth maps.
+    if getattr(file, "is_animated", False) and file.format != "MPO":
+        return "it holds several pictures; save the one that is meant"
+    if max(long * short, RESIZE_SHORTER**2 * long // short) > most:
+        return f"{file.width} x {file.height} pixels are more than {most:,}, as they are or resized"
+    if file.mode not in EIGHT_BITS + SIXTEEN_BITS or max(bits) not in (1, 2, 4, 8, 16):
+        return f"its pixels are {file.mode} of {max(bits)} bits; convert it to RGB of 8 bits"
+    if file.mode in SIXTEEN_BITS and is_negative:
+        return "16 bits with white as zero; convert it to RGB of 8 bits"
+    if "transparency" in file.info and file.mode != "P":
+        return "it names a transparent colour; flatten it onto a background"
+    return ""
+
+
+def _orientation(file: PillowImage.Image) -> int | None:
+    return file.getexif().get(ExifTags.Base.Orientation)

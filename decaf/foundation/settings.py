@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, mode
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from decaf.errors import BadInput, suggestion
+from decaf.foundation.names import fault_of, shown
 
 
 def fault(message: str, key: str = "") -> PydanticCustomError:
@@ -32,6 +33,12 @@ def _placed(path: Path, info: ValidationInfo) -> Path:
     return placed
 
 
+def _shown_name(name: str) -> str:
+    if problem := fault_of(name):
+        raise fault(f"{shown(name)} {problem}")
+    return name
+
+
 def _beside_file(path: Path, info: ValidationInfo) -> Path:
     folder = ((info.context or {}).get(FILE_FOLDER, Path()) / path).resolve()
     if not folder.is_dir():
@@ -41,6 +48,8 @@ def _beside_file(path: Path, info: ValidationInfo) -> Path:
 
 FOLDER = "folder"
 """Key of the validation context: what relative paths start from and no path leaves."""
+ShownName = Annotated[str, AfterValidator(_shown_name)]
+"""A name in anybody's words that can be stored, printed and shown."""
 PlacedPath = Annotated[Path, AfterValidator(_placed)]
 """A path that means the same in every process, whatever folder it was started in."""
 FILE_FOLDER = "file_folder"

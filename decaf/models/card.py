@@ -11,7 +11,7 @@ from decaf.foundation.arrays import Device, Tensor
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.place import Place
 from decaf.foundation.readiness import Check
-from decaf.foundation.settings import Settings
+from decaf.foundation.settings import Settings, ShownName
 
 Output = Literal["logits", "probabilities", "value"]
 """What a model gives for an input: scores of classes before or after the softmax, or a number."""
@@ -43,7 +43,7 @@ class ModelCard(Settings, ABC):
         max_length=120,
         description="name of the model in the study, `architecture.tag` by convention",
     )
-    family: str = Field(description="family of models, for grouping")
+    family: ShownName = Field(description="family of models, for grouping")
 
     @property
     @abstractmethod

@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from decaf.errors import BadInput, ModelError, RegistryError
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.names import fault_of, printable
 from decaf.foundation.settings import FOLDER
 from decaf.models.card import ModelCard
 from decaf.models.sources.estimator import EstimatorCard
@@ -63,7 +64,7 @@ def listed(registry: Registry) -> list[Entry]:
                 f"{entry.place}; every entry needs a name of its own"
             )
         places[entry.label] = entry.place
-    return entries
+    return [_printable(entry) for entry in entries]
 
 
 def resolve(study: Study, entries: Sequence[Entry]) -> list[Resolved]:
@@ -80,6 +81,16 @@ def models_of(study: Study, resolved: Sequence[Resolved]) -> Study:
     cards = {one.card.id: one.card for one in resolved if one.card is not None}
     given = {card.id: card for card in study.models}
     return study.model_copy(update={"models": (*given.values(), *(cards[i] for i in cards))})
+
+
+def _printable(entry: Entry) -> Entry:
+    """The entry under a name that can be shown; where that is another, it is not audited."""
+    texts = {"name": entry.name, "version": entry.version, "alias": entry.alias or "none"}
+    for key, text in texts.items():
+        if fault := fault_of(text):
+            codes = {key: printable(text)[:LONGEST_NAME] or "nameless"}
+            return replace(entry, **codes, problem=f"its {key} {fault}; rename it")
+    return entry
 
 
 def _resolved(study: Study, entry: Entry) -> Resolved:

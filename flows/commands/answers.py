@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from decaf.foundation.names import printable
 from flows.commands.terminal import say
 from warehouse.query.catalog import Rows
 from warehouse.query.formats import interval_text
@@ -75,14 +76,6 @@ def shown_value(value: object) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{k}: {shown_value(v)}' for k, v in value.items())}}}"
     return printable(str(value))
-
-
-def printable(text: str) -> str:
-    r"""Text without what moves a terminal's cursor or colours: ``\x1b`` instead of an escape."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
 
 
 def _is_number(column: list[object]) -> bool:

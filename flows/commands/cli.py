@@ -141,8 +141,12 @@ def sql(
         list[str] | None, typer.Option("--param", "-p", help="name=value for $name in the query")
     ] = None,
     file_format: Annotated[
-        Literal["table", "csv", "json", "jsonl", "parquet"] | None,
-        typer.Option("--format", help="a table at a terminal, csv elsewhere, unless given"),
+        Literal["table", "csv", "spreadsheet", "json", "jsonl", "parquet"] | None,
+        typer.Option(
+            "--format",
+            help="a table at a terminal, csv elsewhere, unless given; spreadsheet is csv in which "
+            "no text is a formula",
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -218,7 +222,8 @@ def export(
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     study: StudyName = None,
     file_format: Annotated[
-        Literal["parquet", "csv"], typer.Option("--format", help="format of the files")
+        Literal["parquet", "csv", "spreadsheet"],
+        typer.Option("--format", help="format of the files; spreadsheet is csv without formulas"),
     ] = "parquet",
 ) -> None:
     """Write tables and views to files that anything reads, with a manifest of rows and digests."""
@@ -340,7 +345,7 @@ def main() -> None:
 
 def _complain(text: str) -> None:
     if text:
-        complaints.print(text, markup=False)
+        complaints.print(text)
 
 
 def _release(error: BaseException | None) -> None:

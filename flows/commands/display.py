@@ -41,7 +41,7 @@ def results(console: Console, study: Study) -> None:
     table = table_of(f"Study {study.study}, epsilon {study.epsilon:g}", names)
     for (pair_type, path), own in groupby(rows, lambda row: row[1:3]):
         table.add_section()
-        table.add_row(f"[bold]{pair_type}, {path}[/bold]")
+        table.add_row(Text(f"{pair_type}, {path}", style="bold"))
         for model, _, _, count, active, *scores in own:
             table.add_row(model, str(count), f"{active:.2f}", *(f"{q:.4f}" for q in scores))
     console.print(table)

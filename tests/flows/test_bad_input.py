@@ -1,6 +1,5 @@
 """Each kind of bad input: exit code, message, nothing half-written."""
 
-import json
 import pickle
 
 import numpy as np
@@ -13,41 +12,18 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from torch import nn
 
-from decaf.models.checkpoint import save
 from warehouse.commits.lock import study_lock
 from warehouse.commits.writer import open_root
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def photos(study, photo_root, tmp_path):
-    """The small study over nine made-up photos and a nine-way network."""
-    (tmp_path / "map.json").write_text(json.dumps({str(i): i for i in range(9)}))
-    torch.manual_seed(0)
-    network = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(3, 9))
-    save(network, tmp_path / "pool.safetensors", {})
-    model = {
-        **study["models"][0],
-        "id": "pool",
-        "architecture": "factory:pool:build",
-        "weights": str(tmp_path / "pool.safetensors"),
-        "input_size": 224,
-    }
-    return {
-        **study,
-        "data": {"adapter": "imagenet9", "root": str(photo_root)},
-        "models": [model],
-        "score": {"kind": "superclass_probability", "class_map": str(tmp_path / "map.json")},
-    }
-
-
 def committed(warehouse):
     return [path for path in (warehouse / "receipts").rglob("*.json") if "units" in path.parts]
 
 
-def test_photos_of_nine_classes_are_audited(photos, write, decaf, prefect_server, tmp_path):
-    succeeded(decaf("run", write(photos), **prefect_server))
+def test_photos_of_nine_classes_are_audited(photo_study, write, decaf, prefect_server, tmp_path):
+    succeeded(decaf("run", write(photo_study), **prefect_server))
     assert len(committed(tmp_path / "warehouse")) == 5
 
 
@@ -57,25 +33,25 @@ def test_a_misspelt_key(study, write, fresh_decaf, tmp_path):
     assert not (tmp_path / "warehouse").exists()
 
 
-def test_a_missing_data_folder(photos, write, decaf, photo_root):
+def test_a_missing_data_folder(photo_study, write, decaf, photo_root):
     photo_root.rename(photo_root.with_name("moved"))
-    refused(decaf("run", write(photos)), "data folder", "mixed_same", "expected")
+    refused(decaf("run", write(photo_study)), "data folder", "mixed_same", "expected")
 
 
-def test_a_damaged_photo(photos, write, decaf, prefect_server, photo_root, tmp_path):
+def test_a_damaged_photo(photo_study, write, decaf, prefect_server, photo_root, tmp_path):
     path = next((photo_root / "bg_challenge" / "mixed_rand").rglob("*.JPEG"))
     path.write_bytes(path.read_bytes()[:-2000])
-    done = decaf("run", write(photos), **prefect_server)
+    done = decaf("run", write(photo_study), **prefect_server)
     refused(done, path.name, "cannot be decoded", "restore it")
     assert list((tmp_path / "workspace" / "inputs").iterdir()) == []
     assert committed(tmp_path / "warehouse") == []
 
 
-def test_a_pair_of_two_sizes(photos, write, decaf, prefect_server, photo_root, tmp_path):
+def test_a_pair_of_two_sizes(photo_study, write, decaf, prefect_server, photo_root, tmp_path):
     Image.new("RGB", (70, 50)).save(
         next((photo_root / "bg_challenge" / "mixed_next").rglob("*.JPEG"))
     )
-    done = decaf("run", write(photos), **prefect_server)
+    done = decaf("run", write(photo_study), **prefect_server)
     refused(done, "(60, 50)", "(70, 50)", "one size")
     assert committed(tmp_path / "warehouse") == []
 

@@ -129,7 +129,8 @@ def test_no_rows_are_a_valid_file(opened, file_format):
     if file_format == "parquet":
         assert pq.read_table(io.BytesIO(content)).schema.names == ["n"]
     else:
-        assert content == {"csv": b'"n"\n', "json": b"[]\n", "jsonl": b""}[file_format]
+        empty = {"csv": b'"n"\n', "spreadsheet": b'"n"\n', "json": b"[]\n", "jsonl": b""}
+        assert content == empty[file_format]
 
 
 @pytest.mark.parametrize("file_format", ["json", "jsonl", "parquet"])

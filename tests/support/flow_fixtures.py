@@ -1,5 +1,6 @@
 """A small study with untrained networks, the real command line, and one Prefect server."""
 
+import json
 import os
 import signal
 import socket
@@ -131,6 +132,28 @@ def study(tmp_path, workers):
         "warehouse": str(tmp_path / "warehouse"),
         "report": str(tmp_path / "report.html"),
         "python_path": [str(NETWORKS)],
+    }
+
+
+@pytest.fixture
+def photo_study(study, photo_root, tmp_path):
+    """The small study over nine made-up photos and a nine-way network."""
+    (tmp_path / "map.json").write_text(json.dumps({str(i): i for i in range(9)}))
+    torch.manual_seed(0)
+    layers = torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(3, 9)
+    save(torch.nn.Sequential(*layers), tmp_path / "pool.safetensors", {})
+    model = {
+        **study["models"][0],
+        "id": "pool",
+        "architecture": "factory:pool:build",
+        "weights": str(tmp_path / "pool.safetensors"),
+        "input_size": 224,
+    }
+    return {
+        **study,
+        "data": {"adapter": "imagenet9", "root": str(photo_root)},
+        "models": [model],
+        "score": {"kind": "superclass_probability", "class_map": str(tmp_path / "map.json")},
     }
 
 

@@ -37,6 +37,13 @@ def stub():
         yield connection
 
 
+def test_nothing_of_a_name_is_markup(tmp_path):
+    audit = Audit(models=("`<b>|[x](y)&amp;*\\\\",), study="demo", has_paper=True)
+    with open_stub(audit) as connection:
+        page = page_of(connection, "demo", tmp_path)
+    assert r"| \`\<b\>/\[x\](y)\&amp;\*\\\\ |" in page
+
+
 def test_every_number_stands_beside_the_papers(stub, tmp_path):
     lines = page_of(stub, "demo", tmp_path).splitlines()
     assert "| Method | Pairs | Coverage | Accuracy |" in lines

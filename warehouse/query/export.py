@@ -13,7 +13,7 @@ import duckdb
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.files import refusals_as
 from warehouse.query.catalog import stream_view
-from warehouse.query.formats import write_file, write_rows
+from warehouse.query.formats import ending_of, write_file, write_rows
 from warehouse.query.views import views
 from warehouse.tables.declarations import TABLES
 
@@ -54,7 +54,8 @@ def export_views(
         Views, or tables by their plain names (every committed row, of every run); all tables if
         none are named.
     file_format
-        ``"parquet"`` or ``"csv"``; CSV has lists as JSON text.
+        ``"parquet"`` or ``"csv"``, which has lists as JSON text; ``"spreadsheet"`` is CSV in which
+        no text is a formula.
     study
         Rows of this study alone.
 
@@ -70,7 +71,7 @@ def export_views(
     files = []
     for name, view in sources.items():
         rows = stream_view(connection, view, study)
-        target = folder / f"{name}.{file_format}"
+        target = folder / f"{name}.{ending_of(file_format)}"
         count = write_file(target, lambda sink, rows=rows: write_rows(rows, file_format, sink))
         with target.open("rb") as written:
             digest = hashlib.file_digest(written, "sha256").hexdigest()

@@ -6,19 +6,25 @@ text there. JSON has no NaN and no infinity: they are the texts that DuckDB show
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import csv
+from pyarrow import compute, csv
 
 from decaf.errors import BadInput, QueryError, WriteFailed
 from decaf.foundation.files import replace_file
 from warehouse.query.catalog import Rows
+
+SPREADSHEET = "spreadsheet"
+"""CSV with an apostrophe before every text that a spreadsheet would compute."""
+FORMULA = re.compile(r"\A([=+\-@\t\r\n＝＋－＠])")  # noqa: RUF001
 
 
 def write_rows(rows: Rows, file_format: str, sink: IO[bytes]) -> int:
@@ -28,6 +34,11 @@ def write_rows(rows: Rows, file_format: str, sink: IO[bytes]) -> int:
     tells apart by name alone.
     """
     return FORMATS[file_format](rows, sink)
+
+
+def ending_of(file_format: str) -> str:
+    """How names of such files end."""
+    return "csv" if file_format == SPREADSHEET else file_format
 
 
 def write_file(target: Path, write: Callable[[IO[bytes]], int]) -> int:
@@ -102,10 +113,21 @@ def records(rows: Rows) -> Iterator[str]:
             yield _to_json(dict(zip(names, values, strict=True)))
 
 
-def _write_csv(rows: Rows, sink: IO[bytes]) -> int:
-    schema = pa.schema([(f.name, pa.string() if _is_odd(f.type) else f.type) for f in rows.schema])
+def _write_csv(rows: Rows, sink: IO[bytes], *, is_for_spreadsheet: bool = False) -> int:
+    names = rows.schema.names
+    if is_for_spreadsheet:
+        names = [FORMULA.sub(r"'\1", name) for name in names]
+    types = [pa.string() if _is_odd(kind) else kind for kind in rows.schema.types]
+    schema = pa.schema(zip(names, types, strict=True))
+
+    def text(column: pa.Array) -> pa.Array:
+        flat = _flat(column)
+        if is_for_spreadsheet and pa.types.is_string(flat.type):
+            return compute.replace_substring_regex(flat, FORMULA.pattern, r"'\1")
+        return flat
+
     flat = (
-        pa.record_batch([_flat(column) for column in batch.columns], schema=schema)
+        pa.record_batch([text(column) for column in batch.columns], schema=schema)
         for batch in rows.batches
     )
     return _write_batches(csv.CSVWriter(sink, schema), flat)
@@ -149,8 +171,9 @@ FORMATS: dict[str, Callable[[Rows, IO[bytes]], int]] = {
     "json": _write_json,
     "jsonl": _write_jsonl,
     "parquet": _write_parquet,
+    SPREADSHEET: partial(_write_csv, is_for_spreadsheet=True),
 }
-"""Formats of files, each named as the ending of such a file."""
+"""Formats of files, each named as the ending of such a file, but for the one for spreadsheets."""
 
 
 def _is_odd(kind: pa.DataType) -> bool:

@@ -97,6 +97,8 @@ def _create_table(
 def _is_readable(path: Path, byte_count: int) -> bool:
     """Whether the file is there and whole; its footer is read only when the size is another."""
     try:
+        if not path.is_file():
+            return False
         return path.stat().st_size == byte_count or bool(pq.read_metadata(path))
     except (OSError, pa.ArrowException):
         return False

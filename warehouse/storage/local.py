@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from decaf.errors import WarehouseError
 from decaf.foundation.files import replace_file
 from warehouse.storage.base import Content, Entry, Held, Storage
 from warehouse.storage.holder import described, this_process
@@ -32,7 +33,7 @@ class LocalStorage(Storage):
 
     def publish(self, key: str, write: Callable[[Path], object]) -> Content:
         """Write a temporary file, flush it, rename it, flush its folder."""
-        replace_file(self.root / key, write)
+        replace_file(self._own(key), write)
         content = self.read(key)
         return Content(len(content), hashlib.sha256(content).hexdigest())
 
@@ -50,10 +51,12 @@ class LocalStorage(Storage):
         while folders:
             above = folders.pop()
             # What is deleted between its listing and a look at it is not there.
-            with suppress(FileNotFoundError), os.scandir(self.root / above) as listing:
+            with suppress(FileNotFoundError), os.scandir(self._own(above)) as listing:
                 for item in listing:
                     key = f"{above}/{item.name}" if above else item.name
-                    if item.is_dir():
+                    if item.is_symlink():
+                        self._own(key)
+                    elif item.is_dir():
                         folders.append(key)
                     elif item.name.endswith(suffixes):
                         with suppress(FileNotFoundError):
@@ -64,7 +67,7 @@ class LocalStorage(Storage):
 
     def delete(self, key: str) -> None:
         """Unlink a file."""
-        (self.root / key).unlink(missing_ok=True)
+        self._own(key).unlink(missing_ok=True)
 
     def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
         """The files themselves; whether one of known content is whole is for its reader to see."""
@@ -79,7 +82,7 @@ class LocalStorage(Storage):
     @contextmanager
     def hold(self, key: str) -> Iterator[None]:
         """Hold a file with ``flock``, which ends with the process, however that ends."""
-        path = self.root / key
+        path = self._own(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a+") as file:
             try:
@@ -93,7 +96,7 @@ class LocalStorage(Storage):
 
     def is_held(self, key: str) -> bool:
         """Ask for a shared lock and let it go."""
-        path = self.root / key
+        path = self._own(key)
         if not path.exists():
             return False
         with path.open() as file:
@@ -102,3 +105,18 @@ class LocalStorage(Storage):
             except OSError:
                 return True
         return False
+
+    def _own(self, key: str) -> Path:
+        """Path of what is listed, written, locked or deleted: no link leads there.
+
+        Raises WarehouseError for a link, which may lead out of the warehouse, or back into it.
+        """
+        path = self.root
+        for part in key.split("/"):
+            path /= part
+            if path.is_symlink():
+                raise WarehouseError(
+                    f"{path} is a link, and nothing in a warehouse may be one; put in its place "
+                    "what it leads to, or remove it (a link to the whole warehouse is fine)"
+                )
+        return path

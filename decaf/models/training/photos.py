@@ -9,8 +9,7 @@ import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageOps
 
-from decaf.data.photo_files import CROP, UNREADABLE, central_crop
-from decaf.errors import DataError
+from decaf.data.photo_files import CROP, central_crop, read_photo
 from decaf.foundation.arrays import Tensor
 
 
@@ -40,7 +39,7 @@ def batches(
 
     Pixels are (n, 3, 224, 224) float32 in [0, 1], labels (n,) int64. Order, crops and flips come
     from torch's generator in this thread, so that a seed gives them again whatever the number of
-    decoding threads. Raises DataError when a file is missing, damaged or not an image.
+    decoding threads. Raises DataError when a file is refused.
     """
     import torch
 
@@ -64,17 +63,7 @@ def batches(
 
 
 def _decode(pool: ThreadPoolExecutor, batch: Sequence[Photo]) -> list["Future[PillowImage.Image]"]:
-    return [pool.submit(_read, photo.path) for photo in batch]
-
-
-def _read(path: Path) -> PillowImage.Image:
-    try:
-        with PillowImage.open(path) as file:
-            return ImageOps.exif_transpose(file).convert("RGB")
-    except UNREADABLE as error:
-        raise DataError(
-            f"{path} cannot be decoded ({error}); restore it, or remove it from the training folder"
-        ) from error
+    return [pool.submit(read_photo, photo.path) for photo in batch]
 
 
 def _augmented(

@@ -1,19 +1,26 @@
 """ImageNet-9 Backgrounds Challenge: one foreground before different backgrounds."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import ExifTags, ImageOps
-from PIL import Image as PillowImage
 from pydantic import Field
 
 from decaf.data.adapters.base import Adapter
+from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, InputSet, Pair, PairSet
-from decaf.data.photo_files import CROP, RESIZE_SHORTER, UNREADABLE, central_crop
+from decaf.data.photo_files import (
+    CROP,
+    RESIZE_SHORTER,
+    central_crop,
+    read_photo,
+    upright_size,
+)
 from decaf.errors import DataError
 from decaf.foundation.digests import file_sha256, hashed_share, hashed_word
+from decaf.foundation.files import refusals_as
 from decaf.studies.imagenet9.challenge_files import (
     Variant,
     VariantFiles,
@@ -26,8 +33,6 @@ FOREGROUND = "only_fg"
 COUNTERFACTUALS = {"same_rand": "mixed_rand", "same_next": "mixed_next"}
 SPLIT_SEED = 91701
 SPLIT_LIMITS = (("score", 0.4), ("deep", 0.6), ("outcome", 1.0))
-LYING = (5, 6, 7, 8)
-"""Orientations (EXIF) whose rows are columns when the image is turned upright."""
 
 
 class ImageNet9(Adapter):
@@ -106,26 +111,25 @@ class ImageNet9(Adapter):
             )
         factual = {pair.source_id: pairs.inputs[pair.plus] for pair in pairs.pairs}
         images = tuple(_image(FOREGROUND, source, files[source]) for source in sources)
-        for source, image in zip(sources, images, strict=True):
-            _check_sizes(f"foreground {source}", factual[source], image)
+        _check_sizes(
+            (f"foreground {source}", factual[source], image)
+            for source, image in zip(sources, images, strict=True)
+        )
         return InputSet(images, pairs.geometry, found.remarks)
 
     def verify(self, pairs: PairSet) -> None:
         """Check that both files of every pair have one size when upright, from their headers.
 
-        Raises DataError, naming the first pair that differs, with both sizes.
+        Raises DataError, naming pairs that differ, with both sizes, and photos that are refused.
         """
-        for pair in pairs.pairs:
-            plus, minus = pairs.inputs[pair.plus], pairs.inputs[pair.minus]
-            _check_sizes(f"pair {pair.pair_id}", plus, minus)
+        _check_sizes(
+            (f"pair {pair.pair_id}", pairs.inputs[pair.plus], pairs.inputs[pair.minus])
+            for pair in pairs.pairs
+        )
 
     def read_input(self, image: Input) -> NDArray[np.uint8]:
         """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224."""
-        try:
-            with PillowImage.open(image.location) as file:
-                return central_crop(ImageOps.exif_transpose(file).convert("RGB"))
-        except UNREADABLE as error:
-            raise _damaged(image, error) from error
+        return central_crop(read_photo(Path(image.location)))
 
     def _chosen(self, sources: set[str]) -> list[str]:
         kept = [s for s in sources if self.split is None or split_of(s) == self.split]
@@ -144,7 +148,9 @@ class ImageNet9(Adapter):
 
 def _image(variant: str, source: str, path: Path) -> Input:
     below_archive = "/".join(path.parts[-4:])  # variant, part, class, file
-    return Input(f"{variant}/{source}", variant, file_sha256(path), str(path), below_archive)
+    with refusals_as(DataError, f"{path} cannot be read", "restore it, or remove it from the data"):
+        digest = file_sha256(path)
+    return Input(f"{variant}/{source}", variant, digest, str(path), below_archive)
 
 
 def _remarks(found: dict[str, VariantFiles], shared: set[str]) -> tuple[str, ...]:
@@ -161,29 +167,24 @@ def _remarks(found: dict[str, VariantFiles], shared: set[str]) -> tuple[str, ...
     return tuple(remarks)
 
 
-def _check_sizes(name: str, first: Input, second: Input) -> None:
-    sizes = _upright_size(first), _upright_size(second)
-    if sizes[0] != sizes[1]:
-        raise DataError(
-            f"{name}: {first.location} is {sizes[0]} pixels and {second.location} is {sizes[1]}; "
-            "both must have one size, or they would be cropped differently"
-        )
-
-
-def _upright_size(image: Input) -> tuple[int, int]:
-    try:
-        with PillowImage.open(image.location) as file:
-            lies = file.getexif().get(ExifTags.Base.Orientation) in LYING
-            return file.size[::-1] if lies else file.size
-    except UNREADABLE as error:
-        raise _damaged(image, error) from error
-
-
-def _damaged(image: Input, error: Exception) -> DataError:
-    return DataError(
-        f"{image.location} cannot be decoded ({error}); restore it, or remove the foreground from "
-        "every variant"
-    )
+def _check_sizes(couples: Iterable[tuple[str, Input, Input]]) -> None:
+    """Refuse photos that would be cropped differently; each couple has a name."""
+    faults: dict[str, None] = {}
+    for name, *couple in couples:
+        sizes = []
+        for image in couple:
+            try:
+                sizes.append(upright_size(Path(image.location)))
+            except DataError as error:
+                faults[str(error)] = None
+        if len(set(sizes)) > 1:
+            first, second = (image.location for image in couple)
+            faults[
+                f"{name}: {first} is {sizes[0]} pixels and {second} is {sizes[1]}; both must have "
+                "one size, or they would be cropped differently"
+            ] = None
+    if faults:
+        raise unusable(faults, "photos or pairs")
 
 
 def split_of(source: str) -> str:

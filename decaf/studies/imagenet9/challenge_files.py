@@ -20,7 +20,7 @@ CLASS_FOLDERS = {
 """Numbers of the classes by their folders, in whose names a space is as good as an underscore."""
 Variant = Literal["original", "mixed_same", "mixed_rand", "mixed_next", "only_fg", "no_fg"]
 """Versions of a photo that keep its foreground, or where it was."""
-FILE_NAME = re.compile(r"(?:fg_)?(?P<foreground>n\d{8}_\d+)(?:_bg_.+)?", re.ASCII)
+FILE_NAME = re.compile(r"(?:fg_)?(?P<foreground>n\d{8}_\d+)(?:_bg_[ -~]+)?", re.ASCII)
 
 
 class VariantFiles(NamedTuple):
@@ -63,6 +63,9 @@ def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
     file_count = 0
     class_ids: dict[Path, int] = {}
     first_file: dict[str, Path] = {}
+    for path in folder.iterdir():
+        if path.is_symlink() and not path.exists():
+            raise DataError(f"{path} is a link that leads nowhere; repair it, or remove it")
     for path in sorted(folder.glob("*/[!.]*")):
         if path.parent not in class_ids:
             class_ids[path.parent] = _class_of(path.parent, class_ids)
@@ -73,7 +76,8 @@ def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
                 "00_dog/fg_n02085620_00001_bg_n02085936_00001.JPEG"
             )
         if not path.is_file():
-            raise DataError(f"{path} is a folder; expected a photo of that name, or nothing")
+            found = "a folder" if path.is_dir() else "no file, or a link that leads nowhere"
+            raise DataError(f"{path} is {found}; expected a photo of that name, or nothing")
         known = first_file.setdefault(name["foreground"], path)
         if known.parent != path.parent:
             raise DataError(

@@ -3,6 +3,7 @@
 The page says nothing of the day or the machine: the same warehouse gives the same page.
 """
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +32,8 @@ from warehouse.report.paper.tables import (
     written,
 )
 
+MARKUP = re.compile(r"([\\`<>&\[\]*])")
+"""What Markdown or HTML would take for more than a letter of a name."""
 DECIMALS = 3
 """As the tables of the paper have."""
 
@@ -148,8 +151,9 @@ def _noted(text: str, row: PaperRow, notes: dict[str, int]) -> str:
 
 
 def _name(value: Any) -> str:
-    """Write what a row is of; a bar would end its cell."""
-    return number(value) if isinstance(value, float) else written(value).replace("|", "/")
+    """Write what a row is of: a bar would end its cell, and nothing of it is a tag or a link."""
+    text = number(value) if isinstance(value, float) else written(value)
+    return MARKUP.sub(r"\\\1", text.replace("|", "/"))
 
 
 def _interval(low: float | None, high: float | None) -> str:

@@ -1,0 +1,31 @@
+"""Names that come from data and from others: which are taken, and how any text is shown.
+
+A name goes into tables, reports, files for other programs and terminals. It is shown as it is, so
+it must not move a cursor, turn the direction of writing, or end a line.
+"""
+
+LONGEST = 500
+"""Letters of a name."""
+
+
+def fault_of(name: str) -> str:
+    """Say why a text cannot be a name, as the rest of a sentence about it; empty where it can."""
+    if not name or len(name) > LONGEST:
+        return f"has {len(name):,} letters; expected 1 to {LONGEST}"
+    if not name.isprintable():
+        return "has letters that cannot be printed; expected none"
+    return ""
+
+
+def shown(name: str, most: int = 80) -> str:
+    """Show any text in a message: printable, in quotes, with its length where it is cut."""
+    cut = f"… ({len(name):,} letters)" if len(name) > most else ""
+    return f"'{printable(name[:most])}'{cut}"
+
+
+def printable(text: str) -> str:
+    r"""Text without what moves a terminal's cursor or colours: ``\x1b`` instead of an escape."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )

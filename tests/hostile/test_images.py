@@ -1,0 +1,148 @@
+"""Image files of every kind, most of them hostile: each is read right, or refused by its name."""
+
+import os
+import shutil
+from itertools import islice
+
+import numpy as np
+import pytest
+from ended_commands import refused, succeeded
+from picture_files import BODIES, HEADERS, READ, png
+
+from decaf.data.input_store import open_inputs
+from decaf.data.photo_files import central_crop, read_photo, upright_size
+from decaf.errors import DataError
+
+# The command line ignores what Pillow warns of; pytest would not.
+IGNORED = ("ignore::UserWarning", "ignore::PIL.Image.DecompressionBombWarning")
+pytestmark = [pytest.mark.slow, *map(pytest.mark.filterwarnings, IGNORED)]
+REFUSED = HEADERS | BODIES
+AT_ONCE = 9
+"""Foregrounds of the small study; one message has room for ten photos."""
+
+
+def groups(files):
+    names = iter(files)
+    return [group for _ in files if (group := list(islice(names, AT_ONCE)))]
+
+
+def photos(photo_root, variant):
+    return sorted((photo_root / "bg_challenge" / variant).rglob("*.JPEG"))
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_read_has_these_pixels(name, tmp_path):
+    content, pixels = READ[name]
+    (tmp_path / "photo").write_bytes(content)
+    image = read_photo(tmp_path / "photo")
+    np.testing.assert_array_equal(np.asarray(image), pixels)
+    assert upright_size(tmp_path / "photo") == image.size == (60, 50)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_says_why(name, tmp_path):
+    content, words = REFUSED[name]
+    (tmp_path / "photo").write_bytes(content)
+    with pytest.raises(DataError, match=r"photo cannot be decoded .*; restore it, or") as refusal:
+        read_photo(tmp_path / "photo")
+    assert words in str(refusal.value)
+    if name in BODIES:
+        assert upright_size(tmp_path / "photo") == (60, 50)
+    else:
+        with pytest.raises(DataError):
+            upright_size(tmp_path / "photo")
+
+
+def test_one_pixel_becomes_a_picture_of_its_colour(tmp_path):
+    (tmp_path / "photo").write_bytes(png(1, 1, 8, 2, bytes([0, 10, 20, 30])))
+    pixels = central_crop(read_photo(tmp_path / "photo"))
+    assert pixels.shape == (224, 224, 3)
+    assert set(map(tuple, pixels.reshape(-1, 3))) == {(10, 20, 30)}
+
+
+@pytest.mark.parametrize("names", [*groups(HEADERS), *groups(BODIES)], ids=lambda names: names[0])
+def test_a_run_names_every_photo_that_it_refuses(
+    names, photo_study, photo_root, write, decaf, prefect_server, tmp_path
+):
+    files = photos(photo_root, "mixed_rand")
+    for file, name in zip(files, names, strict=False):
+        file.write_bytes(REFUSED[name][0])
+    done = decaf("run", write(photo_study), **prefect_server)
+    complaint = refused(done, f"error: {len(names)} ", *(REFUSED[name][1] for name in names))
+    assert all(str(file) in complaint for file, _ in zip(files, names, strict=False))
+    assert not list((tmp_path / "workspace").rglob("*.npy"))
+    assert not list((tmp_path / "warehouse" / "receipts" / "units").rglob("*.json"))
+
+
+def test_a_message_names_ten_and_counts_the_others(
+    photo_study, photo_root, write, decaf, prefect_server
+):
+    for variant in ("mixed_same", "mixed_next"):
+        for file in photos(photo_root, variant):
+            file.write_bytes(b"")
+    complaint = refused(decaf("run", write(photo_study), **prefect_server), "error: 18 photos")
+    assert complaint.count("cannot be decoded") == 10
+    assert "and 8 more" in complaint
+
+
+def test_photos_of_all_kinds_are_audited_as_their_pixels(
+    photo_study, photo_root, write, decaf, prefect_server, tmp_path
+):
+    kinds = iter(READ.items())
+    expected = {}
+    for variant in ("mixed_same", "mixed_rand", "mixed_next"):
+        for file, (_, (content, pixels)) in zip(photos(photo_root, variant), kinds, strict=False):
+            file.write_bytes(content)
+            expected[file] = pixels
+    succeeded(decaf("run", write(photo_study), **prefect_server))
+    (stored,) = (tmp_path / "workspace" / "inputs").glob("*.npy")
+    found = {pixels.tobytes() for pixels in open_inputs(stored)}
+    assert found == {central_crop(read_photo(file)).tobytes() for file in expected}
+    assert len(expected) == 27 == len(READ)
+
+
+def replaced(photo_root, make):
+    """Put something else in the place of a photo; returns its path."""
+    file = photos(photo_root, "mixed_rand")[0]
+    file.rename(photo_root / "aside")
+    make(file)
+    return file
+
+
+NO_PHOTOS = {
+    "a FIFO": (os.mkfifo, "no file, or a link that leads nowhere"),
+    "a device": (lambda file: file.symlink_to("/dev/zero"), "no file, or a link"),
+    "a folder": (lambda file: file.mkdir(), "is a folder; expected a photo"),
+    "a dangling link": (lambda file: file.symlink_to("nowhere"), "a link that leads nowhere"),
+    "a link to itself": (lambda file: file.symlink_to(file), "a link that leads nowhere"),
+}
+
+
+@pytest.mark.parametrize("name", NO_PHOTOS)
+def test_what_is_no_file_is_refused_and_not_read(name, photo_study, photo_root, write, decaf):
+    make, words = NO_PHOTOS[name]
+    file = replaced(photo_root, make)
+    refused(decaf("plan", write(photo_study)), str(file), words)
+
+
+def test_links_to_photos_and_to_class_folders_are_followed(
+    photo_study, photo_root, write, decaf, tmp_path
+):
+    before = succeeded(decaf("plan", write(photo_study)))
+    replaced(photo_root, lambda file: file.symlink_to(photo_root / "aside"))
+    folder = photos(photo_root, "mixed_next")[0].parent
+    shutil.move(folder, tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    assert succeeded(decaf("plan", write(photo_study))) == before
+
+
+@pytest.mark.parametrize(
+    ("target", "words"), [("nowhere", "leads nowhere"), ("03_reptile", "leads nowhere"), ("..", "")]
+)
+def test_a_class_folder_that_leads_nowhere_or_back(
+    target, words, photo_study, photo_root, write, decaf
+):
+    folder = photo_root / "bg_challenge" / "mixed_same" / "val" / "03_reptile"
+    shutil.rmtree(folder)
+    folder.symlink_to(target)
+    refused(decaf("plan", write(photo_study)), str(folder), words)

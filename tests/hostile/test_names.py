@@ -1,0 +1,210 @@
+"""Names that somebody else chose: shown as they are everywhere, run nowhere, or refused."""
+
+import csv
+import io
+import json
+import re
+from html import unescape
+from types import SimpleNamespace
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from ended_commands import refused, succeeded
+from registry_folder import NETWORKS, put_small_cnn
+from small_studies import of_scenes, untrained
+
+pytestmark = pytest.mark.slow
+
+RUN = "window.hostile=1"
+TAKEN = {
+    "script": f"<script>{RUN}</script>",
+    "end of a script": f"</script><!--<script>{RUN}//-->",
+    "image": f'"><img src=x onerror="{RUN}">',
+    "drawing": f"<svg onload={RUN}>",
+    "frame": "<iframe srcdoc='<script>parent.hostile=1</script>'>",
+    "style": f"</style><script>{RUN}</script>",
+    "title": f"</title></svg><script>{RUN}</script>",
+    "attribute": f"' onmouseover='{RUN}' x=\"{RUN}",
+    "address": f"javascript:{RUN}",
+    "entities": "&lt;script&gt;&#60;&amp;",
+    "CDATA": f"]]><script>{RUN}</script><![CDATA[",
+    "templates": f"${{{RUN}}} {{{{7*7}}}} {{% raw %}} #{{x}} %s %d {{0}}",
+    "Markdown": f"`|[x](javascript:{RUN})|**",
+    "console": "[/bold][red][link=https://x.example]:warning:",
+    "formula": '=HYPERLINK("http://x.example","x")',
+    "plus": "+1+1",
+    "minus": "-1-1",
+    "at": "@SUM(A1:A9)",
+    "above": "../../../etc/passwd",
+    "root": "/etc/passwd",
+    "device": "CON",
+    "dots": "name...",
+    "SQL": "'; DROP TABLE x; -- $study ?",
+    "quotes": "''\"\"\\",
+    "emoji": "\N{GRINNING FACE}",
+    "from right to left": "\u05e9\u05dc\u05d5\u05dd",
+    "number": "007",
+    "null": "NULL",
+    "glob": "*?[a-z]=",
+    "400 letters": "x" * 400,
+}
+REFUSED = {
+    "line": "two\nlines",
+    "tab": "a\ttab",
+    "return": "over\rwritten",
+    "NUL": "cut\0",
+    "escape": "\x1b[31mred\x1b]0;title\x07",
+    "turned": "\u202egpj.exe",
+    "invisible": "a\u200bb",
+    "half a letter": "\udcff",
+    "nothing": "",
+    "5,000 letters": "x" * 5000,
+}
+ENTRIES = [f"<script>{RUN}<script>", f'"><img src=x onerror={RUN}>']
+ENTRIES += ["=1+1 [bold]x[link=y] `|x|` ${x}{{7*7}} \N{GRINNING FACE} CON.."]
+UNPRINTABLE = ["\x1b[31mred", "two\nlines", "\u202egpj"]
+NAMES = list(TAKEN.values())
+TYPES = [" ".join(NAMES[first:-1:4]) for first in range(4)]
+"""Of pairs: the report has tables and pictures of each."""
+
+
+def adapter(names):
+    settings = {"adapter": "hostile_names:HostileNames", "names": names, "types": TYPES}
+    return settings | {"sources": len(names), "seed": 1, "changes": {"wall_hue": 1}}
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory, warm_command, workers, prefect_server):
+    """A re-audit with all of these names, and commands in its folder."""
+    folder = tmp_path_factory.mktemp("names")
+    for seed, name in enumerate(ENTRIES + UNPRINTABLE):
+        put_small_cnn(folder / "zoo" / name, seed)
+    settings = of_scenes(
+        folder,
+        [untrained(folder, "own", family=TYPES[0])],
+        data=adapter(NAMES),
+        registry={"kind": "folder", "root": str(folder / "zoo")},
+        python_path=[str(NETWORKS)],
+        cluster=workers,
+        report=str(folder / "report.html"),
+        sources_per_block=64,
+    )
+    (folder / "study.yaml").write_text(yaml.safe_dump(settings))
+
+    def decaf(*arguments):
+        return warm_command.start(arguments, folder, prefect_server).completed()
+
+    done = decaf("reaudit", "study.yaml")
+    root = ("-w", folder / "warehouse")
+    return SimpleNamespace(folder=folder, decaf=decaf, done=done, root=root)
+
+
+def test_entries_that_cannot_be_shown_fail_by_their_codes_and_the_others_are_audited(audited):
+    complaint = refused(audited.done, r"\x1b[31mred ", r"two\nlines ", r"\u202egpj ", code=1)
+    assert complaint.count("its name has letters that cannot be printed; expected none") == 3
+    assert not set(audited.done.stdout + audited.done.stderr) & set("\x1b\u202e")
+    asked = "SELECT DISTINCT entry, state FROM out_entries ORDER BY ALL"
+    states = json.loads(succeeded(audited.decaf("sql", *audited.root, "--format", "json", asked)))
+    assert {row["entry"] for row in states if row["state"] == "audited"} == set(ENTRIES)
+
+
+COMMANDS = {
+    "plan": ("reaudit", "study.yaml", "--plan"),
+    "status": ("status", "-w", "warehouse"),
+    "history": ("history", "-w", "warehouse"),
+    "check": ("check", "-w", "warehouse"),
+    "sql": ("sql", "-w", "warehouse", "--format", "table", "FROM out_pair_types"),
+    "report": ("report", "study.yaml"),
+    "compact": ("compact", "-w", "warehouse"),
+    "gc": ("gc", "-w", "warehouse", "--older-than", "0", "--delete"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_names_as_they_are(audited, command):
+    shown = succeeded(audited.decaf(*COMMANDS[command]))
+    assert "\x1b" not in shown
+    expected = {"plan": ENTRIES, "history": ENTRIES, "sql": TYPES}.get(command, [])
+    assert [name for name in expected if name not in shown] == []
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_name_comes_back_from_the_warehouse_letter_by_letter(audited, name):
+    query = "SELECT pair_id, source_id FROM core_pairs WHERE source_id = $name"
+    asked = ("sql", *audited.root, "--param", f"name={json.dumps(TAKEN[name])}", "--format", "json")
+    (row,) = json.loads(succeeded(audited.decaf(*asked, query)))
+    assert row == {"pair_id": f"{TAKEN[name]} wall_hue", "source_id": TAKEN[name]}
+
+
+def test_exports_have_all_names_and_no_file_is_called_after_one(audited):
+    succeeded(audited.decaf("export", *audited.root, "copies", "core_pairs"))
+    stored = pq.read_table(audited.folder / "copies" / "core_pairs.parquet")
+    assert set(stored["source_id"].to_pylist()) == set(NAMES)
+    succeeded(audited.decaf("export", *audited.root, "--format", "csv", "copies", "core_pairs"))
+    with (audited.folder / "copies" / "core_pairs.csv").open(newline="") as file:
+        assert {row["source_id"] for row in csv.DictReader(file)} == set(NAMES)
+    made = [audited.folder / "workspace", audited.folder / "warehouse", audited.folder / "copies"]
+    paths = [path.name for folder in made for path in folder.rglob("*")]
+    assert not [path for path in paths if re.search(r"[<>\"'|*?\\\s]", path)]
+
+
+def test_a_csv_for_spreadsheets_holds_no_formula_and_the_same_numbers(audited):
+    query = "SELECT source_id, -0.5 AS number, '=1' AS \"=head\" FROM core_pairs"
+    table = audited.decaf("sql", *audited.root, "--format", "spreadsheet", query)
+    rows = list(csv.DictReader(io.StringIO(succeeded(table), newline="")))
+    assert {row["number"] for row in rows} == {"-0.5"}
+    assert {row["'=head"] for row in rows} == {"'=1"}
+    expected = {f"'{name}" if name[0] in "=+-@" else name for name in NAMES}
+    assert {row["source_id"] for row in rows} == expected
+    succeeded(audited.decaf("export", *audited.root, "--format", "spreadsheet", "copies", "models"))
+    assert (audited.folder / "copies" / "models.csv").exists()
+
+
+def test_the_report_shows_every_name_and_runs_none(audited, browser):
+    page = (audited.folder / "report.html").read_text()
+    assert not re.search("<(script|iframe|img)|onerror=.window", page)
+    assert [name for name in TYPES + ENTRIES if name not in unescape(page)] == []
+    # Not the page's own policy alone must hold it: without one, nothing may run either.
+    unguarded = audited.folder / "unguarded.html"
+    unguarded.write_text(page.replace("Content-Security-Policy", "X-None"))
+    for path in (audited.folder / "report.html", unguarded):
+        browser.get(path.as_uri())
+        browser.execute_script(
+            "for (const fold of document.querySelectorAll('details')) fold.open = 1"
+        )
+        found = browser.execute_script(
+            "return [window.hostile ?? null, document.scripts.length, document.images.length,"
+            "document.querySelectorAll('iframe, [onerror], [onload], [onmouseover]').length]"
+        )
+        assert found == [None, 0, 0, 0]
+
+
+def test_the_browser_would_show_that_a_name_ran(browser, tmp_path):
+    (tmp_path / "page.html").write_text(f"<!DOCTYPE html>{TAKEN['image']}<p>")
+    browser.get((tmp_path / "page.html").as_uri())
+    assert browser.execute_script("return window.hostile") == 1
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_name_of_the_data_that_cannot_be_shown(name, study, write, decaf):
+    study["data"] = adapter([REFUSED[name], "good"])
+    complaint = refused(decaf("plan", write(study)), "of the data has")
+    assert not set(complaint) & set("\x1b\x07\u202e\0\r")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_family_that_cannot_be_shown(name, study, write, decaf):
+    study["models"][0]["family"] = REFUSED[name]
+    complaint = refused(decaf("plan", write(study)), "family")
+    assert not set(complaint) & set("\x1b\x07\u202e\0\r")
+
+
+NO_NAMES = ["<b>", "../..", "a/b", ".hidden", "-dash", "=1", "two words", "end\n", "caf\xe9"]
+
+
+@pytest.mark.parametrize("name", [*NO_NAMES, "x" * 121])
+def test_a_study_a_model_and_a_path_have_plain_names(name, study, write, decaf):
+    study["study"] = study["models"][0]["id"] = name
+    study["paths"] = {name: {"kind": "blend"}}
+    refused(decaf("plan", write(study)), "study.yaml:", "'study'", "'models.0.id'", "'paths")
