@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from decaf.errors import DataError, suggestion
+from decaf.foundation.files import open_file
 
 UNMAPPED = -1
 """Superclass of an output that belongs to none."""
@@ -90,13 +91,14 @@ def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
 
 def _read(path: Path) -> tuple[int, ...]:
     try:
-        given = json.loads(path.read_text(), object_pairs_hook=list)
+        with open_file(path) as file:
+            given = json.load(file, object_pairs_hook=list)
     except OSError as error:
         raise DataError(
-            f"class map {path}: {error.strerror}; give a JSON file, or the name of a map that is "
-            f"shipped{suggestion(str(path), shipped())}"
+            f"class map {path}: {error.strerror or error}; give a JSON file, or the name of a map "
+            f"that is shipped{suggestion(str(path), shipped())}"
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"class map {path} is not JSON: {error}") from error
     mapping: dict[int, int] = {}
     for output, superclass in _entries(given, path):

@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from decaf.foundation.files import open_file
+
 
 def file_sha256(path: Path) -> str:
     """Hex sha256 of a file's content, computed once per process while the file stays the same."""
@@ -15,7 +17,7 @@ def file_sha256(path: Path) -> str:
 
 @cache
 def _file_sha256(path: Path, size: int, modified: int) -> str:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

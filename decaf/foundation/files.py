@@ -1,14 +1,19 @@
 """Write a file whole or not at all."""
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from decaf.errors import DecafError
+
+KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+"""What stands in the place of a file, for messages."""
 
 
 @contextmanager
@@ -20,7 +25,18 @@ def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None
     try:
         yield
     except OSError as error:
-        raise kind(f"{what}: {error.strerror}; {remedy}") from error
+        raise kind(f"{what}: {error.strerror or error}; {remedy}") from error
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a file for reading, and nothing else: to read a pipe or a device may never end.
+
+    Raises OSError when there is nothing at the path, or something else than a file.
+    """
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise OSError(f"it is {KINDS.get(stat.S_IFMT(mode), 'a device')}, not a file")
+    return path.open("rb")
 
 
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:

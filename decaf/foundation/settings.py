@@ -1,8 +1,10 @@
 """The base of everything that a configuration file can set: frozen, typed, no unknown keys."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
@@ -39,6 +41,8 @@ def _beside_file(path: Path, info: ValidationInfo) -> Path:
     return folder
 
 
+LONGEST_PATH, LONGEST_NAME = 3000, 255
+"""Bytes; what lies below a path needs some of the 4096 that Linux allows."""
 FOLDER = "folder"
 """Key of the validation context: what relative paths start from and no path leaves."""
 PlacedPath = Annotated[Path, AfterValidator(_placed)]
@@ -62,12 +66,13 @@ class Settings(BaseModel):
         strict=False,
         protected_namespaces=(),
         hide_input_in_errors=True,  # it may hold what came from the environment: a secret
+        allow_inf_nan=False,
     )
 
     @model_validator(mode="before")
     @classmethod
     def _reject_unknown_keys(cls, given: Any) -> Any:
-        return _known_keys(given, cls.model_fields)
+        return _checked_keys(given, {n: field.annotation for n, field in cls.model_fields.items()})
 
 
 def checked_dataclass(described: type, schema: CoreSchema) -> CoreSchema:
@@ -75,19 +80,43 @@ def checked_dataclass(described: type, schema: CoreSchema) -> CoreSchema:
 
     What its own checks raise as bad input becomes a fault of the configuration.
     """
+    types = {field.name: field.type for field in fields(described)}
 
     def check(given: Any, build: core_schema.ValidatorFunctionWrapHandler) -> Any:
         try:
-            return build(_known_keys(given, described.__dataclass_fields__))
+            return build(_checked_keys(given, types))
         except BadInput as error:
             raise fault(str(error)) from error
 
     return core_schema.no_info_wrap_validator_function(check, schema)
 
 
-def _known_keys(given: Any, known: Iterable[str]) -> Any:
-    if isinstance(given, dict):
-        for key in given:
-            if key not in known:
-                raise fault(f"unknown key '{key}'{suggestion(str(key), known)}", str(key))
+def _checked_keys(given: Any, types: Mapping[str, Any]) -> Any:
+    """Refuse a key that is unknown, and what pydantic would take for a number, or for a path.
+
+    True counts as 1 in Python; a path that no disk can hold is an error of every later question
+    whether it is there.
+    """
+    for key, value in given.items() if isinstance(given, dict) else ():
+        if key not in types:
+            raise fault(f"unknown key '{key}'{suggestion(str(key), types)}", str(key))
+        accepted = set(_leaves(types[key]))
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(one, bool) and accepted & {int, float} and not accepted & {bool, Any}:
+                raise fault(f"'{key}' is {str(one).lower()}; expected a number", key)
+            if isinstance(one, str) and Path in accepted and _is_too_long(one):
+                raise fault(f"'{key}' has {len(one)} characters; expected a shorter path", key)
     return given
+
+
+def _leaves(annotation: Any) -> Iterator[Any]:
+    parts = get_args(annotation)
+    for part in parts:
+        yield from _leaves(part)
+    if not parts:
+        yield annotation
+
+
+def _is_too_long(path: str) -> bool:
+    parts = os.fsencode(path).split(b"/")
+    return sum(map(len, parts)) + len(parts) > LONGEST_PATH or max(map(len, parts)) > LONGEST_NAME

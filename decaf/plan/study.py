@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.class_maps import official_file
 from decaf.data.pairs import InputSet, PairSet
-from decaf.errors import ResponseError, suggestion
+from decaf.errors import ResponseError, listed, suggestion
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
 from decaf.evaluation.labels.base import LabelSource
@@ -145,32 +145,31 @@ class Study(Settings):
                 raise fault(f"'{key}' is now {now}", key)
         return given
 
-    @model_validator(mode="before")
-    @classmethod
-    def _map_beside_the_data(cls, given: Any) -> Any:
-        """Give a score that names a shipped class map the file of the data's own, where it is."""
-        data, score = (given.get(name) for name in ("data", "score"))
-        if not isinstance(data, dict) or not isinstance(score, dict):
-            return given
-        root, name = data.get("root"), score.get("class_map")
-        if not isinstance(root, str | Path) or not isinstance(name, str):
-            return given
-        file = official_file(name, Path(root))
-        return given if file is None else given | {"score": score | {"class_map": file}}
-
     @field_validator("python_path")
     @classmethod
     def _importable(cls, folders: tuple[Path, ...]) -> tuple[Path, ...]:
         import_from(folders)
         return folders
 
+    @field_validator("score", mode="before")
+    @classmethod
+    def _map_beside_the_data(cls, score: Any, info: ValidationInfo) -> Any:
+        """Give a score that names a shipped class map the file of the data's own, where it is."""
+        root = getattr(info.data.get("data"), "root", None)
+        if not isinstance(root, Path) or not isinstance(score, dict):
+            return score
+        file = official_file(str(score.get("class_map")), root)
+        return score if file is None else score | {"class_map": file}
+
     @field_validator("models")
     @classmethod
     def _distinct_ids(cls, models: tuple[Card, ...]) -> tuple[Card, ...]:
         ids = [card.id for card in models]
-        twice = sorted({name for name in ids if ids.count(name) > 1})
+        # On some disks, files whose names differ in capitals alone are one.
+        plain = [name.casefold() for name in ids]
+        twice = [name for name in ids if plain.count(name.casefold()) > 1]
         if twice:
-            raise fault(f"model ids occur twice: {twice}")
+            raise fault(f"model ids occur twice, capitals or not: {listed(sorted(twice))}")
         return models
 
     @field_validator("gates", mode="before")
@@ -276,7 +275,7 @@ class Study(Settings):
 def _with_table(card: Any, table: Any) -> Any:
     """A card as it was given, with the table in its recipe where one belongs there."""
     recipe = card.get("training") if isinstance(card, dict) else None
-    if not isinstance(recipe, dict) or recipe.get("recipe") not in _fitted_to_tables():
+    if not isinstance(recipe, dict) or str(recipe.get("recipe")) not in _fitted_to_tables():
         return card
     return card | {"training": {"table": table} | recipe}
 

@@ -12,7 +12,15 @@ from decaf.errors import ConfigError
 from decaf.foundation.addresses import Address
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.yaml_source import plain_mapping
-from decaf.registry.entries import CARD_FILE, LATEST, CardRegistry, Entry, Fetched, version_order
+from decaf.registry.entries import (
+    CARD_FILE,
+    LATEST,
+    CardRegistry,
+    Entry,
+    Fetched,
+    texts_in,
+    version_order,
+)
 from decaf.registry.mlflow_client import MlflowServer
 
 READY = "READY"
@@ -104,7 +112,7 @@ class Mlflow(CardRegistry):
 
 def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> list[str]:
     """Artefacts that a card names: nothing else is downloaded, least of all a pickle."""
-    words = set(_texts(card))
+    words = set(texts_in(card))
     found, folders = [], [""]
     while folders:
         folder = folders.pop()
@@ -115,14 +123,3 @@ def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> list[st
             elif size is not None and path in words and path != CARD_FILE:
                 found.append(path)
     return found
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for part in value.values():
-            yield from _texts(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part)
-    elif isinstance(value, str):
-        yield value
