@@ -39,6 +39,14 @@ def open_file(path: Path) -> BinaryIO:
     return path.open("rb")
 
 
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path, once its links are followed, lies in a folder; links in a circle do not."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except RuntimeError:
+        return False
+
+
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     """Write under a temporary name, flush to disk, rename, flush the folder.
 

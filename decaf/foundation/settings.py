@@ -6,10 +6,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from decaf.errors import BadInput, suggestion
+from decaf.foundation.files import is_inside
 
 
 def fault(message: str, key: str = "") -> PydanticCustomError:
@@ -28,21 +29,26 @@ def _placed(path: Path, info: ValidationInfo) -> Path:
     folder = (info.context or {}).get(FOLDER)
     if folder is None:
         return path.absolute()
-    placed = (folder / path).resolve()
-    if not placed.is_relative_to(folder.resolve()):
+    if not is_inside(folder / path, folder):
         raise fault(f"{path} lies outside of the folder of its card")
-    return placed
+    return (folder / path).resolve()
 
 
 def _beside_file(path: Path, info: ValidationInfo) -> Path:
-    folder = ((info.context or {}).get(FILE_FOLDER, Path()) / path).resolve()
+    folder = (info.context or {}).get(FILE_FOLDER, Path()) / path
     if not folder.is_dir():
         raise fault(f"{folder} is not a folder; a relative one starts from the YAML file")
-    return folder
+    return folder.resolve()
 
 
 LONGEST_PATH, LONGEST_NAME = 3000, 255
 """Bytes; what lies below a path needs some of the 4096 that Linux allows."""
+LARGEST_SEED = 2**32 - 1
+"""The largest that every library takes which draws."""
+LONGEST_WAIT = 86_400.0
+"""Seconds; more is no wait but a way to hang."""
+Level = Annotated[float, Field(ge=-1e6, le=1e6)]
+"""A value of inputs, in their own units, which float32 holds with some digits to spare."""
 FOLDER = "folder"
 """Key of the validation context: what relative paths start from and no path leaves."""
 PlacedPath = Annotated[Path, AfterValidator(_placed)]

@@ -54,8 +54,8 @@ class LocalWorkers(Settings):
     """Worker processes on this machine."""
 
     kind: Literal["local"] = "local"
-    workers: int = Field(2, gt=0, description="worker processes")
-    threads: int = Field(1, gt=0, description="torch threads of each worker")
+    workers: int = Field(2, gt=0, le=4096, description="worker processes")
+    threads: int = Field(1, gt=0, le=1024, description="torch threads of each worker")
 
 
 class CudaWorkers(Settings):
@@ -107,11 +107,18 @@ class Study(Settings):
     stages: int | tuple[float, ...] = Field(
         9, description="number of evenly spaced stages, or the stages themselves from 0 to 1"
     )
-    epsilon: float = Field(DEFAULT_EPSILON, gt=0, description="gate |d| >= epsilon, score units")
-    sources_per_block: int = Field(
-        32, gt=0, description="sources (foregrounds, scenes) that are scored and committed at once"
+    epsilon: float = Field(
+        DEFAULT_EPSILON, gt=0, le=1e9, description="gate |d| >= epsilon, score units"
     )
-    batch_size: int = Field(64, gt=0, description="rows of a forward pass; halved when too large")
+    sources_per_block: int = Field(
+        32,
+        gt=0,
+        le=1_000_000,
+        description="sources (foregrounds, scenes) that are scored and committed at once",
+    )
+    batch_size: int = Field(
+        64, gt=0, le=1_000_000, description="rows of a forward pass; halved when too large"
+    )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
     cluster: Cluster = Field(LocalWorkers(), description="where the work runs")
     workspace: Path = Field(

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import Field
 
 from decaf.errors import ConfigError
+from decaf.foundation.files import is_inside
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
 from decaf.foundation.yaml_source import plain_mapping
@@ -103,11 +104,6 @@ class CardRegistry(Registry, ABC):
                 "'models:' but for 'id'"
             )
         return Fetched(plain_mapping(card), folder, self.trusted)
-
-
-def is_inside(path: Path, folder: Path) -> bool:
-    """Whether a path, once its links are followed, lies in a folder."""
-    return path.resolve().is_relative_to(folder.resolve())
 
 
 def texts_in(value: Any) -> Iterator[str]:

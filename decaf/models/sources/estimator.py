@@ -199,7 +199,7 @@ def _load_skops(card: EstimatorCard, path: Path) -> Any:
         return skops.io.load(path, trusted=list(card.known_types))
     # What a damaged file, another version or a missing module leads to is not skops' to say.
     except (
-        *(OSError, LookupError, ValueError, TypeError, AttributeError, ImportError),
+        *(OSError, LookupError, ValueError, TypeError, AttributeError, ImportError, RuntimeError),
         zipfile.BadZipFile,
     ) as error:
         raise ModelError(

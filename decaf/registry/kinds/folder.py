@@ -9,7 +9,7 @@ from pydantic import Field
 
 from decaf.errors import BadInput, RegistryError
 from decaf.foundation.digests import file_sha256, json_sha256
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import is_inside, refusals_as
 from decaf.foundation.settings import PlacedPath
 from decaf.foundation.yaml_source import plain_mapping
 from decaf.registry.entries import (
@@ -18,7 +18,6 @@ from decaf.registry.entries import (
     CardRegistry,
     Entry,
     Fetched,
-    is_inside,
     version_order,
 )
 
@@ -54,7 +53,7 @@ class Folder(CardRegistry):
 
     def _followed(self, folder: Path, alias: str) -> list[Entry]:
         """The entry under an alias, or the newest one; none where a model has no such alias."""
-        name = folder.name.encode(errors="backslashreplace").decode()
+        name = os.fsencode(folder.name).decode(errors="backslashreplace")
         try:
             if name != folder.name:
                 raise RegistryError(f"{name} is not UTF-8; give the folder another name")

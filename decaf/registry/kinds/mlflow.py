@@ -11,6 +11,7 @@ from pydantic import Field
 from decaf.errors import ConfigError
 from decaf.foundation.addresses import Address
 from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.settings import LONGEST_WAIT
 from decaf.foundation.yaml_source import plain_mapping
 from decaf.registry.entries import (
     CARD_FILE,
@@ -38,7 +39,9 @@ class Mlflow(CardRegistry):
     names: tuple[str, ...] = Field(
         (), description="registered models that are followed; all of them if none is named"
     )
-    timeout_seconds: float = Field(60.0, gt=0, description="longest silence of the server, s")
+    timeout_seconds: float = Field(
+        60.0, gt=0, le=LONGEST_WAIT, description="longest silence of the server, s"
+    )
 
     def entries(self) -> list[Entry]:
         """Entries by name; a digest is that of the version and of its listed files.
