@@ -6,18 +6,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from decaf.foundation.files import open_file
+from decaf.foundation.files import file_status
 
 
 def file_sha256(path: Path) -> str:
     """Hex sha256 of a file's content, computed once per process while the file stays the same."""
-    status = path.stat()
+    status = file_status(path)
     return _file_sha256(path, status.st_size, status.st_mtime_ns)
 
 
 @cache
 def _file_sha256(path: Path, size: int, modified: int) -> str:
-    with open_file(path) as file:
+    with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -28,14 +28,21 @@ def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None
         raise kind(f"{what}: {error.strerror or error}; {remedy}") from error
 
 
-def open_file(path: Path) -> BinaryIO:
-    """Open a file for reading, and nothing else: to read a pipe or a device may never end.
+def file_status(path: Path) -> os.stat_result:
+    """Size and times of a file, and of nothing else: to read a pipe or a device may never end.
 
     Raises OSError when there is nothing at the path, or something else than a file.
     """
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode):
-        raise OSError(f"it is {KINDS.get(stat.S_IFMT(mode), 'a device')}, not a file")
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        kind = KINDS.get(stat.S_IFMT(status.st_mode), "a device")
+        raise OSError(f"it is {kind}, not a file")
+    return status
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a file for reading; errors are those of :func:`file_status`."""
+    file_status(path)
     return path.open("rb")
 
 

@@ -107,10 +107,11 @@ def _checked_keys(given: Any, types: Mapping[str, Any]) -> Any:
         if key not in types:
             raise fault(f"unknown key '{key}'{suggestion(str(key), types)}", str(key))
         accepted = set(_leaves(types[key]))
-        for one in value if isinstance(value, list | tuple) else [value]:
+        parts = list(value.values()) if isinstance(value, dict) else value
+        for one in parts if isinstance(parts, list | tuple) else [parts]:
             if isinstance(one, bool) and accepted & {int, float} and not accepted & {bool, Any}:
                 raise fault(f"'{key}' is {str(one).lower()}; expected a number", key)
-            if isinstance(one, str) and Path in accepted and _is_too_long(one):
+            if isinstance(one, str) and Path in accepted and is_too_long(one):
                 raise fault(f"'{key}' has {len(one)} characters; expected a shorter path", key)
     return given
 
@@ -123,6 +124,7 @@ def _leaves(annotation: Any) -> Iterator[Any]:
         yield annotation
 
 
-def _is_too_long(path: str) -> bool:
+def is_too_long(path: str) -> bool:
+    """Whether no disk of Linux can hold the path."""
     parts = os.fsencode(path).split(b"/")
     return sum(map(len, parts)) + len(parts) > LONGEST_PATH or max(map(len, parts)) > LONGEST_NAME

@@ -18,7 +18,7 @@ from decaf.evaluation.baselines import base as baselines_base
 from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.callables import import_from
 from decaf.foundation.plugins import members, name_of, one_of
-from decaf.foundation.settings import FolderBesideFile, Settings, fault
+from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_long
 from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import load
 from decaf.models.card import ModelCard
@@ -167,6 +167,13 @@ class Study(Settings):
             return score
         file = official_file(str(score.get("class_map")), root)
         return score if file is None else score | {"class_map": file}
+
+    @field_validator("warehouse")
+    @classmethod
+    def _short_enough(cls, place: str) -> str:
+        if is_too_long(place):
+            raise fault(f"it has {len(place)} characters; expected a shorter path or URL")
+        return place
 
     @field_validator("models")
     @classmethod

@@ -25,7 +25,7 @@ def study(key=None, value=None):
     settings = {
         "study": "slips",
         "data": {"adapter": "scenes", "sources": 4, "seed": 1},
-        "models": [ENDPOINT],
+        "models": [dict(ENDPOINT)],
         "score": {"kind": "class_probability", "classes": 2},
         "paths": {"blend": {"kind": "blend", "sigma": 1.5}},
     }
@@ -45,14 +45,14 @@ TEXTS = {
     "number": ("17\n", "study.yaml:1", "found a number", "expected keys and values"),
     "nothing": ("~\n", "study.yaml:1", "found nothing", "expected keys and values"),
     "empty": ("", "study.yaml is empty"),
-    "nul": (study() + "report: a\0b\n", "study.yaml:21", "U+0000", "take it out"),
+    "nul": (study() + "report: a\0b\n", "study.yaml:20", "U+0000", "take it out"),
     "not-utf-8": (b"study: \xff\n", "study.yaml:1", "expected UTF-8"),
     "image": (b"\x89PNG\r\n\x1a\n" + bytes(99), "study.yaml:1", "expected UTF-8"),
     "large": ("# " + "x" * (2 << 20), "larger than 1 MiB"),
     "brackets": ("a: " + "[" * 5000, "study.yaml:1", "nested more than 40 deep"),
     "in-itself": (study() + "report: &a [*a]\n", "with anchors filled in"),
-    "twice": (study() + "study: again\n", "study.yaml:21", "key 'study' is given twice"),
-    "set": (study() + "stages: !!set {a}\n", "study.yaml:21", "'stages'", "found !!set"),
+    "twice": (study() + "study: again\n", "study.yaml:20", "key 'study' is given twice"),
+    "set": (study() + "stages: !!set {a}\n", "study.yaml:20", "'stages'", "found !!set"),
     "python": (study() + "stages: !!python/name:os.abort ''\n", "'stages'", "!!python/name"),
     "file-in-itself": ("!file study.yaml", "include each other more than 8 deep"),
     "absent-file": (study("models", "!file absent.yaml"), "absent.yaml does not exist"),
@@ -69,9 +69,9 @@ VALUES = [
     ("study", "a/b", "study.yaml:1", "'study'", "pattern", "found 'a/b'"),
     ("study", "x" * 5000, "'study'", "at most 60 characters"),
     ("study", "7", "study.yaml:1", "'study'", "valid string (found 7)"),
-    ("epsilon", ".inf", "study.yaml:21", "'epsilon'", "found '.inf'", "a finite number"),
+    ("epsilon", ".inf", "study.yaml:20", "'epsilon'", "found '.inf'", "a finite number"),
     ("epsilon", ".nan", "'epsilon'", "found '.nan'", "a finite number"),
-    ("epsilon", "true", "study.yaml:21", "'epsilon' is true", "expected a number"),
+    ("epsilon", "true", "study.yaml:20", "'epsilon' is true", "expected a number"),
     ("epsilon", "yes", "'epsilon' is true", "expected a number"),
     ("epsilon", "0", "'epsilon'", "greater than 0 (found 0)"),
     ("epsilon", "1.0e+12", "'epsilon'", "less than or equal to 1000000000"),
@@ -98,13 +98,13 @@ VALUES = [
     ("cluster", "{kind: local, workers: 100000}", "workers'", "less than or equal to 4096"),
     ("cluster", "{kind: local, workers: true}", "'workers' is true", "expected a number"),
     ("cluster", "{kind: local, threads: 0}", "threads'", "greater than 0"),
-    ("cluster", "local", "'cluster'", "study.yaml:21"),
-    ("warehouse", "x" * 5000, "warehouse", "too long"),
+    ("cluster", "local", "'cluster'", "study.yaml:20"),
+    ("warehouse", "x" * 5000, "'warehouse'", "5000 characters"),
     ("workspace", "x" * 5000, "'workspace' has 5000 characters", "a shorter path"),
     ("workspace", "x/" * 2500, "'workspace' has 5000 characters", "a shorter path"),
-    ("workspace", r'"a\0b"', "study.yaml:21", "'workspace'", "U+0000"),
+    ("workspace", r'"a\0b"', "study.yaml:20", "'workspace'", "U+0000"),
     ("report", "x" * 5000, "'report' has 5000 characters", "a shorter path"),
-    ("python_path", "[absent]", "study.yaml:21", "'python_path.0'", "absent is not a folder"),
+    ("python_path", "[absent]", "study.yaml:20", "'python_path.0'", "absent is not a folder"),
     ("python_path", "[study.yaml]", "'python_path.0'", "is not a folder"),
     ("python_path", "[loop]", "'python_path.0'", "is not a folder"),
     ("python_path", f"[{'x' * 5000}]", "'python_path' has 5000 characters"),
@@ -167,7 +167,7 @@ VALUES = [
     ("models.0", {**NETWORK, "std": "[.nan]"}, "'models.0.std.0'", "found '.nan'"),
     ("models.0", {**NETWORK, "std": "[0]"}, "'models.0.std.0'", "0.000001 (found 0)"),
     ("models.0", {**NETWORK, "mean": "[true]"}, "'mean' is true", "expected a number"),
-    ("models.0", {**NETWORK, "input_size": "99999"}, "less than or equal to 16384"),
+    ("models.0", {**NETWORK, "input_size": 99999}, "less than or equal to 16384"),
     ("models.0", {**NETWORK, "weights": "w" * 5000}, "'weights' has 5000 characters"),
     ("models.0", {**NETWORK, "weights": "pipe.safetensors"}, "it is a pipe, not a file"),
     ("models.0", {**NETWORK, "weights": "absent.st"}, "absent.st", "expected .safetensors"),
@@ -230,7 +230,7 @@ def test_a_value_that_cannot_be_meant_is_refused(planned, key, value, words):
         if "training" in value:
             del network["weights"]
         dumped = yaml.safe_dump(network, default_flow_style=True, width=10**9)
-        value = dumped.strip().replace("'[", "[").replace("]'", "]").replace("'9", "9")
+        value = dumped.strip().replace("'[", "[").replace("]'", "]")
     assert len(refused(planned(study(key, value)), *words)) < 8000
 
 

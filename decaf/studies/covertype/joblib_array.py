@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError
-from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.files import refusals_as
 
 NUMBERS = re.compile(r"[iu][1248]|f[48]")
 BYTE_ORDERS = ("<", ">", "|")
@@ -77,9 +77,8 @@ def read_array(path: Path) -> NDArray[np.number]:
     Raises DataError when the file cannot be read, is cut short, or holds anything but one array of
     whole or floating-point numbers; nothing of it has been called then.
     """
-    refused = refusals_as(DataError, f"{path} cannot be read", "get the file again")
-    with refused, open_file(path) as file:
-        content = file.read()
+    with refusals_as(DataError, f"{path} cannot be read", "get the file again"):
+        content = path.read_bytes()
     try:
         return _array(content)
     # What a damaged or foreign pickle leads to is not known beforehand.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError, listed
-from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.files import file_status, refusals_as
 from decaf.studies.covertype.joblib_array import read_array
 
 QUANTITIES = (
@@ -84,7 +84,7 @@ def state_of(path: Path) -> tuple[int, ...]:
     found = []
     for file in _files(path):
         with refusals_as(DataError, f"{file} cannot be read", EXPECTED):
-            status = file.stat()
+            status = file_status(file)
         found += [status.st_size, status.st_mtime_ns]
     return tuple(found)
 
@@ -158,8 +158,7 @@ def _first_fault(rows: bytes) -> str | None:
 
 def _content(path: Path) -> bytes:
     try:
-        with open_file(path) as file:
-            content = file.read()
+        content = path.read_bytes()
         return gzip.decompress(content) if content.startswith(GZIP_START) else content
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read ({error}); get the file again") from error
