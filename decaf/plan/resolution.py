@@ -106,7 +106,9 @@ def _resolved(study: Study, entry: Entry) -> Resolved:
     # Somebody else wrote the card and its files, and several libraries read them; what one of them
     # stumbles over concerns this entry alone. It is recorded, and told as any failed entry is.
     except Exception as error:  # noqa: BLE001
-        return Resolved(entry, problem=f"it cannot be read: {type(error).__name__}: {error}")
+        return Resolved(
+            entry, problem=f"it cannot be read: {type(error).__name__}: {str(error)[:300]}"
+        )
     name = NOT_OF_A_NAME.sub("_", entry.name).lstrip("._+-")[:LONGEST_NAME] or "model"
     content = json_sha256([weights, preprocessing])
     named = card.model_copy(update={"id": f"{name}-{content[:DIGITS]}"})

@@ -72,7 +72,7 @@ class Patches(RevealPath):
 
     kind: Literal["patches"] = "patches"
     sigma: float = described(8.0, "blur of the midpoint, standard deviation in px")
-    side: int = described(8, "patches along each side of the image")
+    side: int = described(8, "patches along each side of the image, which is a multiple of it")
     ranking: Literal["energy", "random"] = described(
         "energy", "which patches come first: the most different ones, or (a control) any"
     )
