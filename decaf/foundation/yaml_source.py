@@ -153,11 +153,12 @@ def _check_plain(root: yaml.Node) -> None:
     while values:
         node, keys = values.pop()
         count += 1
-        if count > MOST_VALUES or len(keys) >= DEEPEST:
-            raise _fault(
-                *(node, keys, "more values than a file of settings has"),
-                f"{MOST_VALUES} at most, nested {DEEPEST} deep at most, with anchors filled in",
-            )
+        if len(keys) >= DEEPEST:
+            found = "an anchor in itself, or values nested too deep"
+            raise _fault(node, keys, found, f"{DEEPEST} levels at most")
+        if count > MOST_VALUES:
+            expected = f"{MOST_VALUES} at most, with anchors filled in"
+            raise _fault(node, keys, "too many values", expected)
         if isinstance(node, yaml.ScalarNode):
             _check_scalar(node, keys)
             continue
@@ -274,7 +275,7 @@ def _tag(node: yaml.Node) -> str:
 
 def _shown(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…{text[-1]}"
 
 
 def _fault(node: yaml.Node, keys: tuple[str, ...], found: str, expected: str) -> ConfigError:

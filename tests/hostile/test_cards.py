@@ -51,8 +51,8 @@ TEXTS = {
     "tag-float": (text(input_size="!!float abc"), "'input_size'", "found 'abc'", "finite number"),
     "tag-int": (text(input_size="!!int abc"), "'input_size'", "found 'abc'"),
     "tag-bool": (text(arguments="{x: !!bool abc}"), "'arguments.x'", "true or false"),
-    "in-itself": (text(arguments="&a {x: *a}"), "arguments.x.x", "nested 40 deep at most"),
-    "list-in-itself": (text(arguments="{x: &a [*a, *a]}"), "with anchors filled in"),
+    "in-itself": (text(arguments="&a {x: *a}"), "an anchor in itself", "40 levels at most"),
+    "list-in-itself": (text(arguments="{x: &a [*a, *a]}"), "an anchor in itself"),
     "bomb": (f"x0: &x0 [1, 2]\n{BOMB}{text()}", "200000 at most"),
     "merged-bomb": (
         "".join(f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 9)}]}}\n" for n in range(1, 12))

@@ -50,7 +50,7 @@ TEXTS = {
     "image": (b"\x89PNG\r\n\x1a\n" + bytes(99), "study.yaml:1", "expected UTF-8"),
     "large": ("# " + "x" * (2 << 20), "larger than 1 MiB"),
     "brackets": ("a: " + "[" * 5000, "study.yaml:1", "nested more than 40 deep"),
-    "in-itself": (study() + "report: &a [*a]\n", "with anchors filled in"),
+    "in-itself": (study() + "report: &a [*a]\n", "an anchor in itself"),
     "twice": (study() + "study: again\n", "study.yaml:20", "key 'study' is given twice"),
     "set": (study() + "stages: !!set {a}\n", "study.yaml:20", "'stages'", "found !!set"),
     "python": (study() + "stages: !!python/name:os.abort ''\n", "'stages'", "!!python/name"),
