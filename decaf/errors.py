@@ -129,6 +129,10 @@ class DiskRefuses(WriteFailed):
     """The disk refused a result, and would refuse the others: it is full, or may not be written."""
 
 
+MOST_KNOWN = 40
+"""Names that a message lists; torchvision and timm have many more."""
+
+
 def listed(words: Sequence[str], shown: int = 3) -> str:
     """The first of some words, and how many others there are: ``a, b, c and 2 more``."""
     more = f" and {len(words) - shown} more" if len(words) > shown else ""
@@ -140,4 +144,4 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     meant = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{meant}; known: {', '.join(known) or 'none'}"
+    return f"{meant}; known: {listed(known, MOST_KNOWN) or 'none'}"

@@ -81,8 +81,9 @@ def configuration() -> str:
         "variable. Folders in `python_path:` start from the file, other relative paths from the "
         "current directory. `adapter`, `kind`, `source` and `recipe` may also name a class of an "
         "[installed package or a module of yours](plugins.md). An unknown key is an error that "
-        "names its line and the nearest valid key. `decaf plan CONFIG` reads a study without "
-        "running it.",
+        "names its line and the nearest valid key; so is a number outside of its sensible range, "
+        "or a value that JSON has not (a date without quotes, `.inf`, `.nan`). `decaf plan CONFIG` "
+        "reads a study without running it.",
         "## The study",
         _keys(Study),
         "## `models:` – one card per model",

@@ -6,10 +6,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from decaf.errors import DataError, suggestion
+from decaf.errors import DataError, listed, suggestion
+from decaf.foundation.files import open_file
 
 UNMAPPED = -1
 """Superclass of an output that belongs to none."""
+
+MOST_DIGITS = 9
+"""Of the number of an output."""
 
 STUDIES = Path(__file__).parents[1] / "studies"
 
@@ -90,13 +94,14 @@ def class_map(name_or_file: Path, classes: int) -> tuple[int, ...]:
 
 def _read(path: Path) -> tuple[int, ...]:
     try:
-        given = json.loads(path.read_text(), object_pairs_hook=list)
+        with open_file(path) as file:
+            given = json.load(file, object_pairs_hook=list)
     except OSError as error:
         raise DataError(
-            f"class map {path}: {error.strerror}; give a JSON file, or the name of a map that is "
-            f"shipped{suggestion(str(path), shipped())}"
+            f"class map {path}: {error.strerror or error}; give a JSON file, or the name of a map "
+            f"that is shipped{suggestion(str(path), shipped())}"
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"class map {path} is not JSON: {error}") from error
     mapping: dict[int, int] = {}
     for output, superclass in _entries(given, path):
@@ -117,10 +122,11 @@ def _entries(given: Any, path: Path) -> Iterator[tuple[int, int]]:
     for entry in given if isinstance(given, list) else [given]:
         output, superclass = entry if isinstance(entry, tuple) else (None, entry)
         # A number that has to be rounded, or true for 1, is another map than was meant.
-        if not (output and output.isdecimal() and type(superclass) is int):
+        is_number = output and output.isdecimal() and len(output) <= MOST_DIGITS
+        if not (is_number and type(superclass) is int):
             raise DataError(
                 f"class map {path} is not an object of whole numbers: it has "
-                f"{json.dumps(output)}: {json.dumps(superclass)}; expected entries as "
+                f"{json.dumps(output)[:40]}: {json.dumps(superclass)[:40]}; expected entries as "
                 f'"12": 1, from an output to its superclass or to -1'
             )
         yield int(output), superclass
@@ -139,4 +145,4 @@ def _checked(mapping: tuple[int, ...], classes: int, name: Path) -> tuple[int, .
 
 
 def _listed(numbers: list[int]) -> str:
-    return ", ".join(map(str, numbers)) or "none"
+    return listed([*map(str, numbers)], 20) or "none"

@@ -6,10 +6,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from decaf.foundation.files import file_status
+
 
 def file_sha256(path: Path) -> str:
     """Hex sha256 of a file's content, computed once per process while the file stays the same."""
-    status = path.stat()
+    status = file_status(path)
     return _file_sha256(path, status.st_size, status.st_mtime_ns)
 
 

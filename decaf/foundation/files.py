@@ -1,14 +1,19 @@
 """Write a file whole or not at all."""
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from decaf.errors import DecafError
+
+KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+"""What stands in the place of a file, for messages."""
 
 
 @contextmanager
@@ -20,7 +25,33 @@ def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None
     try:
         yield
     except OSError as error:
-        raise kind(f"{what}: {error.strerror}; {remedy}") from error
+        raise kind(f"{what}: {error.strerror or error}; {remedy}") from error
+
+
+def file_status(path: Path) -> os.stat_result:
+    """Size and times of a file, and of nothing else: to read a pipe or a device may never end.
+
+    Raises OSError when there is nothing at the path, or something else than a file.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        kind = KINDS.get(stat.S_IFMT(status.st_mode), "a device")
+        raise OSError(f"it is {kind}, not a file")
+    return status
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a file for reading; errors are those of :func:`file_status`."""
+    file_status(path)
+    return path.open("rb")
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path, once its links are followed, lies in a folder; links in a circle do not."""
+    try:
+        return path.resolve().is_relative_to(folder.resolve())
+    except RuntimeError:
+        return False
 
 
 def replace_file(target: Path, write: Callable[[Path], object]) -> None:

@@ -132,9 +132,9 @@ class _Section(NamedTuple):
     def _own(self, name: Any) -> type:
         """A member for a card that somebody else wrote, which must not choose what runs here."""
         own = _own(self.base)
-        if name not in own:
+        if str(name) not in own:
             raise ConfigError(f"unknown {self.base.place.tag} {name!r}{suggestion(str(name), own)}")
-        return own[name]
+        return own[str(name)]
 
     def serialize(self, section: Any, info: SerializationInfo) -> Any:
         member = type(section)

@@ -1,13 +1,16 @@
 """The base of everything that a configuration file can set: frozen, typed, no unknown keys."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from decaf.errors import BadInput, suggestion
+from decaf.foundation.files import is_inside
 from decaf.foundation.names import fault_of, shown
 
 
@@ -27,10 +30,9 @@ def _placed(path: Path, info: ValidationInfo) -> Path:
     folder = (info.context or {}).get(FOLDER)
     if folder is None:
         return path.absolute()
-    placed = (folder / path).resolve()
-    if not placed.is_relative_to(folder.resolve()):
+    if not is_inside(folder / path, folder):
         raise fault(f"{path} lies outside of the folder of its card")
-    return placed
+    return (folder / path).resolve()
 
 
 def _shown_name(name: str) -> str:
@@ -40,12 +42,20 @@ def _shown_name(name: str) -> str:
 
 
 def _beside_file(path: Path, info: ValidationInfo) -> Path:
-    folder = ((info.context or {}).get(FILE_FOLDER, Path()) / path).resolve()
+    folder = (info.context or {}).get(FILE_FOLDER, Path()) / path
     if not folder.is_dir():
         raise fault(f"{folder} is not a folder; a relative one starts from the YAML file")
-    return folder
+    return folder.resolve()
 
 
+LONGEST_PATH, LONGEST_NAME = 3000, 255
+"""Bytes; what lies below a path needs some of the 4096 that Linux allows."""
+LARGEST_SEED = 2**32 - 1
+"""The largest that every library takes which draws."""
+LONGEST_WAIT = 86_400.0
+"""Seconds; more is no wait but a way to hang."""
+Level = Annotated[float, Field(ge=-1e6, le=1e6)]
+"""A value of inputs, in their own units, which float32 holds with some digits to spare."""
 FOLDER = "folder"
 """Key of the validation context: what relative paths start from and no path leaves."""
 ShownName = Annotated[str, AfterValidator(_shown_name)]
@@ -71,12 +81,13 @@ class Settings(BaseModel):
         strict=False,
         protected_namespaces=(),
         hide_input_in_errors=True,  # it may hold what came from the environment: a secret
+        allow_inf_nan=False,
     )
 
     @model_validator(mode="before")
     @classmethod
     def _reject_unknown_keys(cls, given: Any) -> Any:
-        return _known_keys(given, cls.model_fields)
+        return _checked_keys(given, {n: field.annotation for n, field in cls.model_fields.items()})
 
 
 def checked_dataclass(described: type, schema: CoreSchema) -> CoreSchema:
@@ -84,19 +95,45 @@ def checked_dataclass(described: type, schema: CoreSchema) -> CoreSchema:
 
     What its own checks raise as bad input becomes a fault of the configuration.
     """
+    types = {field.name: field.type for field in fields(described)}
 
     def check(given: Any, build: core_schema.ValidatorFunctionWrapHandler) -> Any:
         try:
-            return build(_known_keys(given, described.__dataclass_fields__))
+            return build(_checked_keys(given, types))
         except BadInput as error:
             raise fault(str(error)) from error
 
     return core_schema.no_info_wrap_validator_function(check, schema)
 
 
-def _known_keys(given: Any, known: Iterable[str]) -> Any:
-    if isinstance(given, dict):
-        for key in given:
-            if key not in known:
-                raise fault(f"unknown key '{key}'{suggestion(str(key), known)}", str(key))
+def _checked_keys(given: Any, types: Mapping[str, Any]) -> Any:
+    """Refuse a key that is unknown, and what pydantic would take for a number, or for a path.
+
+    True counts as 1 in Python; a path that no disk can hold is an error of every later question
+    whether it is there.
+    """
+    for key, value in given.items() if isinstance(given, dict) else ():
+        if key not in types:
+            raise fault(f"unknown key '{key}'{suggestion(str(key), types)}", str(key))
+        accepted = set(_leaves(types[key]))
+        parts = list(value.values()) if isinstance(value, dict) else value
+        for one in parts if isinstance(parts, list | tuple) else [parts]:
+            if isinstance(one, bool) and accepted & {int, float} and not accepted & {bool, Any}:
+                raise fault(f"'{key}' is {str(one).lower()}; expected a number", key)
+            if isinstance(one, str) and Path in accepted and is_too_long(one):
+                raise fault(f"'{key}' has {len(one)} characters; expected a shorter path", key)
     return given
+
+
+def _leaves(annotation: Any) -> Iterator[Any]:
+    parts = get_args(annotation)
+    for part in parts:
+        yield from _leaves(part)
+    if not parts:
+        yield annotation
+
+
+def is_too_long(path: str) -> bool:
+    """Whether no disk of Linux can hold the path."""
+    parts = os.fsencode(path).split(b"/")
+    return sum(map(len, parts)) + len(parts) > LONGEST_PATH or max(map(len, parts)) > LONGEST_NAME

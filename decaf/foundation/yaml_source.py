@@ -3,9 +3,11 @@
 Two additions to plain YAML: ``!file other.yaml`` puts the content of another file (relative to the
 one that names it) in its place, all items of it where both are lists, and ``${NAME}`` in a text is
 the environment variable ``NAME``.
-Only plain YAML types are built; no tag makes an object.
+Only values that JSON has are built, and no more of them than a file of settings can mean: bytes,
+depth, digits and values, anchors filled in, are bounded before anything is made of them.
 """
 
+import math
 import os
 import re
 from pathlib import Path
@@ -14,14 +16,29 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from decaf.errors import ConfigError
+from decaf.errors import ConfigError, listed
+from decaf.foundation.files import open_file
 from decaf.foundation.settings import FILE_FOLDER
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 FILE_TAG = "!file"
-TEXT_TAG = "tag:yaml.org,2002:str"
+YAML = "tag:yaml.org,2002:"
+TEXT_TAG = f"{YAML}str"
+KEYS = (TEXT_TAG, f"{YAML}merge")
+NUMBERS = (f"{YAML}int", f"{YAML}float")
+MAPPING, SEQUENCE = f"{YAML}map", f"{YAML}seq"
+WORDS = {TEXT_TAG: "text", SEQUENCE: "a list", MAPPING: "keys and values"}
+WORDS |= {f"{YAML}timestamp": "the date"} | dict.fromkeys(NUMBERS, "a number")
+WORDS |= {f"{YAML}bool": "true or false", f"{YAML}null": "nothing"}
+"""What values are, by their tags."""
+SCALARS = (TEXT_TAG, *NUMBERS, f"{YAML}bool", f"{YAML}null")
 MERGE_KEY = "<<"
 DEEPEST_INCLUSION = 8
+MOST_BYTES, MOST_VALUES, DEEPEST, MOST_DIGITS = 1 << 20, 200_000, 40, 60
+"""Of one file; values count once for every place that an anchor puts them in."""
+CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+SHOWN = 60
+"""Characters of a value that a message repeats."""
 EXPANDED = "holds_environment_variable"
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -34,7 +51,7 @@ def load(path: Path, model: type[Model]) -> Model:
     problems are listed, each with file, line and key.
     """
     node = _compose(path, depth=0)
-    given = _constructed(node, path)
+    given = _mapping(node)
     try:
         return model.model_validate(given, context={FILE_FOLDER: path.parent})
     except ValidationError as error:
@@ -49,10 +66,23 @@ def plain_mapping(path: Path) -> dict[str, Any]:
     cannot learn what is on this machine. Raises ConfigError when the file is missing, is not plain
     YAML, or holds something else than keys and values.
     """
-    given = _constructed(_parsed(path), path)
-    if not isinstance(given, dict):
-        raise ConfigError(f"{path} holds {type(given).__name__}; expected keys and values")
-    return given
+    return _mapping(_parsed(path))
+
+
+def faults(path: Path, error: ValidationError, most: int = 5) -> str:
+    """What is wrong with such a file, each with file, line and key: the first ``most`` of it."""
+    node = _parsed(path)
+    found = [_describe(node, problem) for problem in error.errors(include_url=False)]
+    return listed(list(dict.fromkeys(found)), most)
+
+
+def _mapping(node: yaml.Node) -> dict[str, Any]:
+    if not isinstance(node, yaml.MappingNode):
+        raise _fault(node, (), _tag(node), "keys and values")
+    try:
+        return yaml.constructor.SafeConstructor().construct_document(node)
+    except yaml.MarkedYAMLError as error:  # a merge of something else than keys and values
+        raise ConfigError(f"{_mark(node)}: {error.problem}; expected plain YAML") from None
 
 
 def _compose(path: Path, depth: int) -> yaml.Node:
@@ -61,36 +91,114 @@ def _compose(path: Path, depth: int) -> yaml.Node:
     return _resolve(_parsed(path), path, depth)
 
 
+class _Loader(yaml.SafeLoader):
+    """PyYAML's own, bounded in depth: its composer calls itself for every level."""
+
+    depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> yaml.Node:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise yaml.MarkedYAMLError(
+                problem=f"values are nested more than {DEEPEST} deep",
+                problem_mark=self.peek_event().start_mark,
+            )
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
 def _parsed(path: Path) -> yaml.Node:
+    remedy = "give the path of a YAML file"
     try:
-        with path.open(encoding="utf-8") as file:
-            node = yaml.compose(file, Loader=yaml.SafeLoader)
+        with open_file(path) as file:
+            content = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
-        raise ConfigError(f"{path} does not exist; give the path of a YAML file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not YAML: {error}") from error
+        raise ConfigError(f"{path} does not exist; {remedy}") from None
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise ConfigError(f"{str(path)[:300]} cannot be read: {found}; {remedy}") from error
+    if len(content) > MOST_BYTES:
+        raise ConfigError(f"{path} is larger than {MOST_BYTES >> 20} MiB; {remedy}")
+    try:
+        loader = _Loader(text := content.decode())
+        loader.name = str(path)
+        node = loader.get_single_node()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: found {error.reason}; expected UTF-8") from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        found = f"character U+{error.character:04X}"
+        raise ConfigError(f"{path}:{line}: found {found}, which no YAML has; take it out") from None
+    except yaml.MarkedYAMLError as error:
+        line = (error.problem_mark or error.context_mark).line + 1
+        said = "; ".join(filter(None, (error.context, error.problem)))
+        raise ConfigError(f"{path}:{line}: it is not YAML: {said}") from None
+    except ValueError as error:  # a number of a character that there is not
+        raise ConfigError(f"{path} is not YAML: {error}") from None
     if node is None:
         raise ConfigError(f"{path} is empty; expected keys and values")
+    _check_plain(node)
     return node
 
 
-def _constructed(node: yaml.Node, path: Path) -> Any:
+def _check_plain(root: yaml.Node) -> None:
+    """Refuse what JSON has not, and more than settings can mean, before anything is made of it.
+
+    An anchor counts in every place that names it, so one that is in itself is nested too deep.
+    """
+    values: list[tuple[yaml.Node, tuple[str, ...]]] = [(root, ())]
+    count = 0
+    while values:
+        node, keys = values.pop()
+        count += 1
+        if len(keys) >= DEEPEST:
+            found = "an anchor in itself, or values nested too deep"
+            raise _fault(node, keys, found, f"{DEEPEST} levels at most")
+        if count > MOST_VALUES:
+            expected = f"{MOST_VALUES} at most, with anchors filled in"
+            raise _fault(node, keys, "too many values", expected)
+        if isinstance(node, yaml.ScalarNode):
+            _check_scalar(node, keys)
+            continue
+        is_mapping = isinstance(node, yaml.MappingNode)
+        if node.tag != (MAPPING if is_mapping else SEQUENCE):
+            raise _fault(node, keys, _tag(node), "plain keys and values, or a list")
+        seen: set[str] = set()
+        for key, _ in node.value if is_mapping else ():
+            if key.tag not in KEYS:
+                raise _fault(key, keys, f"a key of {_tag(key)}", "text: put it in quotes")
+            if key.value in seen and key.value != MERGE_KEY:
+                raise ConfigError(f"{_mark(key)}: key {_shown(key.value)} is given twice")
+            seen.add(key.value)
+        parts = node.value if is_mapping else enumerate(node.value)
+        values += [(value, (*keys, getattr(key, "value", str(key)))) for key, value in parts]
+
+
+def _check_scalar(node: yaml.ScalarNode, keys: tuple[str, ...]) -> None:
+    if control := CONTROL.search(node.value):
+        raise _fault(node, keys, f"character U+{ord(control[0]):04X}", "text that can be shown")
+    if node.tag == FILE_TAG:
+        return
+    if node.tag not in SCALARS:
+        found = f"{_tag(node)} {_shown(node.value)}"
+        raise _fault(node, keys, found, "a number, or text: put it in quotes")
+    if node.tag in NUMBERS and len(node.value) > MOST_DIGITS:
+        raise _fault(node, keys, f"{len(node.value)} digits", f"a number of {MOST_DIGITS} at most")
     try:
-        return yaml.constructor.SafeConstructor().construct_document(node)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not plain YAML: {error}") from error
+        value = yaml.constructor.SafeConstructor().construct_object(node)
+        is_finite = not isinstance(value, float) or math.isfinite(value)
+    except (ValueError, LookupError):
+        is_finite = False
+    if not is_finite:
+        expected = "a finite number" if node.tag in NUMBERS else "true or false"
+        raise _fault(node, keys, _shown(node.value), expected)
 
 
 def _resolve(node: yaml.Node, path: Path, depth: int) -> yaml.Node:
-    """Put included files and environment variables in place; refuse repeated keys."""
+    """Put included files and environment variables in place."""
     if isinstance(node, yaml.MappingNode):
-        seen: dict[str, yaml.Node] = {}
-        for key, _ in node.value:
-            if key.value in seen and key.value != MERGE_KEY:
-                raise ConfigError(f"{_mark(key)}: key '{key.value}' is given twice")
-            seen[key.value] = key
         node.value = [(key, _resolve(value, path, depth)) for key, value in node.value]
     elif isinstance(node, yaml.SequenceNode):
         node.value = [part for item in node.value for part in _items(item, path, depth)]
@@ -130,7 +238,7 @@ def _describe(root: yaml.Node, problem: Any) -> str:
     given = problem.get("input")
     # What came from the environment may be a secret.
     is_shown = isinstance(given, str | int | float | bool) and not hasattr(node, EXPANDED)
-    shown = f" (found {given!r})" if is_shown else ""
+    shown = f" (found {_shown(given)})" if is_shown else ""
     return f"{_mark(node)}: {where}{problem['msg']}{shown}"
 
 
@@ -158,3 +266,18 @@ def _walk(node: yaml.Node, problem: Any) -> tuple[yaml.Node, list[str]]:
 
 def _mark(node: yaml.Node) -> str:
     return f"{node.start_mark.name}:{node.start_mark.line + 1}"
+
+
+def _tag(node: yaml.Node) -> str:
+    """Type of a value in a word, or the tag that says it, as ``!!set``."""
+    return WORDS.get(node.tag, node.tag.replace(YAML, "!!"))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…{text[-1]}"
+
+
+def _fault(node: yaml.Node, keys: tuple[str, ...], found: str, expected: str) -> ConfigError:
+    where = f"{_shown('.'.join(keys))}: " if keys else ""
+    return ConfigError(f"{_mark(node)}: {where}found {found}; expected {expected}")

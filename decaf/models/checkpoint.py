@@ -10,7 +10,7 @@ from typing import Any
 
 from decaf.errors import ModelError, UnknownName, WriteFailed
 from decaf.foundation.arrays import Module, Tensor
-from decaf.foundation.files import refusals_as, replace_file
+from decaf.foundation.files import open_file, refusals_as, replace_file
 from decaf.models.architectures import Adapt
 
 SAFETENSORS = ".safetensors"
@@ -196,7 +196,7 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, 
 def _start(path: Path) -> bytes:
     what = f"weight file {path} cannot be read"
     remedy = "put the checkpoint there, or correct its path"
-    with refusals_as(ModelError, what, remedy), path.open("rb") as file:
+    with refusals_as(ModelError, what, remedy), open_file(path) as file:
         return file.read(4)
 
 

@@ -1,13 +1,19 @@
 """From raw inputs to what a network takes: resized, normalised, in its memory layout."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Device, Tensor
+from decaf.foundation.settings import Level
 
 MemoryFormat = Literal["contiguous", "channels_last"]
 """Layout of images in the memory."""
+LARGEST_SIDE = 16_384
+Mean = tuple[Level, ...]
+Std = tuple[Annotated[float, Field(ge=1e-6, le=1e6)], ...]
 
 
 class Preprocessing:

@@ -7,20 +7,23 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from decaf.errors import BadInput, ModelError, RegistryError
+from decaf.errors import BadInput, DecafError, ModelError, RegistryError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.names import fault_of, printable
 from decaf.foundation.settings import FOLDER
+from decaf.foundation.yaml_source import faults
 from decaf.models.card import ModelCard
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.function import FunctionCard
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Card, Study
-from decaf.registry.entries import Entry, Fetched, Registry
+from decaf.registry.entries import CARD_FILE, Entry, Fetched, Registry, texts_in
 
 FACTORY = "factory"
 NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._+-]+")
 LONGEST_NAME, DIGITS = 100, 8
+LEAVES_FOLDER = re.compile(r"^[/\\~]|^\w:|://|(^|[/\\])\.\.([/\\]|$)")
+"""An absolute path, an address, or a path with ``..``, here or on another system."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,15 @@ def resolve(study: Study, entries: Sequence[Entry]) -> list[Resolved]:
     The card's ``id`` ends in the first digits of a digest of weights and preprocessing: a version
     that was uploaded twice, or has two aliases, is one model, and is scored once.
     """
-    return [_resolved(study, entry) for entry in entries]
+    resolved = [_resolved(study, entry) for entry in entries]
+    names = {card.id.casefold(): card.id for card in study.models}
+    for position, one in enumerate(resolved):
+        if one.card is not None:
+            other = names.setdefault(one.card.id.casefold(), one.card.id)
+            if other != one.card.id:
+                problem = f"its name differs from {other} in capitals alone; give it another"
+                resolved[position] = one.failed(problem)
+    return resolved
 
 
 def models_of(study: Study, resolved: Sequence[Resolved]) -> Study:
@@ -101,6 +112,14 @@ def _resolved(study: Study, entry: Entry) -> Resolved:
         weights, preprocessing = card.weights_digest(), card.preprocessing_digest
     except BadInput as error:
         return Resolved(entry, problem=str(error))
+    except DecafError:
+        raise
+    # Somebody else wrote the card and its files, and several libraries read them; what one of them
+    # stumbles over concerns this entry alone. It is recorded, and told as any failed entry is.
+    except Exception as error:  # noqa: BLE001
+        return Resolved(
+            entry, problem=f"it cannot be read: {type(error).__name__}: {str(error)[:300]}"
+        )
     name = NOT_OF_A_NAME.sub("_", entry.name).lstrip("._+-")[:LONGEST_NAME] or "model"
     content = json_sha256([weights, preprocessing])
     named = card.model_copy(update={"id": f"{name}-{content[:DIGITS]}"})
@@ -118,22 +137,25 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
     try:
         card = TypeAdapter(Card).validate_python(given, context=context)
     except ValidationError as error:
-        found = (f"{_keys(problem)}{problem['msg']}" for problem in error.errors())
-        raise ModelError(f"{where} cannot be used: {'; '.join(dict.fromkeys(found))}") from None
+        if fetched.folder is None:  # the owner's own settings of the registry
+            raise ModelError(f"{where} cannot be used: {error}") from None
+        found = faults(fetched.folder / CARD_FILE, error)
+        raise ModelError(f"the card of {entry.label} cannot be used: {found}") from None
     if fetched.folder is not None:
         _refuse_strangers(card, fetched.trusted, where)
     return card
-
-
-def _keys(problem: Any) -> str:
-    keys = [str(part) for part in problem["loc"]]
-    return f"'{'.'.join(keys)}': " if keys else ""
 
 
 def _refuse_strangers(card: ModelCard, trusted: Sequence[str], where: str) -> None:
     """Refuse a card that would run code, or send inputs away, that the configuration trusts not."""
     if getattr(card, "training", None) is not None:
         raise ModelError(f"{where} has 'training:'; an entry of a registry is a finished model")
+    for text in texts_in(getattr(card, "arguments", None)):
+        if LEAVES_FOLDER.search(text):
+            raise ModelError(
+                f"{where}: 'arguments' has {text[:LONGEST_NAME]!r}, which may lie outside of the "
+                "folder of the card; a card names files in 'weights:', 'file:' and 'files:' alone"
+            )
     named: list[str] = []
     if isinstance(card, NetworkCard):
         source, _, name = card.architecture.partition(":")

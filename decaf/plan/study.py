@@ -7,18 +7,18 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.class_maps import official_file
 from decaf.data.pairs import InputSet, PairSet
-from decaf.errors import ResponseError, suggestion
+from decaf.errors import ResponseError, listed, suggestion
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
 from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.callables import import_from
 from decaf.foundation.plugins import members, name_of, one_of
-from decaf.foundation.settings import FolderBesideFile, Settings, fault
+from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_long
 from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import load
 from decaf.models.card import ModelCard
@@ -54,8 +54,8 @@ class LocalWorkers(Settings):
     """Worker processes on this machine."""
 
     kind: Literal["local"] = "local"
-    workers: int = Field(2, gt=0, description="worker processes")
-    threads: int = Field(1, gt=0, description="torch threads of each worker")
+    workers: int = Field(2, gt=0, le=4096, description="worker processes")
+    threads: int = Field(1, gt=0, le=1024, description="torch threads of each worker")
 
 
 class CudaWorkers(Settings):
@@ -107,11 +107,18 @@ class Study(Settings):
     stages: int | tuple[float, ...] = Field(
         9, description="number of evenly spaced stages, or the stages themselves from 0 to 1"
     )
-    epsilon: float = Field(DEFAULT_EPSILON, gt=0, description="gate |d| >= epsilon, score units")
-    sources_per_block: int = Field(
-        32, gt=0, description="sources (foregrounds, scenes) that are scored and committed at once"
+    epsilon: float = Field(
+        DEFAULT_EPSILON, gt=0, le=1e9, description="gate |d| >= epsilon, score units"
     )
-    batch_size: int = Field(64, gt=0, description="rows of a forward pass; halved when too large")
+    sources_per_block: int = Field(
+        32,
+        gt=0,
+        le=1_000_000,
+        description="sources (foregrounds, scenes) that are scored and committed at once",
+    )
+    batch_size: int = Field(
+        64, gt=0, le=1_000_000, description="rows of a forward pass; halved when too large"
+    )
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="where models run")
     cluster: Cluster = Field(LocalWorkers(), description="where the work runs")
     workspace: Path = Field(
@@ -145,32 +152,38 @@ class Study(Settings):
                 raise fault(f"'{key}' is now {now}", key)
         return given
 
-    @model_validator(mode="before")
-    @classmethod
-    def _map_beside_the_data(cls, given: Any) -> Any:
-        """Give a score that names a shipped class map the file of the data's own, where it is."""
-        data, score = (given.get(name) for name in ("data", "score"))
-        if not isinstance(data, dict) or not isinstance(score, dict):
-            return given
-        root, name = data.get("root"), score.get("class_map")
-        if not isinstance(root, str | Path) or not isinstance(name, str):
-            return given
-        file = official_file(name, Path(root))
-        return given if file is None else given | {"score": score | {"class_map": file}}
-
     @field_validator("python_path")
     @classmethod
     def _importable(cls, folders: tuple[Path, ...]) -> tuple[Path, ...]:
         import_from(folders)
         return folders
 
+    @field_validator("score", mode="before")
+    @classmethod
+    def _map_beside_the_data(cls, score: Any, info: ValidationInfo) -> Any:
+        """Give a score that names a shipped class map the file of the data's own, where it is."""
+        root = getattr(info.data.get("data"), "root", None)
+        if not isinstance(root, Path) or not isinstance(score, dict):
+            return score
+        file = official_file(str(score.get("class_map")), root)
+        return score if file is None else score | {"class_map": file}
+
+    @field_validator("warehouse")
+    @classmethod
+    def _short_enough(cls, place: str) -> str:
+        if is_too_long(place):
+            raise fault(f"it has {len(place)} characters; expected a shorter path or URL")
+        return place
+
     @field_validator("models")
     @classmethod
     def _distinct_ids(cls, models: tuple[Card, ...]) -> tuple[Card, ...]:
         ids = [card.id for card in models]
-        twice = sorted({name for name in ids if ids.count(name) > 1})
+        # On some disks, files whose names differ in capitals alone are one.
+        plain = [name.casefold() for name in ids]
+        twice = [name for name in ids if plain.count(name.casefold()) > 1]
         if twice:
-            raise fault(f"model ids occur twice: {twice}")
+            raise fault(f"model ids occur twice, capitals or not: {listed(sorted(twice))}")
         return models
 
     @field_validator("gates", mode="before")
@@ -276,7 +289,7 @@ class Study(Settings):
 def _with_table(card: Any, table: Any) -> Any:
     """A card as it was given, with the table in its recipe where one belongs there."""
     recipe = card.get("training") if isinstance(card, dict) else None
-    if not isinstance(recipe, dict) or recipe.get("recipe") not in _fitted_to_tables():
+    if not isinstance(recipe, dict) or str(recipe.get("recipe")) not in _fitted_to_tables():
         return card
     return card | {"training": {"table": table} | recipe}
 

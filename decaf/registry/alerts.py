@@ -14,7 +14,7 @@ from decaf.errors import AlertFailed, ConfigError
 from decaf.foundation.addresses import Address
 from decaf.foundation.files import refusals_as
 from decaf.foundation.retries import last_answer
-from decaf.foundation.settings import PlacedPath, Settings
+from decaf.foundation.settings import LONGEST_WAIT, PlacedPath, Settings
 
 SIGNATURE, TIMESTAMP, DELIVERY = "X-Decaf-Signature", "X-Decaf-Timestamp", "X-Decaf-Delivery"
 
@@ -27,12 +27,20 @@ class Webhook(Settings):
         "DECAF_WEBHOOK_SECRET",
         description="environment variable with the secret that bodies are signed with",
     )
-    timeout_seconds: float = Field(10.0, gt=0, description="longest silence of the server, s")
+    timeout_seconds: float = Field(
+        10.0, gt=0, le=LONGEST_WAIT, description="longest silence of the server, s"
+    )
     retries: int = Field(
-        4, ge=0, description="further attempts after no connection, a time-out, 408, 429 or 5xx"
+        4,
+        ge=0,
+        le=1000,
+        description="further attempts after no connection, a time-out, 408, 429 or 5xx",
     )
     backoff_seconds: float = Field(
-        1.0, ge=0, description="pause before the first of them; doubled for each further one, s"
+        1.0,
+        ge=0,
+        le=LONGEST_WAIT,
+        description="pause before the first of them; doubled for each further one, s",
     )
 
     @property

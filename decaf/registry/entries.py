@@ -2,6 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from pydantic import Field
 
 from decaf.errors import ConfigError
+from decaf.foundation.files import is_inside
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
 from decaf.foundation.yaml_source import plain_mapping
@@ -91,15 +93,28 @@ class CardRegistry(Registry, ABC):
     def card_in(self, folder: Path) -> Fetched:
         """Fetched of an entry whose files are in a folder.
 
-        Raises ConfigError when there is no card, or it is not plain YAML.
+        Raises ConfigError when there is no card, it is not plain YAML, or a link to elsewhere.
         """
         card = folder / CARD_FILE
+        if not is_inside(card, folder):
+            raise ConfigError(f"{card} is a link that leads out of its folder; put a copy there")
         if not card.exists():
             raise ConfigError(
                 f"{folder} has no card; expected {CARD_FILE} there, with the keys of an entry of "
                 "'models:' but for 'id'"
             )
         return Fetched(plain_mapping(card), folder, self.trusted)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """All texts in a JSON value, but for keys."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for part in value:
+            yield from texts_in(part)
 
 
 def version_order(version: str) -> tuple[tuple[int, int | str], ...]:
@@ -109,4 +124,4 @@ def version_order(version: str) -> tuple[tuple[int, int | str], ...]:
     '10'
     """
     parts = re.split(r"(\d+)", version)
-    return tuple((0, int(part)) if part.isdigit() else (1, part) for part in parts if part)
+    return tuple((0, int(part)) if part.isdecimal() else (1, part) for part in parts if part)

@@ -4,6 +4,7 @@ MLflow's own package is not needed: what is read here are six requests of its do
 """
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,7 +13,7 @@ from urllib.parse import quote, unquote, urlsplit
 import httpx
 
 from decaf.errors import RegistryError
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import open_file, refusals_as
 
 API = "/api/2.0/mlflow"
 ARTEFACTS = "/api/2.0/mlflow-artifacts/artifacts"
@@ -88,8 +89,9 @@ class MlflowServer:
         """
         target.parent.mkdir(parents=True, exist_ok=True)
         if (local := _local(artefacts)) is not None:
-            with refusals_as(RegistryError, f"{local / name} cannot be read", UNREADABLE):
-                target.write_bytes((local / name).read_bytes())
+            refused = refusals_as(RegistryError, f"{local / name} cannot be read", UNREADABLE)
+            with refused, open_file(local / name) as file, target.open("wb") as copy:
+                shutil.copyfileobj(file, copy)
             return
         path = f"{self._uri}{ARTEFACTS}/{quote(self._path(artefacts))}/{quote(name)}"
         try:

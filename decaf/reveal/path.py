@@ -22,6 +22,9 @@ Regions = NDArray[np.integer] | None
 """(n, …) feature number of every pixel or column, 0 for none; None where the data have none."""
 
 
+MOST_STAGES = 10_000
+
+
 class Revealed(NamedTuple):
     """What the states of a path show, by pair, repetition, stage and branch (factual first)."""
 
@@ -74,6 +77,8 @@ def stage_grid(stages: int | tuple[float, ...]) -> NDArray[np.float64]:
     Raises ResponseError when the stages do not strictly increase from 0 to 1.
     """
     if isinstance(stages, int):
+        if stages > MOST_STAGES:
+            raise ResponseError(f"{stages} stages; expected {MOST_STAGES} at most")
         return check_grid(np.linspace(0, 1, stages) if stages > 1 else [0.0])
     return check_grid(stages)
 

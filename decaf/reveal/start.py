@@ -12,6 +12,8 @@ from decaf.foundation.arrays import Array, Tensor, is_tensor, like
 
 TRUNCATE = 4
 """Kernel radius in standard deviations, where none is given."""
+LARGEST_SIGMA = 1000
+"""Px; such a blur leaves an image its mean, and a wider kernel only costs memory."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,14 @@ class BlurredMidpoint:
     sigma: float
     radius: int | None = None
     of_pair = True
+
+    def __post_init__(self) -> None:
+        radius = 0 if self.radius is None else self.radius
+        if not (0 <= self.sigma <= LARGEST_SIGMA and 0 <= radius <= TRUNCATE * LARGEST_SIGMA):
+            raise ResponseError(
+                f"sigma is {self.sigma} and the radius {radius}; expected px from 0 to "
+                f"{LARGEST_SIGMA}, and to {TRUNCATE} times that"
+            )
 
     def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """(n, channels, height, width) or, with ``sigma`` 0, (n, …) → the same shape."""

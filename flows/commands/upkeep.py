@@ -16,6 +16,7 @@ from warehouse.upkeep.compaction import Extent, compact
 from warehouse.upkeep.garbage import delete_garbage, find_garbage
 from warehouse.upkeep.retention import Keep, find_withdrawals, withdraw
 
+MOST_DAYS = 36_500
 KEEP = re.compile(r"([1-9]\d{0,5})(d?)")
 
 
@@ -45,12 +46,14 @@ def asked_to_keep(texts: Sequence[str]) -> Keep:
         if match is None:
             raise BadInput(
                 f"--keep {text!r}; expected a number of runs of each study, as in --keep 30, or of "
-                "days, as in --keep 90d, from 1 to 999999"
+                "days, as in --keep 90d, from 1 up"
             )
         number, unit = match.groups()
         if unit in numbers:
             of = "days" if unit else "runs"
             raise BadInput(f"--keep is given twice for {of}; expected one number of runs and days")
+        if unit:
+            _check_days("--keep", int(number))
         numbers[unit] = int(number)
     age = timedelta(days=numbers["d"]) if "d" in numbers else None
     return Keep(numbers.get(""), age)
@@ -84,6 +87,7 @@ def collect_garbage(
     console: Console, root: Root, older_than: float, study: str | None, *, is_real: bool
 ) -> None:
     """Print what can be deleted after a grace period in days; delete it when it ``is_real``."""
+    _check_days("--older-than", older_than)
     root, grace = storage.resolved(root), timedelta(days=older_than)
     check_version(root)
     find = delete_garbage if is_real else find_garbage
@@ -97,6 +101,11 @@ def collect_garbage(
     did = "deleted" if is_real else "can be deleted: decaf gc --delete"
     text = f"{len(files)} files ({total / 1e6:.2f} MB) {did}" if files else "nothing to delete"
     console.print(f"{text}{left_out}")
+
+
+def _check_days(option: str, days: float) -> None:
+    if not days <= MOST_DAYS:
+        raise BadInput(f"{option} {days:g}; expected days, {MOST_DAYS} at most")
 
 
 def _extent(extent: Extent) -> str:

@@ -14,7 +14,7 @@ def refused(done, *words, code=2):
     assert done.stderr.count("error: ") == 1
     message = done.stderr[done.stderr.index("error: ") :]
     for word in words:
-        assert word in message
+        assert word in message, f"{word!r} is not in: {message}"
     return done.stderr
 
 

@@ -17,7 +17,7 @@ from decaf.errors import ResponseError
 from decaf.foundation.arrays import Tensor, one_each
 from decaf.foundation.digests import hashed_word
 from decaf.foundation.place import Place
-from decaf.foundation.settings import Settings
+from decaf.foundation.settings import LARGEST_SEED, Settings
 from decaf.scoring.image_scores import CountedScore
 
 
@@ -118,7 +118,7 @@ class AttributionMethod(Settings, ABC):
 class RandomMethod(AttributionMethod):
     """A method that draws: the same for a source, whatever the batch and the model."""
 
-    seed: int = Field(91701, ge=0, description="of the random draws")
+    seed: int = Field(91701, ge=0, le=LARGEST_SEED, description="of the random draws")
 
     def generators(self, source_ids: Sequence[str], stream: int = 0) -> list[np.random.Generator]:
         """Draws of every source, on the host, so that all devices see the same numbers.

@@ -20,8 +20,10 @@ class BlurIntegratedGradients(AttributionMethod):
     """
 
     kind: Literal["blur_integrated_gradients"] = "blur_integrated_gradients"
-    levels: int = Field(12, gt=0, description="gradients on the way from the blurred image")
-    sigma: float = Field(20.0, gt=0, description="largest blur, standard deviation in px")
+    levels: int = Field(
+        12, gt=0, le=10_000, description="gradients on the way from the blurred image"
+    )
+    sigma: float = Field(20.0, gt=0, le=1000, description="largest blur, standard deviation in px")
 
     @property
     def forward_calls(self) -> int:

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from decaf.evaluation.attributions.base import AttributionMethod, Batch
 from decaf.foundation.arrays import Tensor
+from decaf.foundation.settings import Level
 from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
 
@@ -17,8 +18,8 @@ class IntegratedGradients(AttributionMethod):
     """
 
     kind: Literal["integrated_gradients"] = "integrated_gradients"
-    steps: int = Field(16, gt=1, description="gradients on the way from the baseline")
-    baseline: tuple[float, ...] = Field(
+    steps: int = Field(16, gt=1, le=10_000, description="gradients on the way from the baseline")
+    baseline: tuple[Level, ...] = Field(
         (0.0,), min_length=1, description="where the way starts: one number, or one a channel"
     )
 

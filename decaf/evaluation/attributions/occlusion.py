@@ -6,6 +6,7 @@ from pydantic import Field
 
 from decaf.evaluation.attributions.base import AttributionMethod, Batch
 from decaf.foundation.arrays import Tensor
+from decaf.foundation.settings import Level
 from decaf.reveal.cells import cell_map
 from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
@@ -20,8 +21,8 @@ class Occlusion(AttributionMethod):
 
     needs_gradients: ClassVar[bool] = False
     kind: Literal["occlusion"] = "occlusion"
-    grid: int = Field(7, gt=0, description="cells along a side")
-    baseline: tuple[float, ...] = Field(
+    grid: int = Field(7, gt=0, le=1000, description="cells along a side")
+    baseline: tuple[Level, ...] = Field(
         (0.0,), min_length=1, description="what covers a cell: one number, or one a channel"
     )
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from decaf.evaluation.attributions.base import Batch, RandomMethod, passes
 from decaf.foundation.arrays import Tensor
+from decaf.foundation.settings import Level
 from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
 
@@ -22,10 +23,10 @@ class Rise(RandomMethod):
 
     needs_gradients: ClassVar[bool] = False
     kind: Literal["rise"] = "rise"
-    masks: int = Field(256, gt=0, description="masks of every image")
-    grid: int = Field(7, gt=0, description="cells of a mask along a side")
+    masks: int = Field(256, gt=0, le=100_000, description="masks of every image")
+    grid: int = Field(7, gt=0, le=1000, description="cells of a mask along a side")
     probability: float = Field(0.5, gt=0, le=1, description="of a cell to be kept")
-    baseline: tuple[float, ...] = Field(
+    baseline: tuple[Level, ...] = Field(
         (0.0,), min_length=1, description="what masks show instead: one number, or one a channel"
     )
 

@@ -18,9 +18,12 @@ class SmoothGrad(RandomMethod):
     """
 
     kind: Literal["smooth_grad"] = "smooth_grad"
-    samples: int = Field(16, gt=0, description="noisy copies of every image")
+    samples: int = Field(16, gt=0, le=10_000, description="noisy copies of every image")
     std: float = Field(
-        0.15, gt=0, description="standard deviation of the Gaussian noise; copies are cut to [0, 1]"
+        0.15,
+        gt=0,
+        le=100,
+        description="standard deviation of the Gaussian noise; copies are cut to [0, 1]",
     )
 
     @property

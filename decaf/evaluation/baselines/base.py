@@ -23,7 +23,7 @@ from pydantic import Field
 
 from decaf.data.factual import FactualRows
 from decaf.foundation.place import Place
-from decaf.foundation.settings import Settings
+from decaf.foundation.settings import LARGEST_SEED, Settings
 from decaf.models.card import ModelCard
 
 HALF = 0.5
@@ -106,7 +106,7 @@ class Baseline(Settings, ABC):
     families: tuple[str, ...] | None = Field(
         None, description="families of the models that are explained; all when absent"
     )
-    seed: int = Field(7601, ge=0, description="of every draw")
+    seed: int = Field(7601, ge=0, le=LARGEST_SEED, description="of every draw")
 
     def applies_to(self, card: ModelCard) -> bool:
         """Whether a model is among those that are explained."""

@@ -27,8 +27,10 @@ class Lime(Baseline):
 
     libraries: ClassVar = ("lime.lime_tabular",)
     kind: Literal["lime"] = Field(description="this method")
-    rows: int = Field(256, gt=0, description="rows that are explained, at most")
-    samples: int = Field(1024, gt=1, description="neighbours of each, itself included")
+    rows: int = Field(256, gt=0, le=1_000_000, description="rows that are explained, at most")
+    samples: int = Field(
+        1024, gt=1, le=1_000_000, description="neighbours of each, itself included"
+    )
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rows = subject.rows

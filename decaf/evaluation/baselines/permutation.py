@@ -16,7 +16,7 @@ class GlobalPermutation(Baseline):
     """
 
     kind: Literal["global_permutation"] = Field(description="this method")
-    repeats: int = Field(15, gt=0, description="shuffles, whose accuracies are averaged")
+    repeats: int = Field(15, gt=0, le=10_000, description="shuffles, whose accuracies are averaged")
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rng = np.random.default_rng(self.seed)
@@ -32,7 +32,7 @@ class ContextPermutation(Baseline):
     """
 
     kind: Literal["context_permutation"] = Field(description="this method")
-    repeats: int = Field(15, gt=0, description="shuffles, whose accuracies are averaged")
+    repeats: int = Field(15, gt=0, le=10_000, description="shuffles, whose accuracies are averaged")
 
     components: ClassVar[tuple[str, ...]] = ("context_minus", "context_plus")
 

@@ -31,9 +31,13 @@ class NativeShap(Baseline):
 
     libraries: ClassVar = ("shap", FOREST_VALUES)
     kind: Literal["native_shap"] = Field(description="this method")
-    rows: int = Field(128, gt=0, description="rows that are explained, at most")
-    background: int = Field(32, gt=0, description="rows that stand for unknown features, at most")
-    permutations: int = Field(1, gt=0, description="of the features, each there and back")
+    rows: int = Field(128, gt=0, le=1_000_000, description="rows that are explained, at most")
+    background: int = Field(
+        32, gt=0, le=1_000_000, description="rows that stand for unknown features, at most"
+    )
+    permutations: int = Field(
+        1, gt=0, le=10_000, description="of the features, each there and back"
+    )
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rng = np.random.default_rng(self.seed)
@@ -69,9 +73,11 @@ class KernelShap(Baseline):
 
     libraries: ClassVar = ("shap",)
     kind: Literal["kernel_shap"] = Field(description="this method")
-    rows: int = Field(64, gt=0, description="rows that are explained, at most")
-    background: int = Field(256, gt=0, description="rows that stand for unknown features, at most")
-    samples: int = Field(512, gt=0, description="coalitions of each explained row")
+    rows: int = Field(64, gt=0, le=1_000_000, description="rows that are explained, at most")
+    background: int = Field(
+        256, gt=0, le=1_000_000, description="rows that stand for unknown features, at most"
+    )
+    samples: int = Field(512, gt=0, le=1_000_000, description="coalitions of each explained row")
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rng = np.random.default_rng(self.seed)
@@ -92,7 +98,7 @@ class ShapInteraction(Baseline):
 
     libraries: ClassVar = (FOREST_VALUES,)
     kind: Literal["shap_interaction"] = Field(description="this method")
-    rows: int = Field(128, gt=0, description="rows that are explained, at most")
+    rows: int = Field(128, gt=0, le=1_000_000, description="rows that are explained, at most")
 
     def _measure(self, subject: Subject) -> dict[str, Component]:
         rows, estimator = subject.rows, subject.estimator

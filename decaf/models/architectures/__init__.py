@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from decaf.errors import ModelError, UnknownName
+from decaf.errors import DecafError, ModelError, UnknownName
 from decaf.foundation.arrays import Module
 
 Adapt = Callable[[dict[str, Any], Module], dict[str, Any]]
@@ -41,7 +41,9 @@ def build(architecture: str, arguments: dict[str, Any]) -> Module:
     source, name = _split(architecture)
     try:
         network = source.build(name, arguments)
-    except (TypeError, ValueError, AttributeError, KeyError, RuntimeError) as error:
+    except DecafError:
+        raise
+    except Exception as error:  # noqa: BLE001 - constructors of others, with arguments of others
         raise ModelError(
             f"architecture {architecture} with arguments {arguments} cannot be built: "
             f"{type(error).__name__}: {error}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from decaf.errors import UnknownName
+from decaf.errors import ModelError, UnknownName
 from decaf.foundation.arrays import Module
 from decaf.models.architectures import Weights, first_file
 
@@ -20,9 +20,11 @@ ASKING = Lock()
 
 
 def build(name: str, arguments: dict[str, Any]) -> Any:
-    """Untrained network; arguments go to ``timm.create_model``."""
+    """Untrained network; arguments go to ``timm.create_model``, but for one that opens a file."""
     import timm
 
+    if "checkpoint_path" in arguments:
+        raise ModelError("'checkpoint_path' is no argument of a network; give 'weights:' the file")
     return timm.create_model(_known(name), pretrained=False, **arguments)
 
 

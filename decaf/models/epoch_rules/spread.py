@@ -13,7 +13,7 @@ class Spread(EpochRule):
     """So many epochs, evenly spread from the first that was kept to the last."""
 
     rule: Literal["spread"] = Field(description="this rule")
-    count: int = Field(ge=1, description="epochs to audit; all where fewer were kept")
+    count: int = Field(ge=1, le=100_000, description="epochs to audit; all where fewer were kept")
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"count": 2},)
 
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:

@@ -23,9 +23,14 @@ class TurningPoints(EpochRule):
     rule: Literal["turning_points"] = Field(description="this rule")
     statistic: str = Field(description="what the recipe measures after every epoch, by its name")
     flat_below: float = Field(
-        0.05, ge=0, description="range of the statistic below which it has no turning points"
+        0.05,
+        ge=0,
+        le=1e9,
+        description="range of the statistic below which it has no turning points",
     )
-    count_if_flat: int = Field(8, ge=1, description="epochs that are spread evenly then")
+    count_if_flat: int = Field(
+        8, ge=1, le=100_000, description="epochs that are spread evenly then"
+    )
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"statistic": "accuracy"},)
 
     def choose(self, epochs: Sequence[Epoch]) -> Sequence[int]:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.foundation.place import Place
 from decaf.foundation.readiness import Check
-from decaf.foundation.settings import Settings, fault
+from decaf.foundation.settings import LARGEST_SEED, Settings, fault
 
 PLACE = Place("recipe", room="decaf.models.recipes", tag="recipe")
 
@@ -34,7 +34,9 @@ class NetworkRecipe(Settings, ABC):
 
     place: ClassVar[Place] = PLACE
 
-    seed: int = Field(ge=0, description="draws initial weights and everything random in training")
+    seed: int = Field(
+        ge=0, le=LARGEST_SEED, description="draws initial weights and everything random in training"
+    )
 
     @property
     def start_digest(self) -> str | None:
@@ -62,7 +64,7 @@ class NetworkRecipe(Settings, ABC):
 class SeriesRecipe(NetworkRecipe, ABC):
     """A recipe of several epochs, any of which can be audited."""
 
-    epochs: int = Field(ge=1, description="passes over the training data")
+    epochs: int = Field(ge=1, le=100_000, description="passes over the training data")
     keep_epochs: tuple[int, ...] | Literal["all"] = Field(
         (), description="epochs, from 1, that `epoch:` of a model can name; or `all`"
     )

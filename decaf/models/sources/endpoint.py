@@ -15,7 +15,7 @@ from decaf.foundation.addresses import Address
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.retries import is_transient, last_answer
-from decaf.foundation.settings import fault
+from decaf.foundation.settings import LONGEST_WAIT, fault
 from decaf.models.card import Model, ModelCard, Output
 
 if TYPE_CHECKING:
@@ -44,18 +44,27 @@ class EndpointCard(ModelCard):
     encoding: Literal["json", "base64"] = Field(
         "json", description="of inputs: nested lists, or little-endian float32 as base64"
     )
-    rows_per_request: int = Field(64, gt=0, description="inputs of one request")
-    timeout_seconds: float = Field(30.0, gt=0, description="longest silence of the server, s")
+    rows_per_request: int = Field(64, gt=0, le=1_000_000, description="inputs of one request")
+    timeout_seconds: float = Field(
+        30.0, gt=0, le=LONGEST_WAIT, description="longest silence of the server, s"
+    )
     retries: int = Field(
         4,
         ge=0,
+        le=1000,
         description="further attempts after no connection, a time-out, 408, 425, 429 or 5xx",
     )
     backoff_seconds: float = Field(
-        0.5, ge=0, description="pause before the first of them; doubled for each further one, s"
+        0.5,
+        ge=0,
+        le=LONGEST_WAIT,
+        description="pause before the first of them; doubled for each further one, s",
     )
     longest_backoff_seconds: float = Field(
-        30.0, ge=0, description="longest pause, also where the server asks for more, s"
+        30.0,
+        ge=0,
+        le=LONGEST_WAIT,
+        description="longest pause, also where the server asks for more, s",
     )
     headers: dict[str, SecretStr] = Field(
         {},

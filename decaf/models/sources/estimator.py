@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import open_file, refusals_as
 from decaf.foundation.plugins import one_of
 from decaf.foundation.settings import PlacedPath, fault
 from decaf.models.array_model import ArrayModel
@@ -199,7 +199,7 @@ def _load_skops(card: EstimatorCard, path: Path) -> Any:
         return skops.io.load(path, trusted=list(card.known_types))
     # What a damaged file, another version or a missing module leads to is not skops' to say.
     except (
-        *(OSError, LookupError, ValueError, TypeError, AttributeError, ImportError),
+        *(OSError, LookupError, ValueError, TypeError, AttributeError, ImportError, RuntimeError),
         zipfile.BadZipFile,
     ) as error:
         raise ModelError(
@@ -235,7 +235,7 @@ def _check_objective(card: EstimatorCard, path: Path, objective: str) -> None:
 def _check_header(path: Path) -> None:
     """Check that a file is there and of the kind that its suffix says; opens nothing else."""
     what, remedy = f"estimator {path} cannot be read", "put the file there, or correct 'file:'"
-    with refusals_as(ModelError, what, remedy), path.open("rb") as file:
+    with refusals_as(ModelError, what, remedy), open_file(path) as file:
         start = file.read(1)
         file.seek(max(0, path.stat().st_size - LONGEST_END))
         end = file.read().rstrip()[-1:]

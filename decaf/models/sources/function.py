@@ -48,9 +48,7 @@ class FunctionCard(ModelCard):
         digests = [code_digest(self.function)]
         for path in self.files:
             if not path.is_file():
-                raise ModelError(
-                    f"model {self.id}: {path} is not a file; put it there, or correct 'files:'"
-                )
+                raise ModelError(f"{path} is not a file; put it there, or correct 'files:'")
             digests.append(file_sha256(path))
         return json_sha256(digests)
 

@@ -17,7 +17,7 @@ from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.precision import Precision, forward_precision
-from decaf.models.preprocessing import MemoryFormat, Preprocessing
+from decaf.models.preprocessing import LARGEST_SIDE, Mean, MemoryFormat, Preprocessing, Std
 from decaf.models.recipes.base import NetworkRecipe
 from decaf.models.trainable import TrainableCard
 from decaf.models.training.files import epoch_file
@@ -64,14 +64,15 @@ class NetworkCard(TrainableCard):
     )
     input_size: int | None = Field(
         gt=0,
+        le=LARGEST_SIDE,
         description="side of the input in px, other sizes are resized, bilinear, antialiased; "
         "`null` takes images as they come, and rows of features",
     )
-    mean: tuple[float, ...] = Field(
+    mean: Mean = Field(
         min_length=1,
         description="subtracted from inputs in [0, 1]: one for each channel (or feature), or one",
     )
-    std: tuple[float, ...] = Field(
+    std: Std = Field(
         min_length=1, description="inputs are divided by it, after the subtraction; as many"
     )
     precision: Precision = Field(
@@ -85,6 +86,7 @@ class NetworkCard(TrainableCard):
     epoch: int | None = Field(
         None,
         ge=1,
+        le=100_000,
         description="epoch of the training whose weights are audited, one of its `keep_epochs`; "
         "those that the training ends with when absent",
     )
@@ -112,7 +114,6 @@ class NetworkCard(TrainableCard):
                 ("prefix", self.prefix is None or self.weights is not None, "'weights'"),
                 ("checkpoints", self.checkpoints is None or bool(self.pretrained), "'pretrained'"),
                 ("std", len(self.std) == len(self.mean), "as many numbers as 'mean'"),
-                ("std", min(self.std) > 0, "numbers above 0"),
                 (
                     "epoch",
                     self.epoch is None or self.epoch in self.kept_epochs,

@@ -1,19 +1,29 @@
 """A folder of checkpoints with model cards."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
-from decaf.errors import RegistryError
+from decaf.errors import BadInput, RegistryError
 from decaf.foundation.digests import file_sha256, json_sha256
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import is_inside, refusals_as
 from decaf.foundation.settings import PlacedPath
 from decaf.foundation.yaml_source import plain_mapping
-from decaf.registry.entries import CARD_FILE, LATEST, CardRegistry, Entry, Fetched, version_order
+from decaf.registry.entries import (
+    CARD_FILE,
+    LATEST,
+    CardRegistry,
+    Entry,
+    Fetched,
+    version_order,
+)
 
 ALIASES_FILE = "aliases.yaml"
+UNKNOWN = "unknown"
+"""Version of what cannot be read."""
 
 
 class Folder(CardRegistry):
@@ -30,33 +40,45 @@ class Folder(CardRegistry):
         remedy = "correct 'root:', or put the folder there"
         with refusals_as(RegistryError, f"registry {self.root} cannot be read", remedy):
             folders = sorted(path for path in self.root.iterdir() if _is_shown(path))
-        return [entry for folder in folders for entry in self._followed(folder)]
+        return [
+            entry
+            for folder in folders
+            for followed in self.follow
+            for entry in self._followed(folder, "" if followed == LATEST else followed)
+        ]
 
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Read the card; files are used where they are."""
         return self.card_in(Path(entry.place))
 
-    def _followed(self, folder: Path) -> Iterator[Entry]:
+    def _followed(self, folder: Path, alias: str) -> list[Entry]:
+        """The entry under an alias, or the newest one; none where a model has no such alias."""
+        name = os.fsencode(folder.name).decode(errors="backslashreplace")
+        try:
+            if name != folder.name:
+                raise RegistryError(f"{name} is not UTF-8; give the folder another name")
+            return list(_found(folder, alias))
+        except BadInput as error:  # of this entry; the others go on
+            return [Entry(name, UNKNOWN, "", name, alias, str(error))]
+
+
+def _found(folder: Path, alias: str) -> Iterator[Entry]:
+    with refusals_as(RegistryError, f"{folder} cannot be read", "make it readable"):
         versions = {path.name: path for path in folder.iterdir() if _is_shown(path)}
-        is_single = (folder / CARD_FILE).exists() or not versions
-        for followed in self.follow:
-            if is_single:
-                # Without folders of versions there is one, which has no number and no alias.
-                if followed == LATEST:
-                    digest = _folder_digest(folder)
-                    yield Entry(folder.name, digest[:12], digest, str(folder))
-                continue
-            if followed == LATEST:
-                alias, version = "", max(versions, key=version_order)
-            else:
-                alias, version = followed, _aliases(folder).get(followed)
-            if version in versions:
-                place = versions[version]
-                yield Entry(folder.name, version, _folder_digest(place), str(place), alias)
-            elif version is not None:
-                known = ", ".join(sorted(versions, key=version_order))
-                problem = f"{folder / ALIASES_FILE}: {alias} is version {version}; known: {known}"
-                yield Entry(folder.name, version, "", str(folder), alias, problem)
+    if not versions or (folder / CARD_FILE).exists():
+        # Without folders of versions there is one, which has no number and no alias.
+        if not alias:
+            digest = _folder_digest(folder)
+            yield Entry(folder.name, digest[:12], digest, str(folder))
+        return
+    version = _aliases(folder).get(alias) if alias else max(versions, key=version_order)
+    if version in versions:
+        place = versions[version]
+        yield Entry(folder.name, version, _folder_digest(place), str(place), alias)
+    elif version is not None:
+        known = ", ".join(sorted(versions, key=version_order))
+        problem = f"{folder / ALIASES_FILE}: {alias} is version {version}; known: {known}"
+        yield Entry(folder.name, version, "", str(folder), alias, problem)
 
 
 def _is_shown(path: Path) -> bool:
@@ -73,4 +95,16 @@ def _aliases(folder: Path) -> dict[str, str]:
 def _folder_digest(folder: Path) -> str:
     with refusals_as(RegistryError, f"{folder} cannot be read", "make its files readable"):
         files = sorted(path for path in folder.rglob("*") if path.is_file())
-        return json_sha256({str(path.relative_to(folder)): file_sha256(path) for path in files})
+        names = [os.fsencode(path.relative_to(folder)) for path in files]
+        try:
+            # What a link from elsewhere leads to is not the entry's: nothing of it is read.
+            return json_sha256(
+                {
+                    name.decode(): file_sha256(path) if is_inside(path, folder) else "elsewhere"
+                    for name, path in zip(names, files, strict=True)
+                }
+            )
+        except UnicodeDecodeError as error:
+            raise RegistryError(
+                f"{folder} has a file whose name is not UTF-8: {error.object!r}; rename it"
+            ) from error

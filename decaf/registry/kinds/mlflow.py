@@ -11,8 +11,17 @@ from pydantic import Field
 from decaf.errors import ConfigError
 from decaf.foundation.addresses import Address
 from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.settings import LONGEST_WAIT
 from decaf.foundation.yaml_source import plain_mapping
-from decaf.registry.entries import CARD_FILE, LATEST, CardRegistry, Entry, Fetched, version_order
+from decaf.registry.entries import (
+    CARD_FILE,
+    LATEST,
+    CardRegistry,
+    Entry,
+    Fetched,
+    texts_in,
+    version_order,
+)
 from decaf.registry.mlflow_client import MlflowServer
 
 READY = "READY"
@@ -30,7 +39,9 @@ class Mlflow(CardRegistry):
     names: tuple[str, ...] = Field(
         (), description="registered models that are followed; all of them if none is named"
     )
-    timeout_seconds: float = Field(60.0, gt=0, description="longest silence of the server, s")
+    timeout_seconds: float = Field(
+        60.0, gt=0, le=LONGEST_WAIT, description="longest silence of the server, s"
+    )
 
     def entries(self) -> list[Entry]:
         """Entries by name; a digest is that of the version and of its listed files.
@@ -104,7 +115,7 @@ class Mlflow(CardRegistry):
 
 def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> list[str]:
     """Artefacts that a card names: nothing else is downloaded, least of all a pickle."""
-    words = set(_texts(card))
+    words = set(texts_in(card))
     found, folders = [], [""]
     while folders:
         folder = folders.pop()
@@ -115,14 +126,3 @@ def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> list[st
             elif size is not None and path in words and path != CARD_FILE:
                 found.append(path)
     return found
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        for part in value.values():
-            yield from _texts(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part)
-    elif isinstance(value, str):
-        yield value

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.settings import PlacedPath
+from decaf.models.preprocessing import LARGEST_SIDE, Mean, Std
 from decaf.registry.entries import Entry, Fetched, Registry
 
 PublishedName = Annotated[str, Field(pattern=r"^(torchvision|timm):[A-Za-z0-9_]+\.[A-Za-z0-9_.]+$")]
@@ -25,9 +26,9 @@ class Names(Registry):
     checkpoints: PlacedPath | None = Field(
         None, description="folder of published weights; the library's own cache when absent"
     )
-    input_size: int = Field(gt=0, description="side of the input in px")
-    mean: tuple[float, ...] = Field(min_length=1, description="subtracted from inputs in [0, 1]")
-    std: tuple[float, ...] = Field(min_length=1, description="inputs are divided by it")
+    input_size: int = Field(gt=0, le=LARGEST_SIDE, description="side of the input in px")
+    mean: Mean = Field(min_length=1, description="subtracted from inputs in [0, 1]")
+    std: Std = Field(min_length=1, description="inputs are divided by it")
 
     def entries(self) -> list[Entry]:
         """Entries in the order of the list; the version is the library's.

@@ -90,7 +90,7 @@ class Geometry:
         known = get_args(GeometryName)
         if self.name not in known:
             raise UnknownName.among("geometry", self.name, known)
-        self._check_parameter("beta", "power", np.inf)
+        self._check_parameter("beta", "power", 100)
         self._check_parameter("share", "linear", 1)
 
     def colouring(self, reference: GaussianReference) -> Colouring:
@@ -115,10 +115,9 @@ class Geometry:
                     f"{name} is {value}, but geometry {self.name!r} has no {name}; it belongs to "
                     f"{owner!r}"
                 )
-        elif value is None or not (0 <= value <= largest and np.isfinite(value)):
-            upper = "up" if largest == np.inf else f"to {largest:g}"
+        elif value is None or not 0 <= value <= largest:
             raise ResponseError(
-                f"{name} of geometry {owner!r} is {value}; expected a number from 0 {upper}"
+                f"{name} of geometry {owner!r} is {value}; expected a number from 0 to {largest:g}"
             )
 
 

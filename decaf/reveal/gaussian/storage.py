@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from decaf.errors import DataError, WriteFailed
-from decaf.foundation.files import refusals_as, replace_file
+from decaf.foundation.files import file_status, refusals_as, replace_file
 from decaf.reveal.gaussian.reference import GaussianReference
 
 ARRAYS = ("mean", "eigenvalues", "eigenvectors", "variances")
@@ -39,7 +39,7 @@ def load_reference(path: Path) -> GaussianReference:
     """
     remedy = "fit one with decaf.reveal.gaussian.reference.fit_reference, or leave 'reference:' out"
     with refusals_as(DataError, f"Gaussian reference {path} cannot be read", remedy):
-        status = path.stat()
+        status = file_status(path)
     return _load(path, status.st_size, status.st_mtime_ns)
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
-from decaf.errors import ResponseError
 from decaf.foundation.arrays import Array, like
 from decaf.reveal.path import (
     Regions,
@@ -61,8 +60,7 @@ class Blend(RevealPath):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.sigma >= 0:
-            raise ResponseError(f"sigma is {self.sigma}; expected a number of px from 0")
+        _ = self.start  # which refuses what is no blur
 
     @property
     def start(self) -> BlurredMidpoint:

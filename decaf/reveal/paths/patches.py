@@ -24,6 +24,8 @@ from decaf.reveal.start import BlurredMidpoint
 
 STAGE_TOLERANCE = 1e-12
 
+MOST_PATCHES = 256
+"""Along a side; a stage names its patches in so many bits."""
 PAIRS_AT_ONCE = 8
 """Whose differences are in memory: 5 MB of 224 px images, which a processor's cache holds."""
 
@@ -70,7 +72,7 @@ class Patches(RevealPath):
 
     kind: Literal["patches"] = "patches"
     sigma: float = described(8.0, "blur of the midpoint, standard deviation in px")
-    side: int = described(8, "patches along each side of the image")
+    side: int = described(8, "patches along each side of the image, which is a multiple of it")
     ranking: Literal["energy", "random"] = described(
         "energy", "which patches come first: the most different ones, or (a control) any"
     )
@@ -79,10 +81,10 @@ class Patches(RevealPath):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.sigma >= 0 or self.side < 1:
+        _ = self.start  # which refuses what is no blur
+        if not 1 <= self.side <= MOST_PATCHES:
             raise ResponseError(
-                f"sigma is {self.sigma} and side {self.side}; expected px from 0 and at least one "
-                "patch along each side"
+                f"side is {self.side}; expected 1 to {MOST_PATCHES} patches along each side"
             )
 
     @property
@@ -102,10 +104,11 @@ class Patches(RevealPath):
         sets are nested. While they hold no difference, both branches show the same input. Raises
         ResponseError when the inputs are no images, or smaller than the grid of patches.
         """
-        if inputs.ndim != 4 or min(inputs.shape[2:]) < self.side:
+        if inputs.ndim != 4 or any(pixels % self.side for pixels in inputs.shape[2:]):
+            # Of unequal patches, the larger ones would come first for their size.
             raise ResponseError(
                 f"inputs have shape {tuple(inputs.shape)}; patches need images (n, channels, "
-                f"height, width) of at least {self.side} px a side"
+                f"height, width) whose sides are multiples of 'side', which is {self.side}"
             )
         energy = patch_energy(inputs, block.plus, block.minus, self.side)
         order = self._order(energy, block.pair_ids)

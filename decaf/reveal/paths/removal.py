@@ -78,6 +78,7 @@ class Removal(RevealPath):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        _ = self.start  # which refuses what is no blur
         if self.side is not None and not 1 <= self.side**2 <= WORD_BITS:
             raise ResponseError(
                 f"side is {self.side}, which makes {self.side**2} features; expected 1 to "

@@ -81,9 +81,14 @@ class ClassScore(ScoreDefinition):
 
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"classes": 3}, {"classes": 3, "target": 1})
 
-    classes: int = Field(gt=1, description="number of classes, which is that of the outputs")
+    classes: int = Field(
+        gt=1, le=1_000_000, description="number of classes, which is that of the outputs"
+    )
     target: int | None = Field(
-        None, ge=0, description="class whose score is q for every pair; the pair's own when absent"
+        None,
+        ge=0,
+        le=1_000_000,
+        description="class whose score is q for every pair; the pair's own when absent",
     )
 
     @model_validator(mode="after")

@@ -34,7 +34,7 @@ class SuperclassProbability(ClassScore):
         description=f"{SHIPPED}, or a JSON file: an object from output index to superclass, -1 for "
         "none"
     )
-    classes: int = Field(9, gt=1, description="number of superclasses")
+    classes: int = Field(9, gt=1, le=1_000_000, description="number of superclasses")
 
     @cached_property
     def mapping(self) -> tuple[int, ...]:

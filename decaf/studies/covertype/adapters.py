@@ -50,6 +50,7 @@ class Covertype(Adapter):
     audited_per_class: int | None = Field(
         None,
         gt=0,
+        le=1_000_000,
         description="audit the first so many test rows of each class in the file; all when absent",
     )
 

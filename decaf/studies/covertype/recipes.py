@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from decaf.errors import DataError
-from decaf.foundation.settings import fault
+from decaf.foundation.settings import LARGEST_SEED, fault
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.models.training.estimator import SKOPS
 from decaf.studies.covertype.channels import (
@@ -68,10 +68,13 @@ class CovertypeClassifier(EstimatorRecipe):
         le=1.0,
         description="probability that the factor agrees with the label, for the first three",
     )
-    seed: int = Field(ge=0, description="draws context and factor, and is the classifier's own")
+    seed: int = Field(
+        ge=0, le=LARGEST_SEED, description="draws context and factor, and is the classifier's own"
+    )
     fitted_per_class: int | None = Field(
         None,
         gt=0,
+        le=1_000_000,
         description="fit on the first so many training rows of each class in the file; all when "
         "absent",
     )

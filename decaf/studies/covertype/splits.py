@@ -72,6 +72,7 @@ class CovertypeTable(Settings):
     drawn_per_class: int = Field(
         PAPER_PER_CLASS,
         ge=FEWEST_PER_CLASS,
+        le=1_000_000,
         description="rows drawn of cover type 1 and of type 2, before the split 60 : 20 : 20; "
         "`null`: as many as there are of the rarer one, 120,000 at most",
     )

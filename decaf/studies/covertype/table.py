@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.errors import DataError
-from decaf.foundation.files import refusals_as
+from decaf.errors import DataError, listed
+from decaf.foundation.files import file_status, refusals_as
 from decaf.studies.covertype.joblib_array import read_array
 
 QUANTITIES = (
@@ -36,6 +36,8 @@ SAMPLES = "covtype*.csv*"
 CACHED, CACHED_COVER = "samples_py3", "targets_py3"
 """The two files that scikit-learn's ``fetch_covtype`` keeps: features and cover types."""
 CACHE = (f"covertype/{CACHED}", CACHED)
+FLAG = re.compile(r"(Wilderness_Area|Soil_Type)_?\d+$")
+"""What published files call the columns of 0 and 1."""
 WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 GZIP_START = b"\x1f\x8b"
 EXPECTED = (
@@ -82,7 +84,7 @@ def state_of(path: Path) -> tuple[int, ...]:
     found = []
     for file in _files(path):
         with refusals_as(DataError, f"{file} cannot be read", EXPECTED):
-            status = file.stat()
+            status = file_status(file)
         found += [status.st_size, status.st_mtime_ns]
     return tuple(found)
 
@@ -166,12 +168,19 @@ def _check_header(path: Path, line: str) -> None:
     if not line.strip():
         raise DataError(f"{path} is empty, or starts with an empty line; {EXPECTED}")
     names = [name.strip().strip('"') for name in line.split(",")]
-    expected = [*QUANTITIES, COVER]
-    if len(names) != FEATURE_COUNT + 1 or [*names[: len(QUANTITIES)], names[-1]] != expected:
-        raise DataError(
-            f"{path} starts with {line[:60]!r}; {EXPECTED}: {QUANTITIES[0]}, {QUANTITIES[1]}, …, "
-            f"{FEATURE_COUNT} features in all, then {COVER}"
-        )
+    known = [*QUANTITIES, COVER]
+    if len(names) == FEATURE_COUNT + 1 and [*names[: len(QUANTITIES)], names[-1]] == known:
+        return
+    missing = [name for name in known if name not in names]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    strange = [name[:40] for name in names if name not in known and not FLAG.match(name)]
+    said = {"it lacks": missing, "twice": twice, "not known": strange}
+    parts = [f"{what}: {listed(which)}" for what, which in said.items() if which]
+    raise DataError(
+        f"{path} has a header of {len(names)} columns ({'; '.join(parts) or 'in another order'}); "
+        f"{EXPECTED}: {QUANTITIES[0]}, {QUANTITIES[1]}, …, {FEATURE_COUNT} features in all, then "
+        f"{COVER}"
+    )
 
 
 def _checked(path: Path, numbers: NDArray[np.int32]) -> Table:

@@ -51,7 +51,10 @@ class ImageNet9(Adapter):
         description="versions that a foreground must have to be audited, beside those of its pairs",
     )
     sources: int | None = Field(
-        None, gt=0, description="audit this many foregrounds, drawn by hash; all when absent"
+        None,
+        gt=0,
+        le=1_000_000,
+        description="audit this many foregrounds, drawn by hash; all when absent",
     )
 
     def pair_set(self) -> PairSet:

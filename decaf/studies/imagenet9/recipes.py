@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from decaf.foundation.arrays import Module
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.readiness import Check
-from decaf.foundation.settings import PlacedPath, fault, require_keys
+from decaf.foundation.settings import LARGEST_SEED, PlacedPath, fault, require_keys
 from decaf.models import architectures
 from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
 from decaf.models.precision import Precision
@@ -75,7 +75,9 @@ class ImageNet9FineTune(SeriesRecipe):
         min_length=1,
         description="train on foregrounds of these hashed splits only, so that others stay unseen",
     )
-    seed: int = Field(ge=0, description="draws the output layer, the order, crops and flips")
+    seed: int = Field(
+        ge=0, le=LARGEST_SEED, description="draws the output layer, the order, crops and flips"
+    )
     initial_weights: PlacedPath | None = Field(
         None, description="file with the state dict to start from; the output layer may differ"
     )
@@ -91,13 +93,13 @@ class ImageNet9FineTune(SeriesRecipe):
     checkpoints: PlacedPath | None = Field(
         None, description="folder of published weights; the library's own cache when absent"
     )
-    epochs: int = Field(8, ge=1, description="passes over the training photos")
+    epochs: int = Field(8, ge=1, le=100_000, description="passes over the training photos")
     warm_up_epochs: float = Field(
         1.0, ge=0, description="epochs of linearly rising rate, fewer than `epochs`"
     )
-    batch_size: int = Field(256, ge=1, description="photos per step")
-    learning_rate: float = Field(3e-4, gt=0, description="largest rate of AdamW")
-    weight_decay: float = Field(1e-4, ge=0, description="of AdamW")
+    batch_size: int = Field(256, ge=1, le=1_000_000, description="photos per step")
+    learning_rate: float = Field(3e-4, gt=0, le=100, description="largest rate of AdamW")
+    weight_decay: float = Field(1e-4, ge=0, le=100, description="of AdamW")
     precision: Precision = Field("bfloat16", description="of the forward pass, as of a model")
     crop_scale: tuple[float, float] = Field(
         (0.7, 1.0), description="smallest and largest share of the area that a random crop keeps"

@@ -8,6 +8,8 @@ from pydantic import Field
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input, Pair, PairSet
+from decaf.errors import DataError
+from decaf.foundation.settings import LARGEST_SEED
 from decaf.studies.scenes.factors import (
     FACTORS,
     SCENE_COUNT,
@@ -28,8 +30,8 @@ class Scenes(Adapter):
     """Scenes of cubes (class 0) and cylinders (class 1), and their counterfactuals."""
 
     adapter: Literal["scenes"]
-    sources: int = Field(256, gt=0, description="number of factual scenes")
-    seed: int = Field(0, ge=0, description="which scenes are drawn")
+    sources: int = Field(256, gt=0, le=SCENE_COUNT, description="number of factual scenes")
+    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="which scenes are drawn")
     changes: dict[str, int] = Field(
         {"wall_hue": 1, "shape": 1},
         description="factors that make a counterfactual, each with its map (1 or 2)",
@@ -41,6 +43,11 @@ class Scenes(Adapter):
         scenes = scenes[scene_levels(scenes)[:, SHAPE] < 2]
         for name, map in self.changes.items():
             scenes = scenes[has_counterfactual(scenes, name, map)]
+        if self.sources > scenes.size:
+            raise DataError(
+                f"there are {scenes.size} scenes that every change moves, and 'sources' asks for "
+                f"{self.sources}; ask for fewer"
+            )
         factual = np.sort(
             np.random.default_rng(self.seed).choice(scenes, size=self.sources, replace=False)
         )

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from decaf.foundation.arrays import Device, Module, Tensor
+from decaf.foundation.settings import LARGEST_SEED
 from decaf.models.recipes.base import SeriesRecipe, TrainingSite
 from decaf.studies.scenes.factors import FACTORS, scene_index
 from decaf.studies.scenes.render import render
@@ -62,7 +63,9 @@ class SceneShortcut(SeriesRecipe):
         description="probability that the wall's hue bin equals the label; 0.5 is no shortcut",
     )
     seed: int = Field(
-        ge=0, description="draws initial weights, scenes, their walls and the batches"
+        ge=0,
+        le=LARGEST_SEED,
+        description="draws initial weights, scenes, their walls and the batches",
     )
     scenes: int = Field(
         default=5000,
@@ -71,11 +74,15 @@ class SceneShortcut(SeriesRecipe):
         multiple_of=2,
         description="training scenes, half of them cubes",
     )
-    epochs: int = Field(default=4, ge=1, description="passes over the training scenes")
+    epochs: int = Field(default=4, ge=1, le=100_000, description="passes over the training scenes")
     batch_size: int = Field(
-        default=32, ge=2, multiple_of=2, description="scenes per step, half of them cubes"
+        default=32,
+        ge=2,
+        le=22_000,
+        multiple_of=2,
+        description="scenes per step, half of them cubes",
     )
-    learning_rate: float = Field(default=0.002, gt=0.0, description="largest rate of AdamW")
+    learning_rate: float = Field(default=0.002, gt=0.0, le=100, description="largest rate of AdamW")
 
     def train(self, network: Module, site: TrainingSite) -> TrainingOutcome:
         """Train a network in place and measure how much it leans on the wall.

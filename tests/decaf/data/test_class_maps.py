@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -107,11 +108,19 @@ NO_WHOLE_NUMBER = r'not an object of whole numbers: it has "1": '
         ('{"0": 0, "1": 1, "0": 1}', "maps output 0 twice"),
         ('{"0": 0, "1": 1, "00": 0}', "maps output 0 twice"),
         ("{0: 1}", r"map\.json is not JSON"),
+        ("[" * 100_000, r"map\.json is not JSON"),
+        (f'{{"{"9" * 5000}": 0}}', "not an object of whole numbers"),
     ],
 )
 def test_a_text_that_is_no_map_says_why(tmp_path, text, message):
     (tmp_path / "map.json").write_text(text)
     with pytest.raises(DataError, match=message):
+        class_map(tmp_path / "map.json", 2)
+
+
+def test_a_pipe_is_no_map(tmp_path):
+    os.mkfifo(tmp_path / "map.json")
+    with pytest.raises(DataError, match=r"map\.json: it is a pipe, not a file"):
         class_map(tmp_path / "map.json", 2)
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from pydantic import ValidationError
 
 from decaf.data.adapters.base import Adapter
@@ -17,7 +18,7 @@ from decaf.foundation.plugins import find, members, name_of
 from decaf.models.recipes.base import NetworkRecipe
 from decaf.plan.resolution import _card
 from decaf.plan.study import Study, load_study
-from decaf.registry.entries import Entry, Fetched
+from decaf.registry.entries import CARD_FILE, Entry, Fetched
 from decaf.scoring.scores.base import ScoreDefinition
 from tasks.plan import plan_units
 from tasks.units.scope import Scope, of_kind
@@ -239,13 +240,18 @@ def test_a_card_of_a_registry_cannot_name_a_class_of_its_own(load, tmp_path, ins
     load()
     install("halves", source__half="our_scores:Half")
     entry = Entry("e", "1", "", "somewhere")
+
+    def fetched(card):
+        (tmp_path / CARD_FILE).write_text(yaml.safe_dump(card))
+        return Fetched(card, tmp_path)
+
     for name in ("our_scores:Half", "half"):
-        with pytest.raises(Exception, match=r"card of e \(somewhere\).*unknown source"):
-            _card(entry, Fetched({"source": name}, tmp_path))
+        with pytest.raises(Exception, match=r"card of e .*decaf.yaml:1: .*unknown source"):
+            _card(entry, fetched({"source": name}))
     recipe = {"recipe": "our_scores:Half", "seed": 1}
     network = {"architecture": "a", "input_size": 8, "mean": [0], "std": [1], "training": recipe}
     with pytest.raises(Exception, match="unknown recipe 'our_scores:Half'"):
-        _card(entry, Fetched(network, tmp_path))
+        _card(entry, fetched(network))
 
 
 def test_a_section_may_be_the_object_itself():

@@ -133,7 +133,7 @@ def test_an_entry_without_a_card_or_of_another_kind_fails_alone(study, folder):
     follow = ["latest", "champion"]
     found = resolved(study({"kind": "folder", "root": str(folder), "follow": follow}))
     assert "has no card; expected decaf.yaml" in found["empty"].problem
-    assert "holds list; expected keys and values" in found["list"].problem
+    assert "found a list; expected keys and values" in found["list"].problem
     assert "champion is version 7; known: 1" in found["net@champion"].problem
     assert found["net"].problem is None
 

@@ -71,10 +71,20 @@ def test_the_only_csv_file_of_a_folder_is_its_table(tmp_path):
     assert find_table(tmp_path) == official
 
 
-def test_a_header_of_other_columns_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("Aspect,Slope", "Slope,Aspect", r"55 columns \(in another order\); expected the official"),
+        ("Slope,", "Slope,Height,", r"56 columns \(not known: Height\); expected"),
+        ("Slope,", "Slope,Slope,", r"56 columns \(twice: Slope\); expected"),
+        ("Slope,", "", r"54 columns \(it lacks: Slope\); expected"),
+        ("Slope", "slope", r"55 columns \(it lacks: Slope; not known: slope\); expected"),
+    ],
+)
+def test_a_header_of_other_columns_is_refused_by_their_names(tmp_path, old, new, message):
     path = write(tmp_path / "any.csv", made_up(2))
-    path.write_text(f"{header().replace('Aspect,Slope', 'Slope,Aspect')}\n{path.read_text()}")
-    with pytest.raises(DataError, match=r"starts with 'Elevation,Slope.*expected the official"):
+    path.write_text(f"{header().replace(old, new, 1)}\n{path.read_text()}")
+    with pytest.raises(DataError, match=message):
         read_table(path)
 
 
