@@ -33,6 +33,12 @@ BATCH_ROWS = 10_000
 """Rows that :func:`stream_query` holds at a time."""
 
 
+TOO_LARGE = (
+    "the query needs more memory than it may have; filter or aggregate earlier, or allow more with "
+    "--memory GB (from Python: memory_limit= of connect)"
+)
+
+
 class Rows(NamedTuple):
     """Rows of a query that are made while they are read."""
 
@@ -178,6 +184,8 @@ def _explained() -> Iterator[None]:
         yield
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         raise QueryError(f"{error}\nAll views with their columns: SHOW ALL TABLES") from error
+    except (duckdb.OutOfMemoryException, pa.ArrowMemoryError) as error:
+        raise QueryError(TOO_LARGE) from error
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         # Arrow reports what DuckDB says while rows are read as an error of input and output.
         raise QueryError(str(error)) from error
