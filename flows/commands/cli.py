@@ -10,7 +10,7 @@ from typer.exceptions import TyperException
 
 from decaf.errors import DecafError, QueryError
 from flows.commands import schedule as schedule_commands
-from flows.commands.terminal import complaints, console, say
+from flows.commands.terminal import complaints, console, say, warn
 from flows.stopping import Stopped
 
 app = typer.Typer(
@@ -245,6 +245,7 @@ def export(
         warehouse,
         lambda connection, _: export_views(connection, folder, names or [], file_format, study),
         memory,
+        warn,
         threads=1,
         folder=folder,
     ) as asker:
@@ -255,12 +256,27 @@ def export(
 
 
 @app.command()
-def check(warehouse: Warehouse = DEFAULT_WAREHOUSE, study: StudyName = None) -> None:
+def check(
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="compare files by their sizes alone, not by digests")
+    ] = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="give up what is damaged instead: the next run computes it again",
+        ),
+    ] = False,
+) -> None:
     """Run every check; exit code 1 when one finds offending rows, such as missing units."""
-    from tasks.verify import verify
+    from flows.commands import upkeep
 
-    for result in verify(warehouse, study):
-        console.print(f"pass  {result.name}")
+    if repair:
+        upkeep.repair_warehouse(console, warehouse, study)
+    else:
+        upkeep.check(console, warehouse, study, is_quick=quick)
 
 
 @app.command()

@@ -18,6 +18,7 @@ from rich.text import Text
 
 from decaf.errors import BadInput, suggestion
 from flows.commands.answers import ROWS_SHOWN, print_rows
+from flows.commands.terminal import warn
 from flows.commands.views import describe, list_views
 from warehouse.query.apart import Asker
 from warehouse.query.catalog import stream_query
@@ -109,7 +110,7 @@ def converse(
             is_over = True
         elif text == ".reload":
             # The old one goes on where the warehouse cannot be opened again.
-            opened = Asker(root, answer, memory_gb)
+            opened = Asker(root, answer, memory_gb, warn)
             before, (_, commits) = commits, opened.ask()
             asker.close()
             asker = opened
@@ -117,7 +118,7 @@ def converse(
         else:
             asker.ask(text)
 
-    asker = Asker(root, answer, memory_gb)
+    asker = Asker(root, answer, memory_gb, warn)
     completion, commits = asker.ask()
     try:
         _prepare(completion)

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from decaf.errors import QueryError
 from flows.commands.answers import ROWS_SHOWN, counted, print_rows
-from flows.commands.terminal import say
+from flows.commands.terminal import say, warn
 from warehouse.query.apart import Asker
 from warehouse.query.catalog import stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows
@@ -110,7 +110,7 @@ def answer(
             count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
             say(console, f"{counted(count)}: {output}")
 
-    with Asker(root, work, memory_gb, folder=output and output.parent) as asker:
+    with Asker(root, work, memory_gb, warn, folder=output and output.parent) as asker:
         asker.ask()
 
 

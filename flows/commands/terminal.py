@@ -12,3 +12,8 @@ complaints = Console(stderr=True, style="red", highlight=False, soft_wrap=True)
 def say(console: Console, text: str) -> None:
     """Print a text as it is: nothing in it is wrapped, coloured or taken for markup."""
     console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Say what is amiss beside the results."""
+    say(complaints, f"warning: {text}")

@@ -21,6 +21,7 @@ import duckdb
 
 from decaf.errors import DecafError, QueryError
 from warehouse.query.catalog import TOO_LARGE, connect
+from warehouse.query.damage import described, left_out, naming_damage
 from warehouse.storage import Root
 
 GIGABYTE = 10**9
@@ -46,6 +47,8 @@ class Asker:
         errors are pickled.
     memory_gb
         What DuckDB may buffer, in GB; the process may take twice as much.
+    tell
+        Is given what the connection does without, in words, by the other process.
     threads
         DuckDB's threads; all cores if it is not given.
     folder
@@ -57,12 +60,13 @@ class Asker:
         root: Root,
         answer: Answer,
         memory_gb: int,
+        tell: Callable[[str], None],
         *,
         threads: int | None = None,
         folder: Path | None = None,
     ) -> None:
         self._root, self._answer, self._folder = root, answer, folder
-        self._memory_gb, self._threads = memory_gb, threads
+        self._memory_gb, self._tell, self._threads = memory_gb, tell, threads
         self._process = None
 
     def __enter__(self) -> "Asker":
@@ -136,7 +140,10 @@ class Asker:
                 if connection is None:
                     limit = f"{self._memory_gb}GB"
                     connection = connect(self._root, memory_limit=limit, threads=self._threads)
-                answer = self._answer(connection, question)
+                    if damage := left_out(connection):
+                        self._tell(described(self._root, damage))
+                with naming_damage(self._root):
+                    answer = self._answer(connection, question)
                 sys.stdout.flush()
             except Exception as raised:  # noqa: BLE001 - it is raised where it was asked
                 is_broken = any(isinstance(one, BROKEN) for one in (raised, raised.__cause__))

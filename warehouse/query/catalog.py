@@ -6,7 +6,7 @@ A connection sees the commits of the moment it was opened.
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -47,7 +47,11 @@ class Rows(NamedTuple):
 
 
 def connect(
-    root: Root, *, memory_limit: str = "4GB", threads: int | None = None
+    root: Root,
+    *,
+    memory_limit: str = "4GB",
+    threads: int | None = None,
+    without: Collection[str] = (),
 ) -> duckdb.DuckDBPyConnection:
     """Open a warehouse with all its views; nothing can be changed through :func:`run_query`.
 
@@ -61,6 +65,8 @@ def connect(
         Bound of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder.
     threads
         DuckDB's threads; all cores if it is not given.
+    without
+        Keys of files to leave out, too (:func:`warehouse.query.damage.find_damage`).
 
     Raises
     ------
@@ -82,7 +88,7 @@ def connect(
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             functions.register(connection)
             attach_views(connection)
-            provide(connection, store, committed)
+            provide(connection, store, committed, without)
             _lock(connection, store)
             on_failure.pop_all()
     except duckdb.Error as error:

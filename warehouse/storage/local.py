@@ -55,7 +55,7 @@ class LocalStorage(Storage):
                     key = f"{above}/{item.name}" if above else item.name
                     if item.is_dir():
                         folders.append(key)
-                    elif item.name.endswith(suffixes):
+                    elif item.name.endswith(suffixes) and item.is_file():
                         with suppress(FileNotFoundError):
                             status = item.stat()
                             changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
