@@ -170,9 +170,7 @@ def test_a_unit_is_read_from_wherever_its_rows_are(root):
     assert read_unit(root, "s", "m-scores", "m-clean", "trajectories") is None
     for path in own_files(root, "compactions"):
         path.unlink()
-    with pytest.raises(
-        WarehouseError, match=r"no compaction holds its 3 rows; decaf check"
-    ):
+    with pytest.raises(WarehouseError, match=r"no compaction holds its 3 rows; decaf check"):
         rows(*places[0])
 
 

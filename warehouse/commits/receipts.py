@@ -97,7 +97,10 @@ def parse(content: bytes, key: str, place: str) -> Receipt:
     try:
         fields = json.loads(content)
         files = tuple(CommittedFile(**file) for file in fields.pop("files"))
-        receipt = Receipt(files=files, units=tuple(fields.pop("units")), **fields)
+        units = fields.pop("units")
+        if not isinstance(units, list):
+            raise TypeError(f"units is {type(units).__name__}, no list")
+        receipt = Receipt(files=files, units=tuple(units), **fields)
         _check(receipt, key)
     except (
         *(ValueError, TypeError, KeyError, AttributeError, RecursionError),
