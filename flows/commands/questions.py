@@ -34,8 +34,11 @@ def asked(query: str | None, file: Path | None) -> str | None:
             if sys.stdin.isatty():
                 return None
             query = sys.stdin.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise QueryError(f"the query cannot be read from {file or 'stdin'}: {error}") from error
+        query.encode()  # what is no UTF-8 came as halves of letters
+    except (OSError, UnicodeError) as error:
+        raise QueryError(
+            f"the query cannot be read from {file or 'what was given'}: {error}"
+        ) from error
     if not query.strip():
         raise QueryError(NO_QUERY)
     return query

@@ -199,7 +199,10 @@ def _explained() -> Iterator[None]:
 
 def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
     tree = connection.sql("SELECT json_serialize_sql($sql)", params={"sql": sql}).fetchall()[0][0]
-    return not (json.loads(tree)["error"] or WRITING_NODE.search(tree))
+    try:
+        return not (json.loads(tree)["error"] or WRITING_NODE.search(tree))
+    except RecursionError:
+        raise QueryError("the query is nested too deep; name its parts with WITH") from None
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, store: Storage) -> None:
