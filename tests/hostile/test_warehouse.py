@@ -303,3 +303,28 @@ def test_a_damaged_frame_is_named(root, decaf, file, content, words, command):
 
 def test_a_repair_of_an_unknown_study(root, decaf):
     refused(decaf("check", "--repair", "--study", "t", "-w", root), "unknown study 't'")
+
+
+def test_a_run_names_what_is_damaged_and_computes_it_again(
+    study, write, decaf, prefect_server, tmp_path
+):
+    study["models"], root = study["models"][:1], tmp_path / "warehouse"
+    run = ("run", write(study))
+    first = succeeded(decaf(*run, **prefect_server))
+    before = rows_by_table(root)
+    file, other, *_ = sorted(root.glob("tables/profiles/*/*/*.parquet"))
+    zeroed(file)
+    for command in (run, ("report", run[1])):
+        refused(decaf(*command, **prefect_server), file.name, LOST, REMEDY)
+    status = decaf("status", "-w", root)
+    assert file.name in status.stderr
+    assert "finished" in succeeded(status)
+    missing(other)
+    refused(decaf(*run, **prefect_server), other.name, LOST, REMEDY)
+    repaired = succeeded(decaf("check", "--repair", "-w", root))
+    assert repaired.count("is withdrawn") == 2
+    done = decaf(*run, **prefect_server)
+    # All of it but what the progress says, and how long it took.
+    assert succeeded(done) == first
+    assert rows_by_table(root) == before
+    assert "pass" in succeeded(decaf("check", "-w", root))
