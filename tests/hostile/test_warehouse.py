@@ -9,6 +9,7 @@ from ended_commands import refused, succeeded
 from small_warehouse import small_warehouse
 from warehouse_answers import answers, row_counts, rows_by_table
 
+from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import delete_garbage
@@ -328,3 +329,16 @@ def test_a_run_names_what_is_damaged_and_computes_it_again(
     assert succeeded(done) == first
     assert rows_by_table(root) == before
     assert "pass" in succeeded(decaf("check", "-w", root))
+
+
+def test_an_object_store_is_repaired_too(s3, decaf):
+    root = small_warehouse(s3.url("hostile"))
+    store = storage.open(root)
+    content = store.read(SCORES)
+    store.put(SCORES, bytes(len(content)))
+    store.put(layout.receipt("outcomes", "s", "r"), b"{")
+    refused(decaf("status", "-w", root), "outcomes/s/r.json", REMEDY)
+    repaired = succeeded(decaf("check", "--repair", "-w", root))
+    assert "receipts/outcomes/s/r.json is put aside" in repaired
+    assert "units/m-scores is withdrawn" in repaired
+    assert row_counts(root, "trajectories", "profiles") == (3, 6)
