@@ -253,7 +253,8 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         reasons=reasons_of(units, committed, before, set_aside, lost),
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks])),
         is_finished=run_id in receipts.keys(root, "outcomes", study.study),
-        is_current=run_id == newest_run(root, study.study),
+        is_current=run_id == newest_run(root, study.study)
+        and short(pairs.digest) in receipts.keys(root, "pairs", study.study),
         forced={key: editions.of_unit[key] for key in again},
     )
 

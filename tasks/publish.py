@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tasks.manifest import commit_outcome, commit_run
 from tasks.plan import AuditPlan
-from warehouse.query.catalog import connect
+from warehouse.query.damage import connect_whole
 from warehouse.report.page import write_report
 from warehouse.report.paper.page import write_paper_page
 from warehouse.storage import Root
@@ -12,7 +12,7 @@ from warehouse.storage import Root
 
 def finish(plan: AuditPlan) -> None:
     """Record that the run is complete, with its totals from the warehouse."""
-    with connect(plan.root) as connection:
+    with connect_whole(plan.root, plan.study.study) as connection:
         totals = connection.sql(
             "SELECT coalesce(sum(forward_rows), 0)::BIGINT, "
             "(SELECT count(*) FROM stg_quarantine JOIN core_run_units USING (study, unit_key) "
@@ -31,11 +31,11 @@ def show_again(plan: AuditPlan) -> None:
 
 def publish(root: Root, study: str, target: Path) -> Path:
     """Write the study's report from the warehouse; no model is needed."""
-    with connect(root) as connection:
+    with connect_whole(root, study) as connection:
         return write_report(connection, study, target)
 
 
 def publish_paper(root: Root, study: str, target: Path) -> Path:
     """Write the paper's tables of the study as a page of Markdown; no model is needed."""
-    with connect(root) as connection:
+    with connect_whole(root, study) as connection:
         return write_paper_page(connection, study, target)

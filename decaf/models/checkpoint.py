@@ -3,13 +3,17 @@
 Nothing is unpickled that others wrote: a torch file that would need it is refused.
 """
 
+import hashlib
+import json
 import pickle
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from decaf.errors import ModelError, UnknownName, WriteFailed
 from decaf.foundation.arrays import Module, Tensor
+from decaf.foundation.digests import file_sha256
 from decaf.foundation.files import open_file, refusals_as, replace_file
 from decaf.models.architectures import Adapt
 
@@ -19,6 +23,7 @@ ZIP_START, PICKLE_START = b"PK\x03\x04", b"\x80"
 STUMBLES = (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What code that expects a certain content raises for another one."""
 SHOWN = 4
+READ_BYTES = 2**20
 
 UNPICKLING = (
     "Unpickling runs code that the file brings along: convert it once, where you trust it, with "
@@ -68,6 +73,35 @@ def read_metadata(path: Path) -> dict[str, str]:
             f"{path} is damaged, or not a safetensors file ({error}); download or convert the "
             "checkpoint again"
         ) from error
+
+
+def content_sha256(path: Path) -> str:
+    """Hex sha256 of what determines outputs, computed once per process while the file is the same.
+
+    Of a safetensors file, which :func:`check_header` has accepted, these are the names, types,
+    shapes and bytes of its tensors: not its metadata, nor the order in which it has them. Of any
+    other file they are all its bytes. Needs no torch, and memory for one megabyte.
+    """
+    if path.suffix != SAFETENSORS:
+        return file_sha256(path)
+    status = path.stat()
+    return _tensors_sha256(path, status.st_size, status.st_mtime_ns)
+
+
+@cache
+def _tensors_sha256(path: Path, size: int, modified: int) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        data = file.tell()
+        header.pop("__metadata__", None)
+        for name, tensor in sorted(header.items()):
+            digest.update(json.dumps([name, tensor["dtype"], tensor["shape"]]).encode())
+            first, end = tensor["data_offsets"]
+            file.seek(data + first)
+            for start in range(first, end, READ_BYTES):
+                digest.update(file.read(min(READ_BYTES, end - start)))
+    return digest.hexdigest()
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:

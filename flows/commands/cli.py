@@ -10,7 +10,7 @@ from typer.exceptions import TyperException
 
 from decaf.errors import DecafError, QueryError
 from flows.commands import schedule as schedule_commands
-from flows.commands.terminal import complaints, console, say
+from flows.commands.terminal import complaints, console, say, warn
 from flows.stopping import Stopped
 
 app = typer.Typer(
@@ -35,8 +35,21 @@ Warehouse = Annotated[
         "--warehouse", "-w", envvar="DECAF_WAREHOUSE", help="root of the warehouse: folder or URL"
     ),
 ]
+Memory = Annotated[
+    int,
+    typer.Option(
+        "--memory",
+        metavar="GB",
+        min=1,
+        max=1_000_000,
+        envvar="DECAF_MEMORY",
+        help="memory for the rows of a query; what is larger goes to the temporary folder, and the "
+        "process never takes more than twice as much",
+    ),
+]
 StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
 DEFAULT_WAREHOUSE = "runs/warehouse"
+DEFAULT_MEMORY = 4
 MISUSED, BROKEN, INTERRUPTED = 2, 3, 130
 STOPPED = "stopped; the same command again goes on from here"
 
@@ -156,6 +169,7 @@ def sql(
         int | None,
         typer.Option("--limit", min=0, help="rows of a table, 100 if not given; 0 is all"),
     ] = None,
+    memory: Memory = DEFAULT_MEMORY,
 ) -> None:
     """Ask the warehouse in SQL, while a run is going on too; nothing can be changed."""
     from flows.commands import questions
@@ -166,11 +180,11 @@ def sql(
 
         if param or file_format or output:
             raise QueryError("--param, --format and --output need a query")
-        converse(console, _complain, warehouse, limit)
+        converse(console, _complain, warehouse, limit, memory)
         return
     chosen = questions.chosen_format(file_format, output)
     values = questions.parameters(param or [])
-    questions.answer(console, warehouse, text, values, chosen, output, limit)
+    questions.answer(console, warehouse, text, values, chosen, output, limit, memory)
 
 
 @app.command()
@@ -225,28 +239,49 @@ def export(
         Literal["parquet", "csv", "spreadsheet"],
         typer.Option("--format", help="format of the files; spreadsheet is csv without formulas"),
     ] = "parquet",
+    memory: Memory = DEFAULT_MEMORY,
 ) -> None:
     """Write tables and views to files that anything reads, with a manifest of rows and digests."""
-    from flows.commands.questions import interruptible
-    from warehouse.query.catalog import connect
+    from warehouse.query.apart import Asker
     from warehouse.query.export import export_views
 
-    with connect(warehouse) as connection:
-        exported = interruptible(
-            connection, lambda: export_views(connection, folder, names or [], file_format, study)
-        )
+    # Sums of several threads differ in their last bits from one time to another.
+    with Asker(
+        warehouse,
+        lambda connection, _: export_views(connection, folder, names or [], file_format, study),
+        memory,
+        warn,
+        threads=1,
+        folder=folder,
+    ) as asker:
+        exported = asker.ask()
     for file in exported:
         say(console, f"{file.row_count:>12,}  {file.file}")
     say(console, f"{len(exported)} files and manifest.json in {folder}")
 
 
 @app.command()
-def check(warehouse: Warehouse = DEFAULT_WAREHOUSE, study: StudyName = None) -> None:
+def check(
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="compare files by their sizes alone, not by digests")
+    ] = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="give up what is damaged instead: the next run computes it again",
+        ),
+    ] = False,
+) -> None:
     """Run every check; exit code 1 when one finds offending rows, such as missing units."""
-    from tasks.verify import verify
+    from flows.commands import upkeep
 
-    for result in verify(warehouse, study):
-        console.print(f"pass  {result.name}")
+    if repair:
+        upkeep.repair_warehouse(console, warehouse, study)
+    else:
+        upkeep.check(console, warehouse, study, is_quick=quick)
 
 
 @app.command()

@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from itertools import groupby
 from shlex import quote
 
+import duckdb
 from rich.console import Console
 from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
 from decaf.plan.study import Study
-from flows.commands.terminal import say
+from flows.commands.terminal import say, warn
 from tasks.plan import AuditPlan, count_rows, plan_audit
 from tasks.progress import clock
 from tasks.reasons import misses
 from warehouse.commits.lock import is_held
-from warehouse.query.catalog import connect
+from warehouse.query.damage import around_damage, connect_whole
 from warehouse.storage import Root
 
 EXAMPLE = (
@@ -30,7 +31,7 @@ MANY_SMALL_FILES = 200
 
 def results(console: Console, study: Study) -> None:
     """The table of E, C, F and Abs per model, a query to try, and where the report is."""
-    with connect(study.warehouse) as connection:
+    with connect_whole(study.warehouse, study.study) as connection:
         rows = connection.sql(
             "SELECT model_id, pair_type, path, pair_count, active_frac, evidence, contradiction, "
             "fragility, abs_response FROM out_model_profiles WHERE study = $study "
@@ -140,7 +141,8 @@ def _print_misses(console: Console, planned: AuditPlan) -> None:
 
 def status(console: Console, root: Root, study: str | None) -> None:
     """How far the current runs are, model by model, and what files the warehouse has."""
-    with connect(root) as connection:
+
+    def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list]:
         rows = connection.sql(
             "SELECT study, model_id, done_count, block_count, forward_rows, seconds_per_block, "
             "evidence, contradiction, fragility, is_finished FROM out_progress "
@@ -161,6 +163,9 @@ def status(console: Console, root: Root, study: str | None) -> None:
             "FROM out_storage WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
+        return rows, units, files
+
+    rows, units, files = around_damage(root, ask, warn)
     if not rows:
         console.print(f"no run in {root}" + (f" for study {study}" if study else ""))
     for name in dict.fromkeys(row[0] for row in rows):

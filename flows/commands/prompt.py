@@ -18,9 +18,10 @@ from rich.text import Text
 
 from decaf.errors import BadInput, suggestion
 from flows.commands.answers import ROWS_SHOWN, print_rows
-from flows.commands.questions import interruptible
+from flows.commands.terminal import warn
 from flows.commands.views import describe, list_views
-from warehouse.query.catalog import connect, stream_query
+from warehouse.query.apart import Asker
+from warehouse.query.catalog import stream_query
 from warehouse.storage import Root
 
 READY, GOING_ON = "decaf> ", "   ... "
@@ -83,34 +84,50 @@ def is_complete(text: str) -> bool:
 
 
 def converse(
-    console: Console, complain: Callable[[str], None], root: Root, limit: int | None
+    console: Console,
+    complain: Callable[[str], None],
+    root: Root,
+    limit: int | None,
+    memory_gb: int,
 ) -> None:
     """Answer queries until ``.quit`` or Ctrl-D.
 
-    A connection sees the commits of the moment it was opened; ``.reload`` opens another.
+    A connection sees the commits of the moment it was opened; ``.reload`` opens another, and so
+    does the query after one that was cancelled.
     """
-    connection = connect(root)
     shown = ROWS_SHOWN if limit is None else limit
     is_over = False
 
+    def answer(connection: duckdb.DuckDBPyConnection, text: str | None) -> tuple | None:
+        if text is None:
+            return Completion.over(connection), _count_commits(connection)
+        return _answer(console, connection, text, shown)
+
     def one_turn() -> None:
-        nonlocal connection, is_over
+        nonlocal asker, commits, is_over
         text = _read()
         if text in (None, ".quit"):
             is_over = True
         elif text == ".reload":
-            connection = _reloaded(console, connection, root)
+            # The old one goes on where the warehouse cannot be opened again.
+            opened = Asker(root, answer, memory_gb, warn)
+            before, (_, commits) = commits, opened.ask()
+            asker.close()
+            asker = opened
+            console.print(Text(f"commits: {commits:,}, {commits - before:+,} since"))
         else:
-            _answer(console, connection, text, shown)
+            asker.ask(text)
 
+    asker = Asker(root, answer, memory_gb, warn)
+    completion, commits = asker.ask()
     try:
-        _prepare(Completion.over(connection))
+        _prepare(completion)
         console.print(Text(f"{root}: a query ends with ;  Tab completes, .help lists commands"))
         with Turns(complain) as turns:
             while not is_over:
                 turns.take(one_turn)
     finally:
-        connection.close()
+        asker.close()
         _remember()
 
 
@@ -159,22 +176,11 @@ def _answer(console: Console, connection: duckdb.DuckDBPyConnection, text: str, 
     if text.startswith("."):
         _command(console, connection, text)
     elif text.strip(" ;\n\t"):
-        interruptible(
-            connection, lambda: print_rows(console, stream_query(connection, text), limit)
-        )
+        print_rows(console, stream_query(connection, text), limit)
 
 
-def _reloaded(
-    console: Console, connection: duckdb.DuckDBPyConnection, root: Root
-) -> duckdb.DuckDBPyConnection:
-    """A new connection; the old one stays open when the warehouse cannot be read."""
-    opened = connect(root)
-    before, now = (
-        side.sql("SELECT count(*) FROM receipts").fetchall()[0][0] for side in (connection, opened)
-    )
-    connection.close()
-    console.print(Text(f"commits: {now:,}, {now - before:+,} since"))
-    return opened
+def _count_commits(connection: duckdb.DuckDBPyConnection) -> int:
+    return connection.sql("SELECT count(*) FROM receipts").fetchall()[0][0]
 
 
 def _command(console: Console, connection: duckdb.DuckDBPyConnection, text: str) -> None:

@@ -2,26 +2,21 @@
 
 import json
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import TypeVar
 
 import duckdb
 from rich.console import Console
 
 from decaf.errors import QueryError
 from flows.commands.answers import ROWS_SHOWN, counted, print_rows
-from flows.commands.terminal import say
-from warehouse.query.catalog import connect, stream_query
+from flows.commands.terminal import say, warn
+from warehouse.query.apart import Asker
+from warehouse.query.catalog import stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows
 from warehouse.storage import Root
 
-Result = TypeVar("Result")
-SECONDS_BETWEEN_INTERRUPTS = 0.1
 NO_QUERY = 'no query; give one: decaf sql "FROM out_model_profiles"'
 
 
@@ -39,8 +34,11 @@ def asked(query: str | None, file: Path | None) -> str | None:
             if sys.stdin.isatty():
                 return None
             query = sys.stdin.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise QueryError(f"the query cannot be read from {file or 'stdin'}: {error}") from error
+        query.encode()  # what is no UTF-8 came as halves of letters
+    except (OSError, UnicodeError) as error:
+        raise QueryError(
+            f"the query cannot be read from {file or 'what was given'}: {error}"
+        ) from error
     if not query.strip():
         raise QueryError(NO_QUERY)
     return query
@@ -93,6 +91,7 @@ def answer(
     file_format: str,
     output: Path | None,
     limit: int | None,
+    memory_gb: int,
 ) -> None:
     """Run one query and print its rows, or write them to a file: whole, or not at all.
 
@@ -103,40 +102,19 @@ def answer(
         raise QueryError(f"--limit is for tables; write LIMIT {limit} in the query instead")
     if file_format == "parquet" and output is None and sys.stdout.isatty():
         raise QueryError("Parquet is not for a terminal; add --output FILE.parquet")
-    with connect(root) as connection:
 
-        def work() -> None:
-            rows = stream_query(connection, query, values)
-            if file_format == "table":
-                print_rows(console, rows, ROWS_SHOWN if limit is None else limit)
-            elif output is None:
-                _to_stdout(lambda: write_rows(rows, file_format, sys.stdout.buffer))
-            else:
-                count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
-                say(console, f"{counted(count)}: {output}")
+    def work(connection: duckdb.DuckDBPyConnection, _: None) -> None:
+        rows = stream_query(connection, query, values)
+        if file_format == "table":
+            print_rows(console, rows, ROWS_SHOWN if limit is None else limit)
+        elif output is None:
+            _to_stdout(lambda: write_rows(rows, file_format, sys.stdout.buffer))
+        else:
+            count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
+            say(console, f"{counted(count)}: {output}")
 
-        interruptible(connection, work)
-
-
-def interruptible(connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
-    """Do work with a connection so that Ctrl-C ends its query: DuckDB's own reading does not heed.
-
-    Raises KeyboardInterrupt after the query has ended, however often it was pressed.
-    """
-    stopped = threading.Event()
-    # A handler that raises could do so between any two lines, and leave the query running.
-    previous = signal.signal(signal.SIGINT, lambda *_: stopped.set())
-    try:
-        with ThreadPoolExecutor(1, "query") as pool:
-            future = pool.submit(work)
-            while wait([future], timeout=SECONDS_BETWEEN_INTERRUPTS).not_done:
-                if stopped.is_set():
-                    connection.interrupt()
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    if stopped.is_set():
-        raise KeyboardInterrupt
-    return future.result()
+    with Asker(root, work, memory_gb, warn, folder=output and output.parent) as asker:
+        asker.ask()
 
 
 def _typed(value: str) -> object:

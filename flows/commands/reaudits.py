@@ -22,7 +22,7 @@ from tasks.progress import announce
 from tasks.reaudit.plan import FAILED, discover, is_unchanged, newest
 from warehouse import storage
 from warehouse.commits.writer import open_root
-from warehouse.query.catalog import connect
+from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
 
 HISTORY = """
@@ -112,7 +112,7 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
 
     Raises UnknownName when no registry of the warehouse has such a model.
     """
-    with connect(root) as connection:
+    with connect_whole(root, study) as connection:
         rows = connection.sql(HISTORY, params={"study": study, "model": model}).fetchall()
         known = connection.sql(
             "SELECT DISTINCT name FROM stg_registry_entries WHERE $study IS NULL OR study = $study",

@@ -14,3 +14,8 @@ complaints = Terminal(stderr=True, style="red", soft_wrap=True)
 def say(console: Console, text: str) -> None:
     """Print a text without wrapping its lines."""
     console.print(text, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Say what is amiss beside the results."""
+    say(complaints, f"warning: {text}")

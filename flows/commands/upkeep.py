@@ -1,12 +1,17 @@
 """Commands that keep a warehouse in shape; no number changes."""
 
 import re
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 
 from rich.console import Console
+from rich.filesize import decimal
 
 from decaf.errors import BadInput
+from flows.commands.terminal import say
+from tasks.progress import SECONDS_BETWEEN_LINES, announce
+from tasks.verify import verify
 from warehouse import storage
 from warehouse.commits import receipts
 from warehouse.commits.lock import held_studies
@@ -14,6 +19,7 @@ from warehouse.commits.migrations import check_version, stored_version, upgrade
 from warehouse.storage import Root
 from warehouse.upkeep.compaction import Extent, compact
 from warehouse.upkeep.garbage import delete_garbage, find_garbage
+from warehouse.upkeep.repair import repair
 from warehouse.upkeep.retention import Keep, find_withdrawals, withdraw
 
 MOST_DAYS = 36_500
@@ -30,6 +36,34 @@ def compact_studies(console: Console, root: Root, study: str | None) -> None:
         change = f"{_extent(done.before)} before, {_extent(done.after)} now"
         text = "nothing to fold" if done.before == done.after else change
         console.print(f"study {name}: {text}")
+
+
+def check(console: Console, root: Root, study: str | None, *, is_quick: bool) -> None:
+    """Run every check and print their names; say how far it is where that takes long."""
+    last = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > SECONDS_BETWEEN_LINES:
+            last = time.monotonic()
+            announce(f"compared {decimal(done)} of {decimal(total)} with their digests")
+
+    for result in verify(root, study, is_quick=is_quick, tell=tell):
+        console.print(f"pass  {result.name}")
+
+
+def repair_warehouse(console: Console, root: Root, study: str | None) -> None:
+    """Give up what is damaged, and print what that is."""
+    root = storage.resolved(root)
+    check_version(root)
+    done = repair(root, study)
+    for of_study in done:
+        for key in of_study.receipts:
+            say(console, f"study {of_study.study}: {key} is put aside")
+        for name in of_study.commits:
+            say(console, f"study {of_study.study}: {name} is withdrawn")
+    again = f"the next run of {', '.join(one.study for one in done)} computes it again"
+    say(console, again if done else "nothing is damaged")
 
 
 def asked_to_keep(texts: Sequence[str]) -> Keep:

@@ -10,13 +10,7 @@ SELECT
         ELSE 'missing or damaged'
     END AS found,
     format(
-        CASE
-            -- What it folded counts again, as far as its own files are still there.
-            WHEN file.kind = 'compactions'
-                THEN '{} rows (to do without: delete receipts/{}/{}/{}.json, check again)'
-            ELSE '{} rows (to compute them anew: delete receipts/{}/{}/{}.json, run again)'
-        END,
-        file.row_count, file.kind, file.study, file.key
+        '{} rows (decaf check --repair gives up {}/{})', file.row_count, file.kind, file.key
     ) AS expected
 FROM receipt_files AS file
 JOIN receipts AS receipt USING (kind, study, key)

@@ -9,7 +9,7 @@ from decaf.registry.gates import DriftRow, Judged, judge
 from tasks.reaudit.plan import AUDITED, FAILED, NONE, newest
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
-from warehouse.query.catalog import connect
+from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
 from warehouse.tables.declarations import TABLES
 
@@ -59,20 +59,20 @@ def drift(root: Root, study: Study) -> list[DriftRow]:
     """How far each changed entry of the newest re-audit drifted, at the levels of the gates."""
     levels = sorted({gate.confidence for gate in study.gates.values()})
     values = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
-    with connect(root) as connection:
+    with connect_whole(root, study.study) as connection:
         return [DriftRow(*row) for row in connection.sql(DRIFT, params=values).fetchall()]
 
 
 def verdicts(root: Root, study: str) -> list[Judged]:
     """Verdicts of the newest re-audit, as they were committed."""
-    with connect(root) as connection:
+    with connect_whole(root, study) as connection:
         committed = connection.sql("FROM out_verdicts WHERE study = $s", params={"s": study})
         return [Judged(*row) for row in committed.select(*COLUMNS).fetchall()]
 
 
 def summary(root: Root, study: str) -> dict[str, Any]:
     """Summarise the newest re-audit of a study in JSON: entries, drift, roles, alerts."""
-    with connect(root) as connection:
+    with connect_whole(root, study) as connection:
 
         def rows(query: str, **values: Any) -> list[dict[str, Any]]:
             relation = connection.sql(query, params={"study": study, **values})

@@ -44,12 +44,12 @@ class Analyse(Kind):
         # They load scipy.stats and DuckDB, which planning and workers do without.
         from tasks.units.analyses import OF_UNITS
         from tasks.units.judged import read_units
-        from warehouse.query.catalog import connect
+        from warehouse.query.damage import connect_whole
 
         (unit,) = units
         order, study = bench.order, bench.order.study
         if unit.name in OF_UNITS:
-            with connect(order.root) as connection:
+            with connect_whole(order.root, study.study) as connection:
                 labelled = read_units(connection, study)
             tables = OF_UNITS[unit.name](labelled, json.loads(unit.parts["definition"]))
         else:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
-from decaf.foundation.digests import file_sha256
+from decaf.models.checkpoint import content_sha256
 from decaf.routing.profiles import profile
 from warehouse.tables.columns import STAGES
 from warehouse.tables.declarations import (
@@ -166,7 +166,7 @@ def file_rows(
             "unit_key": unit_key,
             "file": str(file.relative_to(workspace.absolute())),
             "epoch": epoch,
-            "sha256": file_sha256(file),
+            "sha256": content_sha256(file),
             "byte_count": file.stat().st_size,
             "outcome": outcome,
         }

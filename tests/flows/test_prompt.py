@@ -161,6 +161,8 @@ def test_ctrl_c_ends_the_query_and_not_the_prompt(terminal):
     at.interrupt_until_it_shows("cancelled")
     at.shows("decaf> ")
     at.ask("SELECT 5 + 6 AS n;\n", "11")
+    at.ask("SELECT list_sort(x) FROM (SELECT range(3000000000) AS x);\n", "needs more memory")
+    at.ask("SELECT 6 + 6 AS n;\n", "12")
     at.type("\x04")
     assert at.process.wait(SECONDS) == 0
 

@@ -170,7 +170,7 @@ def test_a_unit_is_read_from_wherever_its_rows_are(root):
     assert read_unit(root, "s", "m-scores", "m-clean", "trajectories") is None
     for path in own_files(root, "compactions"):
         path.unlink()
-    with pytest.raises(WarehouseError, match=r"no compaction holds its 3 rows; delete receipts/"):
+    with pytest.raises(WarehouseError, match=r"no compaction holds its 3 rows; decaf check"):
         rows(*places[0])
 
 
@@ -180,7 +180,7 @@ def test_a_damaged_compaction_is_named_and_can_be_given_up(root, before):
     path = root / damaged.files[0].path
     path.write_bytes(path.read_bytes()[:-20])
     (example,) = next(r.examples for r in answers(root)[1] if r.name == "check_rows_match_receipts")
-    advice = f"delete receipts/compactions/s/{damaged.key}.json, check again"
+    advice = f"decaf check --repair gives up compactions/{damaged.key}"
     assert (example.found, advice in example.expected) == ("missing or damaged", True)
     (root / layout.receipt("compactions", "s", damaged.key)).unlink()
     assert answers(root) == before

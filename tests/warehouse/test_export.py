@@ -4,9 +4,12 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
+import small_warehouse as made
+from ended_commands import succeeded
 from small_warehouse import MODELS, PAIRS, small_warehouse
 
 from decaf.errors import BadInput, QueryError, UnknownName, WriteFailed
+from warehouse.commits.writer import open_root
 from warehouse.query import export
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.export import export_views
@@ -108,3 +111,22 @@ def test_a_full_disk_and_a_folder_that_is_none(opened, tmp_path, small_disk, mon
     (tmp_path / "taken").write_text("")
     with pytest.raises(BadInput, match="choose another"):
         export_views(opened, tmp_path / "taken", ["runs"])
+
+
+@pytest.mark.slow
+def test_two_exports_of_one_warehouse_have_the_same_bytes(tmp_path, decaf, monkeypatch):
+    # So many rows of so many files come in another order each time, where two threads read them.
+    monkeypatch.setattr(made, "PAIRS", [f"p{number}" for number in range(2000)])
+    root, models = open_root(tmp_path / "warehouse"), [f"m{number}" for number in range(24)]
+    made.commit_pairs(root, "s")
+    made.commit_run(root, "s", "r", models, 0.02, day=1)
+    for number, model in enumerate(models):
+        made.commit_block(root, "s", model, 0.02, seed=number)
+    names = ("core_profiles", "core_predictions", "core_model_metrics", "out_model_profiles")
+    digests = []
+    for copy in ("one", "two"):
+        succeeded(decaf("export", copy, *names, "-w", root))
+        manifest = json.loads((tmp_path / copy / "manifest.json").read_text())
+        digests.append({file["name"]: file["sha256"] for file in manifest["files"]})
+    assert digests[0] == digests[1]
+    assert len(digests[0]) == len(names)

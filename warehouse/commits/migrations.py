@@ -50,7 +50,7 @@ def stored_version(root: Root) -> int:
             f"{root} is not a warehouse: it has no {layout.FORMAT}; give the folder of an audit, "
             "or run one first: decaf run CONFIG"
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         place = store.place(layout.FORMAT)
         raise WarehouseError(f"{place} cannot be read as a warehouse version: {error}") from error
 

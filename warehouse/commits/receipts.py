@@ -9,13 +9,16 @@ that is made again has another moment, so an old withdrawal does not concern it.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 
 from decaf.errors import WarehouseError
 from warehouse import storage
 from warehouse.commits import layout
 from warehouse.storage import Entry, Root, Storage
+from warehouse.tables.declarations import TABLES
 
 KINDS = (
     "units",
@@ -33,6 +36,7 @@ KINDS = (
 withdrawals come after them. Compactions come last: one that is read after its commits can only name
 what is there, and what a withdrawal leaves of an older one was folded before it."""
 WITHDRAWALS = "withdrawals"
+SHA256 = re.compile("[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -84,20 +88,52 @@ def read_one(root: Root, kind: str, study: str, key: str) -> Receipt:
     return receipt
 
 
-def parse(content: bytes, place: str) -> Receipt:
-    """Make a receipt of what its file holds; ``place`` is what an error calls it.
+def parse(content: bytes, key: str, place: str) -> Receipt:
+    """Make a receipt of what its file holds; ``key`` is where that lies, ``place`` what people see.
 
-    Raises WarehouseError when the file is not a receipt.
+    Raises WarehouseError when the file is not the receipt of that key, or a field is not what
+    :func:`warehouse.commits.writer.commit` writes there.
     """
     try:
         fields = json.loads(content)
         files = tuple(CommittedFile(**file) for file in fields.pop("files"))
-        return Receipt(files=files, units=tuple(fields.pop("units")), **fields)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        units = fields.pop("units")
+        if not isinstance(units, list):
+            raise TypeError(f"units is {type(units).__name__}, no list")
+        receipt = Receipt(files=files, units=tuple(units), **fields)
+        _check(receipt, key)
+    except (
+        *(ValueError, TypeError, KeyError, AttributeError, RecursionError),
+        WarehouseError,
+    ) as error:
         raise WarehouseError(
-            f"{place} is not a receipt of this warehouse ({error}); move it away, then run the "
-            "audit again: what it stood for is scored anew"
+            f"{place} is not a receipt of this warehouse ({type(error).__name__}: {error}); decaf "
+            "check --repair puts it aside, and the next run computes again what it stood for"
         ) from error
+    return receipt
+
+
+def _check(receipt: Receipt, key: str) -> None:
+    """Raise the error that a field gives which is not what is written there."""
+    if layout.receipt(receipt.kind, receipt.study, receipt.key) != key:
+        raise ValueError(f"it is of {receipt.kind}/{receipt.study}/{receipt.key}")
+    if datetime.fromisoformat(receipt.committed_at).tzinfo is None:
+        raise ValueError(f"committed_at {receipt.committed_at} is of no time zone")
+    partition = {"study": receipt.study, "model_id": receipt.model_id or ""}
+    for file in receipt.files:
+        if file.table not in TABLES:
+            raise ValueError(f"there is no table {file.table!r}")
+        if file.path != layout.table_file(file.table, partition, receipt.key):
+            raise ValueError(f"{file.path!r} is no file of it in the table {file.table}")
+        if not all(type(n) is int and n > 0 for n in (file.row_count, file.byte_count)):
+            raise ValueError(f"{file.path} has {file.row_count} rows, {file.byte_count} bytes")
+        if not SHA256.fullmatch(file.sha256):
+            raise ValueError(f"{file.path} has the sha256 {file.sha256!r}")
+    given = [receipt.inputs, receipt.software, {receipt.model_id or "": ""}]
+    texts = [*receipt.units, *(text for each in given for item in each.items() for text in item)]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a unit, an input, a version or the model is not a text")
+    "".join(texts).encode()
 
 
 def exists(root: Root, kind: str, study: str, key: str) -> bool:
@@ -159,7 +195,7 @@ def _find(root: Root, kind: str, study: str, key: str) -> Receipt | None:
     """Receipt of a commit that is there and was not withdrawn."""
     store, path = storage.open(root), layout.receipt(kind, study, key)
     try:
-        receipt = parse(store.read(path), store.place(path))
+        receipt = parse(store.read(path), path, store.place(path))
     except FileNotFoundError:
         return None
     return None if _face(receipt) in _gone(store, study) else receipt
@@ -193,4 +229,4 @@ def _listed(store: Storage, folder: str) -> list[Entry]:
 def _parse_all(store: Storage, entries: Iterable[Entry]) -> Iterator[Receipt]:
     """Parse receipts; one that is withdrawn between its listing and its reading is not there."""
     for key, content in store.read_listed(entries):
-        yield parse(content, store.place(key))
+        yield parse(content, key, store.place(key))

@@ -1,5 +1,6 @@
 """Read the rows of one commit, wherever they are by now."""
 
+import hashlib
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -61,20 +62,21 @@ def rows_of(
                 return rows
     raise WarehouseError(
         f"{storage.open(root).place(own[0].path)} is missing or damaged, and no compaction holds "
-        f"its {own[0].row_count} rows; delete receipts/{receipt.kind}/{receipt.study}/"
-        f"{receipt.key}.json and run the audit again: it is computed anew"
+        f"its {own[0].row_count} rows; decaf check --repair gives up {receipt.name} of study "
+        f"{receipt.study}, and the next run computes it again"
     )
 
 
 def read_file(root: Root, file: CommittedFile) -> pa.Table:
-    """Rows of one file, as many as its receipt says.
+    """Rows of one file, whose content is what its receipt says.
 
-    Raises WarehouseError when the file is missing, damaged, or has other rows.
+    Raises WarehouseError when the file is missing, damaged, or another one.
     """
     store = storage.open(root)
     place = store.place(file.path)
     try:
-        rows = pq.ParquetFile(pa.BufferReader(store.read(file.path))).read()
+        content = store.read(file.path)
+        rows = pq.ParquetFile(pa.BufferReader(content)).read()
     except (OSError, pa.ArrowException) as error:
         raise WarehouseError(
             f"{place} cannot be read: {error}; decaf check says what to do"
@@ -83,5 +85,9 @@ def read_file(root: Root, file: CommittedFile) -> pa.Table:
         raise WarehouseError(
             f"{place} has {rows.num_rows} rows, its receipt says {file.row_count}; "
             "decaf check says what to do"
+        )
+    if hashlib.sha256(content).hexdigest() != file.sha256:
+        raise WarehouseError(
+            f"{place} is not the file that was committed; decaf check says what to do"
         )
     return rows

@@ -6,7 +6,7 @@ A connection sees the commits of the moment it was opened.
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +33,12 @@ BATCH_ROWS = 10_000
 """Rows that :func:`stream_query` holds at a time."""
 
 
+TOO_LARGE = (
+    "the query needs more memory than it may have; filter or aggregate earlier, or allow more with "
+    "--memory GB (from Python: memory_limit= of connect)"
+)
+
+
 class Rows(NamedTuple):
     """Rows of a query that are made while they are read."""
 
@@ -41,7 +47,11 @@ class Rows(NamedTuple):
 
 
 def connect(
-    root: Root, *, memory_limit: str = "4GB", threads: int | None = None
+    root: Root,
+    *,
+    memory_limit: str = "4GB",
+    threads: int | None = None,
+    without: Collection[str] = (),
 ) -> duckdb.DuckDBPyConnection:
     """Open a warehouse with all its views; nothing can be changed through :func:`run_query`.
 
@@ -55,6 +65,8 @@ def connect(
         Bound of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder.
     threads
         DuckDB's threads; all cores if it is not given.
+    without
+        Keys of files to leave out, too (:func:`warehouse.query.damage.find_damage`).
 
     Raises
     ------
@@ -76,7 +88,7 @@ def connect(
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             functions.register(connection)
             attach_views(connection)
-            provide(connection, store, committed)
+            provide(connection, store, committed, without)
             _lock(connection, store)
             on_failure.pop_all()
     except duckdb.Error as error:
@@ -178,6 +190,8 @@ def _explained() -> Iterator[None]:
         yield
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         raise QueryError(f"{error}\nAll views with their columns: SHOW ALL TABLES") from error
+    except (duckdb.OutOfMemoryException, pa.ArrowMemoryError) as error:
+        raise QueryError(TOO_LARGE) from error
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         # Arrow reports what DuckDB says while rows are read as an error of input and output.
         raise QueryError(str(error)) from error
@@ -185,7 +199,10 @@ def _explained() -> Iterator[None]:
 
 def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
     tree = connection.sql("SELECT json_serialize_sql($sql)", params={"sql": sql}).fetchall()[0][0]
-    return not (json.loads(tree)["error"] or WRITING_NODE.search(tree))
+    try:
+        return not (json.loads(tree)["error"] or WRITING_NODE.search(tree))
+    except RecursionError:
+        raise QueryError("the query is nested too deep; name its parts with WITH") from None
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, store: Storage) -> None:

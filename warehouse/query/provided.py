@@ -1,6 +1,6 @@
 """What the SQL files take as given: which files hold the rows of a table, and the receipts."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from operator import attrgetter
 from pathlib import Path
 
@@ -39,10 +39,14 @@ PROVIDED = ("receipts", "committed_units", "receipt_files")
 
 
 def provide(
-    connection: duckdb.DuckDBPyConnection, store: Storage, committed: list[Receipt]
+    connection: duckdb.DuckDBPyConnection,
+    store: Storage,
+    committed: list[Receipt],
+    without: Collection[str] = (),
 ) -> None:
     """Set what the SQL files take as given: the variable ``files``, and the receipts.
 
+    Files of the keys ``without`` are left out, as those are that are missing or cannot be read.
     Raises WarehouseError when a seed is missing or damaged.
     """
     seeds = stored_seeds(store)
@@ -51,7 +55,7 @@ def provide(
     paths = {
         key: str(path)
         for key, path in store.bring(wanted).items()
-        if _is_readable(path, wanted[key].byte_count)
+        if key not in without and _is_readable(path, wanted[key].byte_count)
     }
     by_table = {table: [] for table in seeds}
     for table, key in dict.fromkeys((file.table, file.path) for _, file in read):

@@ -58,7 +58,7 @@ class LocalStorage(Storage):
                         self._own(key)
                     elif item.is_dir():
                         folders.append(key)
-                    elif item.name.endswith(suffixes):
+                    elif item.name.endswith(suffixes) and item.is_file():
                         with suppress(FileNotFoundError):
                             status = item.stat()
                             changed_at = datetime.fromtimestamp(status.st_mtime, UTC)

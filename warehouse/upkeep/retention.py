@@ -147,11 +147,26 @@ def _withdraw(
     units: tuple[str, ...] = (),
 ) -> None:
     repair_compactions(root, study)
-    going = {receipt.name: receipt.committed_at for receipt in commits}
+    going = {receipt.name for receipt in commits}
     for source, members in parts(list(receipts.read(root, study))):
         staying = [receipt for receipt in members if receipt.name not in going]
         if 0 < len(staying) < len(members):
             fold(root, [Part(source, staying)])
+    retire(root, study, commits, key, units)
+
+
+def retire(
+    root: Root,
+    study: str,
+    commits: Sequence[Receipt],
+    key: str | None = None,
+    units: tuple[str, ...] = (),
+) -> None:
+    """Commit the withdrawal of commits, which no compaction holds beside others, and end them.
+
+    Raises WriteFailed when the storage refuses: they are all there then.
+    """
+    going = {receipt.name: receipt.committed_at for receipt in commits}
     key = key or short(json_sha256(going))
     commit(root, WITHDRAWALS, study, key, {}, inputs=going, units=units)
     store = storage.open(root)

@@ -14,7 +14,7 @@ from decaf.foundation.readiness import Check
 from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models import architectures
 from decaf.models.card import Model, Output
-from decaf.models.checkpoint import SAFETENSORS, check_header, load_into
+from decaf.models.checkpoint import SAFETENSORS, check_header, content_sha256, load_into
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.precision import Precision, forward_precision
 from decaf.models.preprocessing import LARGEST_SIDE, Mean, MemoryFormat, Preprocessing, Std
@@ -57,7 +57,7 @@ class NetworkCard(TrainableCard):
     checkpoints: PlacedPath | None = Field(
         None, description="folder of published weights; the library's own cache when absent"
     )
-    sha256: str | None = Field(None, description="expected digest of the weight file")
+    sha256: str | None = Field(None, description="expected sha256 of the weight file, as it is")
     trained_suffix: ClassVar = SAFETENSORS
     training: Training | None = Field(
         None, description="recipe that makes the weights when there is no file"
@@ -189,10 +189,12 @@ class NetworkCard(TrainableCard):
         return self._weights().file
 
     def weights_digest(self) -> str:
-        """Digest of the weight file; torch is imported for ``pretrained`` alone."""
+        """Digest of the weights; torch is imported for ``pretrained`` alone."""
         path = self.weights_file
         check_header(path)
-        return self._file_digest(path, self.sha256)
+        if self.sha256 is not None:
+            self._file_digest(path, self.sha256)
+        return content_sha256(path)
 
     def load(self, device: str) -> Model:
         """Build the network, load its weights and put it on a device."""

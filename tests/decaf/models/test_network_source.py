@@ -1,5 +1,6 @@
 """Networks: preprocessing, precision, and published weights found on this machine."""
 
+import hashlib
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,9 @@ from small_studies import LINEAR, network_card
 from torch import nn
 
 from decaf.errors import ModelError, UnknownName
+from decaf.foundation.digests import file_sha256
 from decaf.models import architectures
-from decaf.models.checkpoint import save
+from decaf.models.checkpoint import content_sha256, save
 from decaf.models.precision import exact_float32
 from decaf.models.sources.network import NetworkCard, NetworkModel
 
@@ -155,6 +157,44 @@ def caches(tmp_path, monkeypatch):
 def squeezenet():
     torch.manual_seed(0)
     return architectures.build("torchvision:squeezenet1_1", {}).state_dict()
+
+
+def test_a_digest_is_of_tensors_and_not_of_the_file(tmp_path):
+    """Computed by hand: names in order, each with its type, its shape and its bytes."""
+    one, two = torch.tensor([1.0, 2.0]), torch.tensor([[3]])
+    texts = b'["a", "F32", [2]]', b'["b", "I64", [1, 1]]'
+    content = texts[0] + one.numpy().tobytes() + texts[1] + two.numpy().tobytes()
+    by_hand = hashlib.sha256(content).hexdigest()
+
+    def digest(tensors, metadata=None):
+        file = tmp_path / f"{len(list(tmp_path.iterdir()))}.safetensors"
+        save_file(tensors, file, metadata)
+        return content_sha256(file), file_sha256(file)
+
+    plain = digest({"a": one, "b": two})
+    timed = digest({"b": two, "a": one}, {"seconds": "12.5"})
+    assert plain[0] == timed[0] == by_hand
+    assert plain[1] != timed[1]
+    others = [
+        {"a": one, "c": two},
+        {"a": one, "b": two + 1},
+        {"a": one, "b": two.reshape(1)},
+        {"a": one, "b": two.to(torch.int32)},
+        {"a": one.view(torch.int32), "b": two},
+        {"a": one},
+    ]
+    digests = {by_hand, *(digest(tensors)[0] for tensors in others)}
+    assert len(digests) == 1 + len(others)
+
+
+def test_a_declared_digest_is_that_of_the_file(tmp_path):
+    file = tmp_path / "net.safetensors"
+    save_file({"a": torch.zeros(3)}, file, {"made": "today"})
+    own = content_sha256(file)
+    assert card(weights=file).weights_digest() == own
+    assert card(weights=file, sha256=file_sha256(file)).weights_digest() == own
+    with pytest.raises(ModelError, match="expects"):
+        card(weights=file, sha256=own).weights_digest()
 
 
 SQUEEZENET_FILE = "squeezenet1_1-b8a52dc0.pth"

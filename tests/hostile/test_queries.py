@@ -1,0 +1,166 @@
+"""Hostile queries: ways out of the sandbox, what takes all memory, what never ends."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from ended_commands import refused, succeeded
+from psutil import STATUS_ZOMBIE, Process
+from running_command import wait_for
+from warm_command import DECAF
+
+from warehouse.commits.writer import open_root
+
+pytestmark = pytest.mark.slow
+
+SECONDS_TO_END = 10
+READ_ONLY, NO_FILES = "expected one SELECT that writes nothing", "file system operations"
+UNKNOWN, TOO_DEEP = "does not exist", "nested too deep"
+MOST_DEPTH, TOO_LARGE = "Max expression depth", "needs more memory than it may have"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return open_root(tmp_path_factory.mktemp("warehouse"))
+
+
+def nested(begin, middle, end, depth=10_000):
+    return f"SELECT {begin * depth}{middle}{end * depth}"
+
+
+REFUSED = [
+    ("COPY (SELECT 1) TO 'stolen.csv'", READ_ONLY),
+    ("COPY receipts FROM '/etc/passwd'", READ_ONLY),
+    ("EXPLAIN ANALYZE COPY (SELECT 1) TO 'stolen.csv'", READ_ONLY),
+    ("EXPORT DATABASE 'stolen'", READ_ONLY),
+    ("ATTACH 'stolen.duckdb' AS x", READ_ONLY),
+    ("INSTALL httpfs", READ_ONLY),
+    ("LOAD httpfs", READ_ONLY),
+    ("SET enable_external_access = true", READ_ONLY),
+    ("RESET lock_configuration", READ_ONLY),
+    ("PRAGMA memory_limit='100GB'", READ_ONLY),
+    ("CREATE SECRET s (TYPE s3)", READ_ONLY),
+    ("CREATE MACRO f(a) AS a", READ_ONLY),
+    ("DROP TABLE receipts", READ_ONLY),
+    ("INSERT INTO receipts SELECT * FROM receipts", READ_ONLY),
+    ("WITH x AS (DELETE FROM receipts RETURNING *) FROM x", READ_ONLY),
+    ("SELECT 1; DROP TABLE receipts", READ_ONLY),
+    ("PREPARE p AS SELECT 1", READ_ONLY),
+    ("USE warehouse", READ_ONLY),
+    ("BEGIN", READ_ONLY),
+    ("FROM query('DROP TABLE receipts')", "Expected a single SELECT"),
+    ("FROM read_csv('/etc/passwd')", NO_FILES),
+    ("FROM read_text('/proc/self/environ')", NO_FILES),
+    ("FROM glob('/*')", NO_FILES),
+    ("FROM parquet_metadata('../../etc/passwd')", NO_FILES),
+    ("FROM read_parquet('http://127.0.0.1:1/x.parquet')", NO_FILES),
+    ("FROM 's3://bucket/x.parquet'", NO_FILES),
+    ("FROM duckdb_secrets()", NO_FILES),
+    ("FROM '/etc/passwd'", UNKNOWN),
+    ("SELECT getenv('HOME')", UNKNOWN),
+    ("FROM connection", UNKNOWN),
+    ("FROM sqlite_scan('x.db', 't')", "not in the catalog"),
+    ("  ", "no query"),
+    ("/* open", "unterminated"),
+    (nested("(", "1", ")"), MOST_DEPTH),
+    (nested("[", "1", "]"), MOST_DEPTH),
+    (nested("NOT ", "true", ""), MOST_DEPTH),
+    ("SELECT * FROM (" * 900 + "SELECT 1" + ")" * 900, TOO_DEEP),
+    ("SELECT '" + "x" * 100_000, "unterminated"),
+    ("SELECT error('late') FROM range(3)", "late"),
+    ("SELECT max(list_sort(x)) FROM (SELECT range(3000000000) AS x)", TOO_LARGE),
+    ("SELECT length(repeat('x', 4000000000))", TOO_LARGE),
+    ("SELECT len(list(i)) FROM range(3000000000) AS t(i)", TOO_LARGE),
+]
+ANSWERED = [
+    ("SELECT 6 * 7 AS n", "42"),
+    ("FROM query('SELECT 42 AS n')", "42"),
+    ("WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 9) FROM t", "9"),
+    ("SELECT i, hash(i) AS h FROM range(100000) AS t(i) ORDER BY h LIMIT 1", '"i","h"'),
+    ("SELECT 1 AS n WHERE " + " AND ".join(["1 = 1"] * 900), "1"),
+]
+
+
+@pytest.mark.parametrize(("query", "words"), REFUSED, ids=lambda text: text[:48])
+def test_a_hostile_query_is_refused(root, decaf, query, words, tmp_path):
+    refused(decaf("sql", "-w", root, "--memory", 1, query), words)
+    assert not list(tmp_path.glob("stolen*"))
+
+
+@pytest.mark.parametrize(("query", "words"), ANSWERED, ids=lambda text: text[:48])
+def test_a_harmless_query_is_answered(root, decaf, query, words):
+    assert words in succeeded(decaf("sql", "-w", root, "--memory", 1, query))
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "words"),
+    [
+        (b"SELECT length('" + b"x" * 1_000_000 + b"') AS n", 2, b"cannot"),
+        (b"SELECT '\xff'", 2, b"cannot be read"),
+        (b"SELECT 'a\0b' AS x", 0, b"a\0b"),
+        (b"SELECT 1\0; DROP TABLE receipts", 2, READ_ONLY.encode()),
+    ],
+    ids=["a megabyte", "no UTF-8", "NUL", "NUL between"],
+)
+def test_a_query_of_odd_bytes(root, content, code, words):
+    command = [DECAF, "sql", "-w", str(root), "--format", "jsonl"]
+    done = subprocess.run(command, input=content, capture_output=True, timeout=120, check=False)
+    if len(content) > 1_000_000:
+        assert (done.returncode, done.stdout) == (0, b'{"n": 1000000}\n')
+        return
+    assert done.returncode == code, done.stderr
+    assert words.replace(b"\0", b"\\u0000") in done.stdout + done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("--memory", "0"), ("--memory", "nan"), ("--memory", "-1")])
+def test_an_odd_bound_is_refused(root, decaf, arguments):
+    refused(decaf("sql", "-w", root, "SELECT 1", *arguments), "--memory")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT count(*) FROM range(1000000000) AS a, range(1000000000) AS b",
+        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
+        "SELECT length(repeat('x', 2000000000))",
+        "FROM range(1000000000000000)",
+    ],
+)
+def test_ctrl_c_ends_any_query_and_leaves_nothing(root, query, tmp_path):
+    asked, process = _asked(root, query, tmp_path)
+    asked.send_signal(signal.SIGINT)
+    assert asked.wait(timeout=SECONDS_TO_END) == 130
+    assert not process.is_running()
+    assert not list(tmp_path.glob("rows.csv*"))
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+def test_a_query_does_not_outlive_its_command(root, tmp_path):
+    query = "SELECT count(*) FROM range(1000000000) AS a, range(1000000000) AS b"
+    asked, process = _asked(root, query, tmp_path)
+    asked.kill()
+    asked.wait()
+    stop = time.monotonic() + SECONDS_TO_END
+    while process.is_running() and process.status() != STATUS_ZOMBIE:
+        assert time.monotonic() < stop, "the query goes on"
+        time.sleep(0.05)
+
+
+def _asked(root, query, folder):
+    """A command whose query is under way, and the process that computes it."""
+    (folder / "scratch").mkdir()
+    asked = subprocess.Popen(
+        [DECAF, "sql", "-w", str(root), query, "-o", "rows.csv"],
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder / "scratch")},
+        # A suite in the background may ignore Ctrl-C, and would hand that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    command = Process(asked.pid)
+    wait_for(command.children, asked)
+    (process,) = command.children()
+    wait_for(lambda: process.cpu_times().user > 0.5, asked)
+    return asked, process

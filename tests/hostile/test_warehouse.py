@@ -1,0 +1,344 @@
+"""Damaged warehouses: what each command says of them, and how they are got back."""
+
+import json
+import os
+from datetime import timedelta
+
+import pytest
+from ended_commands import refused, succeeded
+from small_warehouse import small_warehouse
+from warehouse_answers import answers, row_counts, rows_by_table
+
+from warehouse import storage
+from warehouse.commits import layout, receipts
+from warehouse.upkeep.compaction import compact
+from warehouse.upkeep.garbage import delete_garbage
+
+pytestmark = pytest.mark.slow
+
+OF_M = {"study": "s", "model_id": "m"}
+SCORES = layout.table_file("trajectories", OF_M, "m-scores")
+RECEIPT = layout.receipt("units", "s", "m-scores")
+LOST, REMEDY = "as committed", "decaf check --repair"
+COMMANDS = {
+    "check": ("check",),
+    "quick": ("check", "--quick"),
+    "status": ("status",),
+    "sql": ("sql", "SELECT sum(q_plus[3]) AS total FROM core_trajectories"),
+    "export": ("export", "copies", "trajectories"),
+    "compact": ("compact",),
+    "gc": ("gc",),
+    "keep": ("gc", "--keep", "1"),
+}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    return small_warehouse(tmp_path_factory.mktemp("small") / "warehouse")
+
+
+def emptied(file):
+    file.write_bytes(b"")
+
+
+def cut_short(file):
+    file.write_bytes(file.read_bytes()[:-40])
+
+
+def longer(file):
+    file.write_bytes(file.read_bytes() + b"\0")
+
+
+def zeroed(file):
+    file.write_bytes(bytes(file.stat().st_size))
+
+
+def flipped(file):
+    """Another bit of a value in the middle: a file that opens and has other rows."""
+    content = bytearray(file.read_bytes())
+    content[60] ^= 1
+    file.write_bytes(content)
+
+
+def another(file):
+    """The rows of another model, in the place of these."""
+    other = layout.table_file("trajectories", {"study": "s", "model_id": "007"}, "007-scores")
+    file.write_bytes((file.parents[4] / other).read_bytes())
+
+
+def missing(file):
+    file.unlink()
+
+
+def folder(file):
+    file.unlink()
+    file.mkdir()
+
+
+def pipe(file):
+    file.unlink()
+    os.mkfifo(file)
+
+
+def dangling(file):
+    file.unlink()
+    file.symlink_to("nowhere")
+
+
+DAMAGES = [emptied, cut_short, longer, zeroed, flipped, another, missing, folder, pipe, dangling]
+CODES = {"check": 1, "quick": 1, "status": 0, "sql": 0, "export": 0}
+"""Commands that only read go on without the file, and say so."""
+READERS = ("status", "sql", "export")
+UNSEEN = {
+    (flipped, "quick"),  # its size is right, and it opens: only its digest shows it
+    *(
+        (damage, command)
+        for damage in (flipped, another)
+        for command in ("status", "sql", "export")
+    ),
+    (zeroed, "status"),  # which reads no trajectory
+}
+MET = {(zeroed, "sql"), (zeroed, "export")}
+"""DuckDB stumbles over it in the middle of an answer."""
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("command", CODES)
+def test_a_damaged_file_is_named(root, decaf, damage, command):
+    damage(root / SCORES)
+    done = decaf(*COMMANDS[command], "-w", root)
+    if (damage, command) in UNSEEN:
+        assert succeeded(done)
+        assert done.stderr == ""
+        return
+    assert done.returncode == (2 if (damage, command) in MET else CODES[command]), done.stderr
+    assert "Traceback" not in done.stderr
+    for words in (SCORES, LOST, REMEDY):
+        assert words in done.stderr
+
+
+def edited(**changes):
+    """A receipt with other fields."""
+    return lambda content: json.dumps(json.loads(content) | changes).encode()
+
+
+def of_file(**changes):
+    """A receipt whose first file has other fields."""
+
+    def edit(content):
+        receipt = json.loads(content)
+        receipt["files"][0] |= changes
+        return json.dumps(receipt).encode()
+
+    return edit
+
+
+def without(field):
+    def edit(content):
+        receipt = json.loads(content)
+        del receipt[field]
+        return json.dumps(receipt).encode()
+
+    return edit
+
+
+RECEIPTS = [
+    ("empty", lambda _: b"", "check"),
+    ("one byte", lambda _: b"{", "status"),
+    ("binary", lambda _: bytes(range(256)), "sql"),
+    ("cut short", lambda content: content[:-9], "export"),
+    ("a list", lambda _: b"[]", "compact"),
+    ("null", lambda _: b"null", "gc"),
+    ("a text", lambda _: b'"units"', "keep"),
+    ("deep", lambda _: b"[" * 100_000, "check"),
+    ("deep inputs", edited(inputs=json.loads("[" * 900 + "]" * 900)), "quick"),
+    ("twice", lambda content: content * 2, "status"),
+    ("no files", without("files"), "sql"),
+    ("no units", without("units"), "export"),
+    ("no software", without("software"), "compact"),
+    ("a field too many", edited(more=1), "gc"),
+    ("files is text", edited(files="trajectories"), "keep"),
+    ("files of lists", edited(files=[[]]), "check"),
+    ("files of nothing", edited(files=[{}]), "status"),
+    ("units is text", edited(units="m-clean"), "sql"),
+    ("units of numbers", edited(units=[1, 2]), "export"),
+    ("units of halves of letters", edited(units=["\ud800"]), "sql"),
+    ("inputs is a list", edited(inputs=[]), "compact"),
+    ("inputs of numbers", edited(inputs={"a": 1}), "gc"),
+    ("software is text", edited(software="decaf"), "keep"),
+    ("model is a number", edited(model_id=7), "check"),
+    ("model is a list", edited(model_id=["m"]), "status"),
+    ("another model", edited(model_id="007"), "sql"),
+    ("another kind", edited(kind="pairs"), "export"),
+    ("another study", edited(study="t"), "compact"),
+    ("a study above", edited(study=".."), "status"),
+    ("another key", edited(key="007-scores"), "gc"),
+    ("key is a number", edited(key=5), "keep"),
+    ("moment is a word", edited(committed_at="yesterday"), "compact"),
+    ("moment is a number", edited(committed_at=5), "gc"),
+    ("moment without a zone", edited(committed_at="2026-01-01T00:00:00"), "keep"),
+    ("an unknown table", of_file(table="nothing"), "check"),
+    ("another table", of_file(table="profiles"), "status"),
+    ("table is a list", of_file(table=[]), "sql"),
+    ("path is a number", of_file(path=5), "export"),
+    ("path is nothing", of_file(path=None), "status"),
+    ("path above", of_file(path="../../../etc/passwd"), "sql"),
+    ("path from the root", of_file(path="/etc/passwd"), "export"),
+    ("path of another commit", of_file(path=SCORES.replace("/m-scores", "/other")), "check"),
+    ("rows are true", of_file(row_count=True), "status"),
+    ("rows are text", of_file(row_count="3"), "sql"),
+    ("rows below nothing", of_file(row_count=-1), "export"),
+    ("rows are NaN", of_file(row_count=float("nan")), "check"),
+    ("bytes are infinite", of_file(byte_count=float("inf")), "gc"),
+    ("digest is short", of_file(sha256="abc"), "keep"),
+    ("digest is nothing", of_file(sha256=None), "quick"),
+]
+
+
+@pytest.mark.parametrize(
+    ("edit", "command"), [pytest.param(edit, c, id=f"{n}, {c}") for n, edit, c in RECEIPTS]
+)
+def test_a_damaged_receipt_is_named(root, decaf, edit, command):
+    receipt = root / RECEIPT
+    content = receipt.read_bytes()
+    receipt.write_bytes(edit(content))
+    assert receipt.read_bytes() != content
+    done = decaf(*COMMANDS[command], "-w", root)
+    refused(done, str(receipt), "is not a receipt of this warehouse", REMEDY)
+
+
+def test_damaged_receipts_are_put_aside(root, decaf):
+    (root / RECEIPT).write_bytes(b"{")
+    (root / layout.receipt("pairs", "s", "pairs")).write_bytes(b"[]")
+    done = succeeded(decaf("check", "--repair", "-w", root))
+    assert f"{RECEIPT} is put aside" in done
+    assert (root / f"{RECEIPT}.damaged").read_bytes() == b"{"
+    assert "nothing is damaged" in succeeded(decaf("check", "--repair", "-w", root))
+    refused(decaf("check", "-w", root), "check_units_complete", code=1)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_is_damaged_is_withdrawn_and_the_rest_stays(root, decaf, damage):
+    before = rows_by_table(root)
+    damage(root / SCORES)
+    done = succeeded(decaf("check", "--repair", "-w", root))
+    assert "units/m-scores is withdrawn" in done
+    assert "the next run of s computes it again" in done
+    # The files of a commit go together; those of the other model, and the profiles, are there.
+    gone = dict.fromkeys(("trajectories", "predictions", "costs"), 2)
+    assert rows_by_table(root) == {t: n // gone.get(t, 1) for t, n in before.items()}
+    assert not receipts.exists(root, "units", "s", "m-scores")
+    assert "nothing is damaged" in succeeded(decaf("check", "--repair", "-w", root))
+
+
+@pytest.mark.parametrize("kind", ["pairs", "runs", "outcomes"])
+def test_manifests_are_withdrawn_too(root, decaf, kind):
+    (receipt,) = receipts.read_kind(root, kind, "s")
+    zeroed(root / receipt.files[0].path)
+    refused(decaf("check", "-w", root), receipt.files[0].path, REMEDY, code=1)
+    assert f"{receipt.name} is withdrawn" in succeeded(decaf("check", "--repair", "-w", root))
+    assert not list(receipts.read_kind(root, kind, "s"))
+
+
+def compacted(root, *, is_cleared):
+    """A compaction of each of two models; their small files are gone where that ``is_cleared``."""
+    small_warehouse(root, run_id="second", epsilon=0.05, day=2)
+    compact(root, "s")
+    if is_cleared:
+        delete_garbage(root, timedelta(0))
+    return {one.model_id: one for one in receipts.read_kind(root, "compactions", "s")}
+
+
+@pytest.mark.parametrize("damage", [zeroed, missing])
+def test_a_damaged_compaction_gives_way_to_its_small_files(root, decaf, damage):
+    compaction = compacted(root, is_cleared=False)["m"]
+    before, rows = answers(root, but=("stg_files",)), rows_by_table(root)
+    damage(root / compaction.files[0].path)
+    (withdrawn, *_) = succeeded(decaf("check", "--repair", "-w", root)).splitlines()
+    assert "compactions/" in withdrawn
+    assert rows_by_table(root) == rows
+    assert answers(root, but=("stg_files",)) == before
+    assert "pass" in succeeded(decaf("check", "-w", root))
+
+
+@pytest.mark.parametrize("damage", [flipped, missing])
+def test_what_only_a_damaged_compaction_holds_is_withdrawn(root, decaf, damage):
+    damage(root / compacted(root, is_cleared=True)["m"].files[0].path)
+    done = succeeded(decaf("check", "--repair", "-w", root))
+    for name in ("compactions/", "units/m-scores is", "units/m-at-0.02 is"):
+        assert name in done
+    assert row_counts(root, "trajectories", "profiles") == (3, 6)
+    assert "nothing is damaged" in succeeded(decaf("check", "--repair", "-w", root))
+
+
+def test_a_damaged_small_file_of_a_compaction_is_nobodys_loss(root, decaf):
+    compacted(root, is_cleared=False)
+    zeroed(root / SCORES)
+    assert "pass" in succeeded(decaf("check", "-w", root))
+    assert "nothing is damaged" in succeeded(decaf("check", "--repair", "-w", root))
+
+
+def test_a_damaged_file_is_not_folded(root, decaf):
+    flipped(root / SCORES)
+    small_warehouse(root, run_id="second", epsilon=0.05, day=2)
+    flipped(root / SCORES)
+    refused(decaf("compact", "-w", root), SCORES, "decaf check")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words", "command"),
+    [
+        ("warehouse.json", b"", "cannot be read as a warehouse version", "check"),
+        ("warehouse.json", b"[" * 100_000, "cannot be read as a warehouse version", "status"),
+        ("warehouse.json", b'{"schema_version": 1e999}', "as a warehouse version", "sql"),
+        ("warehouse.json", b'{"schema_version": 99}', "upgrade decaf", "export"),
+        ("warehouse.json", None, "is not a warehouse", "compact"),
+        ("seeds/trajectories/study=/model_id=/seed.parquet", b"", "is damaged", "check"),
+        ("seeds/profiles/study=/model_id=/seed.parquet", None, "is missing", "sql"),
+    ],
+)
+def test_a_damaged_frame_is_named(root, decaf, file, content, words, command):
+    (root / file).unlink() if content is None else (root / file).write_bytes(content)
+    refused(decaf(*COMMANDS[command], "-w", root), words)
+
+
+def test_a_repair_of_an_unknown_study(root, decaf):
+    refused(decaf("check", "--repair", "--study", "t", "-w", root), "unknown study 't'")
+
+
+def test_a_run_names_what_is_damaged_and_computes_it_again(
+    study, write, decaf, prefect_server, tmp_path
+):
+    study["models"], root = study["models"][:1], tmp_path / "warehouse"
+    run = ("run", write(study))
+    first = succeeded(decaf(*run, **prefect_server))
+    before = rows_by_table(root)
+    file, other, *_ = sorted(root.glob("tables/profiles/*/*/*.parquet"))
+    zeroed(file)
+    for command in (run, ("report", run[1])):
+        refused(decaf(*command, **prefect_server), file.name, LOST, REMEDY)
+    status = decaf("status", "-w", root)
+    assert file.name in status.stderr
+    assert "finished" in succeeded(status)
+    missing(other)
+    refused(decaf(*run, **prefect_server), other.name, LOST, REMEDY)
+    repaired = succeeded(decaf("check", "--repair", "-w", root))
+    assert repaired.count("is withdrawn") == 2
+    done = decaf(*run, **prefect_server)
+    # All of it but what the progress says, and how long it took.
+    assert succeeded(done) == first
+    assert rows_by_table(root) == before
+    assert "pass" in succeeded(decaf("check", "-w", root))
+
+
+def test_an_object_store_is_repaired_too(s3, decaf):
+    root = small_warehouse(s3.url("hostile"))
+    store = storage.open(root)
+    content = store.read(SCORES)
+    store.put(SCORES, bytes(len(content)))
+    store.put(layout.receipt("outcomes", "s", "r"), b"{")
+    refused(decaf("status", "-w", root), "outcomes/s/r.json", REMEDY)
+    repaired = succeeded(decaf("check", "--repair", "-w", root))
+    assert "receipts/outcomes/s/r.json is put aside" in repaired
+    assert "units/m-scores is withdrawn" in repaired
+    assert row_counts(root, "trajectories", "profiles") == (3, 6)
