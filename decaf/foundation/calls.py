@@ -159,7 +159,9 @@ def _read(
             return Answer(response.status_code, response.headers, content)
     except (httpx.HTTPError, httpx.StreamError) as error:
         raise NoAnswer(f"{type(error).__name__}: {error}") from error
-    except (httpx.InvalidURL, UnicodeError, zlib.error) as error:
+    except zlib.error as error:
+        raise NoAnswer("gzip that is damaged", may_pass=False) from error
+    except (httpx.InvalidURL, UnicodeError) as error:
         raise NoAnswer(f"{type(error).__name__}: {error}", may_pass=False) from error
 
 
