@@ -125,7 +125,7 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
         table = table_of(f"{own}: {entry}, means with 95% intervals", names, 3)
         for (pair_type, path), points in groupby(of_entry, lambda row: row[2:4]):
             table.add_section()
-            table.add_row(f"[bold]{pair_type}, {path}[/bold]")
+            table.add_row(Text(f"{pair_type}, {path}", style="bold"))
             for _, _, _, _, day, version, change, *values in points:
                 cells = (_value(*values[at : at + 2]) for at in (0, 2, 4))
                 table.add_row(str(day), Text(version), change, *cells)

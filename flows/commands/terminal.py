@@ -2,13 +2,19 @@
 
 import sys
 
-from rich.console import Console
+from tasks.terminal import Terminal
 
 # Where nobody looks at a terminal, as in a pipe or a log, nothing is cut to fit one.
-console = Console(width=None if sys.stdout.isatty() else 1000, highlight=False)
-complaints = Console(stderr=True, style="red", highlight=False, soft_wrap=True)
+console = Terminal(width=None if sys.stdout.isatty() else 1000)
+complaints = Terminal(stderr=True, style="red", soft_wrap=True)
 
 
-def say(console: Console, text: str) -> None:
-    """Print a text as it is: nothing in it is wrapped, coloured or taken for markup."""
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
+def say(console: Terminal, text: str) -> None:
+    """Print a text as it is: nothing in it is wrapped."""
+    console.print(text, soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """Print a text in red on standard error, if there is one."""
+    if text:
+        complaints.print(text)

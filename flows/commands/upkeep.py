@@ -90,13 +90,13 @@ def collect_garbage(
     files = find(root, grace, study)
     for garbage in files:
         size = f"{garbage.byte_count:>12,}"
-        console.print(f"{size}  {garbage.path}: {garbage.reason}", markup=False)
+        console.print(f"{size}  {garbage.path}: {garbage.reason}")
     held = held_studies(root)
     left_out = f"; {', '.join(held)} is being audited and left out" if held else ""
     total = sum(garbage.byte_count for garbage in files)
     did = "deleted" if is_real else "can be deleted: decaf gc --delete"
     text = f"{len(files)} files ({total / 1e6:.2f} MB) {did}" if files else "nothing to delete"
-    console.print(f"{text}{left_out}", markup=False)
+    console.print(f"{text}{left_out}")
 
 
 def _extent(extent: Extent) -> str:
