@@ -7,12 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import closing
 
 import psutil
 import pytest
 import torch
-from ended_commands import refused, succeeded
+from ended_commands import succeeded
 from registry_folder import put_small_cnn
 from running_command import DECAF, receipts
 from small_studies import of_scenes
@@ -115,7 +114,8 @@ class AtTerminal:
     def wait_until(self, condition):
         stop = time.monotonic() + PATIENCE_SECONDS
         while not condition():
-            assert self._read() and time.monotonic() < stop, self.shown
+            assert time.monotonic() < stop, self.shown
+            assert self._read(), self.shown
 
     def wait(self):
         """Exit code; everything it has shown until then is read."""
@@ -305,5 +305,4 @@ def test_plan_run_and_status_estimate_alike(decaf, write, study, prefect_server)
     assert "time:" not in succeeded(decaf("plan", config))
     other = write({**first, "models": study["models"]})  # what it took of any model
     assert "time: about 0:00:" in succeeded(decaf("plan", other))
-    with closing(open(other)):
-        assert "finished" in succeeded(decaf("status", "-w", study["warehouse"]))
+    assert "small: finished" in succeeded(decaf("status", "-w", study["warehouse"]))
