@@ -23,7 +23,7 @@ def main() -> None:
         from flows.commands.app import app
 
         code = app(standalone_mode=False) or 0
-        if stopping.received():  # Typer makes a code of it
+        if stopping.received() or code == stopping.INTERRUPTED:  # Typer makes a code of it
             raise KeyboardInterrupt
     except BaseException as error:  # noqa: BLE001 - the one place where a command ends
         if "--debug" in sys.argv[1:] and isinstance(error, Exception):
