@@ -9,28 +9,27 @@ from decaf.data.pairs import PairSet
 from decaf.plan.study import Study
 from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
-from tasks.hold import hold_warehouse
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect import audit_steps, reaudit_steps
 from tasks.prefect.reaudit_steps import leave_out, problems_of
 from tasks.reaudit.plan import RegistryDiff
+from warehouse.storage import Root
 
 
-def reaudit(study: Study, pairs: PairSet) -> dict[str, Any]:
-    """Audit what changed in the registry of a study, and say what was found.
+def reaudit(study: Study, pairs: PairSet, root: Root) -> dict[str, Any]:
+    """Audit what changed in the registry of a study that is held, and say what was found.
 
     Reads the registry, the data and the models; writes downloads, the input file, the warehouse
     and the report; sends alerts. What has a receipt is not done again.
     """
-    with hold_warehouse(study) as root:
-        diff = reaudit_steps.discover(study, root, pairs)
-        if diff.is_changed:
-            diff, plan = audit(diff, pairs)
-            if diff.is_changed:  # an entry that fails as it did before is no change
-                reaudit_steps.record(diff, plan)
-        reaudit_steps.judge(root, study)
-        reaudit_steps.report(root, study)
-        return reaudit_steps.notify(root, study)
+    diff = reaudit_steps.discover(study, root, pairs)
+    if diff.is_changed:
+        diff, plan = audit(diff, pairs)
+        if diff.is_changed:  # an entry that fails as it did before is no change
+            reaudit_steps.record(diff, plan)
+    reaudit_steps.judge(root, study)
+    reaudit_steps.report(root, study)
+    return reaudit_steps.notify(root, study)
 
 
 def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan | None]:

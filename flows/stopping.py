@@ -1,16 +1,32 @@
-"""Signals that end a flow as Ctrl-C does: nothing that it started outlives it."""
+"""Signals that end a command as Ctrl-C does, and how its process ends: quietly, and soon."""
 
+import atexit
 import os
 import signal
 import sys
+import threading
+from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+INTERRUPTED = 128 + signal.SIGINT
+GRACE_SECONDS, STOPPED_GRACE_SECONDS = 20.0, 1.0
+"""For what is told to other processes at the end; they end with this one in any case."""
+SHOW_CURSOR = "\x1b[?25h"
+
+_received: list[int] = []
+"""Signals that came: libraries make other errors of what a handler raises, DuckDB among them."""
 
 
 class Stopped(SystemExit):
     """A signal ended the flow; ``code`` is 128 and the signal's number, as shells have it."""
+
+
+def heed_interrupts() -> None:
+    """From here on Ctrl-C raises KeyboardInterrupt, and a second one ends the process at once."""
+    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
 
 
 def heed_signals() -> None:
@@ -20,9 +36,66 @@ def heed_signals() -> None:
             signal.signal(number, _stop)
 
 
+def received() -> bool:
+    """Whether a signal has come that ends the command."""
+    return bool(_received)
+
+
+def code(error: BaseException) -> int:
+    """Exit code of what was stopped."""
+    return 128 + _received[0] if _received else INTERRUPTED
+
+
+def say_stopped() -> None:
+    """Say so in one line, and how far the work has come where any is counted."""
+    progress = sys.modules.get("tasks.progress")  # not there, nothing is under way
+    done = progress.count_done() if progress else ""
+    resumes = f"the same command resumes: {done} done" if done else "give the same command again"
+    before = f"{SHOW_CURSOR}\n" if sys.stderr.isatty() else ""  # after what the keys have printed
+    # Not over the console, whose lock the thread may hold that the signal has interrupted.
+    with suppress(OSError):
+        os.write(sys.stderr.fileno(), f"{before}stopped; {resumes}\n".encode())
+
+
+def end(code: int) -> NoReturn:
+    """End the process: what other threads have to tell others is told, nothing more is printed."""
+    for number in (signal.SIGINT, *SIGNALS):
+        signal.signal(number, signal.SIG_IGN)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            code = code or 128 + signal.SIGPIPE
+        _send_nowhere(stream.fileno())
+    grace = STOPPED_GRACE_SECONDS if _received else GRACE_SECONDS
+    last = threading.Timer(grace, os._exit, [code])
+    last.daemon = True
+    last.start()
+    # After all that is registered later. An interpreter that frees every object takes seconds, and
+    # DuckDB's binding prints pages about those of threads that still run.
+    atexit.register(os._exit, code)
+    sys.exit(code)
+
+
+def open_streams() -> None:
+    """Open what whoever started the command has closed; no file of a warehouse is to be stdout."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
+    if _received:
+        say_stopped()
+        os._exit(INTERRUPTED)
+    _received.append(number)
+    raise KeyboardInterrupt
+
+
 def _stop(number: int, _frame: FrameType | None) -> NoReturn:
     for later in SIGNALS:
         signal.signal(later, signal.SIG_IGN)  # the end is under way
+    _received.append(number)
     if number == signal.SIGHUP:
         _let_go_of_terminal()
     raise Stopped(128 + number)
@@ -34,6 +107,10 @@ def _let_go_of_terminal() -> None:
         try:
             os.write(stream.fileno(), b"")
         except OSError:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())
-            os.close(nowhere)
+            _send_nowhere(stream.fileno())
+
+
+def _send_nowhere(descriptor: int) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)

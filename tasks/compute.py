@@ -8,6 +8,7 @@ from distributed import Client
 from decaf.errors import DecafError, OrchestrationLost
 from decaf.plan.units import Unit
 from tasks.cluster.drive import drive
+from tasks.estimate import Remaining
 from tasks.order import order_of
 from tasks.plan import SCORED, AuditPlan
 from tasks.progress import WorkProgress, announce, progress_of
@@ -50,6 +51,7 @@ def compute(
     inputs: Path,
     images: Path | None,
     progress: WorkProgress,
+    remaining: Remaining,
     rank: int,
 ) -> None:
     """Compute groups of units of one model; each is committed by the worker that computed it.
@@ -57,12 +59,15 @@ def compute(
     What needs another group's result waits for all of those. A group whose receipt is there is
     passed over, so a second call does only what is left.
     """
+    of_label: dict[str, tuple[Unit, ...]] = {}
 
     def report(done: Done) -> None:
+        remaining.take(of_label[done.label], done.seconds)
         progress.advance(done.label, done.forward_rows, done.unit_count)
 
     for wave in _waves(groups):
         orders = [order_of(plan, group, inputs, images) for group in wave]
+        of_label |= {order.label: order.units for order in orders}
         drive(client, run_order, orders, [order.label for order in orders], report, rank)
 
 

@@ -3,11 +3,11 @@
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tasks.terminal import Terminal
 
@@ -21,64 +21,99 @@ class WorkProgress(Protocol):
         """``count`` more are done, with so many forward rows."""
 
 
-class _Bar:
-    def __init__(self, progress: Progress, count: int) -> None:
-        self._progress = progress
-        self._task = progress.add_task("", total=count, rate="")
-        self._started, self._rows = time.monotonic(), 0
+class _Counted:
+    """What is done of some work, how fast, and how long the rest takes."""
+
+    def __init__(self, count: int, unit: str, seconds_left: Callable[[], float | None]) -> None:
+        self.total, self.unit, self.done, self.rows = count, unit, 0, 0
+        self._seconds_left = seconds_left
+        self._began = time.monotonic()
         self._lock = threading.Lock()
 
-    def advance(self, label: str, rows: int, count: int = 1) -> None:
+    def add(self, rows: int, count: int) -> None:
+        """``count`` more are done, with so many forward rows."""
         with self._lock:
-            self._rows += rows
-        rate = f"{self._rows / (time.monotonic() - self._started):,.0f} rows/s"
+            self.done, self.rows = self.done + count, self.rows + rows
+
+    @property
+    def rate(self) -> str:
+        """Forward rows per second, where there are any."""
+        return f"{self.rows / (time.monotonic() - self._began):,.0f} rows/s" if self.rows else ""
+
+    @property
+    def left(self) -> str:
+        """Time until the end: as estimated, or as long for each as those of this run took."""
+        seconds = self._seconds_left()
+        if seconds is None and self.done:
+            elapsed = time.monotonic() - self._began
+            seconds = elapsed / self.done * (self.total - self.done)
+        return "" if seconds is None else f"{clock(seconds)} left"
+
+
+class _Bar:
+    def __init__(self, progress: Progress, counted: _Counted) -> None:
+        self._progress, self._counted = progress, counted
+        self._task = progress.add_task("", total=counted.total, rate="", left=counted.left)
+
+    def advance(self, label: str, rows: int, count: int = 1) -> None:
+        self._counted.add(rows, count)
         self._progress.update(
             self._task,
-            advance=count,
+            completed=self._counted.done,
             description=label,
-            rate=rate if self._rows else "",
+            rate=self._counted.rate,
+            left=self._counted.left,
             refresh=True,
         )
 
 
 class _Lines:
-    def __init__(self, console: Terminal, count: int, unit: str) -> None:
-        self._console, self._total, self._unit = console, count, unit
-        self._started = self._printed = time.monotonic()
-        self._done = self._rows = 0
-        self._lock = threading.Lock()
+    def __init__(self, console: Terminal, counted: _Counted) -> None:
+        self._console, self._counted = console, counted
+        self._printed = time.monotonic()
 
     def advance(self, label: str, rows: int, count: int = 1) -> None:
-        with self._lock:
-            self._done, self._rows = self._done + count, self._rows + rows
-            now = time.monotonic()
-            if now - self._printed < SECONDS_BETWEEN_LINES and self._done < self._total:
-                return
-            self._printed = now
-            elapsed = now - self._started
-            left = elapsed / self._done * (self._total - self._done)
-            rate = f"{self._rows / elapsed:,.0f} rows/s, " if self._rows else ""
-            self._console.print(
-                f"{label}: {self._done} of {self._total} {self._unit}, {rate}{clock(left)} left"
-            )
+        counted, now = self._counted, time.monotonic()
+        counted.add(rows, count)
+        if now - self._printed < SECONDS_BETWEEN_LINES and counted.done < counted.total:
+            return
+        self._printed = now
+        done = f"{label}: {counted.done} of {counted.total} {counted.unit}"
+        self._console.print(", ".join(filter(None, (done, counted.rate, counted.left))))
+
+
+_latest: list[_Counted] = []
+"""The work that is counted at this moment, or was last; told when the command is stopped."""
+
+
+def count_done() -> str:
+    """``12 of 40 units of work`` of what was counted last; empty where nothing was."""
+    return "".join(f"{own.done} of {own.total} {own.unit}" for own in _latest)
 
 
 @contextmanager
-def progress_of(count: int, unit: str) -> Iterator[WorkProgress]:
-    """Show progress over ``count`` units on standard error until the block ends."""
+def progress_of(
+    count: int, unit: str, seconds_left: Callable[[], float | None] = lambda: None
+) -> Iterator[WorkProgress]:
+    """Show progress over ``count`` units on standard error until the block ends.
+
+    ``seconds_left`` estimates the time until then; without an estimate it is that of what is done.
+    """
+    counted = _Counted(count, unit, seconds_left)
+    _latest[:] = [counted]
     console = Terminal(stderr=True)
     if not (console.is_terminal and sys.stderr.isatty()):
-        yield _Lines(console, count, unit)
+        yield _Lines(console, counted)
         return
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn(unit + "  {task.fields[rate]}"),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}", style="cyan"),
     )
     with Progress(*columns, console=console) as progress:
-        yield _Bar(progress, count)
+        yield _Bar(progress, counted)
 
 
 def announce(text: str) -> None:

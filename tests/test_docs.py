@@ -19,7 +19,7 @@ from decaf.plan.study import Study, load_study
 from decaf.registry.entries import Registry
 from decaf.scoring.scores.base import ScoreDefinition
 from decaf.studies.covertype.classifiers import Family
-from flows.commands.cli import app
+from flows.commands.app import app
 from tasks.plan import plan_units
 from tasks.units.scope import Scope
 from warehouse.query.views import views

@@ -6,12 +6,14 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 from pydantic import Field
 
 from decaf.errors import AlertFailed, ConfigError
 from decaf.foundation.addresses import Address
+from decaf.foundation.calls import Answer, Caller, NoAnswer
 from decaf.foundation.files import refusals_as
 from decaf.foundation.retries import last_answer
 from decaf.foundation.settings import LONGEST_WAIT, PlacedPath, Settings
@@ -20,7 +22,10 @@ SIGNATURE, TIMESTAMP, DELIVERY = "X-Decaf-Signature", "X-Decaf-Timestamp", "X-De
 
 
 class Webhook(Settings):
-    """A request with a signed JSON body, sent again until it is answered with 2xx."""
+    """A request with a signed JSON body, sent again until it is answered with 2xx.
+
+    A redirect is a refusal: alerts go to this address alone.
+    """
 
     url: Address = Field(description="`http://` or `https://` address, without credentials")
     secret_variable: str = Field(
@@ -29,6 +34,12 @@ class Webhook(Settings):
     )
     timeout_seconds: float = Field(
         10.0, gt=0, le=LONGEST_WAIT, description="longest silence of the server, s"
+    )
+    deadline_seconds: float = Field(
+        120.0,
+        gt=0,
+        le=LONGEST_WAIT,
+        description="longest time of all attempts and pauses together, s",
     )
     retries: int = Field(
         4,
@@ -83,34 +94,32 @@ def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
 
     Raises AlertFailed when no attempt was answered with 2xx.
     """
-    import httpx
-
     body = json.dumps(content, allow_nan=False).encode()
-    attempts = []
+    caller = Caller(webhook.timeout_seconds)
 
-    def attempt() -> httpx.Response:
+    def attempt(seconds: float) -> Answer:
         timestamp = str(int(time.time()))
-        attempts.append(timestamp)
         headers = {
             "Content-Type": "application/json",
             TIMESTAMP: timestamp,
             DELIVERY: delivery,
             SIGNATURE: signature(webhook.secret, timestamp, body),
         }
-        return httpx.post(
-            webhook.url, content=body, headers=headers, timeout=webhook.timeout_seconds
+        return caller.call(
+            "POST", webhook.url, seconds, most_bytes=0, content=body, headers=headers
         )
 
+    limits = webhook.deadline_seconds, webhook.retries, webhook.backoff_seconds
     try:
-        response = last_answer(attempt, webhook.retries, webhook.backoff_seconds)
-    except httpx.RequestError as error:
-        reason = type(error).__name__
-    else:
-        if response.is_success:
+        with closing(caller):
+            answer = last_answer(attempt, *limits)
+        if answer.is_success:
             return
-        reason = f"status {response.status_code}"
+        attempts, reason = answer.attempts, answer.said
+    except NoAnswer as error:
+        attempts, reason = error.attempts, str(error)
     raise AlertFailed(
-        f"webhook {webhook.url} took no alert: {len(attempts)} attempts, the last ended with "
+        f"webhook {webhook.url} took no alert: {attempts} attempts, the last ended with "
         f"{reason}. The audit is kept; the next decaf reaudit sends the alerts again"
     )
 

@@ -5,19 +5,28 @@ MLflow's own package is not needed: what is read here are six requests of its do
 
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
-import httpx
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from decaf.errors import RegistryError
+from decaf.foundation.calls import SUCCESS, Answer, Caller, NoAnswer
 from decaf.foundation.files import open_file, refusals_as
 
 API = "/api/2.0/mlflow"
 ARTEFACTS = "/api/2.0/mlflow-artifacts/artifacts"
 PAGE = 200
+MOST_PAGES, MOST_LISTED_BYTES = 1000, 256 << 20
+"""Of one search."""
+SLOWEST_BYTES_PER_SECOND = 1e6
+"""With which a file may arrive, beside the time for an answer."""
+SHOWN = 3
+"""Wrong places of an answer that a message names."""
+READY = "READY"
 REFUSED = (401, 403)
 UNREADABLE = "mount the folder of the server's artefacts here, or let the server hand them out"
 TOKEN, USER, PASSWORD = (
@@ -28,64 +37,141 @@ TOKEN, USER, PASSWORD = (
 """Where MLflow itself looks for credentials."""
 
 
-class MlflowServer:
-    """One tracking server; credentials come from MLflow's own environment variables."""
+Text = Annotated[str, Field(max_length=4096)]
+"""Of a name or an address; MLflow allows fewer characters."""
 
-    def __init__(self, uri: str, timeout_seconds: float) -> None:
+
+class Unfit(RegistryError):
+    """What the server says of one thing cannot be used; of others it may."""
+
+
+class Said(BaseModel):
+    """What is read of an answer; it may hold more."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+
+class Alias(Said):
+    """A name of one version of a model."""
+
+    alias: Text
+    version: Text
+
+
+class RegisteredModel(Said):
+    """A name under which versions are registered."""
+
+    name: Text
+    aliases: list[Alias] = []
+
+
+class ModelVersion(Said):
+    """One version of a registered model; its moment is in ms."""
+
+    name: Text
+    version: Text
+    status: Text = READY
+    creation_timestamp: int | Text | None = None
+
+
+class RegisteredModels(Said):
+    """A page of ``registered-models/search``."""
+
+    items: list[RegisteredModel] = Field([], alias="registered_models")
+    next_page_token: str | None = None
+
+
+class ModelVersions(Said):
+    """A page of ``model-versions/search``."""
+
+    items: list[ModelVersion] = Field([], alias="model_versions")
+    next_page_token: str | None = None
+
+
+class Artefact(Said):
+    """A file or a folder, and the bytes of a file."""
+
+    path: Text
+    is_dir: bool = False
+    file_size: int | None = Field(None, ge=0)
+
+
+class Artefacts(Said):
+    """Content of a folder."""
+
+    files: list[Artefact] = []
+
+
+class Place(Said):
+    """Where the files of a version are, as ``mlflow-artifacts:/1/ab/artifacts/model``."""
+
+    artifact_uri: Text
+
+
+Read = TypeVar("Read", bound=Said)
+
+
+class MlflowServer:
+    """One tracking server; credentials come from MLflow's own environment variables.
+
+    ``silence_seconds`` bounds the wait for each next byte, ``seconds`` everything that is asked but
+    for the files that are downloaded.
+    """
+
+    def __init__(self, uri: str, silence_seconds: float, seconds: float) -> None:
         self._uri = uri.rstrip("/")
+        self._seconds, self._deadline = seconds, time.monotonic() + seconds
         token, user = os.environ.get(TOKEN), os.environ.get(USER)
-        self._client = httpx.Client(
-            timeout=timeout_seconds,
+        self._caller = Caller(
+            silence_seconds,
             headers={"Authorization": f"Bearer {token}"} if token else {},
             auth=(user, os.environ.get(PASSWORD, "")) if user and not token else None,
         )
 
     def close(self) -> None:
         """Give back the connections."""
-        self._client.close()
+        self._caller.close()
 
-    def pages(self, what: str, key: str) -> Iterator[dict[str, Any]]:
-        """All items of a search, as of ``registered-models/search`` the ``registered_models``."""
-        token = ""
-        while True:
-            asked = {"max_results": PAGE} | ({"page_token": token} if token else {})
-            answer = self._json(f"{API}/{what}", asked)
-            yield from answer.get(key, [])
-            if not (token := answer.get("next_page_token", "")):
-                return
+    def models(self) -> Iterator[RegisteredModel]:
+        """All registered models."""
+        return self._pages("registered-models/search", RegisteredModels)
+
+    def versions(self) -> Iterator[ModelVersion]:
+        """All versions of all of them."""
+        return self._pages("model-versions/search", ModelVersions)
 
     def artefacts_of(self, name: str, version: str) -> str:
         """Address of the files of a version, as ``mlflow-artifacts:/1/ab/artifacts/model``."""
         asked = {"name": name, "version": version}
-        return self._json(f"{API}/model-versions/get-download-uri", asked)["artifact_uri"]
+        return self._read(f"{API}/model-versions/get-download-uri", asked, Place)[0].artifact_uri
 
     def listed(self, artefacts: str, folder: str = "") -> dict[str, int | None]:
         """Names in a folder of artefacts with their sizes in bytes; None is a folder.
 
-        Raises RegistryError when the server does not hand out these artefacts, or names one that is
-        no name.
+        Raises Unfit when the server does not hand out these artefacts, or names one that is no
+        name.
         """
         if (local := _local(artefacts)) is not None:
             place = local / folder
-            with refusals_as(RegistryError, f"{place} cannot be read", UNREADABLE):
+            with refusals_as(Unfit, f"{place} cannot be read", UNREADABLE):
                 return {
                     path.name: None if path.is_dir() else path.stat().st_size
                     for path in sorted(place.iterdir())
                 }
         path = str(PurePosixPath(self._path(artefacts)) / folder)
-        files = self._json(ARTEFACTS, {"path": path}).get("files", [])
         found = {}
-        for file in files:
-            name = PurePosixPath(str(file["path"])).name
-            if name in ("", "..") or str(file["path"]).startswith(("/", "..")):
-                raise RegistryError(f"{self._uri} lists {file['path']!r}, which is no name")
-            found[name] = None if file.get("is_dir") else int(file.get("file_size") or 0)
+        for file in self._read(ARTEFACTS, {"path": path}, Artefacts)[0].files:
+            name = PurePosixPath(file.path).name
+            if name in ("", "..") or file.path.startswith(("/", "..")):
+                raise Unfit(f"{self._uri} lists {file.path!r}, which is no name")
+            found[name] = None if file.is_dir else file.file_size or 0
         return found
 
-    def download(self, artefacts: str, name: str, target: Path) -> None:
-        """Write one artefact to a file.
+    def download(self, artefacts: str, name: str, size: int, target: Path) -> None:
+        """Write one artefact, of as many bytes as are listed, to a file.
 
-        Raises RegistryError when it is not there, or the connection breaks.
+        Raises RegistryError when it is not there, the connection breaks or is slower than 1 MB/s,
+        or it is larger than listed, or than the room on the disk.
         """
         target.parent.mkdir(parents=True, exist_ok=True)
         if (local := _local(artefacts)) is not None:
@@ -93,53 +179,79 @@ class MlflowServer:
             with refused, open_file(local / name) as file, target.open("wb") as copy:
                 shutil.copyfileobj(file, copy)
             return
-        path = f"{self._uri}{ARTEFACTS}/{quote(self._path(artefacts))}/{quote(name)}"
-        try:
-            with self._client.stream("GET", path) as answer, target.open("wb") as file:
-                self._check(answer, path)
-                for part in answer.iter_bytes():
-                    file.write(part)
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
-
-    def _json(self, path: str, asked: dict[str, Any]) -> dict[str, Any]:
-        try:
-            answer = self._client.get(self._uri + path, params=asked)
-            self._check(answer, path)
-            given = answer.json()
-        except httpx.HTTPError as error:
-            raise self._unreachable(error) from error
-        except ValueError as error:
+        free = shutil.disk_usage(target.parent).free
+        if size > free:
             raise RegistryError(
-                f"{self._uri}{path} does not answer with JSON; expected an MLflow tracking "
-                "server: correct 'uri:'"
+                f"{self._uri} lists {name!r} with {size:,} bytes; {target.parent} has room for "
+                f"{free:,}: make room, or remove that version"
+            )
+        path = f"{ARTEFACTS}/{quote(self._path(artefacts))}/{quote(name)}"
+        seconds = self._seconds + size / SLOWEST_BYTES_PER_SECOND
+        with target.open("wb") as file:
+            # One byte where none is listed: zero would leave the answer unread.
+            limits = {"into": file, "most_bytes": max(size, 1)}
+            self._answer(path, lambda url: self._caller.call("GET", url, seconds, **limits))
+
+    def _pages(self, what: str, kind: Any) -> Iterator[Any]:
+        token, left = "", MOST_LISTED_BYTES
+        for _ in range(MOST_PAGES):
+            asked = {"max_results": PAGE} | ({"page_token": token} if token else {})
+            page, size = self._read(f"{API}/{what}", asked, kind)
+            yield from page.items
+            token, left = page.next_page_token, left - size
+            if not token:
+                return
+            if left < 0:
+                break
+        raise RegistryError(
+            f"{self._uri}{API}/{what} lists without end: more than {MOST_PAGES} pages of {PAGE}, "
+            f"or {MOST_LISTED_BYTES >> 20} MiB; correct 'uri:', or repair the server"
+        )
+
+    def _read(self, path: str, asked: dict[str, Any], kind: type[Read]) -> tuple[Read, int]:
+        """What a path answers, and of how many bytes."""
+
+        def get(url: str) -> Answer:
+            left = self._deadline - time.monotonic()
+            return self._caller.call("GET", url, left, params=asked)
+
+        answer = self._answer(path, get)
+        try:
+            return kind.model_validate_json(answer.content), len(answer.content)
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(map(str, problem['loc'])) or 'all of it'}: {problem['msg']}"
+                for problem in error.errors(include_url=False, include_input=False)[:SHOWN]
+            )
+            raise Unfit(
+                f"{self._uri}{path} answers with something else than MLflow does ({wrong}); "
+                "correct 'uri:', or repair the server"
             ) from error
-        if not isinstance(given, dict):
-            raise RegistryError(f"{self._uri}{path} answers with something else than MLflow does")
-        return given
 
-    def _check(self, answer: httpx.Response, path: str) -> None:
-        if answer.status_code in REFUSED:
+    def _answer(self, path: str, get: Callable[[str], Answer]) -> Answer:
+        try:
+            answer = get(self._uri + path)
+        except NoAnswer as error:
             raise RegistryError(
-                f"MLflow at {self._uri} refuses the credentials (status {answer.status_code}); "
+                f"MLflow at {self._uri} gives no answer to {path}: {error}; start or repair the "
+                "server, or correct 'uri:'"
+            ) from error
+        if answer.status in REFUSED:
+            raise RegistryError(
+                f"MLflow at {self._uri} refuses the credentials (status {answer.status}); "
                 f"set {TOKEN}, or {USER} and {PASSWORD}"
             )
-        if answer.status_code != httpx.codes.OK:
-            raise RegistryError(
-                f"MLflow at {self._uri} answers {path} with status {answer.status_code}; check "
-                "'uri:' and the server's log"
+        if answer.status != SUCCESS:
+            raise Unfit(
+                f"MLflow at {self._uri} answers {path} with {answer.said}; check 'uri:' and the "
+                "server's log"
             )
-
-    def _unreachable(self, error: httpx.HTTPError) -> RegistryError:
-        return RegistryError(
-            f"MLflow at {self._uri} cannot be reached: {type(error).__name__}; start the server, "
-            "or correct 'uri:'"
-        )
+        return answer
 
     def _path(self, artefacts: str) -> str:
         parts = urlsplit(artefacts)
         if parts.scheme != "mlflow-artifacts":
-            raise RegistryError(
+            raise Unfit(
                 f"artefacts lie at {artefacts}, which only MLflow's client can open; let the "
                 "server hand them out (mlflow server --artifacts-destination)"
             )

@@ -13,10 +13,12 @@ from rich.text import Text
 
 from decaf.plan.study import Study
 from flows.commands.terminal import say, warn
+from tasks.estimate import Work, counted, estimate_of, learnt, work_of
 from tasks.plan import AuditPlan, count_rows, plan_audit
 from tasks.progress import clock
 from tasks.reasons import misses
-from warehouse.commits.lock import is_held
+from tasks.units.kinds import KINDS
+from warehouse.commits.lock import held_studies, is_held
 from warehouse.query.damage import around_damage, connect_whole
 from warehouse.storage import Root
 
@@ -74,6 +76,8 @@ def plan(
     if explained:
         _print_misses(console, planned)
     _print_rows_left(console, planned)
+    if planned.pending:
+        _print_estimate(console, planned)
     rows = count_rows(study, pairs)
     console.print(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "
@@ -113,6 +117,16 @@ def _print_rows_left(console: Console, planned: AuditPlan) -> None:
         console.print(table)
 
 
+def _print_estimate(console: Console, planned: AuditPlan) -> None:
+    estimate = estimate_of(planned.root, planned.study)
+    seconds = estimate.seconds(counted(planned.pending))
+    console.print(
+        "time: no estimate yet, since nothing like it has been computed in this warehouse"
+        if seconds is None or planned.waiting
+        else f"time: about {clock(seconds)} on {estimate.workers} workers, going by earlier work"
+    )
+
+
 def _print_waiting(console: Console, planned: AuditPlan) -> None:
     waiting, models = planned.waiting, len(planned.study.models) + len(planned.waiting)
     console.print(
@@ -142,9 +156,9 @@ def _print_misses(console: Console, planned: AuditPlan) -> None:
 def status(console: Console, root: Root, study: str | None) -> None:
     """How far the current runs are, model by model, and what files the warehouse has."""
 
-    def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list]:
+    def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list, dict, dict]:
         rows = connection.sql(
-            "SELECT study, model_id, done_count, block_count, forward_rows, seconds_per_block, "
+            "SELECT study, model_id, done_count, block_count, forward_rows, "
             "evidence, contradiction, fragility, is_finished FROM out_progress "
             "WHERE $study IS NULL OR study = $study",
             params={"study": study},
@@ -163,23 +177,51 @@ def status(console: Console, root: Root, study: str | None) -> None:
             "FROM out_storage WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
-        return rows, units, files
+        names = dict.fromkeys(row[0] for row in rows)
+        left = {name: _work_left(connection, name) for name in names}
+        estimates = {name: learnt(connection, name) for name in names}
+        return rows, units, files, left, estimates
 
-    rows, units, files = around_damage(root, ask, warn)
-    if not rows:
+    rows, units, files, left, estimates = around_damage(root, ask, warn)
+    starting = [name for name in held_studies(root) if name not in left and study in (None, name)]
+    for name in starting:
+        console.print(f"{name}: starting, nothing of it is committed yet")
+    if not rows and not starting:
         console.print(f"no run in {root}" + (f" for study {study}" if study else ""))
-    for name in dict.fromkeys(row[0] for row in rows):
+    for name in left:
         own = [row[1:] for row in rows if row[0] == name]
-        state = "finished" if own[0][-1] else "running" if is_held(root, name) else "stopped"
-        names = ("model", "blocks", "rows", "work left", "E", "C", "F")
-        table = table_of(f"{name}: {state}", names)
-        for model, done, total, forwards, seconds, e, c, f, _ in own:
-            left = clock(seconds * (total - done)) if seconds is not None else ""
+        is_finished = own[0][-1]
+        if is_held(root, name):
+            state = "finished, and the next run is starting" if is_finished else "running"
+        else:
+            state = "finished" if is_finished else "stopped"
+        seconds = estimates[name].seconds(left[name]) if not is_finished else None
+        remains = "" if seconds is None else f", about {clock(seconds)} left"
+        columns = ("model", "blocks", "rows", "work left", "E", "C", "F")
+        table = table_of(f"{name}: {state}{remains}", columns)
+        for model, done, total, forwards, e, c, f, _ in own:
+            of_model = {work: n for work, n in left[name].items() if work.model_id == model}
+            needed = estimates[name].seconds(of_model)
+            cell = "" if needed is None else clock(needed)
             means = ("" if value is None else f"{value:.4f}" for value in (e, c, f))
-            table.add_row(model, f"{done}/{total}", f"{forwards:,}", left, *means)
+            table.add_row(model, f"{done}/{total}", f"{forwards:,}", cell, *means)
         console.print(table)
         _print_beside(console, name, [row[1:] for row in units if row[0] == name])
         _print_files(console, root, name, [row[1:] for row in files if row[0] == name])
+
+
+def _work_left(connection: duckdb.DuckDBPyConnection, study: str) -> Counter[Work]:
+    """Units of the current run that take a model and are not committed."""
+    rows = connection.sql(
+        "SELECT model_id, kind, name, count(*) FROM core_run_units "
+        "WHERE study = $study AND NOT is_made AND model_id IS NOT NULL GROUP BY ALL",
+        params={"study": study},
+    ).fetchall()
+    left: Counter[Work] = Counter()
+    for model_id, kind, name, count in rows:
+        if KINDS[kind].uses_model:
+            left[work_of(model_id, kind, name)] += count
+    return left
 
 
 def _print_beside(

@@ -1,17 +1,15 @@
 """What ``decaf sql`` does with a question: where it comes from, where its answer goes."""
 
 import json
-import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
-from rich.console import Console
 
 from decaf.errors import QueryError
 from flows.commands.answers import ROWS_SHOWN, counted, print_rows
 from flows.commands.terminal import say, warn
+from tasks.terminal import Terminal
 from warehouse.query.apart import Asker
 from warehouse.query.catalog import stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows
@@ -84,7 +82,7 @@ def chosen_format(file_format: str | None, output: Path | None) -> str:
 
 
 def answer(
-    console: Console,
+    console: Terminal,
     root: Root,
     query: str,
     values: dict[str, object],
@@ -108,7 +106,9 @@ def answer(
         if file_format == "table":
             print_rows(console, rows, ROWS_SHOWN if limit is None else limit)
         elif output is None:
-            _to_stdout(lambda: write_rows(rows, file_format, sys.stdout.buffer))
+            with console.writing():
+                write_rows(rows, file_format, sys.stdout.buffer)
+                sys.stdout.flush()
         else:
             count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
             say(console, f"{counted(count)}: {output}")
@@ -122,12 +122,3 @@ def _typed(value: str) -> object:
         return json.loads(value, parse_constant=str)
     except ValueError:
         return value
-
-
-def _to_stdout(write: Callable[[], object]) -> None:
-    try:
-        write()
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader, as head does, has enough; Python must not complain when it flushes again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

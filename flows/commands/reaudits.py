@@ -17,6 +17,7 @@ from decaf.registry.entries import Entry
 from decaf.registry.gates import check_places
 from flows.commands.display import table_of
 from flows.commands.terminal import say
+from tasks.hold import hold_warehouse
 from tasks.plan import plan_audit
 from tasks.progress import announce
 from tasks.reaudit.plan import FAILED, discover, is_unchanged, newest
@@ -99,7 +100,8 @@ def _audit(console: Console, study: Study, pairs: PairSet, config: Path, *, is_j
     for remark in pairs.remarks:
         announce(remark)
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
-    summary = launch("reaudit", config, study, pairs)
+    with hold_warehouse(study) as root:
+        summary = launch("reaudit", config, study, pairs, root)
     if is_json:
         say(console, json.dumps(summary, indent=1))
     else:

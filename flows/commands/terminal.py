@@ -2,8 +2,6 @@
 
 import sys
 
-from rich.console import Console
-
 from tasks.terminal import Terminal
 
 # Where nobody looks at a terminal, as in a pipe or a log, nothing is cut to fit one.
@@ -11,9 +9,15 @@ console = Terminal(width=None if sys.stdout.isatty() else 1000)
 complaints = Terminal(stderr=True, style="red", soft_wrap=True)
 
 
-def say(console: Console, text: str) -> None:
-    """Print a text without wrapping its lines."""
+def say(console: Terminal, text: str) -> None:
+    """Print a text as it is: nothing in it is wrapped."""
     console.print(text, soft_wrap=True)
+
+
+def complain(text: str) -> None:
+    """Print a text in red on standard error, if there is one."""
+    if text:
+        complaints.print(text)
 
 
 def warn(text: str) -> None:

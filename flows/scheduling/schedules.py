@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-import httpx
-
 from decaf.errors import ServerUnreachable, UnknownName
+from decaf.foundation.calls import Answer, Caller, NoAnswer
 from decaf.foundation.retries import last_answer
 
 FLOW = "scheduled"
@@ -27,6 +26,7 @@ SKIPPED = "Skipped"
 AGAIN = "AwaitingRetry"
 TIMEOUT_SECONDS = 30
 PAGE = 200
+REFUSED, NOT_FOUND = (401, 403), 404
 BUSY = (429, 502, 503)
 """What is answered while the database is locked; nothing has happened then."""
 RETRIES, PAUSE_SECONDS = 4, 0.5
@@ -70,15 +70,15 @@ class Schedules:
         self._address = address
         user, _, password = os.environ.get(CREDENTIALS, "").partition(":")
         is_local = urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1")
-        self._client = httpx.Client(
-            timeout=TIMEOUT_SECONDS,
+        self._caller = Caller(
+            TIMEOUT_SECONDS,
             auth=(user, password) if user else None,
             trust_env=not is_local,  # no proxy leads to this machine
         )
 
     def close(self) -> None:
         """Give back the connections."""
-        self._client.close()
+        self._caller.close()
 
     def is_up(self) -> bool:
         """Whether the server answers."""
@@ -223,7 +223,7 @@ class Schedules:
                 "POST", f"flow_runs/{run_id}/set_state", {"state": content, "force": is_forced}
             )
         except Refused as error:
-            if error.status != httpx.codes.NOT_FOUND:
+            if error.status != NOT_FOUND:
                 raise
             return False  # somebody has deleted it
         is_accepted = answer["status"] == "ACCEPT"
@@ -235,39 +235,43 @@ class Schedules:
         return is_accepted
 
     def _request(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
-        def send() -> httpx.Response:
+        def send(seconds: float) -> Answer:
+            url = f"{self._address}/{path}"
             try:
-                return self._client.request(method, f"{self._address}/{path}", json=content)
-            except httpx.HTTPError as error:
+                return self._caller.call(method, url, seconds, json=content)
+            except NoAnswer as error:
                 raise ServerUnreachable(
-                    f"no Prefect server at {self._address} ({type(error).__name__}: {error}); is "
-                    "decaf serve running?"
+                    f"no Prefect server at {self._address} ({error}); is decaf serve running?"
                 ) from error
 
-        answer = last_answer(send, RETRIES, PAUSE_SECONDS, is_transient=_is_busy)
-        if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+        limits = TIMEOUT_SECONDS, RETRIES, PAUSE_SECONDS
+        answer = last_answer(send, *limits, is_transient=_is_busy)
+        if answer.status in REFUSED:
             raise ServerUnreachable(
-                f"the Prefect server at {self._address} refuses ({answer.status_code}); expected "
+                f"the Prefect server at {self._address} refuses ({answer.status}); expected "
                 f"its user:password in {CREDENTIALS}"
             )
-        if answer.is_error:
+        if not answer.is_success:
             raise Refused(self._address, path, answer)
-        return answer.json() if answer.content else None
+        try:
+            return answer.json() if answer.content else None
+        except ValueError as error:
+            raise Refused(self._address, path, answer) from error
 
 
 class Refused(ServerUnreachable):
     """A request that a server did not take, or could not do at this moment."""
 
-    def __init__(self, address: str, path: str, answer: httpx.Response) -> None:
+    def __init__(self, address: str, path: str, answer: Answer) -> None:
         super().__init__(
-            f"the Prefect server at {address} did not take {path} ({answer.status_code}): "
+            f"the Prefect server at {address} did not take {path} ({answer.said}): "
             f"{answer.text[:500]}"
         )
-        self.status = answer.status_code
+        self.status = answer.status
 
 
-def _is_busy(answer: httpx.Response) -> bool:
-    return answer.status_code in BUSY
+def _is_busy(answer: Answer) -> bool:
+    return answer.status in BUSY
 
 
 def _schedule(deployment: dict[str, Any]) -> Schedule | None:

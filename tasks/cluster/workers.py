@@ -1,6 +1,7 @@
 """The Dask cluster of a study: processes on this machine, one per GPU, or one that runs already."""
 
 import logging
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ from tasks.cluster.user_code import UserCode, give
 from tasks.progress import announce
 
 CONNECT_SECONDS = 30
+QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
+"""Of a command that is stopped, Python's tracker frees the semaphores, and warns that it did."""
 Closable = TypeVar("Closable", Client, LocalCluster)
 WORKER_MEMORY = {
     # glibc gives freed activations back to the kernel, which faults them in again at the next
@@ -44,6 +47,8 @@ def connect(settings: Cluster, code: UserCode | None = None) -> Iterator[Client]
             yield client
         return
     announce("starting workers")
+    if QUIET not in sys.warnoptions:
+        sys.warnoptions.append(QUIET)  # which the tracker's process is started with
     scratch = tempfile.gettempdir()
     with (
         dask.config.set({"temporary_directory": scratch, **_environment(settings)}),
@@ -58,17 +63,23 @@ def connect(settings: Cluster, code: UserCode | None = None) -> Iterator[Client]
 def let_go(opened: Closable) -> Iterator[Closable]:
     """Close a client or a cluster at the end; one that does not close in time is no failure.
 
-    By then the work is committed, and workers end with the process that started them.
+    By then the work is committed, and workers end with the process that started them: where that is
+    stopped, they are not waited for.
     """
+    is_waited_for = True
     try:
         yield opened
+    except (KeyboardInterrupt, SystemExit):
+        is_waited_for = isinstance(opened, Client)
+        raise
     finally:
         # What a loop says while it is ended, pages of it, is about workers that are slow, or a
         # scheduler that is lost.
         for name in ("tornado.application", "distributed.client"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
-            opened.close()
+            if is_waited_for:
+                opened.close()
         except TimeoutError:
             announce("workers are slow to end; what they did is committed")
 

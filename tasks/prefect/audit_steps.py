@@ -12,6 +12,7 @@ from prefect.states import State
 from decaf.errors import DiskRefuses
 from decaf.plan.units import Unit
 from tasks import compute as computing
+from tasks.estimate import Remaining, estimate_of
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.manifest import commit_run
 from tasks.plan import AuditPlan, plan_audit
@@ -46,9 +47,10 @@ def compute_model(
     inputs: Path,
     images: Path | None,
     progress: WorkProgress,
+    remaining: Remaining,
 ) -> None:
     """Score, route and measure one model; commit all of it; what is committed is passed over."""
-    computing.compute(client, plan, groups, inputs, images, progress, rank)
+    computing.compute(client, plan, groups, inputs, images, progress, remaining, rank)
 
 
 def compute(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, State]:
@@ -64,16 +66,19 @@ def compute(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, State]:
     def of_model(rank: int, model_id: str, groups: list[tuple[Unit, ...]]) -> State:
         if refused:
             return refused[0]
-        work = (client, plan, model_id, rank, groups, inputs, images, progress)
+        work = (client, plan, model_id, rank, groups, inputs, images, progress, remaining)
         state = compute_model(*work, return_state=True)
         if state.is_failed() and isinstance(state.result(raise_on_failure=False), DiskRefuses):
             refused.append(state)
         return state
 
     work = plan.by_model
+    estimate = estimate_of(plan.root, plan.study)
+    estimate.workers = len(client.nthreads())
+    remaining = Remaining(estimate, plan.pending)
     count = sum(len(group) for groups in work.values() for group in groups)
     with (
-        progress_of(count, "units of work") as progress,
+        progress_of(count, "units of work", remaining.seconds) as progress,
         ThreadPoolExecutor(1 + len(client.nthreads())) as threads,
     ):
         # Prefect knows the flow of a task from the context of its thread.

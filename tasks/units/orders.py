@@ -1,5 +1,6 @@
 """Orders: units that are computed together, sent to a worker, and committed at once."""
 
+import time
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
@@ -26,6 +27,10 @@ class Done(NamedTuple):
     unit_count: int
     forward_rows: int
     """Rows that this call sent through the model; 0 when all was there."""
+    seconds: float = 0.0
+    """What this call took; 0 when all was there."""
+    seconds: float = 0.0
+    """That this call took; 0 when all was there."""
 
 
 def together(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
@@ -56,6 +61,7 @@ def run_order(order: Order) -> Done:
     Reads clean inputs and weights, or what the units need of others; writes one commit, and the
     files of units that make some.
     """
+    began = time.perf_counter()
     is_committed = receipts.exists(order.root, UNITS, order.study.study, order.key)
     if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
@@ -80,7 +86,7 @@ def run_order(order: Order) -> Done:
         units=tuple(unit.key for unit in order.units),
         software=order.software,
     )
-    return done
+    return done._replace(seconds=time.perf_counter() - began)
 
 
 def smoke_test_model(order: Order) -> str:

@@ -12,7 +12,7 @@ import pytest
 import typer
 import yaml
 
-from flows.commands.cli import app
+from flows.commands.app import app
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "deploy"
@@ -112,9 +112,9 @@ def test_what_the_image_copies_runs_by_itself(tmp_path):
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, tmp_path / "image" / name)
     code = (
-        "import flows.commands.cli, warehouse.query.views\n"
+        "import flows.commands.app, warehouse.query.views\n"
         "print(warehouse.query.views.SQL_FOLDER)\n"
-        "flows.commands.cli.app(['views', 'out_model_profiles'])\n"
+        "flows.commands.app.app(['views', 'out_model_profiles'])\n"
     )
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "200"}
     done = subprocess.run(

@@ -148,13 +148,10 @@ def without_torch(config, tmp_path):
     """Run the command in a process that says which heavy packages it has imported."""
     code = (
         "import sys\n"
-        f"sys.argv = ['decaf', 'reaudit', {str(config)!r}]\n"
-        "from flows.commands.cli import main\n"
-        "try:\n"
-        "    main()\n"
-        "except SystemExit as end:\n"
-        "    heavy = ('torch', 'timm', 'prefect', 'distributed')\n"
-        "    print(end.code, [name for name in heavy if name in sys.modules])\n"
+        "from flows.commands.app import app\n"
+        f"code = app(['reaudit', {str(config)!r}], standalone_mode=False) or 0\n"
+        "heavy = ('torch', 'timm', 'prefect', 'distributed')\n"
+        "print(code, [name for name in heavy if name in sys.modules])\n"
     )
     return subprocess.run(
         [sys.executable, "-c", code],

@@ -121,7 +121,7 @@ def test_sigterm_ends_workers_and_server_and_says_how_to_go_on(
         flow.terminate()
         said = flow.stderr.read()
     assert flow.returncode == 143, said
-    assert "the same command again goes on from here" in said
+    assert "stopped; the same command resumes: " in said
     assert "Traceback" not in said
     _, alive = psutil.wait_procs(started, timeout=PATIENCE_SECONDS)
     assert not alive

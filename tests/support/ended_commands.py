@@ -10,8 +10,8 @@ def succeeded(done):
 def refused(done, *words, code=2):
     """One message with all words and without a traceback, under the exit code; standard error."""
     assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
-    assert done.stderr.count("error: ") == 1
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    assert done.stderr.count("error: ") == 1, done.stderr
     message = done.stderr[done.stderr.index("error: ") :]
     for word in words:
         assert word in message, f"{word!r} is not in: {message}"

@@ -7,6 +7,7 @@ import pytest
 from prefect.states import Completed, Failed
 
 from decaf.errors import DiskRefuses, ModelError, OrchestrationLost
+from tasks.estimate import Estimate
 from tasks.prefect import audit_steps as steps
 from tasks.prefect.reaudit_steps import problems_of
 
@@ -29,7 +30,9 @@ def audit(monkeypatch, client):
     def run(names, compute):
         monkeypatch.setattr(steps, "store_labelled", lambda plan: None)
         monkeypatch.setattr(steps, "compute_model", compute)
-        plan = SimpleNamespace(by_model={name: [("unit",)] for name in names})
+        monkeypatch.setattr(steps, "estimate_of", lambda root, study: Estimate())
+        by_model = {name: [("unit",)] for name in names}
+        plan = SimpleNamespace(by_model=by_model, root=None, study=None, pending=[])
         return steps.compute(client, plan, None)
 
     return run

@@ -8,7 +8,7 @@ from old_runs_warehouse import three_runs
 from typer.testing import CliRunner
 
 from decaf.errors import BadInput
-from flows.commands.cli import app
+from flows.commands.app import app
 from flows.commands.upkeep import asked_to_keep
 from warehouse.commits import receipts
 from warehouse.upkeep.retention import Keep

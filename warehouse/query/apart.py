@@ -145,7 +145,8 @@ class Asker:
                 with naming_damage(self._root):
                     answer = self._answer(connection, question)
                 sys.stdout.flush()
-            except Exception as raised:  # noqa: BLE001 - it is raised where it was asked
+            # SystemExit where nobody reads the output any more.
+            except (Exception, SystemExit) as raised:  # noqa: BLE001 - it is raised where it was asked
                 is_broken = any(isinstance(one, BROKEN) for one in (raised, raised.__cause__))
                 is_last = is_broken or connection is None
                 error = QueryError(TOO_LARGE) if isinstance(raised, MemoryError) else raised

@@ -4,7 +4,7 @@ import base64
 import json
 import math
 import weakref
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,11 @@ from pydantic import Field, SecretStr, field_validator
 from decaf.errors import ModelError, ScoringFailed
 from decaf.foundation.addresses import Address
 from decaf.foundation.arrays import Tensor
+from decaf.foundation.calls import Answer, Caller, NoAnswer
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.retries import is_transient, last_answer
 from decaf.foundation.settings import LONGEST_WAIT, fault
 from decaf.models.card import Model, ModelCard, Output
-
-if TYPE_CHECKING:
-    import httpx
 
 VERSION_HEADER = "X-Model-Version"
 """Header in which an endpoint states the version of its model."""
@@ -47,6 +45,12 @@ class EndpointCard(ModelCard):
     rows_per_request: int = Field(64, gt=0, le=1_000_000, description="inputs of one request")
     timeout_seconds: float = Field(
         30.0, gt=0, le=LONGEST_WAIT, description="longest silence of the server, s"
+    )
+    deadline_seconds: float = Field(
+        300.0,
+        gt=0,
+        le=LONGEST_WAIT,
+        description="longest time of a request, with all attempts and pauses, s",
     )
     retries: int = Field(
         4,
@@ -101,13 +105,9 @@ class EndpointCard(ModelCard):
 
 
 class EndpointModel:
-    """Inputs → outputs of an endpoint, over one client whose connections are reused.
-
-    Proxies and certificates of the environment are honoured, as by every HTTP client.
-    """
+    """Inputs → outputs of an endpoint, over one client whose connections are reused."""
 
     def __init__(self, card: EndpointCard) -> None:
-        import httpx
         import torch
 
         self.output = card.output
@@ -115,8 +115,8 @@ class EndpointModel:
         self._card = card
         headers = {name: value.get_secret_value() for name, value in card.headers.items()}
         self._secrets = [word for value in headers.values() for word in value.split()]
-        self._client = httpx.Client(timeout=card.timeout_seconds, headers=headers)
-        weakref.finalize(self, self._client.close)
+        self._caller = Caller(card.timeout_seconds, headers=headers)
+        weakref.finalize(self, self._caller.close)
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64; ``null`` and ``NaN`` become NaN.
@@ -138,29 +138,35 @@ class EndpointModel:
         return f"model {self._card.id}, endpoint {self._card.url}"
 
     def _ask(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-        import httpx
-
         card = self._card
         body = json.dumps({"inputs": self._encoded(rows)}).encode()
+        headers = {"Content-Type": "application/json"}
 
-        def send() -> "httpx.Response":
-            headers = {"Content-Type": "application/json"}
-            return self._client.post(card.url, content=body, headers=headers)
+        def send(seconds: float) -> Answer:
+            return self._caller.call("POST", card.url, seconds, content=body, headers=headers)
 
         try:
-            response = last_answer(
-                send, card.retries, card.backoff_seconds, card.longest_backoff_seconds
+            answer = last_answer(
+                send,
+                card.deadline_seconds,
+                card.retries,
+                card.backoff_seconds,
+                card.longest_backoff_seconds,
             )
-        except httpx.RequestError as error:
-            raise self._no_answer(f"{type(error).__name__}: {self._shown(str(error))}") from error
-        if is_transient(response):
-            raise self._no_answer(f"status {response.status_code}: {self._shown(response.text)}")
-        return self._read(response, len(rows))
+        except NoAnswer as error:
+            reason = self._without_secrets(str(error))
+            if not error.may_pass:
+                raise ModelError(f"{self._name} cannot be used: {reason}") from error
+            raise self._no_answer(error.attempts, reason) from error
+        if is_transient(answer):
+            reason = f"status {answer.status}: {self._shown(answer.text)}"
+            raise self._no_answer(answer.attempts, reason)
+        return self._read(answer, len(rows))
 
-    def _no_answer(self, reason: str) -> ScoringFailed:
+    def _no_answer(self, attempts: int, reason: str) -> ScoringFailed:
         return ScoringFailed(
-            f"{self._name} gave no answer: {self._card.retries + 1} attempts, the last ended with "
-            f"{reason}. Start the server or repair the connection, then run the same command again"
+            f"{self._name} gave no answer: {attempts} attempts, the last ended with {reason}. "
+            "Start the server or repair the connection, then run the same command again"
         )
 
     def _encoded(self, rows: NDArray[np.float32]) -> Any:
@@ -169,33 +175,36 @@ class EndpointModel:
         content = np.ascontiguousarray(rows, "<f4").tobytes()
         return {"base64": base64.b64encode(content).decode(), "shape": list(rows.shape)}
 
-    def _read(self, response: "httpx.Response", row_count: int) -> NDArray[np.float64]:
-        if response.status_code != OK:
+    def _read(self, answer: Answer, row_count: int) -> NDArray[np.float64]:
+        if answer.status != OK:
             raise ModelError(
-                f"{self._name} refused a request with status {response.status_code}: "
-                f"{self._shown(response.text)}"
+                f"{self._name} refused a request with {self._without_secrets(answer.said)}: "
+                f"{self._shown(answer.text)}"
             )
-        version = response.headers.get(VERSION_HEADER, self._card.version)
+        version = answer.headers.get(VERSION_HEADER, self._card.version)
         if version != self._card.version:
             raise ModelError(
-                f"{self._name} is version {version!r}, the configuration says "
+                f"{self._name} is version {self._shown(version)}, the configuration says "
                 f"{self._card.version!r}: correct 'version:', and its scores are made again"
             )
         try:
-            rows = response.json()["outputs"]
-            return _numbers(rows, row_count)
-        except (ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
+            return _numbers(answer.json()["outputs"], row_count)
+        except (ValueError, LookupError, TypeError, OverflowError) as error:
             raise ModelError(
-                f"{self._name} returned {self._shown(response.text)}; expected "
+                f"{self._name} returned {self._shown(answer.text)}; expected "
                 f'{{"outputs": [[…], …]}} with {row_count} lists of as many numbers or null '
                 f"({error})"
             ) from error
 
     def _shown(self, text: str) -> str:
         """Beginning of a text, without the secrets that it may repeat."""
+        text = self._without_secrets(text)
+        return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
+
+    def _without_secrets(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, "…")
-        return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
+        return text
 
 
 def _numbers(rows: Any, row_count: int) -> NDArray[np.float64]:

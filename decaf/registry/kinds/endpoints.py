@@ -1,17 +1,19 @@
 """Models behind HTTP that state their version in a header."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
-import httpx
 from pydantic import Field
 
 from decaf.errors import RegistryError
+from decaf.foundation.calls import Caller, NoAnswer
 from decaf.foundation.digests import json_sha256
 from decaf.models.sources.endpoint import VERSION_HEADER, EndpointCard
 from decaf.registry.entries import Entry, Fetched, Registry
 
 REFUSED = (401, 403)
+LONGEST_VERSION = 200
 
 
 class AskedEndpoint(EndpointCard):
@@ -31,22 +33,25 @@ class AskedEndpoint(EndpointCard):
         address = self.version_url or self.url
         headers = {name: value.get_secret_value() for name, value in self.headers.items()}
         try:
-            response = httpx.get(address, headers=headers, timeout=self.timeout_seconds)
-        except httpx.HTTPError as error:
+            with closing(Caller(self.timeout_seconds, headers=headers)) as caller:
+                answer = caller.call("GET", address, self.deadline_seconds, most_bytes=0)
+        except NoAnswer as error:
             raise RegistryError(
-                f"endpoint {self.id} at {address} gave no answer: {type(error).__name__}; start "
+                f"endpoint {self.id} at {address} gave no answer: {error}; start "
                 "it, or repair the connection"
             ) from error
-        if response.status_code in REFUSED:
+        if answer.status in REFUSED:
             raise RegistryError(
                 f"endpoint {self.id} at {address} refuses the credentials (status "
-                f"{response.status_code}); check the variable behind its 'headers:'"
+                f"{answer.status}); check the variable behind its 'headers:'"
             )
-        version = response.headers.get(VERSION_HEADER)
-        if not version:
+        version = answer.headers.get(VERSION_HEADER)
+        if not version or len(version) > LONGEST_VERSION:
+            found = f"one of {len(version):,} characters in" if version else "without"
             raise RegistryError(
-                f"endpoint {self.id} at {address} answers with status {response.status_code} and "
-                f"without the header {VERSION_HEADER}; expected its version there"
+                f"endpoint {self.id} at {address} answers with {answer.said} and {found} the "
+                f"header {VERSION_HEADER}; expected its version there, of at most "
+                f"{LONGEST_VERSION} characters"
             )
         return version
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from decaf.errors import ConfigError
+from decaf.errors import ConfigError, listed
 from decaf.foundation.addresses import Address
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.settings import LONGEST_WAIT
@@ -22,9 +22,7 @@ from decaf.registry.entries import (
     texts_in,
     version_order,
 )
-from decaf.registry.mlflow_client import MlflowServer
-
-READY = "READY"
+from decaf.registry.mlflow_client import READY, MlflowServer, ModelVersion, Unfit
 
 
 class Mlflow(CardRegistry):
@@ -42,6 +40,13 @@ class Mlflow(CardRegistry):
     timeout_seconds: float = Field(
         60.0, gt=0, le=LONGEST_WAIT, description="longest silence of the server, s"
     )
+    deadline_seconds: float = Field(
+        600.0,
+        gt=0,
+        le=LONGEST_WAIT,
+        description="longest time of all that is asked to list the models, or to bring one; its "
+        "files have another second for each MB, s",
+    )
 
     def entries(self) -> list[Entry]:
         """Entries by name; a digest is that of the version and of its listed files.
@@ -49,26 +54,20 @@ class Mlflow(CardRegistry):
         The files themselves are downloaded once a version is new, so their content cannot be part
         of it: MLflow never changes the files of a version.
         """
-        with closing(MlflowServer(self.uri, self.timeout_seconds)) as server:
-            models = {
-                str(model["name"]): model
-                for model in server.pages("registered-models/search", "registered_models")
-            }
-            versions: dict[str, dict[str, dict[str, Any]]] = {}
-            for version in server.pages("model-versions/search", "model_versions"):
-                versions.setdefault(str(version["name"]), {})[str(version["version"])] = version
-            listed = []
+        with closing(self._server()) as server:
+            models = {model.name: model for model in server.models()}
+            versions: dict[str, dict[str, ModelVersion]] = {}
+            for version in server.versions():
+                versions.setdefault(version.name, {})[version.version] = version
+            entries = []
             for name in sorted(self.names or models):
                 if name not in models:
                     problem = f"MLflow at {self.uri} has no registered model {name!r}"
-                    listed.append(Entry(name, "none", "", self.uri, problem=problem))
+                    entries.append(Entry(name, "none", "", self.uri, problem=problem))
                     continue
-                aliases = {
-                    str(given["alias"]): str(given["version"])
-                    for given in models[name].get("aliases", [])
-                }
-                listed += self._followed(server, name, versions.get(name, {}), aliases)
-        return listed
+                aliases = {given.alias: given.version for given in models[name].aliases}
+                entries += self._followed(server, name, versions.get(name, {}), aliases)
+        return entries
 
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Download the card and the files that it names, unless they are here already."""
@@ -76,16 +75,19 @@ class Mlflow(CardRegistry):
         if not folder.exists():
             arriving = folder.with_name(f"{folder.name}.tmp")
             shutil.rmtree(arriving, ignore_errors=True)
-            with closing(MlflowServer(self.uri, self.timeout_seconds)) as server:
+            with closing(self._server()) as server:
                 self._download(server, entry, arriving)
             arriving.replace(folder)
         return self.card_in(folder)
+
+    def _server(self) -> MlflowServer:
+        return MlflowServer(self.uri, self.timeout_seconds, self.deadline_seconds)
 
     def _followed(
         self,
         server: MlflowServer,
         name: str,
-        versions: dict[str, dict[str, Any]],
+        versions: dict[str, ModelVersion],
         aliases: dict[str, str],
     ) -> Iterator[Entry]:
         for followed in self.follow:
@@ -93,30 +95,45 @@ class Mlflow(CardRegistry):
             version = aliases.get(alias) if alias else max(versions, key=version_order, default="")
             if not version:
                 continue
-            known = versions[version]
-            if known.get("status", READY) != READY:
-                problem = f"version {version} of {name} is {known['status']}, not {READY}"
-                yield Entry(name, version, "", self.uri, alias, problem)
-                continue
-            place = server.artefacts_of(name, version)
-            said = [name, version, known.get("creation_timestamp"), place, server.listed(place)]
-            yield Entry(name, version, json_sha256(said), place, alias)
+            try:
+                digest, place = self._found(server, name, version, versions)
+                yield Entry(name, version, digest, place, alias)
+            except Unfit as problem:
+                yield Entry(name, version, "", self.uri, alias, str(problem))
+
+    def _found(
+        self, server: MlflowServer, name: str, version: str, versions: dict[str, ModelVersion]
+    ) -> tuple[str, str]:
+        """Digest and place of a version; Unfit where it cannot be audited."""
+        known = versions.get(version)
+        if known is None:
+            raise Unfit(
+                f"MLflow at {self.uri} has no version {version!r} of {name}; it lists "
+                f"{listed(sorted(versions, key=version_order)) or 'none'}: set the alias again"
+            )
+        if known.status != READY:
+            raise Unfit(f"version {version} of {name} is {known.status}, not {READY}")
+        place = server.artefacts_of(name, version)
+        said = [name, version, known.creation_timestamp, place, server.listed(place)]
+        return json_sha256(said), place
 
     def _download(self, server: MlflowServer, entry: Entry, folder: Path) -> None:
-        if CARD_FILE not in server.listed(entry.place):
+        size = server.listed(entry.place).get(CARD_FILE)
+        if size is None:
             raise ConfigError(
                 f"version {entry.version} of {entry.name} has no card: expected {CARD_FILE} among "
                 f"the files at {entry.place}; log it with the weights, as docs/reaudit.md says"
             )
-        server.download(entry.place, CARD_FILE, folder / CARD_FILE)
-        for name in _files_of(server, entry.place, plain_mapping(folder / CARD_FILE)):
-            server.download(entry.place, name, folder / name)
+        server.download(entry.place, CARD_FILE, size, folder / CARD_FILE)
+        card = plain_mapping(folder / CARD_FILE)
+        for name, size in _files_of(server, entry.place, card).items():
+            server.download(entry.place, name, size, folder / name)
 
 
-def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> list[str]:
-    """Artefacts that a card names: nothing else is downloaded, least of all a pickle."""
+def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> dict[str, int]:
+    """Artefacts that a card names, and their bytes: nothing else is downloaded, least a pickle."""
     words = set(texts_in(card))
-    found, folders = [], [""]
+    found, folders = {}, [""]
     while folders:
         folder = folders.pop()
         for name, size in server.listed(place, folder).items():
@@ -124,5 +141,5 @@ def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> list[st
             if size is None and any(word.startswith(f"{path}/") for word in words):
                 folders.append(path)
             elif size is not None and path in words and path != CARD_FILE:
-                found.append(path)
+                found[path] = size
     return found

@@ -1,0 +1,338 @@
+"""The commands. Each imports what it needs: asking for a plan loads no torch."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from decaf.errors import QueryError
+from flows.commands import schedule as schedule_commands
+from flows.commands.terminal import complain, console, say, warn
+
+app = typer.Typer(
+    help="Audit how models react to controlled change: evidence, contradiction, fragility.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
+Force = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--force",
+        metavar="KIND[:NAME][@MODEL]",
+        help="compute units again although their results are there, as in score:blend@resnet*",
+    ),
+]
+Warehouse = Annotated[
+    str,
+    typer.Option(
+        "--warehouse", "-w", envvar="DECAF_WAREHOUSE", help="root of the warehouse: folder or URL"
+    ),
+]
+Memory = Annotated[
+    int,
+    typer.Option(
+        "--memory",
+        metavar="GB",
+        min=1,
+        max=1_000_000,
+        envvar="DECAF_MEMORY",
+        help="memory for the rows of a query; what is larger goes to the temporary folder, and the "
+        "process never takes more than twice as much",
+    ),
+]
+StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
+DEFAULT_WAREHOUSE = "runs/warehouse"
+DEFAULT_MEMORY = 4
+
+app.add_typer(schedule_commands.schedules, name="schedule")
+app.command()(schedule_commands.serve)
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="show tracebacks")] = False,
+) -> None:
+    """Audit how models react to controlled change: evidence, contradiction, fragility."""
+    # ``cli.main`` reads the option itself: it must know before the command line is parsed.
+
+
+@app.command()
+def run(config: Config, force: Force = None) -> None:
+    """Run a study to its end, or what is left of it; the same command again resumes."""
+    from flows.commands import runs
+
+    runs.run(console, config, force or ())
+
+
+@app.command()
+def plan(
+    config: Config,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="say why each unit of work has to be computed")
+    ] = False,
+    force: Force = None,
+) -> None:
+    """Say what a run would do: models, pairs, units of work, forward rows, what is cached."""
+    from decaf.plan.study import load_study
+    from flows.commands import display
+    from flows.commands.reaudits import refuse_registry
+
+    study = load_study(config)
+    refuse_registry(study, "plan")
+    display.plan(console, study, explained=explain, force=force or ())
+
+
+@app.command()
+def reaudit(
+    config: Config,
+    plan_only: Annotated[
+        bool,
+        typer.Option("--plan", help="say what changed and would be scored, audit nothing"),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+) -> None:
+    """Audit what changed in a registry, compare and judge it, send alerts."""
+    from flows.commands import reaudits
+
+    reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json)
+
+
+@schedule_commands.schedules.command(hidden=True)
+def execute(config: Config) -> None:
+    """Do what a schedule is for; ``decaf serve`` calls this."""
+    from decaf.plan.study import load_study
+
+    if load_study(config).registry is None:
+        run(config)
+    else:
+        reaudit(config)
+
+
+@app.command()
+def history(
+    model: Annotated[
+        str | None, typer.Argument(help="name of the model in its registry", metavar="MODEL")
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+) -> None:
+    """Show E, C and F of a model of a registry over its versions and dates, with intervals."""
+    from flows.commands import reaudits
+
+    reaudits.history(console, warehouse, model, study)
+
+
+@app.command()
+def status(
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+) -> None:
+    """Say how far the runs are, from another terminal if need be."""
+    from flows.commands import display
+
+    display.status(console, warehouse, study)
+
+
+@app.command()
+def sql(
+    query: Annotated[
+        str | None,
+        typer.Argument(help="a SELECT over the views and tables; piped in, or asked for, if none"),
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    file: Annotated[Path | None, typer.Option("--file", "-f", help="file with the query")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="name=value for $name in the query")
+    ] = None,
+    file_format: Annotated[
+        Literal["table", "csv", "spreadsheet", "json", "jsonl", "parquet"] | None,
+        typer.Option(
+            "--format",
+            help="a table at a terminal, csv elsewhere, unless given; spreadsheet is csv in which "
+            "no text is a formula",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="write this file, whole or not at all"),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", min=0, help="rows of a table, 100 if not given; 0 is all"),
+    ] = None,
+    memory: Memory = DEFAULT_MEMORY,
+) -> None:
+    """Ask the warehouse in SQL, while a run is going on too; nothing can be changed."""
+    from flows.commands import questions
+
+    text = questions.asked(query, file)
+    if text is None:
+        from flows.commands.prompt import converse
+
+        if param or file_format or output:
+            raise QueryError("--param, --format and --output need a query")
+        converse(console, complain, warehouse, limit, memory)
+        return
+    chosen = questions.chosen_format(file_format, output)
+    values = questions.parameters(param or [])
+    questions.answer(console, warehouse, text, values, chosen, output, limit, memory)
+
+
+@app.command()
+def views(
+    name: Annotated[
+        str | None, typer.Argument(help="a view, macro or check: its columns and an example")
+    ] = None,
+) -> None:
+    """List the views with their grain and purpose, or describe one of them."""
+    from flows.commands.views import list_views, show_view
+
+    if name is None:
+        list_views(console)
+    else:
+        show_view(console, name)
+
+
+@app.command()
+def plugins() -> None:
+    """List what studies can be made of, by whom it is given; exit code 1 if some cannot be used."""
+    from flows.commands.plugins import list_plugins
+
+    list_plugins(console)
+
+
+@app.command()
+def check_plugin(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="a file, a folder or an installed package, or one class of it",
+            metavar="FILE_OR_FOLDER_OR_PACKAGE[:CLASS]",
+        ),
+    ],
+) -> None:
+    """Try a plug-in against what its place asks of it; exit code 1 if something does not hold."""
+    from flows.commands.plugins import check_plugins
+
+    check_plugins(console, target)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="folder for the files", metavar="FOLDER")],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="tables or views; every table if none", metavar="[NAME]..."),
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+    file_format: Annotated[
+        Literal["parquet", "csv", "spreadsheet"],
+        typer.Option("--format", help="format of the files; spreadsheet is csv without formulas"),
+    ] = "parquet",
+    memory: Memory = DEFAULT_MEMORY,
+) -> None:
+    """Write tables and views to files that anything reads, with a manifest of rows and digests."""
+    from warehouse.query.apart import Asker
+    from warehouse.query.export import export_views
+
+    # Sums of several threads differ in their last bits from one time to another.
+    with Asker(
+        warehouse,
+        lambda connection, _: export_views(connection, folder, names or [], file_format, study),
+        memory,
+        warn,
+        threads=1,
+        folder=folder,
+    ) as asker:
+        exported = asker.ask()
+    for file in exported:
+        say(console, f"{file.row_count:>12,}  {file.file}")
+    say(console, f"{len(exported)} files and manifest.json in {folder}")
+
+
+@app.command()
+def check(
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="compare files by their sizes alone, not by digests")
+    ] = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="give up what is damaged instead: the next run computes it again",
+        ),
+    ] = False,
+) -> None:
+    """Run every check; exit code 1 when one finds offending rows, such as missing units."""
+    from flows.commands import upkeep
+
+    if repair:
+        upkeep.repair_warehouse(console, warehouse, study)
+    else:
+        upkeep.check(console, warehouse, study, is_quick=quick)
+
+
+@app.command()
+def report(config: Config) -> None:
+    """Write the report of a study again, from the warehouse alone."""
+    from decaf.plan.study import load_study
+    from tasks.publish import publish
+
+    study = load_study(config)
+    console.print(f"report: {publish(study.warehouse, study.study, study.report_file)}")
+
+
+@app.command()
+def results(
+    config: Config,
+    page: Annotated[Path, typer.Argument(help="Markdown file to write", metavar="PAGE")],
+) -> None:
+    """Write the tables of the paper beside the study's numbers, as a page for a repository."""
+    from decaf.plan.study import load_study
+    from tasks.publish import publish_paper
+
+    study = load_study(config)
+    console.print(f"page: {publish_paper(study.warehouse, study.study, page)}")
+
+
+@app.command()
+def compact(
+    study: Annotated[str | None, typer.Argument(help="this study alone", metavar="STUDY")] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+) -> None:
+    """Fold the many small files of finished work into few large ones; readers go on."""
+    from flows.commands import upkeep
+
+    upkeep.compact_studies(console, warehouse, study)
+
+
+@app.command()
+def gc(
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep",
+            metavar="RUNS|DAYSd",
+            help="withdraw old runs, all but the newest 30 of each study (30), or those of the "
+            "last 90 days (90d); given twice, what either keeps",
+        ),
+    ] = None,
+    delete: Annotated[bool, typer.Option("--delete", help="delete it")] = False,
+    older_than: Annotated[
+        float, typer.Option("--older-than", min=0, help="grace period, days")
+    ] = 7.0,
+) -> None:
+    """Say which files nobody needs any more, and with --delete, delete them."""
+    from flows.commands import upkeep
+
+    if keep:
+        upkeep.withdraw_runs(console, warehouse, upkeep.asked_to_keep(keep), study, is_real=delete)
+    upkeep.collect_garbage(console, warehouse, older_than, study, is_real=delete)

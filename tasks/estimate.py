@@ -1,0 +1,124 @@
+"""How long work will take, by what the newest work like it took: of its model, or of any model.
+
+``decaf plan``, the progress of a run and ``decaf status`` all ask here.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import duckdb
+
+from decaf.plan.study import LocalWorkers, Study
+from decaf.plan.units import Unit
+from tasks.units.kinds import KINDS
+from tasks.units.orders import UNITS
+from warehouse.commits import receipts
+from warehouse.query.catalog import connect
+from warehouse.storage import Root
+
+SCAN = "scan"
+"""Predictions and paths of a block are one forward pass, with one cost."""
+SPENT = """
+WITH spent AS (
+    SELECT commit_key, model_id, kind, name, worker, wall_seconds, started_at,
+        row_number() OVER (PARTITION BY model_id, kind, name ORDER BY started_at DESC) AS age
+    FROM stg_costs WHERE study = $study
+),
+sizes AS (
+    SELECT commit_key, count(*) AS unit_count
+    FROM committed_units
+    JOIN (SELECT DISTINCT study, unit_key, kind FROM stg_run_units) USING (study, unit_key)
+    WHERE study = $study AND kind <> 'route'
+    GROUP BY ALL
+)
+SELECT model_id, kind, name, sum(unit_count), sum(wall_seconds),
+    (SELECT count(DISTINCT worker) FROM (FROM spent ORDER BY started_at DESC LIMIT 50))
+FROM spent JOIN sizes USING (commit_key)
+WHERE age <= 50
+GROUP BY ALL
+"""
+
+
+class Work(NamedTuple):
+    """Units that take as long as each other."""
+
+    model_id: str
+    what: str
+
+
+def work_of(model_id: str, kind: str, name: str) -> Work:
+    """What a unit is an example of."""
+    return Work(model_id, SCAN if kind in ("predict", "score") else f"{kind} {name}")
+
+
+def counted(units: Iterable[Unit]) -> Counter[Work]:
+    """Units that take a model, by what they are; the others take no time to speak of."""
+    timed = (unit for unit in units if unit.model_id and KINDS[unit.kind].uses_model)
+    return Counter(work_of(unit.model_id, unit.kind, unit.name) for unit in timed)
+
+
+class Estimate:
+    """Seconds of units, learnt from those that are done; for any threads of one process."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self.workers = workers
+        self._units: Counter[Work] = Counter()
+        self._seconds: Counter[Work] = Counter()
+
+    def learn(self, work: Work, unit_count: int, seconds: float) -> None:
+        """So many units of one work took so many seconds of one worker."""
+        for known in (work, Work("", work.what)):  # of the model, and of any
+            self._units[known] += unit_count
+            self._seconds[known] += seconds
+
+    def seconds(self, left: Mapping[Work, int]) -> float | None:
+        """Seconds that all workers need for so many units; None where nothing like it is known."""
+        total = 0.0
+        for work, count in left.items():
+            known = work if self._units[work] else Work("", work.what)
+            if count and not self._units[known]:
+                return None
+            total += count and count * self._seconds[known] / self._units[known]
+        return total / self.workers
+
+
+class Remaining:
+    """Work that is left of a run, and how long it takes; both follow what is done."""
+
+    def __init__(self, estimate: Estimate, units: Iterable[Unit]) -> None:
+        self._estimate = estimate
+        self._left = counted(units)
+
+    def take(self, units: Iterable[Unit], seconds: float) -> None:
+        """Units that are done now; 0 seconds where they had been done before."""
+        done = counted(units)
+        self._left -= done
+        for work, count in done.items():
+            if seconds:
+                self._estimate.learn(work, count, seconds * count / done.total())
+
+    def seconds(self) -> float | None:
+        """Seconds until the end; None where nothing is known yet."""
+        return self._estimate.seconds(self._left)
+
+
+def learnt(connection: duckdb.DuckDBPyConnection, study: str) -> Estimate:
+    """What the warehouse knows of a study, whose newest work says how many workers there are."""
+    estimate = Estimate()
+    rows = connection.sql(SPENT, params={"study": study}).fetchall()
+    for model_id, kind, name, unit_count, seconds, workers in rows:
+        estimate.workers = max(workers, 1)
+        estimate.learn(work_of(model_id, kind, name), unit_count, seconds)
+    return estimate
+
+
+def estimate_of(root: Root, study: Study) -> Estimate:
+    """The same of a study that is about to be computed, on the workers that it asks for."""
+    estimate = Estimate()
+    if receipts.keys(root, UNITS, study.study):
+        with connect(root) as connection:
+            estimate = learnt(connection, study.study)
+    if isinstance(study.cluster, LocalWorkers):
+        estimate.workers = study.cluster.workers
+    return estimate

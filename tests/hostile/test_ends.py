@@ -1,0 +1,317 @@
+"""How commands end: one last line and one code, at whatever moment, on whatever streams."""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+import torch
+from ended_commands import succeeded
+from registry_folder import put_small_cnn
+from running_command import DECAF, receipts
+from small_studies import of_scenes
+from warm_command import WIDE
+
+from decaf.models import architectures
+from decaf.models.checkpoint import save
+from warehouse.commits.lock import study_lock
+from warehouse.commits.writer import open_root
+
+PATIENCE_SECONDS = 120
+NOISE = ("Traceback", "nanobind", "leaked", "EventsWorker", "KeyboardInterrupt", "not foreseen")
+
+AT_IMPORT = """
+import importlib.abc, os, signal, sys
+moment = sys.argv.pop(1)
+class Press(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, *_):
+        if name == moment:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Press())
+from flows.commands.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "arguments"),
+    [
+        ("typer", ["views"]),
+        ("pydantic", ["views"]),
+        ("rich.console", ["--help"]),
+        ("flows.commands.app", ["status"]),
+        ("tasks.terminal", ["gc"]),
+        ("duckdb", ["sql", "SELECT 1"]),
+        ("warehouse.query.views", ["views", "out_runs"]),
+        ("decaf.plan.study", ["plan", "study.yaml"]),
+        ("tasks.plan", ["run", "study.yaml"]),
+        ("yaml", ["reaudit", "study.yaml"]),
+        ("tasks.verify", ["check"]),
+        ("flows.commands.upkeep", ["compact"]),
+    ],
+)
+def test_ctrl_c_while_a_module_is_imported(moment, arguments, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", AT_IMPORT, moment, *arguments],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "stopped; give the same command again\n")
+    assert done.stdout == ""
+
+
+IN_A_QUERY = """
+import os, signal, sys, threading, types
+import duckdb
+from flows.commands import cli
+def app(standalone_mode):
+    connection = duckdb.connect()
+    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
+    connection.sql("SELECT count(*) FROM range(100000000) a, range(1000000) b").fetchall()
+sys.modules["flows.commands.app"] = types.SimpleNamespace(app=app)
+cli.main()
+"""
+
+
+def test_ctrl_c_that_a_library_makes_another_error_of():
+    """DuckDB raises RuntimeError; an open connection leaves nothing to be printed at the end."""
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_QUERY],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, "stopped; give the same command again\n")
+
+
+class AtTerminal:
+    """A command at a terminal of its own; what it has shown so far."""
+
+    def __init__(self, *arguments, **environment):
+        self.pid, self._terminal = pty.fork()
+        if self.pid == 0:
+            os.environ.update(WIDE | environment, TERM="xterm")
+            os.execv(DECAF, ["decaf", *map(str, arguments)])
+        self.shown, self.code = "", None
+
+    def press(self, keys):
+        os.write(self._terminal, keys)
+
+    def hang_up(self):
+        os.close(self._terminal)
+        self._terminal = None
+
+    def wait_until(self, condition):
+        stop = time.monotonic() + PATIENCE_SECONDS
+        while not condition():
+            assert time.monotonic() < stop, self.shown
+            assert self._read(), self.shown
+
+    def wait(self):
+        """Exit code; everything it has shown until then is read."""
+        while self._terminal and self._read():
+            """There may be more."""
+        _, status = os.waitpid(self.pid, 0)
+        self.code = os.waitstatus_to_exitcode(status)
+        return self.code
+
+    def close(self):
+        if self.code is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+
+    def _read(self):
+        if select.select([self._terminal], [], [], 0.1)[0]:
+            try:
+                part = os.read(self._terminal, 1 << 16)
+            except OSError:
+                return False
+            self.shown += part.decode(errors="replace")
+        return True
+
+
+@pytest.fixture
+def slow_run(study, write, tmp_path, prefect_home):
+    """Begin a run of a slow model at a terminal: slow_run(**changed settings and environment)."""
+    torch.manual_seed(0)
+    sys.path.extend(set(study["python_path"]) - set(sys.path))
+    weights = tmp_path / "slow.safetensors"
+    save(architectures.build("factory:slow:Slow", {}), weights, {})
+    changed = {"id": "slow", "architecture": "factory:slow:Slow", "weights": str(weights)}
+    settings = study | {"models": [study["models"][0] | changed], "sources_per_block": 1}
+    started = []
+
+    def begun(cluster, **environment):
+        config = write(settings | {"cluster": cluster})
+        own = {"SLOW_SECONDS": "0.6", "PREFECT_HOME": str(prefect_home)} | environment
+        started.append(AtTerminal("run", config, **own))
+        started[-1].wait_until(
+            lambda: receipts(tmp_path / "warehouse") and "left" in started[-1].shown
+        )
+        return started[-1]
+
+    yield begun
+    for command in started:
+        command.close()
+
+
+STOPPED = "stopped; the same command resumes: "
+
+
+def last_line(shown):
+    return shown.replace("\r", "").rstrip("\n").rsplit("\n", 1)[-1]
+
+
+def test_ctrl_c_ends_a_run_with_all_it_has_started(slow_run):
+    command = slow_run({"kind": "local", "workers": 1})
+    started = psutil.Process(command.pid).children(recursive=True)
+    assert len(started) >= 2  # a worker, and the Prefect server
+    command.press(b"\x03")
+    assert command.wait() == 130
+    assert STOPPED in last_line(command.shown)
+    assert " units of work done" in last_line(command.shown)
+    assert not [word for word in NOISE if word in command.shown]
+    _, alive = psutil.wait_procs(started, timeout=PATIENCE_SECONDS)
+    assert not alive
+
+
+@pytest.mark.parametrize("how", ["twice", "the terminal is closed"])
+def test_who_cannot_wait(how, slow_run, workers, prefect_server):
+    command = slow_run(workers, **prefect_server)
+    if how == "twice":
+        command.press(b"\x03")
+        command.press(b"\x03")
+        assert command.wait() == 130
+        assert STOPPED in command.shown
+        assert not [word for word in NOISE if word in command.shown]
+    else:
+        command.hang_up()
+        assert command.wait() == 129
+
+
+def test_ctrl_c_in_a_query_says_so_too(empty_warehouse):
+    query = "SELECT count(*) FROM range(100000000) a, range(1000000) b"
+    command = AtTerminal("sql", query, "-w", empty_warehouse)
+    time.sleep(2)
+    command.press(b"\x03")
+    assert command.wait() == 130
+    assert last_line(command.shown) == "stopped; give the same command again"
+
+
+def at(*arguments, **streams):
+    """Run the command itself, in a shell that sets its streams; exit code and what it said."""
+    words = " ".join(f"'{word}'" for word in (DECAF, *arguments))
+    script = f"{words} {streams.pop('shell', '')}"
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+        **streams,
+    )
+
+
+LONG = "FROM range(20000)"
+
+
+@pytest.fixture(scope="module")
+def empty_warehouse(tmp_path_factory):
+    return open_root(tmp_path_factory.mktemp("empty") / "warehouse")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shell", "code", "words"),
+    [
+        (["sql", LONG, "--format", "csv"], "| true", 141, ""),
+        (["views"], "| true", 141, ""),
+        (["--help"], "| true", 141, ""),
+        (["views"], ">&-", 0, ""),
+        (["views"], "2>&- >/dev/null", 0, ""),
+        (["views", "nonsense"], "2>&-", 2, ""),
+        (["sql"], "<&-", 2, "no query; give one"),
+        (["views"], ">/dev/full", 3, "standard output cannot be written: No space left"),
+        (["sql", LONG, "--format", "csv"], ">/dev/full", 3, "standard output cannot be written"),
+        (["views", "nonsense"], "2>/dev/full", 2, ""),
+    ],
+)
+def test_streams_that_are_closed(arguments, shell, code, words, empty_warehouse):
+    place = {"DECAF_WAREHOUSE": str(empty_warehouse)}
+    done = at(*arguments, shell=shell, env=os.environ | place)
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr
+    assert not [word for word in NOISE if word in done.stderr]
+    assert words or not done.stderr
+
+
+EVIL = "\x1b]0;title\x07\x1b[2J\u202e[red]:smile:\x9b31m\u2028é"
+SHOWN = "[red]:smile:\\x9b31m\\u2028é"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("views", EVIL),
+        ("run", EVIL),
+        ("sql", f"SELECT 1 AS a FROM {EVIL}"),
+        ("export", "folder", EVIL),
+        ("history", EVIL),
+        ("check-plugin", EVIL),
+        ("compact", EVIL),
+        (EVIL,),
+    ],
+)
+def test_escape_sequences_in_what_is_given(arguments, decaf, empty_warehouse):
+    done = decaf(*arguments, DECAF_WAREHOUSE=str(empty_warehouse))
+    assert done.returncode in (0, 1, 2)
+    harmless(done.stdout + done.stderr)
+
+
+def harmless(told):
+    assert not set(told) & set("\x1b\x07\x9b\u202e\u2028")
+
+
+def test_escape_sequences_in_results(decaf, empty_warehouse):
+    query = f"SELECT '{EVIL}' AS \"{EVIL}\""
+    place = {"DECAF_WAREHOUSE": str(empty_warehouse)}
+    told = succeeded(decaf("sql", query, "--format", "table", **place))
+    harmless(told)
+    assert told.count(SHOWN) == 2
+
+
+def test_escape_sequences_of_a_registry(decaf, write, tmp_path):
+    put_small_cnn(tmp_path / "zoo" / EVIL)
+    (tmp_path / "zoo" / f"{EVIL}2").mkdir()
+    registry = {"kind": "folder", "root": str(tmp_path / "zoo")}
+    told = succeeded(decaf("reaudit", write(of_scenes(tmp_path, registry=registry)), "--plan"))
+    harmless(told)
+    assert f"{SHOWN}2: " in told
+
+
+def test_a_run_that_has_committed_nothing_yet_is_starting(decaf, tmp_path):
+    root = open_root(tmp_path / "warehouse")
+    assert "no run in" in succeeded(decaf("status", "-w", root))
+    with study_lock(root, "night"):
+        assert "night: starting" in succeeded(decaf("status", "-w", root))
+        assert "no run in" in succeeded(decaf("status", "-w", root, "--study", "day"))
+
+
+def test_plan_run_and_status_estimate_alike(decaf, write, study, prefect_server):
+    first = {**study, "models": study["models"][:1], "paths": {"blend": {"kind": "blend"}}}
+    config = write(first)
+    assert "time: no estimate yet" in succeeded(decaf("plan", config))
+    succeeded(decaf("run", config, **prefect_server))
+    assert "time:" not in succeeded(decaf("plan", config))
+    other = write({**first, "models": study["models"]})  # what it took of any model
+    assert "time: about 0:00:" in succeeded(decaf("plan", other))
+    assert "small: finished" in succeeded(decaf("status", "-w", study["warehouse"]))
