@@ -45,8 +45,11 @@ def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan |
     inputs = audit_steps.store(plan)
     audit_steps.fit(plan, inputs)
     if plan.waiting or plan.by_model:
-        with connect(diff.study.cluster, user_code(diff.study)) as client:
+        study = diff.study
+        with connect(study.cluster, user_code(study), study.prints_file) as client:
             diff, plan = on_workers(client, diff, plan, inputs)
+    if plan:
+        diff, plan = leave_out(diff, plan, audit_steps.quarantined(plan))
     if plan:
         audit_steps.begin(plan)
         audit_steps.analyse(plan, inputs)
@@ -61,10 +64,10 @@ def on_workers(
     audit_steps.train(client, plan, inputs)
     audit_steps.choose(client, plan, inputs)
     plan = audit_steps.plan(plan)
-    unusable = reaudit_steps.smoke_test(client, plan, inputs)
+    unusable = audit_steps.smoke_test(client, plan, inputs)
     diff, plan = leave_out(diff, plan, unusable)
     if plan is None:
         return diff, None
     audit_steps.begin(plan)
-    failed = problems_of(audit_steps.compute(client, plan, inputs))
+    failed = problems_of(audit_steps.compute(client, plan, inputs, {}))
     return leave_out(diff, plan, failed)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from distributed import Client
 
-from decaf.errors import DecafError, OrchestrationLost
+from decaf.errors import DecafError
 from decaf.plan.units import Unit
-from tasks.cluster.drive import drive
+from tasks.cluster.drive import attempt, drive
 from tasks.order import order_of
 from tasks.plan import SCORED, AuditPlan
 from tasks.progress import WorkProgress, announce, progress_of
@@ -15,32 +15,19 @@ from tasks.units.orders import UNITS, Done, run_order, smoke_test_model
 from warehouse.commits import receipts
 
 
-def smoke_test_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
+def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, DecafError]:
     """Load every model that has to be scored on a worker, before anything is.
 
-    Raises BadInput, naming all models that cannot be loaded or whose outputs do not fit the score,
-    and ScoringFailed when an endpoint gives no answer.
+    Returns the error of each model that cannot be loaded, whose outputs do not fit the score, or
+    which gives no answer, by the model. Raises OrchestrationLost when the
+    scheduler is gone.
     """
     first = _first_scored(plan)
     if first:
         count = len(plan.pending)
         announce(f"{count} units of work to do; loading each of {len(first)} models once")
     orders = [order_of(plan, (unit,), inputs, None) for unit in first.values()]
-    drive(client, smoke_test_model, orders, list(first), lambda _: None)
-
-
-def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, str]:
-    """Load every model that has to be scored; those that cannot be loaded or scored, and why."""
-    problems = {}
-    for model_id, unit in _first_scored(plan).items():
-        order = order_of(plan, (unit,), inputs, None)
-        try:
-            drive(client, smoke_test_model, [order], [model_id], lambda _: None)
-        except OrchestrationLost:
-            raise
-        except DecafError as error:
-            problems[model_id] = str(error.__cause__ or error)
-    return problems
+    return attempt(client, smoke_test_model, orders, list(first), lambda _: None)
 
 
 def compute(

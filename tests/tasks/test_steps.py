@@ -30,7 +30,7 @@ def audit(monkeypatch, client):
         monkeypatch.setattr(steps, "store_labelled", lambda plan: None)
         monkeypatch.setattr(steps, "compute_model", compute)
         plan = SimpleNamespace(by_model={name: [("unit",)] for name in names})
-        return steps.compute(client, plan, None)
+        return steps.compute(client, plan, None, {})
 
     return run
 

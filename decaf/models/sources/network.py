@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from decaf.errors import ModelError
-from decaf.foundation.arrays import Device, Module, Tensor
+from decaf.foundation.arrays import Device, Module, Tensor, as_real
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.plugins import one_of
 from decaf.foundation.readiness import Check
@@ -253,7 +253,7 @@ class NetworkModel:
         """(n, channels, height, width) or (n, features) float32 → (n, outputs) float32.
 
         Raises ModelError when the card normalises another number of channels or features, or the
-        network returns no tensor.
+        network returns no tensor of real numbers.
         """
         import torch
 
@@ -272,4 +272,5 @@ class NetworkModel:
                 f"model {self._card.id}: the network returned {type(outputs).__name__}; expected "
                 "one tensor, (rows, outputs): wrap it in a factory of your own"
             )
-        return outputs.float()
+        name = f"the output of model {self._card.id}"
+        return as_real(outputs, name, ModelError).float()
