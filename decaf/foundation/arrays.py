@@ -21,7 +21,7 @@ else:
 LEVELS = 255
 """Highest level of an 8-bit pixel."""
 EXACT = 2**53
-"""Up to here float64 holds every whole number."""
+"""Up to here float64 holds every whole number; the next one becomes this one."""
 
 
 def is_tensor(array: Any) -> bool:
@@ -73,7 +73,8 @@ def as_array(values: Any, name: str, error: type[DecafError]) -> "Array":
         return np.asarray(values)
     except ValueError as refused:
         raise error(
-            f"{name} holds rows of different shapes; expected one shape, as (rows, columns)"
+            f"{name} holds rows of different shapes; expected one shape, such as (rows, columns): "
+            "bring images to one size first"
         ) from refused
 
 
@@ -81,16 +82,16 @@ def as_real(array: "Array", name: str, error: type[DecafError]) -> "Array":
     """Floats as they are, whole numbers as float64.
 
     Raises ``error`` for all that are no real numbers, truth values and complex numbers among them,
-    and for whole numbers beyond 2^53, which float64 does not hold exactly.
+    and for whole numbers from 2^53 on, since float64 does not hold all of them.
     """
     kind = type_name(array)
     if kind.startswith(("float", "bfloat")):
         return array
     if not kind.startswith(("int", "uint")):
         raise error(f"{name} has values of type {kind}; expected real numbers, as float64")
-    if array.dtype.itemsize == 8 and (np.abs(to_numpy(array).astype(np.float64)) > EXACT).any():
+    if array.dtype.itemsize == 8 and (np.abs(to_numpy(array).astype(np.float64)) >= EXACT).any():
         raise error(
-            f"{name} has whole numbers beyond 2^53, whose last digits float64 does not hold; "
+            f"{name} has whole numbers from 2^53 on, whose last digits float64 does not hold; "
             "expected smaller ones, or floats"
         )
     return array.double() if is_tensor(array) else array.astype(np.float64)

@@ -41,7 +41,7 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
     float32, float64 and 8-bit images stay as they are; whole numbers in rows become float64.
     Tensors stay tensors on their device, detached; everything else becomes a numpy array. Raises
     DataError for other types, inputs of different shapes, masked entries, values that are not
-    finite, whole numbers beyond 2^53, nothing at all, and 8-bit images with the channels last.
+    finite, whole numbers from 2^53 on, nothing at all, and 8-bit images with the channels last.
     """
     array = as_array(values, name, DataError)
     if array.ndim < 2:

@@ -37,7 +37,7 @@ class ArrayModel:
         """(n, …) float32 → (n, outputs) float64.
 
         Raises ModelError when the callable refuses the inputs (``ValueError``), or what comes back
-        is not an array of real numbers with one or two axes.
+        is not an array of real numbers, one row for each input.
         """
         import torch
 
@@ -47,9 +47,10 @@ class ArrayModel:
             raise ModelError(f"{self._name} could not answer: {error}") from error
         output = f"the output of {self._name}"
         found = to_numpy(as_real(as_array(answer, output, ModelError), output, ModelError))
-        if found.ndim not in (1, 2):
+        if found.ndim not in (1, 2) or len(found) != len(inputs):
             raise ModelError(
                 f"{self._name} returned shape {found.shape} for {len(inputs)} inputs; expected "
                 f"({len(inputs)}, outputs)"
             )
-        return torch.from_numpy(found.reshape(len(found), -1).astype(np.float64))
+        columns = found if found.ndim == 2 else found[:, None]
+        return torch.from_numpy(columns.astype(np.float64))

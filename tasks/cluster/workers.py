@@ -89,6 +89,10 @@ def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
         "distributed.nanny.pre-spawn-environ": variables,
         # Dask blames what waits on a worker that dies, too; which work ended it is noted.
         "distributed.scheduler.allowed-failures": PATIENCE,
+        # So long after a death the cluster closes the nanny if its worker is not there: also where
+        # it has died again and is being replaced. Nobody would replace it any more, and a flow
+        # without workers waits for ever.
+        "distributed.deploy.lost-worker-timeout": "1000 days",
     }
 
 
