@@ -65,7 +65,8 @@ def on_workers(
     audit_steps.choose(client, plan, inputs)
     plan = audit_steps.plan(plan)
     unusable = audit_steps.smoke_test(client, plan, inputs)
-    diff, plan = leave_out(diff, plan, unusable)
+    problems = {model_id: str(error) for model_id, error in unusable.items()}
+    diff, plan = leave_out(diff, plan, problems)
     if plan is None:
         return diff, None
     audit_steps.begin(plan)

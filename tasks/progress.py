@@ -83,7 +83,7 @@ def progress_of(count: int, unit: str) -> Iterator[WorkProgress]:
 
 def announce(text: str) -> None:
     """Say on standard error what begins now, where nothing else would show for a while."""
-    Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+    Console(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 def clock(seconds: float) -> str:

@@ -62,7 +62,10 @@ def quarantined(console: Console, root: Root, study: str) -> None:
             params={"study": study},
         ).fetchall()
     for model_id, count in rows:
-        say(console, f"{model_id}: {count:,} trajectories are quarantined: a score was not finite")
+        say(
+            console,
+            f"{model_id}: {count:,} of its trajectories quarantined: a score was not finite",
+        )
 
 
 def plan(
