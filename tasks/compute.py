@@ -5,7 +5,7 @@ from pathlib import Path
 
 from distributed import Client
 
-from decaf.errors import DecafError
+from decaf.errors import DecafError, DiskRefuses, WorkerEnded
 from decaf.plan.units import Unit
 from tasks.cluster.drive import attempt, drive
 from tasks.order import order_of
@@ -41,7 +41,8 @@ def compute(
 ) -> None:
     """Compute groups of units of one model; each is committed by the worker that computed it.
 
-    What needs another group's result waits for all of those. A group whose receipt is there is
+    What needs another group's result waits for all of those. A model that ends a worker would end
+    the next one, too: nothing more of it is begun. A group whose receipt is there is
     passed over, so a second call does only what is left.
     """
 
@@ -50,7 +51,8 @@ def compute(
 
     for wave in _waves(groups):
         orders = [order_of(plan, group, inputs, images) for group in wave]
-        drive(client, run_order, orders, [order.label for order in orders], report, rank)
+        names = [order.label for order in orders]
+        drive(client, run_order, orders, names, report, rank, (DiskRefuses, WorkerEnded))
 
 
 def train(client: Client, plan: AuditPlan, inputs: Path) -> None:

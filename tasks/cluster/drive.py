@@ -41,6 +41,7 @@ def drive(
     names: Iterable[str],
     on_done: Callable[[Result], Any],
     rank: int = 0,
+    final: tuple[type[DecafError], ...] = (DiskRefuses,),
 ) -> None:
     """Run ``work`` on every order as :func:`attempt` does, and raise what failed as one error.
 
@@ -49,7 +50,7 @@ def drive(
     not been begun, and WriteFailed when a result could not be written for a reason that is its own.
     Raises OrchestrationLost when the scheduler is gone.
     """
-    _raise(attempt(client, work, orders, names, on_done, rank), len(orders))
+    _raise(attempt(client, work, orders, names, on_done, rank, final), len(orders))
 
 
 def attempt(
@@ -59,13 +60,15 @@ def attempt(
     names: Iterable[str],
     on_done: Callable[[Result], Any],
     rank: int = 0,
+    final: tuple[type[DecafError], ...] = (DiskRefuses,),
 ) -> dict[str, DecafError]:
     """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
 
     Work must be idempotent: an order is run again when its worker dies, unless it is to blame
     (:mod:`tasks.cluster.last_words`). A failing order does not stop the others, unless the disk
     refused its result, and would refuse theirs as well: no further order is begun then, and none at
-    all by its worker, in whichever call of this client.
+    all by its worker, in whichever call of this client. No further order is begun after any other
+    ``final`` error, either.
 
     Each order has one unique name: the key of its future, and what an error calls it. Of several
     calls at a time, orders of a lower rank go first, so that a worker meets those of one call
@@ -98,9 +101,9 @@ def attempt(
             if error is None:
                 on_done(_gathered(future))
             else:
-                failures[called[future.key]] = _foreseen(error)
+                error = failures[called[future.key]] = _foreseen(error)
             future.release()
-            if isinstance(error, DiskRefuses):
+            if isinstance(error, final):
                 client.cancel(list(running.futures))
                 break
             submit(1)

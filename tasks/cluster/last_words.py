@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from distributed import Worker, WorkerPlugin
 
-from decaf.errors import ScoringFailed, WriteFailed
+from decaf.errors import WorkerEnded, WriteFailed
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.files import refusals_as
 from decaf.models.card import Model
@@ -39,7 +39,7 @@ _notes: list[TextIO] = []
 def noted(work: str) -> Iterator[None]:
     """Note that work of a unique name has begun, until it ends.
 
-    Raises ScoringFailed instead when it has ended MOST_DEATHS processes of this machine before, or
+    Raises WorkerEnded instead when it has ended MOST_DEATHS processes of this machine before, or
     one by a forward pass that took too long.
     """
     path = Path(tempfile.gettempdir()) / f"decaf-{short(json_sha256(work))}.notes"
@@ -49,12 +49,12 @@ def noted(work: str) -> Iterator[None]:
         deaths = earlier.count(BEGUN)
         try:
             if TIMED_OUT in earlier:
-                raise ScoringFailed(
+                raise WorkerEnded(
                     "took longer than its card's 'timeout:' to load, or for one forward pass; its "
                     f"worker was ended{_place(earlier)}: repair the model, or give it more seconds"
                 )
             if deaths >= MOST_DEATHS:
-                raise ScoringFailed(
+                raise WorkerEnded(
                     f"ended {deaths} worker processes, the last one {_reason(earlier)}: load and "
                     "call the model in a Python process of your own to see why"
                 )

@@ -1,5 +1,7 @@
 """Models that raise, crash, hang, print or answer with something else, beside a good one."""
 
+import shutil
+
 import pytest
 import yaml
 from ended_commands import refused, succeeded
@@ -168,13 +170,12 @@ def test_entries_of_a_registry_that_end_their_worker_or_are_nan_fail_alone(
         (folder / "decaf.yaml").write_text(yaml.safe_dump(entry))
     registry = {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["hostile"]}
     config = write(settings(tmp_path, (), registry=registry))
-    for _ in range(2):
-        done = decaf("reaudit", config, **prefect_server)
-        found = refused(done, "3 of its findings need attention", code=1)
-        assert "8 of 8 trajectories are quarantined" in found
-        assert ENDED in found
-        assert "RecursionError: maximum" in found
-        assert "1 of its trajectories quarantined: a score was not finite" in done.stdout
+    done = decaf("reaudit", config, **prefect_server)
+    found = refused(done, "3 of its findings need attention", code=1)
+    assert "8 of 8 trajectories are quarantined" in found
+    assert ENDED in found
+    assert "RecursionError: maximum" in found
+    assert "1 of its trajectories quarantined: a score was not finite" in done.stdout
     query = "SELECT name, state FROM out_entries ORDER BY name"
     assert dict(fetched(tmp_path / "warehouse", query)) == {
         "ends_its_process": "failed",
@@ -183,3 +184,8 @@ def test_entries_of_a_registry_that_end_their_worker_or_are_nan_fail_alone(
         "nan_seldom": "audited",
         "recurses": "failed",
     }
+    for name in ("ends_its_process", "recurses"):
+        shutil.rmtree(tmp_path / "zoo" / name)
+    done = decaf("reaudit", config, **prefect_server)
+    refused(done, "1 of its findings need attention", "8 of 8 trajectories", code=1)
+    assert "starting workers" not in done.stderr
