@@ -244,6 +244,11 @@ class NetworkModel:
         self.device = device
         self._card = card
         self._preprocessing = card.preprocessing(device)
+        if any(tensor.is_complex() for tensor in network.state_dict().values()):
+            raise ModelError(
+                f"model {card.id}: the network has complex weights, whose imaginary parts would be "
+                "lost: networks run in float32"
+            )
         self._network = network.to(device=device, dtype=torch.float32).to(
             memory_format=self._preprocessing.memory_format
         )
