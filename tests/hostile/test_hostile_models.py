@@ -176,7 +176,7 @@ def test_entries_of_a_registry_that_end_their_worker_or_are_nan_fail_alone(
     assert ENDED in found
     assert "RecursionError: maximum" in found
     assert "1 of its trajectories quarantined: a score was not finite" in done.stdout
-    query = "SELECT name, state FROM out_entries ORDER BY name"
+    query = "SELECT entry, state FROM out_entries"
     assert dict(fetched(tmp_path / "warehouse", query)) == {
         "ends_its_process": "failed",
         "good": "audited",
