@@ -1,6 +1,6 @@
 """Audit a study: fit, train, choose → plan → smoke test → compute → analyse → check → report."""
 
-from tasks.cluster.failures import raise_failures, require
+from tasks.cluster.failures import raise_failures
 from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
 from tasks.plan import AuditPlan
@@ -15,17 +15,17 @@ def audit(plan: AuditPlan) -> None:
     """
     inputs = steps.store(plan)
     steps.fit(plan, inputs)
-    with connect(plan.given.cluster, user_code(plan.given)) as client:
+    with connect(plan.given.cluster, user_code(plan.given), plan.given.prints_file) as client:
         trained = steps.train(client, plan, inputs, return_state=True)
         chosen = steps.choose(client, plan, inputs, return_state=True)
         plan = steps.plan(plan)
         if not plan.study.models:
             raise_failures([trained, chosen])
         steps.begin(plan)
-        tested = steps.smoke_test(client, plan, inputs, return_state=True)
-        require(tested, [trained, chosen])
-        computed = steps.compute(client, plan, inputs)
-    raise_failures([trained, chosen, *computed.values()])
+        unusable = steps.smoke_test(client, plan, inputs)
+        computed = steps.compute(client, plan, inputs, unusable)
+    finite = steps.quarantine(plan, return_state=True)
+    raise_failures([trained, chosen, *computed.values(), finite])
     steps.analyse(plan, inputs)
     steps.check(plan)
     steps.report(plan)

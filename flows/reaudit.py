@@ -44,8 +44,11 @@ def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan |
     inputs = audit_steps.store(plan)
     audit_steps.fit(plan, inputs)
     if plan.waiting or plan.by_model:
-        with connect(diff.study.cluster, user_code(diff.study)) as client:
+        study = diff.study
+        with connect(study.cluster, user_code(study), study.prints_file) as client:
             diff, plan = on_workers(client, diff, plan, inputs)
+    if plan:
+        diff, plan = leave_out(diff, plan, audit_steps.quarantined(plan))
     if plan:
         audit_steps.begin(plan)
         audit_steps.analyse(plan, inputs)
@@ -60,10 +63,11 @@ def on_workers(
     audit_steps.train(client, plan, inputs)
     audit_steps.choose(client, plan, inputs)
     plan = audit_steps.plan(plan)
-    unusable = reaudit_steps.smoke_test(client, plan, inputs)
-    diff, plan = leave_out(diff, plan, unusable)
+    unusable = audit_steps.smoke_test(client, plan, inputs)
+    problems = {model_id: str(error) for model_id, error in unusable.items()}
+    diff, plan = leave_out(diff, plan, problems)
     if plan is None:
         return diff, None
     audit_steps.begin(plan)
-    failed = problems_of(audit_steps.compute(client, plan, inputs))
+    failed = problems_of(audit_steps.compute(client, plan, inputs, {}))
     return leave_out(diff, plan, failed)

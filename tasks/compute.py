@@ -5,9 +5,9 @@ from pathlib import Path
 
 from distributed import Client
 
-from decaf.errors import DecafError, OrchestrationLost
+from decaf.errors import DecafError, DiskRefuses, WorkerEnded
 from decaf.plan.units import Unit
-from tasks.cluster.drive import drive
+from tasks.cluster.drive import attempt, drive
 from tasks.estimate import Remaining
 from tasks.order import order_of
 from tasks.plan import SCORED, AuditPlan
@@ -16,32 +16,19 @@ from tasks.units.orders import UNITS, Done, run_order, smoke_test_model
 from warehouse.commits import receipts
 
 
-def smoke_test_models(client: Client, plan: AuditPlan, inputs: Path) -> None:
+def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, DecafError]:
     """Load every model that has to be scored on a worker, before anything is.
 
-    Raises BadInput, naming all models that cannot be loaded or whose outputs do not fit the score,
-    and ScoringFailed when an endpoint gives no answer.
+    Returns the error of each model that cannot be loaded, whose outputs do not fit the score, or
+    which gives no answer, by the model. Raises OrchestrationLost when the
+    scheduler is gone.
     """
     first = _first_scored(plan)
     if first:
         count = len(plan.pending)
         announce(f"{count} units of work to do; loading each of {len(first)} models once")
     orders = [order_of(plan, (unit,), inputs, None) for unit in first.values()]
-    drive(client, smoke_test_model, orders, list(first), lambda _: None)
-
-
-def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, str]:
-    """Load every model that has to be scored; those that cannot be loaded or scored, and why."""
-    problems = {}
-    for model_id, unit in _first_scored(plan).items():
-        order = order_of(plan, (unit,), inputs, None)
-        try:
-            drive(client, smoke_test_model, [order], [model_id], lambda _: None)
-        except OrchestrationLost:
-            raise
-        except DecafError as error:
-            problems[model_id] = str(error.__cause__ or error)
-    return problems
+    return attempt(client, smoke_test_model, orders, list(first), lambda _: None)
 
 
 def compute(
@@ -56,7 +43,8 @@ def compute(
 ) -> None:
     """Compute groups of units of one model; each is committed by the worker that computed it.
 
-    What needs another group's result waits for all of those. A group whose receipt is there is
+    What needs another group's result waits for all of those. A model that ends a worker would end
+    the next one, too: nothing more of it is begun. A group whose receipt is there is
     passed over, so a second call does only what is left.
     """
     of_label: dict[str, tuple[Unit, ...]] = {}
@@ -68,7 +56,8 @@ def compute(
     for wave in _waves(groups):
         orders = [order_of(plan, group, inputs, images) for group in wave]
         of_label |= {order.label: order.units for order in orders}
-        drive(client, run_order, orders, [order.label for order in orders], report, rank)
+        names = [order.label for order in orders]
+        drive(client, run_order, orders, names, report, rank, (DiskRefuses, WorkerEnded))
 
 
 def train(client: Client, plan: AuditPlan, inputs: Path) -> None:

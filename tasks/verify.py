@@ -1,11 +1,14 @@
-"""Run the checks of the warehouse and stop the run when one finds anything."""
+"""Check what is in the warehouse, and stop the run when something is found."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
-from decaf.errors import ChecksFailed, WarehouseError
+from decaf.errors import ChecksFailed, ScoringFailed, WarehouseError
+from tasks.plan import AuditPlan
+from tasks.units.scope import of_kind
 from warehouse.query.catalog import connect
 from warehouse.query.checks import CheckResult, run_checks
-from warehouse.query.damage import Damage, described, find_damage
+from warehouse.query.damage import Damage, connect_whole, described, find_damage
 from warehouse.storage import Root
 
 
@@ -48,6 +51,37 @@ def verify(
     if texts:
         raise ChecksFailed("\n".join(texts))
     return results
+
+
+def too_many_quarantined(plan: AuditPlan) -> dict[str, str]:
+    """What is to be said of models with more trajectories in quarantine than the study allows.
+
+    A model without any finite trajectory is always among them.
+    """
+    with connect_whole(plan.root, plan.study.study) as connection:
+        withheld = connection.sql(
+            "SELECT unit_key, count(*) FROM stg_quarantine WHERE study = $study GROUP BY ALL",
+            params={"study": plan.study.study},
+        ).fetchall()
+    of_unit = dict(withheld)
+    total, found, limit = Counter(), Counter(), plan.study.quarantine
+    for unit in of_kind(plan.units, "score"):
+        total[unit.model_id] += unit.row_count
+        found[unit.model_id] += of_unit.get(unit.key, 0)
+    return {
+        model_id: f"{found[model_id]:,} of {count:,} trajectories are quarantined, since a score "
+        f"was not finite; 'quarantine:' allows a share of {limit:g}: see what the model returns "
+        "for their inputs, or allow more"
+        for model_id, count in total.items()
+        if found[model_id] == count or found[model_id] > limit * count
+    }
+
+
+def refuse_quarantined(plan: AuditPlan) -> None:
+    """Raise ScoringFailed when too many trajectories of a model are quarantined; names each."""
+    if problems := too_many_quarantined(plan):
+        lines = (f"{model_id}: {problem}" for model_id, problem in problems.items())
+        raise ScoringFailed("\n".join(lines))
 
 
 def _checked(root: Root, study: str | None, damage: Sequence[Damage]) -> list[CheckResult]:

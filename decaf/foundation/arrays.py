@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.errors import DataError
+from decaf.errors import DataError, DecafError
 
 if TYPE_CHECKING:
     import torch
@@ -20,6 +20,8 @@ else:
 
 LEVELS = 255
 """Highest level of an 8-bit pixel."""
+EXACT = 2**53
+"""Up to here float64 holds every whole number; the next one becomes this one."""
 
 
 def is_tensor(array: Any) -> bool:
@@ -47,6 +49,52 @@ def as_taken(inputs: "Array") -> "Array":
         is_levels = inputs.dtype == namespace(inputs).uint8
         return inputs.float().div_(LEVELS) if is_levels else inputs
     return inputs / np.float32(LEVELS) if inputs.dtype == np.uint8 else inputs
+
+
+def type_name(array: "Array") -> str:
+    """``float32``, ``bool`` …, the same for arrays and tensors."""
+    return str(array.dtype).removeprefix("torch.") if is_tensor(array) else array.dtype.name
+
+
+def as_array(values: Any, name: str, error: type[DecafError]) -> "Array":
+    """Tensors stay tensors on their device, detached; everything else becomes a numpy array.
+
+    Raises ``error``, calling the values by ``name``, for lists of tensors, for rows of different
+    shapes, and where an entry is masked: without its mask it would be a number like any other.
+    """
+    if is_tensor(values):
+        return values.detach()
+    parts = values if isinstance(values, list | tuple) else [values]
+    if any(map(is_tensor, parts)):
+        raise error(f"{name} is a list of tensors; expected one tensor: torch.stack(list)")
+    if any(map(np.ma.is_masked, parts)):
+        raise error(f"{name} has masked entries; expected numbers alone: fill or drop them first")
+    try:
+        return np.asarray(values)
+    except ValueError as refused:
+        raise error(
+            f"{name} holds rows of different shapes; expected one shape, such as (rows, columns): "
+            "bring images to one size first"
+        ) from refused
+
+
+def as_real(array: "Array", name: str, error: type[DecafError]) -> "Array":
+    """Floats as they are, whole numbers as float64.
+
+    Raises ``error`` for all that are no real numbers, truth values and complex numbers among them,
+    and for whole numbers from 2^53 on, since float64 does not hold all of them.
+    """
+    kind = type_name(array)
+    if kind.startswith(("float", "bfloat")):
+        return array
+    if not kind.startswith(("int", "uint")):
+        raise error(f"{name} has values of type {kind}; expected real numbers, as float64")
+    if array.dtype.itemsize == 8 and (np.abs(to_numpy(array).astype(np.float64)) >= EXACT).any():
+        raise error(
+            f"{name} has whole numbers from 2^53 on, whose last digits float64 does not hold; "
+            "expected smaller ones, or floats"
+        )
+    return array.double() if is_tensor(array) else array.astype(np.float64)
 
 
 def to_numpy(array: "Array") -> NDArray[Any]:

@@ -8,7 +8,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from decaf.data.pairs import PairBlock
 from decaf.errors import DataError
-from decaf.foundation.arrays import Array, as_taken, is_tensor, namespace, to_numpy
+from decaf.foundation.arrays import (
+    Array,
+    as_array,
+    as_real,
+    as_taken,
+    is_tensor,
+    namespace,
+    to_numpy,
+    type_name,
+)
 from decaf.reveal.cells import WORD_BITS
 from decaf.reveal.paths.removal import feature_numbers
 
@@ -31,10 +40,10 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
 
     float32, float64 and 8-bit images stay as they are; whole numbers in rows become float64.
     Tensors stay tensors on their device, detached; everything else becomes a numpy array. Raises
-    DataError for other types, inputs of different shapes, values that are not finite, nothing at
-    all, and 8-bit images with the channels last.
+    DataError for other types, inputs of different shapes, masked entries, values that are not
+    finite, whole numbers from 2^53 on, nothing at all, and 8-bit images with the channels last.
     """
-    array = _as_array(values, name)
+    array = as_array(values, name, DataError)
     if array.ndim < 2:
         raise DataError(
             f"{name} has shape {tuple(array.shape)}; expected one row for each input, (n, "
@@ -53,20 +62,6 @@ def as_inputs(values: ArrayLike | Array, name: str) -> Array:
     return array
 
 
-def _as_array(values: ArrayLike | Array, name: str) -> Array:
-    if is_tensor(values):
-        return values.detach()
-    if isinstance(values, list | tuple) and any(map(is_tensor, values)):
-        raise DataError(f"{name} is a list of tensors; expected one tensor: torch.stack(list)")
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise DataError(
-            f"{name} holds inputs of different shapes ({error}); expected one shape: bring "
-            "images to one size first"
-        ) from error
-
-
 def _as_real(array: Array, name: str) -> Array:
     kind, is_image = type_name(array), array.ndim == 4
     if kind in ("float32", "float64"):
@@ -79,16 +74,11 @@ def _as_real(array: Array, name: str) -> Array:
             )
         return array
     if kind.startswith(("int", "uint")) and not is_image:
-        return array.double() if is_tensor(array) else array.astype(np.float64)
+        return as_real(array, name, DataError)
     raise DataError(
         f"{name} has type {kind}; expected float32 or float64, whole numbers in rows, or uint8 "
         "in images"
     )
-
-
-def type_name(array: Array) -> str:
-    """``float32``, ``bool`` …, the same for arrays and tensors."""
-    return str(array.dtype).removeprefix("torch.") if is_tensor(array) else array.dtype.name
 
 
 def pair_inputs(inputs: dict[str, Array], ids: Sequence[str]) -> PairedInputs:

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import ModelError, ResponseError
-from decaf.foundation.arrays import Array, is_tensor, one_each, to_numpy
-from decaf.library.inputs import type_name
+from decaf.foundation.arrays import Array, as_array, as_real, one_each, to_numpy, type_name
 
 Score = Callable[[Array], Array | ArrayLike]
 """A batch of inputs → (n,) or (n, 1) scores, or (n, classes) of which a target is the score."""
@@ -67,12 +66,9 @@ class TargetScorer:
         Raises ModelError for anything but real numbers, one row for each input, with the columns
         that are asked for.
         """
-        scored = self._score(inputs)
-        scored = scored if is_tensor(scored) else np.asarray(scored)
-        kind = type_name(scored)
-        if not kind.startswith(("float", "bfloat", "int", "uint")):
-            raise ModelError(f"the score returned values of type {kind}; expected real numbers")
-        if kind == "bfloat16":  # numpy does not have it
+        output = "the output of the score"
+        scored = as_real(as_array(self._score(inputs), output, ModelError), output, ModelError)
+        if type_name(scored) == "bfloat16":  # numpy does not have it
             scored = scored.float()
         shape = tuple(scored.shape)
         if len(shape) not in (1, 2) or shape[0] != len(inputs):

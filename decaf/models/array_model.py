@@ -7,11 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError
-from decaf.foundation.arrays import Tensor
+from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy
 from decaf.models.card import Output
-
-NUMBERS = "biuf"
-"""Kinds of numpy types that are numbers."""
 
 
 class ArrayModel:
@@ -40,17 +37,20 @@ class ArrayModel:
         """(n, …) float32 → (n, outputs) float64.
 
         Raises ModelError when the callable refuses the inputs (``ValueError``), or what comes back
-        is not an array of numbers with one or two axes.
+        is not an array of real numbers, one row for each input.
         """
         import torch
 
         try:
-            found = np.asarray(self._answer(inputs.numpy()))
+            answer = self._answer(inputs.numpy())
         except ValueError as error:
             raise ModelError(f"{self._name} could not answer: {error}") from error
-        if found.dtype.kind not in NUMBERS or found.ndim not in (1, 2):
+        output = f"the output of {self._name}"
+        found = to_numpy(as_real(as_array(answer, output, ModelError), output, ModelError))
+        if found.ndim not in (1, 2) or len(found) != len(inputs):
             raise ModelError(
-                f"{self._name} returned shape {found.shape} of type {found.dtype} for "
-                f"{len(inputs)} inputs; expected numbers, ({len(inputs)}, outputs)"
+                f"{self._name} returned shape {found.shape} for {len(inputs)} inputs; expected "
+                f"({len(inputs)}, outputs)"
             )
-        return torch.from_numpy(found.reshape(len(found), -1).astype(np.float64))
+        columns = found if found.ndim == 2 else found[:, None]
+        return torch.from_numpy(columns.astype(np.float64))

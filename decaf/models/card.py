@@ -44,6 +44,13 @@ class ModelCard(Settings, ABC):
         description="name of the model in the study, `architecture.tag` by convention",
     )
     family: ShownName = Field(description="family of models, for grouping")
+    timeout: float | None = Field(
+        600.0,
+        gt=0,
+        le=1e6,
+        description="longest time that loading, or one forward pass, may take, s: the worker is "
+        "then ended and the model fails; `null` for no limit",
+    )
 
     @property
     @abstractmethod

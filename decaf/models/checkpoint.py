@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from decaf.errors import ModelError, UnknownName, WriteFailed
-from decaf.foundation.arrays import Module, Tensor
+from decaf.foundation.arrays import Module, Tensor, type_name
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.files import open_file, refusals_as, replace_file
 from decaf.models.architectures import Adapt
@@ -132,8 +132,8 @@ def load_into(
     is what differs in its first dimension alone, the number of outputs.
 
     Returns the names of the tensors that keep their initial values, sorted. Raises ModelError,
-    naming the tensors that are missing, left over, or of another shape, and when tensors of several
-    sizes would keep their values.
+    naming the tensors that are missing, left over, or of another shape or kind of numbers, and when
+    tensors of several sizes would keep their values.
     """
     loaded = _tensors_for(network, path, entry, prefix, adapt)
     kept = _other_head(network, loaded, path) if may_keep_head else {}
@@ -194,6 +194,11 @@ def _check_fit(network: Module, loaded: dict[str, Tensor], path: Path) -> None:
         for name in expected.keys() & loaded.keys()
         if loaded[name].shape != expected[name].shape
     ]
+    problems += [
+        f"{name} is {type_name(loaded[name])}, the architecture has {type_name(expected[name])}"
+        for name in expected.keys() & loaded.keys()
+        if _numbers(loaded[name]) != _numbers(expected[name])
+    ]
     problems += [f"{name} is missing" for name in expected.keys() - loaded.keys()]
     problems += [f"{name} is left over" for name in loaded.keys() - expected.keys()]
     if problems:
@@ -202,6 +207,11 @@ def _check_fit(network: Module, loaded: dict[str, Tensor], path: Path) -> None:
             f"{path} does not fit {type(network).__name__}: {len(problems)} tensors differ "
             f"({shown}); check 'architecture:' and 'arguments:' of the model, and 'prefix:'"
         )
+
+
+def _numbers(tensor: Tensor) -> tuple[bool, bool]:
+    """What kind of numbers a tensor has: of another kind they would be cast without a word."""
+    return tensor.is_floating_point(), tensor.is_complex()
 
 
 def save(network: Module, path: Path, metadata: dict[str, str]) -> None:

@@ -110,6 +110,13 @@ class Study(Settings):
     epsilon: float = Field(
         DEFAULT_EPSILON, gt=0, le=1e9, description="gate |d| >= epsilon, score units"
     )
+    quarantine: float = Field(
+        0.01,
+        ge=0,
+        le=1,
+        description="share of a model's trajectories that may be quarantined, since a score was "
+        "not finite; a model with more of them fails, and so does one without any other",
+    )
     sources_per_block: int = Field(
         32,
         gt=0,
@@ -284,6 +291,11 @@ class Study(Settings):
     def report_file(self) -> Path:
         """Where the report goes."""
         return self.report or Path("runs") / f"{self.study}.html"
+
+    @property
+    def prints_file(self) -> Path:
+        """Where the workers of this machine print to."""
+        return self.workspace.absolute() / "prints" / f"{self.study}.log"
 
 
 def _with_table(card: Any, table: Any) -> Any:

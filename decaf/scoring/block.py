@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError
-from decaf.foundation.arrays import Array, to_numpy
+from decaf.foundation.arrays import Array, as_real, to_numpy
 from decaf.foundation.memory import halved, is_out_of_memory
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.states import StateBuilder
@@ -61,8 +61,8 @@ def score_block(
     the factor of the score, -1 for one that is larger where there is less. Every state is scored
     where no values are known.
 
-    Raises ModelError when the scorer returns another number of rows than it was given, and
-    ScoringFailed when even one row does not fit the memory.
+    Raises ModelError when the scorer returns another number of rows than it was given, or values
+    that are no real numbers, and ScoringFailed when even one row does not fit the memory.
     """
     run = _Run(plan.state_count, known)
     batches = plan.batches(batch_size)
@@ -116,7 +116,7 @@ class _Run:
         started = time.perf_counter()
         inputs = builder.build(states)
         built = time.perf_counter()
-        scored = scorer(inputs)
+        scored = as_real(scorer(inputs), "the score of a batch", ModelError)
         if scored.ndim != 2 or scored.shape[0] != states.size:
             raise ModelError(
                 f"the model returned shape {tuple(scored.shape)} for {states.size} inputs; "

@@ -48,11 +48,27 @@ def results(console: Console, study: Study) -> None:
         for model, _, _, count, active, *scores in own:
             table.add_row(model, str(count), f"{active:.2f}", *(f"{q:.4f}" for q in scores))
     console.print(table)
+    quarantined(console, study.warehouse, study.study)
     console.print("Ask further, for example:")
     query = EXAMPLE.format(study=study.study)
     place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
     say(console, f'  decaf sql{place} "{query}"')
     say(console, f"Report: {study.report_file}")
+
+
+def quarantined(console: Console, root: Root, study: str) -> None:
+    """How many trajectories of each model of the current run are in no figure, if any are."""
+    with connect_whole(root, study) as connection:
+        rows = connection.sql(
+            "SELECT model_id, count(*) FROM stg_quarantine SEMI JOIN core_run_units "
+            "USING (study, model_id, unit_key) WHERE study = $study GROUP BY ALL ORDER BY ALL",
+            params={"study": study},
+        ).fetchall()
+    for model_id, count in rows:
+        say(
+            console,
+            f"{model_id}: {count:,} of its trajectories quarantined: a score was not finite",
+        )
 
 
 def plan(

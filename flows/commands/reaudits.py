@@ -15,7 +15,7 @@ from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
 from decaf.registry.entries import Entry
 from decaf.registry.gates import check_places
-from flows.commands.display import table_of
+from flows.commands.display import quarantined, table_of
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
 from tasks.plan import plan_audit
@@ -172,6 +172,7 @@ def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> N
         cells = (entry["entry"], entry["version"], before, entry["change"], verdict)
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
+    quarantined(console, study.warehouse, study.study)
     if summary["drift"]:
         names = ("entry", "of", "column", "before", "now", "change", "95% interval")
         table = table_of("Drift, 5% of it expected to be none", names, 3)

@@ -13,6 +13,7 @@ from tasks.manifest import record_forced
 from tasks.plan import AuditPlan, plan_audit
 from tasks.progress import announce
 from tasks.publish import show_again
+from tasks.verify import refuse_quarantined
 
 
 def run(console: Console, config: Path, force: Sequence[str]) -> None:
@@ -30,6 +31,7 @@ def run(console: Console, config: Path, force: Sequence[str]) -> None:
         if force:
             announce(record_forced(plan))
         if plan.is_done:
+            refuse_quarantined(plan)
             _show(console, plan)
         else:
             from flows.launch import launch

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from distributed import CancelledError, Client, Future, as_completed
+from distributed import CancelledError, Client, Future, KilledWorker, as_completed
 from distributed.client import ClosedClientError
 from distributed.comm import CommClosedError
 
@@ -17,6 +17,8 @@ from decaf.errors import (
     ScoringFailed,
     WriteFailed,
 )
+from tasks.cluster.carried import carried
+from tasks.cluster.last_words import noted
 
 WINDOW_PER_WORKER = 4
 SHOWN = 5
@@ -39,27 +41,47 @@ def drive(
     names: Iterable[str],
     on_done: Callable[[Result], Any],
     rank: int = 0,
+    final: tuple[type[DecafError], ...] = (DiskRefuses,),
 ) -> None:
-    """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
-
-    Work must be idempotent: an order is run again when its worker dies. A failing order does not
-    stop the others, unless the disk refused its result, and would refuse theirs as well: no further
-    order is begun then, and none at all by its worker, in whichever call of this client.
-
-    Each order has one unique name: the key of its future, and what an error calls it. Of several
-    calls at a time, orders of a lower rank go first, so that a worker meets those of one call
-    together.
+    """Run ``work`` on every order as :func:`attempt` does, and raise what failed as one error.
 
     Raises BadInput when orders failed because of what was given, and ScoringFailed when they failed
     for another reason. Raises DiskRefuses when the disk refused a result, so that what is left has
     not been begun, and WriteFailed when a result could not be written for a reason that is its own.
     Raises OrchestrationLost when the scheduler is gone.
     """
+    _raise(attempt(client, work, orders, names, on_done, rank, final), len(orders))
+
+
+def attempt(
+    client: Client,
+    work: Callable[[Order], Result],
+    orders: Sequence[Order],
+    names: Iterable[str],
+    on_done: Callable[[Result], Any],
+    rank: int = 0,
+    final: tuple[type[DecafError], ...] = (DiskRefuses,),
+) -> dict[str, DecafError]:
+    """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
+
+    Work must be idempotent: an order is run again when its worker dies, unless it is to blame
+    (:mod:`tasks.cluster.last_words`). A failing order does not stop the others, unless the disk
+    refused its result, and would refuse theirs as well: no further order is begun then, and none at
+    all by its worker, in whichever call of this client. No further order is begun after any other
+    ``final`` error, either.
+
+    Each order has one unique name: the key of its future, and what an error calls it. Of several
+    calls at a time, orders of a lower rank go first, so that a worker meets those of one call
+    together.
+
+    Returns what failed, by the name of the order. Raises OrchestrationLost when the scheduler is
+    gone.
+    """
     waiting = zip(orders, names, strict=True)
     window = WINDOW_PER_WORKER * max(len(client.nthreads()), 1)
     running = as_completed(loop=client.loop)
     called: dict[str, str] = {}
-    failures: list[tuple[str, BaseException]] = []
+    failures: dict[str, DecafError] = {}
 
     def submit(count: int) -> None:
         for order, name in itertools.islice(waiting, count):
@@ -67,7 +89,7 @@ def drive(
             # Of this client alone: two studies on one scheduler may have work of equal names,
             # and Dask would do the work of one key once.
             key = f"{work.__name__}-{name}-{client.id}"
-            call = unless_refused, work, order, client.id
+            call = unless_refused, work, order, client.id, key
             future = client.submit(*call, key=key, priority=place, pure=False)
             called[future.key] = name
             running.add(future)
@@ -79,9 +101,9 @@ def drive(
             if error is None:
                 on_done(_gathered(future))
             else:
-                failures.append((called[future.key], error))
+                error = failures[called[future.key]] = _foreseen(error)
             future.release()
-            if isinstance(error, DiskRefuses):
+            if isinstance(error, final):
                 client.cancel(list(running.futures))
                 break
             submit(1)
@@ -90,25 +112,31 @@ def drive(
             "the connection to the Dask scheduler is lost; what is committed is safe: see that the "
             "scheduler and its workers run, and give the same command again"
         ) from error
-    _raise(failures, len(called))
+    return failures
 
 
-def unless_refused(work: Callable[[Order], Result], order: Order, client: str) -> Result:
+def unless_refused(work: Callable[[Order], Result], order: Order, client: str, key: str) -> Result:
     """What a worker does of an order: nothing, once the disk has refused it a result.
 
     The worker knows at once; until the client has heard of it, and taken back what it had sent, the
     worker would have begun the next order in vain. Raises DiskRefuses when the disk refused this
-    result, or an earlier one of the client's on this worker.
+    result, or an earlier one of the client's on this worker, and no error but decaf's own, whatever
+    the user's code raises.
     """
     if client in _refused:
         raise DiskRefuses(f"not begun, since an earlier result was refused: {_refused[client]}")
     try:
-        return work(order)
-    except WriteFailed as error:
-        if getattr(error.__cause__, "errno", None) in OF_ONE_PATH:
-            raise
-        _refused[client] = str(error)
-        raise DiskRefuses(str(error)) from error
+        with noted(key):
+            return work(order)
+    except BaseException as error:  # noqa: BLE001 - a model may raise SystemExit
+        failed = carried(error)
+        is_refused = isinstance(error, WriteFailed) and (
+            getattr(error.__cause__, "errno", None) not in OF_ONE_PATH
+        )
+    if is_refused:
+        _refused[client] = str(failed)
+        raise DiskRefuses(str(failed))
+    raise failed
 
 
 def _gathered(future: Future) -> Any:
@@ -119,16 +147,22 @@ def _gathered(future: Future) -> Any:
         raise CommClosedError(str(error)) from error
 
 
-def _raise(failures: list[tuple[str, BaseException]], order_count: int) -> None:
+def _foreseen(error: BaseException) -> DecafError:
+    if isinstance(error, KilledWorker):
+        return ScoringFailed(
+            f"was in the hands of {error.allowed_failures + 1} worker processes when they ended, "
+            f"the last one {error.last_worker.address}: look into the logs of the workers"
+        )
+    return error if isinstance(error, DecafError) else carried(error)
+
+
+def _raise(failures: dict[str, DecafError], order_count: int) -> None:
     if not failures:
         return
-    reasons = [
-        f"{name}: {error if isinstance(error, DecafError) else repr(error)}"
-        for name, error in failures
-    ]
+    reasons = [f"{name}: {error}" for name, error in failures.items()]
     shown = "\n  ".join(reasons[:SHOWN])
     text = f"{len(failures)} of {order_count} tasks failed; what succeeded is kept:\n  {shown}"
-    errors = [error for _, error in failures]
+    errors = list(failures.values())
     kind = common_error(errors, text)
     raise kind from errors[-1 if isinstance(kind, WriteFailed) else 0]
 

@@ -21,9 +21,3 @@ def raise_failures(states: Sequence[State]) -> None:
         raise (strange or errors)[0]
     if messages:
         raise common_error(errors, "\n".join(messages)) from errors[0]
-
-
-def require(step: State, earlier: Sequence[State]) -> None:
-    """Go no further unless a step succeeded; the error then names failures of earlier ones too."""
-    if not step.is_completed():
-        raise_failures([*earlier, step])

@@ -15,6 +15,7 @@ from decaf.errors import BadInput, ModelError
 from decaf.foundation.arrays import Device
 from decaf.models.card import Model, ModelCard
 from decaf.models.precision import exact_float32
+from tasks.cluster.last_words import Limited, limited
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ def loaded_model(order: ModelOrder) -> Loaded:
         return Loaded(_held[0][1], 0.0)
     _held.clear()
     started = time.perf_counter()
-    model = order.card.load(choose_device(order.device))
+    with limited(order.card.timeout):
+        model = Limited(order.card.load(choose_device(order.device)), order.card.timeout)
     # Asked after loading: what changed before or meanwhile is noticed.
     if order.card.weights_digest() != order.weights:
         raise ModelError(

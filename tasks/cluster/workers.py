@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import dask
@@ -12,12 +13,15 @@ from distributed import Client, LocalCluster
 
 from decaf.errors import BadInput
 from decaf.plan.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
+from tasks.cluster.last_words import Prints
 from tasks.cluster.user_code import UserCode, give
 from tasks.progress import announce
 
 CONNECT_SECONDS = 30
 QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
 """Of a command that is stopped, Python's tracker frees the semaphores, and warns that it did."""
+PATIENCE = 100
+"""Deaths of workers after which Dask gives up on what they held; it cannot tell what ended them."""
 Closable = TypeVar("Closable", Client, LocalCluster)
 WORKER_MEMORY = {
     # glibc gives freed activations back to the kernel, which faults them in again at the next
@@ -32,10 +36,13 @@ WORKER_MEMORY = {
 
 
 @contextmanager
-def connect(settings: Cluster, code: UserCode | None = None) -> Iterator[Client]:
+def connect(
+    settings: Cluster, code: UserCode | None = None, prints: Path | None = None
+) -> Iterator[Client]:
     """Start or reach the cluster, wait for a worker, and close what was started.
 
-    Every worker has the user's own code before it is given work. Raises BadInput when the scheduler
+    Every worker has the user's own code before it is given work; what workers that are started
+    here print goes to the file ``prints``, which begins anew. Raises BadInput when the scheduler
     cannot be reached, has no worker, or the GPUs or the extra are missing, or a worker has not the
     code of a stranger that was planned with.
     """
@@ -55,6 +62,8 @@ def connect(settings: Cluster, code: UserCode | None = None) -> Iterator[Client]
         let_go(_start(settings)) as cluster,
         let_go(Client(cluster, set_as_default=False)) as client,
     ):
+        if prints is not None:
+            client.register_plugin(Prints(prints))
         give(client, code)
         yield client
 
@@ -87,7 +96,15 @@ def let_go(opened: Closable) -> Iterator[Closable]:
 def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
     threads = settings.threads if isinstance(settings, LocalWorkers) else 1
     variables = {**WORKER_MEMORY, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
-    return {"distributed.nanny.pre-spawn-environ": variables}
+    return {
+        "distributed.nanny.pre-spawn-environ": variables,
+        # Dask blames what waits on a worker that dies, too; which work ended it is noted.
+        "distributed.scheduler.allowed-failures": PATIENCE,
+        # So long after a death the cluster closes the nanny if its worker is not there: also where
+        # it has died again and is being replaced. Nobody would replace it any more, and a flow
+        # without workers waits for ever.
+        "distributed.deploy.lost-worker-timeout": "1000 days",
+    }
 
 
 def _start(settings: LocalWorkers | CudaWorkers) -> Any:

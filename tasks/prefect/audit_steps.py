@@ -1,15 +1,15 @@
 """The steps of an audit: each is a thin wrapper of a plain function."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 
 from distributed import Client
-from prefect.states import State
+from prefect.states import Failed, State
 
-from decaf.errors import DiskRefuses
+from decaf.errors import DecafError, DiskRefuses
 from decaf.plan.units import Unit
 from tasks import compute as computing
 from tasks.estimate import Remaining, estimate_of
@@ -17,17 +17,19 @@ from tasks.inputs import store_foregrounds, store_pairs
 from tasks.manifest import commit_run
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect.step import step
-from tasks.progress import WorkProgress, progress_of
+from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
-from tasks.verify import verify
+from tasks.verify import refuse_quarantined, too_many_quarantined, verify
 
 store = step(store_pairs, name="store")
 store_labelled = step(store_foregrounds, name="store_labelled")
 fit = step(computing.fit, name="fit")
 train = step(computing.train, name="train")
 choose = step(computing.choose, name="choose")
+quarantine = step(refuse_quarantined, name="quarantine")
+quarantined = step(too_many_quarantined, name="quarantine")
 begin = step(commit_run, name="begin")
-smoke_test = step(computing.smoke_test_models, name="smoke_test")
+smoke_test = step(computing.unusable_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
 
 
@@ -53,12 +55,15 @@ def compute_model(
     computing.compute(client, plan, groups, inputs, images, progress, remaining, rank)
 
 
-def compute(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, State]:
+def compute(
+    client: Client, plan: AuditPlan, inputs: Path, unusable: Mapping[str, DecafError]
+) -> dict[str, State]:
     """Compute what workers have to do, model by model; how the task of each of them ended.
 
-    A worker that has nothing left to do of one model goes on with the next, so one model more than
-    there are workers is under way. A model whose task fails stops no other, unless the disk refuses
-    what it writes: no further model is begun then.
+    An unusable model has failed before, by the error that is given. A worker that has nothing left
+    to do of one model goes on with the next, so one model more than there are workers is under way.
+    A model whose task fails stops no other, unless the disk refuses what it writes: no further
+    model is begun then.
     """
     images = store_labelled(plan)
     refused: list[State] = []
@@ -72,10 +77,16 @@ def compute(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, State]:
             refused.append(state)
         return state
 
-    work = plan.by_model
+    failed = {
+        model_id: Failed(data=type(error)(f"{model_id}: {error}"))
+        for model_id, error in unusable.items()
+    }
+    for model_id, error in unusable.items():
+        announce(f"{model_id} is left out: {error}")
+    work = {model_id: own for model_id, own in plan.by_model.items() if model_id not in failed}
     estimate = estimate_of(plan.root, plan.study)
     estimate.workers = len(client.nthreads())
-    remaining = Remaining(estimate, plan.pending)
+    remaining = Remaining(estimate, (u for u in plan.pending if u.model_id not in failed))
     count = sum(len(group) for groups in work.values() for group in groups)
     with (
         progress_of(count, "units of work", remaining.seconds) as progress,
@@ -87,11 +98,12 @@ def compute(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, State]:
             for rank, (model_id, groups) in enumerate(work.items())
         }
         try:
-            return {model_id: future.result() for model_id, future in under_way.items()}
+            ended = {model_id: future.result() for model_id, future in under_way.items()}
         except BaseException:  # stopped by a signal: the threads end when their client does
             threads.shutdown(wait=False, cancel_futures=True)
             client.close()
             raise
+    return failed | ended
 
 
 @step

@@ -6,7 +6,6 @@ from prefect.states import State
 
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
 from decaf.plan.study import Study
-from tasks import compute
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect.step import step
 from tasks.progress import announce
@@ -18,7 +17,6 @@ from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
 
 discover = step(planning.discover, name="discover")
-smoke_test = step(compute.unusable_models, name="smoke_test")
 judge = step(judging.judge_newest, name="judge")
 notify = step(notifying.notify, name="notify")
 

@@ -175,6 +175,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         "stages": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
         "pairs": pairs.digest,
         "epsilon": repr(study.epsilon),
+        "quarantine": repr(study.quarantine),
         "code": " ".join(f"{kind.name}/{kind.code}" for kind in KINDS.values()),
         "measurements": json_sha256(measured),
         "models": json_sha256(configured),

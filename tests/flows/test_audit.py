@@ -126,7 +126,7 @@ def test_a_model_that_returns_nan_loses_those_pairs_alone(
         "arguments": {"limit": float(np.median(levels))},
         "weights": str(tmp_path / "patchy.safetensors"),
     }
-    settings = {**study, "models": [study["models"][0], patchy]}
+    settings = {**study, "models": [study["models"][0], patchy], "quarantine": 0.9}
     succeeded(decaf("run", write(settings), **prefect_server))
     kept = dict(
         fetched(study["warehouse"], "SELECT model_id, count(*) FROM core_profiles GROUP BY ALL")

@@ -3,7 +3,7 @@ from prefect.states import Completed, Failed
 
 from decaf.errors import BadInput, DataError, DiskRefuses, ModelError, ScoringFailed
 from tasks.cluster.drive import common_error
-from tasks.cluster.failures import raise_failures, require
+from tasks.cluster.failures import raise_failures
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,3 @@ def test_several_failures_are_told_together_and_each_once():
 def test_what_is_not_foreseen_keeps_its_traceback():
     with pytest.raises(ZeroDivisionError):
         raise_failures([Failed(data=ModelError("no weights")), Failed(data=ZeroDivisionError())])
-
-
-def test_a_required_step_tells_earlier_failures_only_when_it_fails_itself():
-    earlier = [Failed(data=ModelError("no weights"))]
-    require(Completed(data=1), earlier)
-    with pytest.raises(BadInput, match="no weights\na photo is damaged"):
-        require(Failed(data=DataError("a photo is damaged")), earlier)

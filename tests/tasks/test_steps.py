@@ -33,7 +33,7 @@ def audit(monkeypatch, client):
         monkeypatch.setattr(steps, "estimate_of", lambda root, study: Estimate())
         by_model = {name: [("unit",)] for name in names}
         plan = SimpleNamespace(by_model=by_model, root=None, study=None, pending=[])
-        return steps.compute(client, plan, None)
+        return steps.compute(client, plan, None, {})
 
     return run
 

@@ -4,7 +4,7 @@ import base64
 import json
 import math
 import weakref
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ class EndpointCard(ModelCard):
         "`X-Model-Version` is refused",
     )
     output: Output = Field(description="what the endpoint returns")
+    timeout: ClassVar[None] = None
+    """Each attempt has its own."""
     encoding: Literal["json", "base64"] = Field(
         "json", description="of inputs: nested lists, or little-endian float32 as base64"
     )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from decaf.errors import ModelError
-from decaf.foundation.arrays import Device, Module, Tensor
+from decaf.foundation.arrays import Device, Module, Tensor, as_real
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.plugins import one_of
 from decaf.foundation.readiness import Check
@@ -247,6 +247,11 @@ class NetworkModel:
         self.device = device
         self._card = card
         self._preprocessing = card.preprocessing(device)
+        if any(tensor.is_complex() for tensor in network.state_dict().values()):
+            raise ModelError(
+                f"model {card.id}: the network has complex weights, whose imaginary parts would be "
+                "lost: networks run in float32"
+            )
         self._network = network.to(device=device, dtype=torch.float32).to(
             memory_format=self._preprocessing.memory_format
         )
@@ -256,7 +261,7 @@ class NetworkModel:
         """(n, channels, height, width) or (n, features) float32 → (n, outputs) float32.
 
         Raises ModelError when the card normalises another number of channels or features, or the
-        network returns no tensor.
+        network returns no tensor of real numbers.
         """
         import torch
 
@@ -275,4 +280,5 @@ class NetworkModel:
                 f"model {self._card.id}: the network returned {type(outputs).__name__}; expected "
                 "one tensor, (rows, outputs): wrap it in a factory of your own"
             )
-        return outputs.float()
+        name = f"the output of model {self._card.id}"
+        return as_real(outputs, name, ModelError).float()

@@ -1,0 +1,133 @@
+"""What outlives a worker's process: why it ended, and what the user's code printed.
+
+A process that has died cannot say why. So a file notes which work it began, and ``faulthandler``
+adds what ended it: from C, so that code which never gives the interpreter back is ended as well.
+"""
+
+import faulthandler
+import os
+import re
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from distributed import Worker, WorkerPlugin
+
+from decaf.errors import WorkerEnded, WriteFailed
+from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.files import refusals_as
+from decaf.models.card import Model
+
+MOST_DEATHS = 3
+"""Processes that one piece of work may end: some are killed from outside, and not by it."""
+BEGUN = "begun by thread"
+TIMED_OUT, FATAL = "Timeout (", "Fatal Python error: "
+"""How ``faulthandler`` begins."""
+SHOWN = 2
+"""Frames that a message has: the code that was running, and what called it."""
+FRAME = re.compile(r'  File "(.+)", line (\d+) in (.+)')
+
+_notes: list[TextIO] = []
+"""Of the work that this process does at the moment."""
+
+
+@contextmanager
+def noted(work: str) -> Iterator[None]:
+    """Note that work of a unique name has begun, until it ends.
+
+    Raises WorkerEnded instead when it has ended MOST_DEATHS processes of this machine before, or
+    one by a forward pass that took too long.
+    """
+    path = Path(tempfile.gettempdir()) / f"decaf-{short(json_sha256(work))}.notes"
+    with path.open("a+") as notes:
+        notes.seek(0)
+        earlier = notes.read()
+        deaths = earlier.count(BEGUN)
+        try:
+            if TIMED_OUT in earlier:
+                raise WorkerEnded(
+                    "took longer than its card's 'timeout:' to load, or for one forward pass; its "
+                    f"worker was ended{_place(earlier)}: repair the model, or give it more seconds"
+                )
+            if deaths >= MOST_DEATHS:
+                raise WorkerEnded(
+                    f"ended {deaths} worker processes, the last one {_reason(earlier)}: load and "
+                    "call the model in a Python process of your own to see why"
+                )
+            notes.write(f"{BEGUN} {threading.get_ident():x}\n")
+            notes.flush()
+            faulthandler.enable(notes)
+            _notes.append(notes)
+            yield
+        finally:
+            _notes.clear()
+            faulthandler.disable()
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def limited(seconds: float | None) -> Iterator[None]:
+    """End this process when the block takes longer, which its notes then say.
+
+    No limit without seconds, and where no work is noted: beside the flow, and in tests.
+    """
+    if not (_notes and seconds):
+        yield
+        return
+    faulthandler.dump_traceback_later(seconds, exit=True, file=_notes[0])
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+class Limited:
+    """A model whose forward passes have a limit; apart from that it is the model."""
+
+    def __init__(self, model: Model, seconds: float | None) -> None:
+        self._model, self._seconds = model, seconds
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._model, name)
+        return limited(self._seconds)(value) if name.endswith("outputs") else value
+
+
+class Prints(WorkerPlugin):
+    """Sends what a worker of this machine prints, Python or not, to the end of a file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        with refusals_as(WriteFailed, f"{file} cannot be written", "free some space"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(b"")
+
+    def setup(self, worker: Worker) -> None:
+        """Replace standard output and standard error of the process."""
+        end = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(end, stream.fileno())
+            stream.reconfigure(line_buffering=True)
+        os.close(end)
+
+
+def _reason(notes: str) -> str:
+    """What is known of the last death."""
+    *_, last = notes.split(BEGUN)
+    if FATAL in last:
+        fatal = last.partition(FATAL)[2].partition("\n")[0]
+        return f"by a fatal error ({fatal}{_place(last)})"
+    return "without a word (killed, as for want of memory, or by os._exit)"
+
+
+def _place(notes: str) -> str:
+    """Where the thread of the work was, if it is known: ``, in f (file.py:3) of g (file.py:9)``."""
+    *_, last = notes.split(BEGUN)
+    thread = last.split("\n", 1)[0].strip()
+    frames = FRAME.findall(last.partition(f"{int(thread, 16):016x}")[2])[:SHOWN]
+    return ", in " * bool(frames) + " of ".join(
+        f"{function} ({Path(file).name}:{line})" for file, line, function in frames
+    )
