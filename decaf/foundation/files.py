@@ -1,5 +1,6 @@
 """Write a file whole or not at all."""
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from decaf.errors import DecafError
+
+NO_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 @contextmanager
@@ -28,9 +31,11 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
 
     The temporary name ends in ``.tmp``, so that no pattern for the target's kind matches it, and is
     removed whatever happens. Who may read the file is as for any other of this process, also where
-    a library would leave that to its owner (safetensors). Raises OSError when the disk refuses; the
-    target is then as it was.
+    a library would leave that to its owner (safetensors). Raises OSError when the disk refuses, or
+    the target is a folder, a device or a pipe; it is then as it was.
     """
+    if target.exists() and not target.is_file():
+        raise FileExistsError(errno.EEXIST, "a folder, a device or a pipe is there")
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
@@ -58,9 +63,15 @@ def mapped_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArra
 
 
 def flush(path: Path) -> None:
-    """Force a file, or the names in a folder, to the disk."""
+    """Force a file, or the names in a folder, to the disk, where its file system knows how to.
+
+    One that does not flushes when it likes: a kill loses nothing there, a power failure may.
+    """
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in NO_FLUSH:
+            raise
     finally:
         os.close(descriptor)

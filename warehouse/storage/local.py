@@ -1,17 +1,21 @@
 """A warehouse in a folder: objects are files, replaced by rename; locks are the system's."""
 
+import errno
 import fcntl
 import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from decaf.foundation.files import replace_file
+from decaf.errors import WarehouseError
+from decaf.foundation.files import refusals_as, replace_file
 from warehouse.storage.base import Content, Entry, Held, Storage
 from warehouse.storage.holder import described, this_process
+
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class LocalStorage(Storage):
@@ -78,17 +82,24 @@ class LocalStorage(Storage):
 
     @contextmanager
     def hold(self, key: str) -> Iterator[None]:
-        """Hold a file with ``flock``, which ends with the process, however that ends."""
+        """Hold a file with ``flock``, which ends with the process, however that ends.
+
+        Raises WarehouseError where the file system lets no file be made, or has no locks.
+        """
         path = self.root / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise Held(described(path.read_bytes())) from None
-            file.truncate(0)
-            file.write(json.dumps(this_process()))
-            file.flush()
+        remedy = "use a folder that can be written, on a file system with locks (flock)"
+        with ExitStack() as opened:
+            with refusals_as(WarehouseError, f"{path} cannot be locked", remedy):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = opened.enter_context(path.open("ab+", buffering=0))
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise Held(described(path.read_bytes())) from None
+            # Who holds it is for people: a disk that is full must not stop who makes room.
+            with suppress(OSError):
+                file.truncate(0)
+                file.write(json.dumps(this_process()).encode())
             yield
 
     def is_held(self, key: str) -> bool:
@@ -99,6 +110,10 @@ class LocalStorage(Storage):
         with path.open() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 return True
+            except OSError as error:
+                # Where there are no locks nobody holds one.
+                if error.errno not in NO_LOCKS:
+                    raise
         return False
