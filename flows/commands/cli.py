@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 from typer.exceptions import TyperException
 
-from decaf.errors import DecafError, QueryError
+from decaf.errors import BadInput, DecafError, QueryError
 from flows.commands import schedule as schedule_commands
 from flows.commands.terminal import complaints, console, say
 from flows.stopping import Stopped
@@ -50,6 +50,10 @@ def options(
 ) -> None:
     """Audit how models react to controlled change: evidence, contradiction, fragility."""
     # ``main`` reads the option itself: it must know before the command line is parsed.
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise BadInput("the folder that this is called in is gone; change to another") from None
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """The Dask cluster of a study: processes on this machine, one per GPU, or one that runs already."""
 
 import logging
+import resource
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ from tasks.cluster.user_code import UserCode, give
 from tasks.progress import announce
 
 CONNECT_SECONDS = 30
+FILES, FILES_PER_WORKER = 48, 12
+"""Files and connections that a flow has open: 42 with one worker, 72 with four, some to spare."""
 Closable = TypeVar("Closable", Client, LocalCluster)
 WORKER_MEMORY = {
     # glibc gives freed activations back to the kernel, which faults them in again at the next
@@ -81,6 +84,7 @@ def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
 
 def _start(settings: LocalWorkers | CudaWorkers) -> Any:
     if isinstance(settings, LocalWorkers):
+        _require_files(FILES + FILES_PER_WORKER * settings.workers)
         # The memory limit is off: torch owns the memory, and a paused worker would only stall.
         return LocalCluster(
             n_workers=settings.workers,
@@ -107,6 +111,16 @@ def _start(settings: LocalWorkers | CudaWorkers) -> Any:
             f"cluster kind 'cuda' found no usable GPU ({type(error).__name__}: {error}); use kind "
             "'local', or repair the driver"
         ) from error
+
+
+def _require_files(needed: int) -> None:
+    """Refuse to start where Dask would run out of open files: it says nothing, and waits."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= allowed < needed:  # -1: as many as it likes
+        raise BadInput(
+            f"this process may open {allowed} files, and its workers need {needed}: raise the "
+            f"limit with ulimit -n {needed}, or start fewer with 'cluster: workers:'"
+        )
 
 
 def _reach(settings: SchedulerAddress) -> Client:

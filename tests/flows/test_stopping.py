@@ -89,7 +89,9 @@ def test_a_prefect_server_that_is_gone_is_said(flow):
     def body(_):
         raise ConnectionRefusedError
 
-    with pytest.raises(OrchestrationLost, match="127.0.0.1:9/api cannot be reached") as caught:
+    with pytest.raises(
+        OrchestrationLost, match="no Prefect server can be reached at http://127.0.0.1:9"
+    ) as caught:
         flow(body)
     assert caught.value.exit_code == 3
 

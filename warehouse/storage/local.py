@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from decaf.errors import WarehouseError
+from decaf.errors import OutOfReach, WarehouseError
 from decaf.foundation.files import refusals_as, replace_file
 from warehouse.storage.base import Content, Entry, Held, Storage
 from warehouse.storage.holder import described, this_process
@@ -42,11 +42,13 @@ class LocalStorage(Storage):
 
     def read(self, key: str) -> bytes:
         """Content of a file."""
-        return (self.root / key).read_bytes()
+        with self._explained(key):
+            return (self.root / key).read_bytes()
 
     def exists(self, key: str) -> bool:
         """Whether there is a file."""
-        return (self.root / key).exists()
+        with self._explained(key):
+            return (self.root / key).exists()
 
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
         """Files below a folder."""
@@ -54,7 +56,11 @@ class LocalStorage(Storage):
         while folders:
             above = folders.pop()
             # What is deleted between its listing and a look at it is not there.
-            with suppress(FileNotFoundError), os.scandir(self.root / above) as listing:
+            with (
+                suppress(FileNotFoundError),
+                self._explained(above),
+                os.scandir(self.root / above) as listing,
+            ):
                 for item in listing:
                     key = f"{above}/{item.name}" if above else item.name
                     if item.is_dir():
@@ -68,12 +74,13 @@ class LocalStorage(Storage):
 
     def delete(self, key: str) -> None:
         """Unlink a file."""
-        (self.root / key).unlink(missing_ok=True)
+        with self._explained(key):
+            (self.root / key).unlink(missing_ok=True)
 
     def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
         """The files themselves; whether one of known content is whole is for its reader to see."""
         paths = {key: self.root / key for key in wanted}
-        return {key: path for key, path in paths.items() if wanted[key] or path.exists()}
+        return {key: path for key, path in paths.items() if wanted[key] or self.exists(key)}
 
     @property
     def readable_folders(self) -> tuple[Path, ...]:
@@ -104,10 +111,9 @@ class LocalStorage(Storage):
 
     def is_held(self, key: str) -> bool:
         """Ask for a shared lock and let it go."""
-        path = self.root / key
-        if not path.exists():
+        if not self.exists(key):
             return False
-        with path.open() as file:
+        with self._explained(key), (self.root / key).open() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -117,3 +123,16 @@ class LocalStorage(Storage):
                 if error.errno not in NO_LOCKS:
                     raise
         return False
+
+    @contextmanager
+    def _explained(self, key: str) -> Iterator[None]:
+        """Tell every refusal as an error of this warehouse, but for what is not there."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise OutOfReach(
+                f"{self.place(key)} is out of reach: {error.strerror}; check its permissions and "
+                "its disk, then give the same command again"
+            ) from error
