@@ -8,6 +8,7 @@ import hashlib
 import os
 import socket
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from ended_commands import refused, succeeded
@@ -146,15 +147,15 @@ def test_every_command(met, command, code, words, places, decaf):
         pytest.skip("mounts of a process of its own need root")
     filled = [word.format(**places) for word in met.split()]
     variables = dict(word.split("=", 1) for word in filled if word.split("=")[0].isupper())
-    locked = [word.split("=")[1] for word in filled if word.startswith("locked=")]
+    locked = [Path(word.split("=")[1]) for word in filled if word.startswith("locked=")]
     rest = [word for word in filled if word.split("=")[0] not in (*variables, "locked")]
     arguments = [word.replace("·", " ").format(**places) for word in command.split()]
     before = committed(places["warehouse"])
     for path in locked:
-        os.chmod(path, 0)
+        path.chmod(0)
     done = decaf(*arguments, SURROUNDINGS=" ".join(rest), **variables)
     for path in locked:
-        os.chmod(path, 0o755)
+        path.chmod(0o755)
     if code:
         refused(done, words.format(**places), code=code)
     else:

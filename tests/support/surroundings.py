@@ -78,9 +78,9 @@ def closed_stdin():
 
 def folder_gone(folder):
     """The folder that the command was called in is deleted."""
-    os.mkdir(folder)
+    Path(folder).mkdir()
     os.chdir(folder)
-    os.rmdir(folder)
+    Path(folder).rmdir()
 
 
 def open_files(count):

@@ -73,6 +73,7 @@ def _bound(name: str) -> Path:
         duckdb.connect() as connection,
     ):
         functions.register(connection)
+        seeds.mkdir()
         write_missing_seeds(seeds)
         provide(connection, storage.open(seeds), [])
         _attach(connection, folder / name, mode="")

@@ -35,7 +35,12 @@ class LocalStorage(Storage):
             probe.unlink(missing_ok=True)
 
     def publish(self, key: str, write: Callable[[Path], object]) -> Content:
-        """Write a temporary file, flush it, rename it, flush its folder."""
+        """Write a temporary file, flush it, rename it, flush its folder.
+
+        A warehouse that was deleted or moved is not begun again behind the back of who did it.
+        """
+        if not self.root.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "the folder of the warehouse is gone")
         replace_file(self.root / key, write)
         content = self.read(key)
         return Content(len(content), hashlib.sha256(content).hexdigest())
