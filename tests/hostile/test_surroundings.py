@@ -7,15 +7,21 @@ code, and words of its message; the warehouse is the same after it, and nothing 
 import hashlib
 import os
 import socket
+import threading
+import time
 from contextlib import closing
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from ended_commands import refused, succeeded
+from s3_server import BUCKET, Gate
 from small_studies import of_scenes, untrained
 from small_warehouse import commit_block
 from surroundings import can_mount
 
+from decaf.errors import OutOfReach
+from warehouse import storage
 from warehouse.commits.lock import study_lock
 from warehouse.commits.writer import open_root
 
@@ -163,3 +169,32 @@ def test_every_command(met, command, code, words, places, decaf):
         assert "Traceback" not in done.stderr
     assert committed(places["warehouse"]) == before
     assert not list(places["warehouse"].rglob("*.tmp"))
+
+
+def uploads(server):
+    """How many uploads in parts have begun and not ended."""
+    with urlopen(f"http://127.0.0.1:{server.port}/{BUCKET}?uploads", timeout=10) as listing:
+        return listing.read().count(b"<UploadId>")
+
+
+def test_a_store_that_goes_away_between_two_parts_of_a_put(s3, tmp_path, monkeypatch):
+    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
+    content = os.urandom(40 << 20)
+    with Gate(s3.port) as gate:
+        store = storage.open(s3.url("parts", port=gate.port))
+
+        def close():
+            while not uploads(s3):
+                time.sleep(0.005)
+            gate.close()
+
+        closing_gate = threading.Thread(target=close)
+        closing_gate.start()
+        with pytest.raises(OutOfReach, match="NETWORK_CONNECTION"):
+            store.put("tables/x.parquet", content)
+        closing_gate.join()
+        direct = storage.open(s3.url("parts"))
+        assert direct.entries("tables", ("",)) == []
+        gate.open()
+        store.put("tables/x.parquet", content)
+        assert direct.read("tables/x.parquet") == content
