@@ -171,6 +171,12 @@ def test_every_command(met, command, code, words, places, decaf):
     assert not list(places["warehouse"].rglob("*.tmp"))
 
 
+def test_too_few_open_files_for_workers(places, decaf, prefect_server):
+    """Dask would wait for ever."""
+    done = decaf("run", places["elsewhere"], SURROUNDINGS="open_files=60", **prefect_server)
+    refused(done, "may open 60 files, and its workers need 72: raise the limit with ulimit -n 72")
+
+
 def uploads(server):
     """How many uploads in parts have begun and not ended."""
     with urlopen(f"http://127.0.0.1:{server.port}/{BUCKET}?uploads", timeout=10) as listing:
