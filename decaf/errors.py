@@ -14,7 +14,7 @@
     │   ├── ServerUnreachable   Prefect's server of the schedules does not answer, or refuses
     │   ├── QueryError          SQL that does not run
     │   ├── WarehouseError      a warehouse that cannot be opened, read or written
-    │   │   └── OutOfReach      its object store does not answer, or refuses
+    │   │   └── OutOfReach      its folder or object store does not answer, or refuses
     │   └── AlreadyRunning      another run holds the study
     ├── ChecksFailed            exit code 1: results are there and a check found offending ones
     ├── GatesFailed             exit code 1: the re-audit is done, and a gate or an entry failed
@@ -91,7 +91,7 @@ class WarehouseError(BadInput):
 
 
 class OutOfReach(WarehouseError):
-    """The object store of a warehouse does not answer, or refuses."""
+    """The folder or object store of a warehouse does not answer, or refuses."""
 
 
 class AlreadyRunning(BadInput):

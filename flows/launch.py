@@ -15,6 +15,8 @@ from tasks.prefect.server import OwnServer, stop_orphans
 
 PORTS = {"http": 80, "https": 443}
 ANSWER_SECONDS = 5
+NO_PREFECT = "Failed to reach API"
+"""What Prefect says of a server that answers, and is none of Prefect's."""
 
 
 def launch(name: str, config: Path, *work: Any) -> Any:
@@ -57,9 +59,9 @@ def _as_flow(name: str, carry_out: Callable[[], Any], config: Path) -> Any:
 
 
 def _raise_if_lost(url: str, error: Exception) -> None:
-    if not _is_reachable(url):
+    if NO_PREFECT in str(error) or not _is_reachable(url):
         raise OrchestrationLost(
-            f"the Prefect server at {url} cannot be reached ({type(error).__name__}); what is "
+            f"no Prefect server can be reached at {url} ({type(error).__name__}); what is "
             "committed is safe: start it, or unset PREFECT_API_URL, and give the same command again"
         ) from error
 

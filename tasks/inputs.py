@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from decaf.data.input_store import input_file, store_inputs
+from decaf.errors import WriteFailed
+from decaf.foundation.files import refusals_as
 from tasks.plan import AuditPlan
 from tasks.progress import announce
 
@@ -13,7 +15,10 @@ def store_pairs(plan: AuditPlan) -> Path:
     Raises DataError, naming the inputs that cannot be used.
     """
     study, pairs = plan.given, plan.pairs
-    if not input_file(study.workspace, pairs.input_set).exists():
+    remedy = "give it back its permissions, or set 'workspace:' to another folder"
+    with refusals_as(WriteFailed, f"workspace {study.workspace} cannot be used", remedy):
+        is_stored = input_file(study.workspace, pairs.input_set).exists()
+    if not is_stored:
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
     return store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()

@@ -1,5 +1,6 @@
 """Write a file whole or not at all."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from decaf.errors import DecafError
 
 KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 """What stands in the place of a file, for messages."""
+NO_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 @contextmanager
@@ -59,9 +61,11 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
 
     The temporary name ends in ``.tmp``, so that no pattern for the target's kind matches it, and is
     removed whatever happens. Who may read the file is as for any other of this process, also where
-    a library would leave that to its owner (safetensors). Raises OSError when the disk refuses; the
-    target is then as it was.
+    a library would leave that to its owner (safetensors). Raises OSError when the disk refuses, or
+    the target is a folder, a device or a pipe; it is then as it was.
     """
+    if target.exists() and not target.is_file():
+        raise FileExistsError(errno.EEXIST, "a folder, a device or a pipe is there")
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
     try:
@@ -89,9 +93,15 @@ def mapped_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArra
 
 
 def flush(path: Path) -> None:
-    """Force a file, or the names in a folder, to the disk."""
+    """Force a file, or the names in a folder, to the disk, where its file system knows how to.
+
+    One that does not flushes when it likes: a kill loses nothing there, a power failure may.
+    """
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in NO_FLUSH:
+            raise
     finally:
         os.close(descriptor)

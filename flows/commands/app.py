@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from decaf.errors import QueryError
+from decaf.errors import BadInput, QueryError
 from flows.commands import schedule as schedule_commands
 from flows.commands.terminal import complain, console, say, warn
 
@@ -57,6 +57,10 @@ def options(
 ) -> None:
     """Audit how models react to controlled change: evidence, contradiction, fragility."""
     # ``cli.main`` reads the option itself: it must know before the command line is parsed.
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise BadInput("the folder that this is called in is gone; change to another") from None
 
 
 @app.command()

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.data.pairs import PairSet
-from decaf.errors import ConfigError, GatesFailed, RegistryError, UnknownName
+from decaf.errors import BadInput, ConfigError, GatesFailed, RegistryError, UnknownName
 from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
 from decaf.registry.entries import Entry
@@ -120,6 +120,8 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
             "SELECT DISTINCT name FROM stg_registry_entries WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
+    if not known:
+        raise BadInput(f"no registry was audited into {root} yet; decaf reaudit CONFIG does it")
     if not rows:
         raise UnknownName.among("model of a registry", model or "", (name for (name,) in known))
     for (own, entry), of_entry in groupby(rows, lambda row: row[:2]):

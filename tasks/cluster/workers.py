@@ -1,6 +1,7 @@
 """The Dask cluster of a study: processes on this machine, one per GPU, or one that runs already."""
 
 import logging
+import resource
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
 """Of a command that is stopped, Python's tracker frees the semaphores, and warns that it did."""
 PATIENCE = 100
 """Deaths of workers after which Dask gives up on what they held; it cannot tell what ended them."""
+FILES, FILES_PER_WORKER = 48, 12
+"""Files and connections that a flow has open: 42 with one worker, 72 with four, some to spare."""
 Closable = TypeVar("Closable", Client, LocalCluster)
 WORKER_MEMORY = {
     # glibc gives freed activations back to the kernel, which faults them in again at the next
@@ -109,6 +112,7 @@ def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
 
 def _start(settings: LocalWorkers | CudaWorkers) -> Any:
     if isinstance(settings, LocalWorkers):
+        _require_files(FILES + FILES_PER_WORKER * settings.workers)
         # The memory limit is off: torch owns the memory, and a paused worker would only stall.
         return LocalCluster(
             n_workers=settings.workers,
@@ -135,6 +139,16 @@ def _start(settings: LocalWorkers | CudaWorkers) -> Any:
             f"cluster kind 'cuda' found no usable GPU ({type(error).__name__}: {error}); use kind "
             "'local', or repair the driver"
         ) from error
+
+
+def _require_files(needed: int) -> None:
+    """Refuse to start where Dask would run out of open files: it says nothing, and waits."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= allowed < needed:  # -1: as many as it likes
+        raise BadInput(
+            f"this process may open {allowed} files, and its workers need {needed}: raise the "
+            f"limit with ulimit -n {needed}, or start fewer with 'cluster: workers:'"
+        )
 
 
 def _reach(settings: SchedulerAddress) -> Client:

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import psutil
 
-from decaf.errors import OrchestrationLost
+from decaf.errors import BadInput, OrchestrationLost
+from decaf.foundation.files import refusals_as
 from tasks.progress import announce
 
 SERVER_MODULE = "prefect.server.api.server"
@@ -38,8 +39,12 @@ class OwnServer:
     def __init__(self) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/api"
-        self._log = Path(os.environ["PREFECT_HOME"]) / LOG
-        self._log.parent.mkdir(parents=True, exist_ok=True)
+        home = Path(os.environ["PREFECT_HOME"])
+        self._log = home / LOG
+        remedy = "set PREFECT_HOME to a folder that can be written"
+        with refusals_as(BadInput, f"Prefect's folder {home} cannot be used", remedy):
+            home.mkdir(parents=True, exist_ok=True)
+            self._log.open("ab").close()
         self._lock = threading.Lock()
         self._is_ending = False
         self._process = self._start()
@@ -58,8 +63,8 @@ class OwnServer:
             if has_ended or time.monotonic() > stop:
                 what = "ended at its start" if has_ended else f"gave no answer in {seconds} s"
                 raise OrchestrationLost(
-                    f"the Prefect server {what}; see the end of {self._log}, check that "
-                    f"{self._log.parent} can be written, and give the same command again"
+                    f"the Prefect server {what}; see the end of {self._log}, check that its folder "
+                    "and TMPDIR have room, and give the same command again"
                 )
         threading.Thread(target=self._keep, name="keep the Prefect server", daemon=True).start()
 

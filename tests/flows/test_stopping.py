@@ -89,9 +89,21 @@ def test_a_prefect_server_that_is_gone_is_said(flow):
     def body(_):
         raise ConnectionRefusedError
 
-    with pytest.raises(OrchestrationLost, match="127.0.0.1:9/api cannot be reached") as caught:
+    with pytest.raises(
+        OrchestrationLost, match="no Prefect server can be reached at http://127.0.0.1:9"
+    ) as caught:
         flow(body)
     assert caught.value.exit_code == 3
+
+
+def test_another_server_at_the_address_of_prefect_is_said(flow, monkeypatch):
+    monkeypatch.setattr(launching, "_is_reachable", lambda _: True)
+
+    def body(_):
+        raise RuntimeError("Failed to reach API at http://127.0.0.1:9/api/")  # Prefect's words
+
+    with pytest.raises(OrchestrationLost, match="no Prefect server can be reached at"):
+        flow(body)
 
 
 def test_an_error_of_the_study_is_not_blamed_on_prefect(flow):

@@ -161,6 +161,9 @@ def become(arguments, folder, environment, stdout, stderr):
     # Prefect has read its settings from the environment, with this project's defaults in it.
     importlib.reload(sys.modules["tasks"])
     sys.modules["prefect.context"].refresh_global_settings_context()
+    if wanted := environment.get("SURROUNDINGS"):
+        sys.path.append(str(Path(__file__).parent))
+        importlib.import_module("surroundings").brought_about(wanted)
 
 
 def end(code):

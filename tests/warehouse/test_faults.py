@@ -186,6 +186,14 @@ def test_a_receipt_without_its_data_is_said_and_costs_nothing_else(root, damage)
     assert failed_checks(root) == []
 
 
+def test_a_warehouse_that_was_moved_meanwhile_is_not_begun_again(root):
+    tables = one_more(root)
+    root.rename(root.with_name("moved"))
+    with pytest.raises(WriteFailed, match="the folder of the warehouse is gone; nothing of it"):
+        commit(root, "units", "s", "late", tables, model_id="m", units=("late",))
+    assert not root.exists()
+
+
 @pytest.mark.parametrize("writer", ["commit", "compact", "open"])
 def test_a_folder_that_turned_read_only_is_said_and_read_on(root, monkeypatch, writer):
     tables = one_more(root)

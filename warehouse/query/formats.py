@@ -63,7 +63,8 @@ def write_file(target: Path, write: Callable[[IO[bytes]], int]) -> int:
         raise BadInput(f"{target} cannot be written: {error.strerror}; choose another") from error
     except OSError as error:
         raise WriteFailed(
-            f"{target} could not be written: {error.strerror}; what was there before is untouched"
+            f"{target} could not be written: {error.strerror}; what was there before is untouched: "
+            "make room, or choose another place"
         ) from error
     return counts[0]
 

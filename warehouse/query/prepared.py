@@ -16,6 +16,8 @@ from uuid import uuid4
 
 import duckdb
 
+from decaf.errors import WarehouseError
+from decaf.foundation.files import refusals_as
 from warehouse import storage
 from warehouse.commits.seeds import write_missing_seeds
 from warehouse.query import functions, views
@@ -65,8 +67,13 @@ def _bound(name: str) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="decaf-views-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     seeds = folder / "seeds"
-    with duckdb.connect() as connection:
+    remedy = "set TMPDIR to a folder that can be written"
+    with (
+        refusals_as(WarehouseError, f"no views can be made in {folder}", remedy),
+        duckdb.connect() as connection,
+    ):
         functions.register(connection)
+        seeds.mkdir()
         write_missing_seeds(seeds)
         provide(connection, storage.open(seeds), [])
         _attach(connection, folder / name, mode="")

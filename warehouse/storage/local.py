@@ -1,18 +1,21 @@
 """A warehouse in a folder: objects are files, replaced by rename; locks are the system's."""
 
+import errno
 import fcntl
 import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from decaf.errors import WarehouseError
-from decaf.foundation.files import replace_file
+from decaf.errors import OutOfReach, WarehouseError
+from decaf.foundation.files import refusals_as, replace_file
 from warehouse.storage.base import Content, Entry, Held, Storage
 from warehouse.storage.holder import described, this_process
+
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class LocalStorage(Storage):
@@ -32,18 +35,25 @@ class LocalStorage(Storage):
             probe.unlink(missing_ok=True)
 
     def publish(self, key: str, write: Callable[[Path], object]) -> Content:
-        """Write a temporary file, flush it, rename it, flush its folder."""
+        """Write a temporary file, flush it, rename it, flush its folder.
+
+        A warehouse that was deleted or moved is not begun again behind the back of who did it.
+        """
+        if not self.root.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "the folder of the warehouse is gone")
         replace_file(self._own(key), write)
         content = self.read(key)
         return Content(len(content), hashlib.sha256(content).hexdigest())
 
     def read(self, key: str) -> bytes:
         """Content of a file."""
-        return (self.root / key).read_bytes()
+        with self._explained(key):
+            return (self.root / key).read_bytes()
 
     def exists(self, key: str) -> bool:
         """Whether there is a file."""
-        return (self.root / key).exists()
+        with self._explained(key):
+            return (self.root / key).exists()
 
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
         """Files below a folder."""
@@ -51,7 +61,11 @@ class LocalStorage(Storage):
         while folders:
             above = folders.pop()
             # What is deleted between its listing and a look at it is not there.
-            with suppress(FileNotFoundError), os.scandir(self._own(above)) as listing:
+            with (
+                suppress(FileNotFoundError),
+                self._explained(above),
+                os.scandir(self._own(above)) as listing,
+            ):
                 for item in listing:
                     key = f"{above}/{item.name}" if above else item.name
                     if item.is_symlink():
@@ -67,12 +81,13 @@ class LocalStorage(Storage):
 
     def delete(self, key: str) -> None:
         """Unlink a file."""
-        self._own(key).unlink(missing_ok=True)
+        with self._explained(key):
+            self._own(key).unlink(missing_ok=True)
 
     def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
         """The files themselves; whether one of known content is whole is for its reader to see."""
         paths = {key: self.root / key for key in wanted}
-        return {key: path for key, path in paths.items() if wanted[key] or path.exists()}
+        return {key: path for key, path in paths.items() if wanted[key] or self.exists(key)}
 
     @property
     def readable_folders(self) -> tuple[Path, ...]:
@@ -81,29 +96,39 @@ class LocalStorage(Storage):
 
     @contextmanager
     def hold(self, key: str) -> Iterator[None]:
-        """Hold a file with ``flock``, which ends with the process, however that ends."""
+        """Hold a file with ``flock``, which ends with the process, however that ends.
+
+        Raises WarehouseError where the file system lets no file be made, or has no locks.
+        """
         path = self._own(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise Held(described(path.read_bytes())) from None
-            file.truncate(0)
-            file.write(json.dumps(this_process()))
-            file.flush()
+        remedy = "use a folder that can be written, on a file system with locks (flock)"
+        with ExitStack() as opened:
+            with refusals_as(WarehouseError, f"{path} cannot be locked", remedy):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = opened.enter_context(path.open("ab+", buffering=0))
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise Held(described(path.read_bytes())) from None
+            # Who holds it is for people: a disk that is full must not stop who makes room.
+            with suppress(OSError):
+                file.truncate(0)
+                file.write(json.dumps(this_process()).encode())
             yield
 
     def is_held(self, key: str) -> bool:
         """Ask for a shared lock and let it go."""
-        path = self._own(key)
-        if not path.exists():
+        if not self.exists(key):
             return False
-        with path.open() as file:
+        with self._explained(key), self._own(key).open() as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 return True
+            except OSError as error:
+                # Where there are no locks nobody holds one.
+                if error.errno not in NO_LOCKS:
+                    raise
         return False
 
     def _own(self, key: str) -> Path:
@@ -120,3 +145,16 @@ class LocalStorage(Storage):
                     "what it leads to, or remove it (a link to the whole warehouse is fine)"
                 )
         return path
+
+    @contextmanager
+    def _explained(self, key: str) -> Iterator[None]:
+        """Tell every refusal as an error of this warehouse, but for what is not there."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise OutOfReach(
+                f"{self.place(key)} is out of reach: {error.strerror}; check its permissions and "
+                "its disk, then give the same command again"
+            ) from error

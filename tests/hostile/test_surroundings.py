@@ -1,0 +1,206 @@
+"""A machine that is not as it should be: every command works all the same, or says what is wrong.
+
+A row is what a command meets (`tests/support/surroundings.py`, or variables), the command, its exit
+code, and words of its message; the warehouse is the same after it, and nothing half-made is left.
+"""
+
+import hashlib
+import os
+import socket
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from ended_commands import refused, succeeded
+from s3_server import BUCKET, Gate
+from small_studies import of_scenes, untrained
+from small_warehouse import commit_block
+from surroundings import can_mount
+
+from decaf.errors import OutOfReach
+from warehouse import storage
+from warehouse.commits.lock import study_lock
+from warehouse.commits.writer import open_root
+
+NEEDS_MOUNTS = ("read_only", "full")
+READ_ONLY, FULL = "read_only={warehouse}", "full={warehouse}"
+NOTHING_READ, NO_ROWS_READ = "unprivileged locked={receipts}", "unprivileged locked={tables}"
+NO_LOCKS, NO_FLUSH = "without_locks", "without_flush"
+NOTHING_OURS = "unprivileged umask=777"
+SQL = "sql -w {warehouse} -o {out}.csv FROM·stg_profiles"
+EXPORT = "export {out} profiles -w {warehouse}"
+GC = "gc -w {warehouse} --older-than 0"
+REFUSED = "Permission denied; check its permissions and its disk"
+NO_LOCK = "cannot be locked: No locks available"
+CASES = [
+    (READ_ONLY, "plan {config}", 0, ""),
+    (READ_ONLY, "run {config}", 2, "cannot be written: Read-only file system; choose another"),
+    (READ_ONLY, "status -w {warehouse}", 0, "s: finished"),
+    (READ_ONLY, SQL, 0, "9 rows"),
+    (READ_ONLY, "check -w {warehouse} --study s", 0, "pass"),
+    (READ_ONLY, EXPORT, 0, "manifest.json"),
+    (READ_ONLY, "export {warehouse}/out profiles -w {warehouse}", 2, "Read-only file system"),
+    (READ_ONLY, "sql -w {warehouse} -o {warehouse}/x.csv FROM·receipts", 3, "choose another place"),
+    (READ_ONLY, "compact -w {warehouse}", 2, "cannot be locked: Read-only file system; use a"),
+    (READ_ONLY, GC, 0, "can be deleted"),
+    (READ_ONLY, f"{GC} --delete", 2, "cannot be locked: Read-only file system"),
+    (READ_ONLY, "gc -w {warehouse} --keep 1 --delete", 2, "cannot be locked: Read-only"),
+    (READ_ONLY, "history -w {warehouse}", 2, "no registry was audited into"),
+    (FULL, "plan {config}", 0, ""),
+    (FULL, "run {config}", 2, "cannot be written: No space left on device"),
+    (FULL, "status -w {warehouse}", 0, "s: finished"),
+    (FULL, SQL, 0, "9 rows"),
+    (FULL, "check -w {warehouse} --study s", 0, "pass"),
+    (FULL, EXPORT, 0, "manifest.json"),
+    (FULL, "sql -w {warehouse} -o {warehouse}/x.csv FROM·receipts", 3, "No space left on device"),
+    (FULL, "export {warehouse}/out profiles -w {warehouse}", 3, "No space left on device"),
+    (FULL, "compact -w {warehouse}", 3, "No space left on device; nothing of it is visible"),
+    (FULL, f"{GC} --delete", 0, "1 files (0.00 MB) deleted"),
+    (NOTHING_READ, "plan {config}", 2, REFUSED),
+    (NOTHING_READ, "run {config}", 2, REFUSED),
+    (NOTHING_READ, "status -w {warehouse}", 2, REFUSED),
+    (NOTHING_READ, SQL, 2, REFUSED),
+    (NOTHING_READ, "check -w {warehouse}", 2, REFUSED),
+    (NOTHING_READ, EXPORT, 2, REFUSED),
+    (NOTHING_READ, "compact -w {warehouse}", 2, REFUSED),
+    (NOTHING_READ, GC, 2, REFUSED),
+    (NOTHING_READ, "history -w {warehouse}", 2, REFUSED),
+    (NO_ROWS_READ, GC, 2, REFUSED),
+    (NO_ROWS_READ, "check -w {warehouse}", 1, "found missing or damaged"),
+    ("unprivileged locked={workspace}", "run {config}", 3, "workspace {workspace} cannot be used"),
+    ("unprivileged locked={config}", "plan {config}", 2, "not readable"),
+    (NO_LOCKS, "run {config}", 2, NO_LOCK),
+    (NO_LOCKS, "compact -w {warehouse}", 2, NO_LOCK),
+    (NO_LOCKS, f"{GC} --delete", 2, NO_LOCK),
+    (NO_LOCKS, GC, 0, "can be deleted"),
+    (NO_LOCKS, "status -w {warehouse}", 0, "s: finished"),
+    (NO_LOCKS, "serve --port {port}", 2, NO_LOCK),
+    (NO_FLUSH, SQL, 0, "9 rows"),
+    (NO_FLUSH, EXPORT, 0, "manifest.json"),
+    (NO_FLUSH, "compact -w {warehouse}", 0, "now"),
+    (NOTHING_OURS, SQL, 2, "cannot be written: Permission denied"),
+    (NOTHING_OURS, EXPORT, 2, "cannot be written: Permission denied"),
+    (NOTHING_OURS, "plan {elsewhere}", 0, ""),
+    (NOTHING_OURS, "run {elsewhere}", 2, "cannot be written: Permission denied"),
+    ("HOME=/nonexistent/decaf DECAF_CACHE= XDG_CACHE_HOME=", SQL, 0, "9 rows"),
+    ("DECAF_CACHE=/dev/null/x", SQL, 0, "9 rows"),
+    ("DECAF_CACHE={config}", "status -w {warehouse}", 0, "s: finished"),
+    ("XDG_CACHE_HOME=/nonexistent/x HOME=", "check -w {warehouse} --study s", 0, "pass"),
+    ("TMPDIR=/nonexistent", SQL, 0, "9 rows"),
+    ("TMPDIR={config}", "compact -w {warehouse}", 0, "now"),
+    ("PREFECT_HOME={config}", "run {elsewhere}", 2, "cannot be used: File exists; set PREFECT_"),
+    ("PREFECT_HOME=/dev/null/x", "schedule list", 2, "decaf serve is not running"),
+    ("PREFECT_API_URL=http://127.0.0.1:{port}/api", "serve --port {port}", 2, "already in use"),
+    ("PREFECT_API_URL=nonsense", "schedule list", 2, "no Prefect server at nonsense"),
+    ("folder_gone={out}", "sql SELECT·1", 2, "is gone; change to another"),
+    ("folder_gone={out}", "plan {config}", 2, "is gone; change to another"),
+    ("open_files=64", SQL, 0, "9 rows"),
+    ("open_files=64", "compact -w {warehouse}", 0, "now"),
+    ("closed_stdin", SQL, 0, "9 rows"),
+    ("closed_stdin", "run {held}", 2, "is already being audited"),
+    ("ascii_terminal", "status -w {warehouse}", 0, "s: finished"),
+    ("ascii_terminal", "plan {config}", 0, ""),
+    ("TERM= COLUMNS=1", "status -w {warehouse}", 0, "s: finished"),
+    ("TERM=none COLUMNS=20", "views", 0, "out_model_profiles"),
+    ("", "plan {tmp}", 2, "Is a directory"),
+    ("", "sql -w {warehouse} -o {pipe} --format csv FROM·receipts", 2, "a device or a pipe"),
+    ("", "sql -w {warehouse} -o /dev/full --format csv FROM·receipts", 2, "a device or a pipe"),
+    ("", "sql -w {warehouse} -f {tmp}", 2, "Is a directory"),
+    ("", "export {config} -w {warehouse}", 2, "cannot be written: File exists"),
+]
+
+
+@pytest.fixture
+def places(tmp_path, root, write):
+    """Names of the commands' words: a warehouse with something to delete, a study, a pipe."""
+    (root / "tables/profiles/study=s/stray.parquet").write_bytes(b"12345")
+    settings = of_scenes(tmp_path, [untrained(tmp_path, "m")])
+    (tmp_path / "workspace").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    commit_block(root, "s", "m", 0.3)  # a second commit, so that there is something to fold
+    held = {**settings, "warehouse": str(tmp_path / "held")}
+    with (
+        closing(socket.create_server(("127.0.0.1", 0))) as taken,
+        study_lock(open_root(tmp_path / "held"), "try"),
+    ):
+        yield {
+            "tmp": tmp_path,
+            "warehouse": root,
+            "receipts": root / "receipts",
+            "tables": root / "tables" / "profiles",
+            "workspace": tmp_path / "workspace",
+            "config": write(settings),
+            "elsewhere": write({**settings, "warehouse": str(tmp_path / "other")}, "other.yaml"),
+            "held": write(held, "held.yaml"),
+            "out": tmp_path / "out",
+            "pipe": tmp_path / "pipe",
+            "port": taken.getsockname()[1],
+        }
+
+
+def committed(root):
+    """Receipts and the rows that they name, with their content."""
+    files = (*root.glob("receipts/units/**/*.json"), *root.glob("tables/**/*-*.parquet"))
+    return {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.mark.parametrize(("met", "command", "code", "words"), CASES)
+def test_every_command(met, command, code, words, places, decaf):
+    if met.startswith(NEEDS_MOUNTS) and not can_mount():
+        pytest.skip("mounts of a process of its own need root")
+    filled = [word.format(**places) for word in met.split()]
+    variables = dict(word.split("=", 1) for word in filled if word.split("=")[0].isupper())
+    locked = [Path(word.split("=")[1]) for word in filled if word.startswith("locked=")]
+    rest = [word for word in filled if word.split("=")[0] not in (*variables, "locked")]
+    arguments = [word.replace("·", " ").format(**places) for word in command.split()]
+    before = committed(places["warehouse"])
+    for path in locked:
+        path.chmod(0)
+    done = decaf(*arguments, SURROUNDINGS=" ".join(rest), **variables)
+    for path in locked:
+        path.chmod(0o755)
+    if code:
+        refused(done, words.format(**places), code=code)
+    else:
+        assert words in succeeded(done)
+        assert "Traceback" not in done.stderr
+    assert committed(places["warehouse"]) == before
+    assert not list(places["warehouse"].rglob("*.tmp"))
+
+
+def test_too_few_open_files_for_workers(places, decaf, prefect_server):
+    """Dask would wait for ever."""
+    done = decaf("run", places["elsewhere"], SURROUNDINGS="open_files=60", **prefect_server)
+    refused(done, "may open 60 files, and its workers need 72: raise the limit with ulimit -n 72")
+
+
+def uploads(server):
+    """How many uploads in parts have begun and not ended."""
+    with urlopen(f"http://127.0.0.1:{server.port}/{BUCKET}?uploads", timeout=10) as listing:
+        return listing.read().count(b"<UploadId>")
+
+
+def test_a_store_that_goes_away_between_two_parts_of_a_put(s3, tmp_path, monkeypatch):
+    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
+    content = os.urandom(40 << 20)
+    with Gate(s3.port) as gate:
+        store = storage.open(s3.url("parts", port=gate.port))
+
+        def close():
+            while not uploads(s3):
+                time.sleep(0.005)
+            gate.close()
+
+        closing_gate = threading.Thread(target=close)
+        closing_gate.start()
+        with pytest.raises(OutOfReach, match="NETWORK_CONNECTION"):
+            store.put("tables/x.parquet", content)
+        closing_gate.join()
+        direct = storage.open(s3.url("parts"))
+        assert direct.entries("tables", ("",)) == []
+        gate.open()
+        store.put("tables/x.parquet", content)
+        assert direct.read("tables/x.parquet") == content
