@@ -164,6 +164,7 @@ def main() -> None:
     folder, results = Path(sys.argv[1]), Path(sys.argv[2])
     seed, minutes = (float(text) for text in (*sys.argv[3:], SEED, MINUTES)[:2])
     folder.mkdir(parents=True)
+    os.environ["PREFECT_HOME"] = str(folder / "prefect")
     base = folder / "base"
     prepare(base)
     campaign = Campaign(base, folder, minutes)

@@ -251,7 +251,7 @@ def _number(value: Any, known: list[Any]) -> int:
 def _first_equal(inputs: NDArray[Any], regions: Regions) -> NDArray[np.int64]:
     """(n_inputs,) the first input of the same content and regions: they make equal states."""
     # Digests, since a sort would copy the inputs four times.
-    digests = b"".join(hashlib.sha256(one.tobytes()).digest() for one in inputs)
+    digests = b"".join(hashlib.sha256(np.ascontiguousarray(one)).digest() for one in inputs)
     _, first, inverse = _distinct(np.frombuffer(digests, np.uint8).reshape(len(inputs), -1))
     if regions is not None:
         divided = np.column_stack([first[inverse], regions.reshape(len(inputs), -1)])
