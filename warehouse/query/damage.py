@@ -110,12 +110,14 @@ def naming_damage(root: Root) -> Iterator[None]:
 
 
 @contextmanager
-def connect_whole(root: Root, study: str | None) -> Iterator[duckdb.DuckDBPyConnection]:
+def connect_whole(
+    root: Root, study: str | None, threads: int | None = None
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a warehouse for what must not miss a row of a study, or of any.
 
-    Raises WarehouseError, naming the files, when some are damaged.
+    ``threads`` are those of :func:`warehouse.query.catalog.connect`. Raises WarehouseError, naming the files, when some are damaged.
     """
-    with naming_damage(root), connect(root) as connection:
+    with naming_damage(root), connect(root, threads=threads) as connection:
         if damage := left_out(connection, study):
             raise WarehouseError(described(root, damage))
         yield connection
