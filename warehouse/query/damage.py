@@ -115,7 +115,8 @@ def connect_whole(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a warehouse for what must not miss a row of a study, or of any.
 
-    ``threads`` are those of :func:`warehouse.query.catalog.connect`. Raises WarehouseError, naming the files, when some are damaged.
+    ``threads`` are those of :func:`warehouse.query.catalog.connect`. Raises WarehouseError, naming
+    the files, when some are damaged.
     """
     with naming_damage(root), connect(root, threads=threads) as connection:
         if damage := left_out(connection, study):
