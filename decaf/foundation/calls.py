@@ -122,15 +122,20 @@ class Caller:
 def _within(seconds: float, work: Callable[[], Result]) -> Result:
     """Result of some work in a thread; TimeoutError, and the work goes on, after so long."""
     outcome: Future[Result] = Future()
+    threading.Thread(target=_do, args=(work, outcome), name="call", daemon=True).start()
+    try:
+        return outcome.result(max(seconds, 0.0))
+    finally:
+        del outcome  # it holds the error, whose traceback holds this frame
 
-    def do() -> None:
-        try:
-            outcome.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - it is raised where the work is waited for
-            outcome.set_exception(error)
 
-    threading.Thread(target=do, name="call", daemon=True).start()
-    return outcome.result(max(seconds, 0.0))
+def _do(work: Callable[[], Result], outcome: "Future[Result]") -> None:
+    try:
+        outcome.set_result(work())
+    except BaseException as error:  # noqa: BLE001 - it is raised where the work is waited for
+        outcome.set_exception(error)
+    finally:
+        del outcome
 
 
 def _read(

@@ -50,7 +50,10 @@ def last_answer(
         time.sleep(pause)
     if failure:
         failure.attempts = attempt + 1
-        raise failure
+        try:
+            raise failure
+        finally:
+            del failure  # its traceback holds this frame
     return answer._replace(attempts=attempt + 1)
 
 

@@ -1,13 +1,11 @@
-"""What outlives a worker's process: why it ended, and what the user's code printed.
+"""What outlives a worker's process: why it ended.
 
 A process that has died cannot say why. So a file notes which work it began, and ``faulthandler``
 adds what ended it: from C, so that code which never gives the interpreter back is ended as well.
 """
 
 import faulthandler
-import os
 import re
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -15,11 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from distributed import Worker, WorkerPlugin
-
-from decaf.errors import WorkerEnded, WriteFailed
+from decaf.errors import WorkerEnded
 from decaf.foundation.digests import json_sha256, short
-from decaf.foundation.files import refusals_as
 from decaf.models.card import Model
 
 MOST_DEATHS = 3
@@ -94,24 +89,6 @@ class Limited:
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._model, name)
         return limited(self._seconds)(value) if name.endswith("outputs") else value
-
-
-class Prints(WorkerPlugin):
-    """Sends what a worker of this machine prints, Python or not, to the end of a file."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        with refusals_as(WriteFailed, f"{file} cannot be written", "free some space"):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(b"")
-
-    def setup(self, worker: Worker) -> None:
-        """Replace standard output and standard error of the process."""
-        end = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(end, stream.fileno())
-            stream.reconfigure(line_buffering=True)
-        os.close(end)
 
 
 def _reason(notes: str) -> str:

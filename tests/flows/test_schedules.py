@@ -295,7 +295,7 @@ def test_a_server_that_is_busy_is_asked_again(monkeypatch):
         closing(Schedules(server.url)) as asked,
     ):
         assert asked.all() == []
-        with pytest.raises(Refused, match=r"did not take deployments/filter \(422\): no"):
+        with pytest.raises(Refused, match=r"did not take deployments/filter \(status 422\): no"):
             asked.all()
         with pytest.raises(ServerUnreachable, match="expected its user:password in PREFECT_API"):
             asked.all()

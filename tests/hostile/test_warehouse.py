@@ -80,12 +80,7 @@ def pipe(file):
     os.mkfifo(file)
 
 
-def dangling(file):
-    file.unlink()
-    file.symlink_to("nowhere")
-
-
-DAMAGES = [emptied, cut_short, longer, zeroed, flipped, another, missing, folder, pipe, dangling]
+DAMAGES = [emptied, cut_short, longer, zeroed, flipped, another, missing, folder, pipe]
 CODES = {"check": 1, "quick": 1, "status": 0, "sql": 0, "export": 0}
 """Commands that only read go on without the file, and say so."""
 READERS = ("status", "sql", "export")

@@ -1,8 +1,10 @@
 """HTTP endpoints, against a real server on loopback that behaves well and badly."""
 
+import contextlib
 import json
 import pickle
 import socket
+import weakref
 
 import httpx
 import numpy as np
@@ -261,3 +263,13 @@ def test_the_client_is_closed_with_the_model(monkeypatch):
     assert closed == []
     del model
     assert len(closed) == 1
+
+
+@pytest.mark.usefixtures("pauses")
+def test_the_client_is_closed_where_a_call_has_failed():
+    model = card("http://127.0.0.1:1", retries=1).load("cpu")
+    with contextlib.suppress(ScoringFailed):
+        model.outputs(BATCH)
+    held = weakref.ref(model)
+    del model
+    assert held() is None, "nothing waits for the collector of cycles"

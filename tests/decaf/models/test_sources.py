@@ -54,7 +54,7 @@ CHANGED = (
 )
 NAMES = {"id", "family", "source", "sha256"}
 BY_CONTENT = {"weights", "training", "epoch", "epoch_rule", "checkpoints", "file", "trusted"}
-TRANSPORT = {"rows_per_request", "timeout_seconds", "headers"}
+TRANSPORT = {"rows_per_request", "timeout_seconds", "deadline_seconds", "headers"}
 TRANSPORT |= {"retries", "backoff_seconds", "longest_backoff_seconds", "timeout"}
 
 

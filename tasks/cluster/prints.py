@@ -1,0 +1,28 @@
+"""What the user's code prints on workers of this machine goes to a file, not into the display."""
+
+import os
+import sys
+from pathlib import Path
+
+from distributed import Worker, WorkerPlugin
+
+from decaf.errors import WriteFailed
+from decaf.foundation.files import refusals_as
+
+
+class Prints(WorkerPlugin):
+    """Sends what a worker of this machine prints, Python or not, to the end of a file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        with refusals_as(WriteFailed, f"{file} cannot be written", "free some space"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(b"")
+
+    def setup(self, worker: Worker) -> None:
+        """Replace standard output and standard error of the process."""
+        end = os.open(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(end, stream.fileno())
+            stream.reconfigure(line_buffering=True)
+        os.close(end)
