@@ -123,7 +123,7 @@ def changed_bytes(rng: random.Random, data: bytes) -> bytes:
 def change_file(rng: random.Random, file: Path) -> str:
     """Change a file in place; what was done to it."""
     kind = rng.random()
-    if kind > 0.97:
+    if kind > 0.97 or file.is_symlink() or not file.is_file():
         return _replace(rng, file)
     before = file.read_bytes()
     if file.suffix in IMAGES and kind < 0.5:
@@ -145,7 +145,9 @@ def change_file(rng: random.Random, file: Path) -> str:
 
 def _replace(rng: random.Random, file: Path) -> str:
     """Something else of the same name: nothing, a folder, a link."""
-    file.unlink()
+    if file.is_dir() and not file.is_symlink():
+        file.rmdir()
+    file.unlink(missing_ok=True)
     kind = rng.choice(("gone", "folder", "dangling link", "link to itself", "link to zeros"))
     links = {"dangling link": "none", "link to itself": file.name, "link to zeros": "/dev/zero"}
     if kind == "folder":
