@@ -34,8 +34,8 @@ _notes: list[TextIO] = []
 def noted(work: str) -> Iterator[None]:
     """Note that work of a unique name has begun, until it ends.
 
-    Raises WorkerEnded instead when it has ended MOST_DEATHS processes of this machine before, or
-    one by a forward pass that took too long.
+    Raises WorkerEnded instead when it has ended one process of this machine before, by a fatal
+    error or a forward pass that took too long, or MOST_DEATHS without a word.
     """
     path = Path(tempfile.gettempdir()) / f"decaf-{short(json_sha256(work))}.notes"
     with path.open("a+") as notes:
@@ -48,10 +48,11 @@ def noted(work: str) -> Iterator[None]:
                     "took longer than its card's 'timeout:' to load, or for one forward pass; its "
                     f"worker was ended{_place(earlier)}: repair the model, or give it more seconds"
                 )
-            if deaths >= MOST_DEATHS:
+            if FATAL in earlier or deaths >= MOST_DEATHS:
+                ended = "its worker" if deaths == 1 else f"{deaths} workers, the last one"
                 raise WorkerEnded(
-                    f"ended {deaths} worker processes, the last one {_reason(earlier)}: load and "
-                    "call the model in a Python process of your own to see why"
+                    f"ended {ended} {_reason(earlier)}: load and call the model in a Python "
+                    "process of your own to see why"
                 )
             notes.write(f"{BEGUN} {threading.get_ident():x}\n")
             notes.flush()
