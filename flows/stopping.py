@@ -1,16 +1,20 @@
 """Signals that end a command as Ctrl-C does, and how its process ends: quietly, and soon."""
 
+import _thread
 import atexit
 import os
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 128 + signal.SIGINT
+PATIENCE_SECONDS, FLOW_PATIENCE_SECONDS = 2.0, 10.0
+"""From a signal to the end: a library may lose what a handler raises, DuckDB at times does."""
 GRACE_SECONDS, STOPPED_GRACE_SECONDS = 20.0, 1.0
 """For what is told to other processes at the end; they end with this one in any case."""
 SHOW_CURSOR = "\x1b[?25h"
@@ -89,6 +93,8 @@ def _interrupt(number: int, _frame: FrameType | None) -> NoReturn:
         say_stopped()
         os._exit(INTERRUPTED)
     _received.append(number)
+    is_flow = signal.getsignal(signal.SIGTERM) == _stop
+    _end_after(FLOW_PATIENCE_SECONDS if is_flow else PATIENCE_SECONDS)
     raise KeyboardInterrupt
 
 
@@ -98,7 +104,20 @@ def _stop(number: int, _frame: FrameType | None) -> NoReturn:
     _received.append(number)
     if number == signal.SIGHUP:
         _let_go_of_terminal()
+    _end_after(FLOW_PATIENCE_SECONDS)
     raise Stopped(128 + number)
+
+
+def _end_after(seconds: float) -> None:
+    """End the process then, unless it has come to its end."""
+
+    def wait() -> None:
+        time.sleep(seconds)
+        say_stopped()
+        os._exit(128 + _received[0])
+
+    # A Thread would take a lock that the interrupted code may hold.
+    _thread.start_new_thread(wait, ())
 
 
 def _let_go_of_terminal() -> None:

@@ -6,7 +6,6 @@ import pickle
 import socket
 import weakref
 
-import httpx
 import numpy as np
 import pytest
 import torch
@@ -257,12 +256,12 @@ def test_how_an_endpoint_is_asked_is_no_part_of_its_identity():
 
 
 def test_the_client_is_closed_with_the_model(monkeypatch):
-    closed = []
-    monkeypatch.setattr(httpx.Client, "close", lambda client: closed.append(client))
     model = card("http://127.0.0.1:1").load("cpu")
+    closed = []
+    monkeypatch.setattr(model._caller._client, "close", lambda: closed.append(True))
     assert closed == []
     del model
-    assert len(closed) == 1
+    assert closed == [True]
 
 
 @pytest.mark.usefixtures("pauses")
