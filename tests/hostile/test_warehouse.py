@@ -337,3 +337,10 @@ def test_an_object_store_is_repaired_too(s3, decaf):
     assert "receipts/outcomes/s/r.json is put aside" in repaired
     assert "units/m-scores is withdrawn" in repaired
     assert row_counts(root, "trajectories", "profiles") == (3, 6)
+
+
+def test_a_seed_with_a_name_that_is_no_text_is_named(root, decaf):
+    seed = root / layout.seed("probe_units")
+    seed.write_bytes(seed.read_bytes().replace(b"unit_key", b"\xc8nit_key"))
+    for command in CODES:
+        refused(decaf(*COMMANDS[command], "-w", root), str(seed), "is damaged")

@@ -45,5 +45,5 @@ def stored_seeds(store: Storage) -> dict[str, Path]:
 def _is_seed_of(table: Table, path: Path) -> bool:
     try:
         return pq.read_schema(path).equals(table.schema)
-    except (OSError, pa.ArrowException):
+    except (OSError, ValueError, pa.ArrowException):  # a name in it may be no UTF-8
         return False

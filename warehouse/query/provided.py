@@ -104,5 +104,5 @@ def _is_readable(path: Path, byte_count: int) -> bool:
         if not path.is_file():
             return False
         return path.stat().st_size == byte_count or bool(pq.read_metadata(path))
-    except (OSError, pa.ArrowException):
+    except (OSError, ValueError, pa.ArrowException):
         return False
