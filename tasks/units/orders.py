@@ -29,8 +29,6 @@ class Done(NamedTuple):
     """Rows that this call sent through the model; 0 when all was there."""
     seconds: float = 0.0
     """What this call took; 0 when all was there."""
-    seconds: float = 0.0
-    """That this call took; 0 when all was there."""
 
 
 def together(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
