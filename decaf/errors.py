@@ -21,7 +21,7 @@
     ├── AlertFailed             somebody should have been told, and was not
     ├── OrchestrationLost       the Prefect server or the Dask scheduler is gone
     ├── ScoringFailed           work that could not be done
-    │   └── WorkerEnded         since it ends the process that does it
+    │   └── WorkerEnded         work that ends the process that does it
     └── WriteFailed             a file or a commit that could not be written
         └── DiskRefuses         nor could any other: no room, or no right to write
 

@@ -45,7 +45,7 @@ def received() -> bool:
     return bool(_received)
 
 
-def code(error: BaseException) -> int:
+def code() -> int:
     """Exit code of what was stopped."""
     return 128 + _received[0] if _received else INTERRUPTED
 

@@ -19,9 +19,8 @@ from warehouse.commits import receipts
 def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, DecafError]:
     """Load every model that has to be scored on a worker, before anything is.
 
-    Returns the error of each model that cannot be loaded, whose outputs do not fit the score, or
-    which gives no answer, by the model. Raises OrchestrationLost when the
-    scheduler is gone.
+    Returns, by the model, the error of each that cannot be loaded, that gives no answer, or whose
+    outputs do not fit the score. Raises OrchestrationLost when the scheduler is gone.
     """
     first = _first_scored(plan)
     if first:
@@ -44,8 +43,8 @@ def compute(
     """Compute groups of units of one model; each is committed by the worker that computed it.
 
     What needs another group's result waits for all of those. A model that ends a worker would end
-    the next one, too: nothing more of it is begun. A group whose receipt is there is
-    passed over, so a second call does only what is left.
+    the next one, too: nothing more of it is begun. A group whose receipt is there is passed over,
+    so a second call does only what is left.
     """
     of_label: dict[str, tuple[Unit, ...]] = {}
 

@@ -1,4 +1,4 @@
-"""Write a file whole or not at all."""
+"""Read files and nothing that only looks like one; write them whole or not at all."""
 
 import errno
 import os

@@ -240,19 +240,19 @@ def export(
     memory: Memory = DEFAULT_MEMORY,
 ) -> None:
     """Write tables and views to files that anything reads, with a manifest of rows and digests."""
-    from warehouse.query.apart import Asker
     from warehouse.query.export import export_views
+    from warehouse.query.query_process import QueryProcess
 
     # Sums of several threads differ in their last bits from one time to another.
-    with Asker(
+    with QueryProcess(
         warehouse,
         lambda connection, _: export_views(connection, folder, names or [], file_format, study),
         memory,
         warn,
         threads=1,
         folder=folder,
-    ) as asker:
-        exported = asker.ask()
+    ) as process:
+        exported = process.ask()
     for file in exported:
         say(console, f"{file.row_count:>12,}  {file.file}")
     say(console, f"{len(exported)} files and manifest.json in {folder}")

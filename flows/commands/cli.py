@@ -36,7 +36,7 @@ def _told(error: BaseException) -> int:
     """Say what has ended the command; returns the exit code."""
     if stopping.received() or isinstance(error, KeyboardInterrupt):
         stopping.say_stopped()
-        return stopping.code(error)
+        return stopping.code()
     import typer
     from typer.exceptions import TyperException
 
@@ -44,7 +44,8 @@ def _told(error: BaseException) -> int:
     from flows.commands.terminal import complain
     from tasks.terminal import NOBODY_READS
 
-    if isinstance(error, SystemExit) and error.code in (NOBODY_READS, 1):  # 1 where it is Typer's
+    # Typer ends with 1 where it finds that nobody reads its own output, such as a help text.
+    if isinstance(error, SystemExit) and error.code in (NOBODY_READS, 1):
         return NOBODY_READS
     if isinstance(error, typer.Exit):
         return error.exit_code

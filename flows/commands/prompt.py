@@ -20,8 +20,8 @@ from decaf.errors import BadInput, suggestion
 from flows.commands.answers import ROWS_SHOWN, print_rows
 from flows.commands.terminal import warn
 from flows.commands.views import describe, list_views
-from warehouse.query.apart import Asker
 from warehouse.query.catalog import stream_query
+from warehouse.query.query_process import QueryProcess
 from warehouse.storage import Root
 
 READY, GOING_ON = "decaf> ", "   ... "
@@ -104,22 +104,22 @@ def converse(
         return _answer(console, connection, text, shown)
 
     def one_turn() -> None:
-        nonlocal asker, commits, is_over
+        nonlocal process, commits, is_over
         text = _read()
         if text in (None, ".quit"):
             is_over = True
         elif text == ".reload":
             # The old one goes on where the warehouse cannot be opened again.
-            opened = Asker(root, answer, memory_gb, warn)
+            opened = QueryProcess(root, answer, memory_gb, warn)
             before, (_, commits) = commits, opened.ask()
-            asker.close()
-            asker = opened
+            process.close()
+            process = opened
             console.print(Text(f"commits: {commits:,}, {commits - before:+,} since"))
         else:
-            asker.ask(text)
+            process.ask(text)
 
-    asker = Asker(root, answer, memory_gb, warn)
-    completion, commits = asker.ask()
+    process = QueryProcess(root, answer, memory_gb, warn)
+    completion, commits = process.ask()
     try:
         _prepare(completion)
         console.print(Text(f"{root}: a query ends with ;  Tab completes, .help lists commands"))
@@ -127,7 +127,7 @@ def converse(
             while not is_over:
                 turns.take(one_turn)
     finally:
-        asker.close()
+        process.close()
         _remember()
 
 

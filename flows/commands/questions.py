@@ -10,9 +10,9 @@ from decaf.errors import QueryError
 from flows.commands.answers import ROWS_SHOWN, counted, print_rows
 from flows.commands.terminal import say, warn
 from tasks.terminal import Terminal
-from warehouse.query.apart import Asker
 from warehouse.query.catalog import stream_query
 from warehouse.query.formats import FORMATS, write_file, write_rows
+from warehouse.query.query_process import QueryProcess
 from warehouse.storage import Root
 
 NO_QUERY = 'no query; give one: decaf sql "FROM out_model_profiles"'
@@ -113,8 +113,8 @@ def answer(
             count = write_file(output, lambda sink: write_rows(rows, file_format, sink))
             say(console, f"{counted(count)}: {output}")
 
-    with Asker(root, work, memory_gb, warn, folder=output and output.parent) as asker:
-        asker.ask()
+    with QueryProcess(root, work, memory_gb, warn, folder=output and output.parent) as process:
+        process.ask()
 
 
 def _typed(value: str) -> object:

@@ -17,8 +17,8 @@ from decaf.errors import (
     ScoringFailed,
     WriteFailed,
 )
-from tasks.cluster.carried import carried
-from tasks.cluster.last_words import noted
+from tasks.cluster.worker_deaths import noted
+from tasks.cluster.worker_errors import plain_error
 
 WINDOW_PER_WORKER = 4
 SHOWN = 5
@@ -65,7 +65,7 @@ def attempt(
     """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
 
     Work must be idempotent: an order is run again when its worker dies, unless it is to blame
-    (:mod:`tasks.cluster.last_words`). A failing order does not stop the others, unless the disk
+    (:mod:`tasks.cluster.worker_deaths`). A failing order does not stop the others, unless the disk
     refused its result, and would refuse theirs as well: no further order is begun then, and none at
     all by its worker, in whichever call of this client. No further order is begun after any other
     ``final`` error, either.
@@ -129,7 +129,7 @@ def unless_refused(work: Callable[[Order], Result], order: Order, client: str, k
         with noted(key):
             return work(order)
     except BaseException as error:  # noqa: BLE001 - a model may raise SystemExit
-        failed = carried(error)
+        failed = plain_error(error)
         is_refused = isinstance(error, WriteFailed) and (
             getattr(error.__cause__, "errno", None) not in OF_ONE_PATH
         )
@@ -153,7 +153,7 @@ def _foreseen(error: BaseException) -> DecafError:
             f"was in the hands of {error.allowed_failures + 1} worker processes when they ended, "
             f"the last one {error.last_worker.address}: look into the logs of the workers"
         )
-    return error if isinstance(error, DecafError) else carried(error)
+    return error if isinstance(error, DecafError) else plain_error(error)
 
 
 def _raise(failures: dict[str, DecafError], order_count: int) -> None:

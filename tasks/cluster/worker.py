@@ -15,7 +15,7 @@ from decaf.errors import BadInput, ModelError
 from decaf.foundation.arrays import Device
 from decaf.models.card import Model, ModelCard
 from decaf.models.precision import exact_float32
-from tasks.cluster.last_words import Limited, limited
+from tasks.cluster.worker_deaths import Limited, limited
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What outlives a worker's process: why it ended.
+"""Why a worker's process ended, as far as its notes say.
 
 A process that has died cannot say why. So a file notes which work it began, and ``faulthandler``
 adds what ended it: from C, so that code which never gives the interpreter back is ended as well.
@@ -69,7 +69,7 @@ def noted(work: str) -> Iterator[None]:
 def limited(seconds: float | None) -> Iterator[None]:
     """End this process when the block takes longer, which its notes then say.
 
-    No limit without seconds, and where no work is noted: beside the flow, and in tests.
+    No limit without seconds, and where no work is noted: beside the flow.
     """
     if not (_notes and seconds):
         yield

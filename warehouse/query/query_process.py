@@ -34,8 +34,8 @@ BROKEN = (duckdb.FatalException, duckdb.InternalException, MemoryError)
 Answer = Callable[[duckdb.DuckDBPyConnection, Any], Any]
 
 
-class Asker:
-    """Asks a connection to a warehouse that is open in another process.
+class QueryProcess:
+    """A process with a connection to a warehouse, which answers questions.
 
     The process is forked when something is asked, and again after it has ended: after Ctrl-C, and
     when it came to its bound. So a warehouse is opened again then, as it is at that moment.
@@ -69,7 +69,7 @@ class Asker:
         self._memory_gb, self._tell, self._threads = memory_gb, tell, threads
         self._process = None
 
-    def __enter__(self) -> "Asker":
+    def __enter__(self) -> "QueryProcess":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -145,8 +145,9 @@ class Asker:
                 with naming_damage(self._root):
                     answer = self._answer(connection, question)
                 sys.stdout.flush()
-            # SystemExit where nobody reads the output any more.
-            except (Exception, SystemExit) as raised:  # noqa: BLE001 - it is raised where it was asked
+            # What is raised here is raised again where it was asked; SystemExit says that nobody
+            # reads the output any more.
+            except (Exception, SystemExit) as raised:  # noqa: BLE001
                 is_broken = any(isinstance(one, BROKEN) for one in (raised, raised.__cause__))
                 is_last = is_broken or connection is None
                 error = QueryError(TOO_LARGE) if isinstance(raised, MemoryError) else raised

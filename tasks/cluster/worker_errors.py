@@ -11,7 +11,7 @@ FRAMES = 6
 """Innermost frames that are kept."""
 
 
-def carried(error: BaseException) -> DecafError:
+def plain_error(error: BaseException) -> DecafError:
     """An error as one of decaf's own classes, which holds nothing but text.
 
     What the user's code raises may not survive the trip, or end its listener: a RecursionError, an
@@ -21,9 +21,9 @@ def carried(error: BaseException) -> DecafError:
     kind = next((kind for kind in type(error).__mro__ if kind.__module__ == errors.__name__), None)
     text = _bounded(error)
     name = type(error).__name__
-    told = kind(text) if kind else ScoringFailed(f"{name}: {text}" if text else name)
-    told.add_note("".join(traceback.format_tb(error.__traceback__, limit=-FRAMES)))
-    return told
+    plain = kind(text) if kind else ScoringFailed(f"{name}: {text}" if text else name)
+    plain.add_note("".join(traceback.format_tb(error.__traceback__, limit=-FRAMES)))
+    return plain
 
 
 def _bounded(error: BaseException) -> str:
