@@ -29,8 +29,10 @@ def show_again(plan: AuditPlan) -> None:
     publish(plan.root, plan.study.study, plan.study.report_file)
 
 
-def publish(root: Root, study: str, target: Path) -> Path:
-    """Write the study's report from the warehouse; no model is needed."""
+def publish(root: Root, study: str, target: Path | None) -> Path | None:
+    """Write the study's report from the warehouse, unless it has none; no model is needed."""
+    if target is None:
+        return None
     with connect_whole(root, study) as connection:
         return write_report(connection, study, target)
 

@@ -136,8 +136,9 @@ class Study(Settings):
         min_length=1,
         description="root of the result warehouse: a folder, or an URL as in `s3://bucket/prefix`",
     )
-    report: Path | None = Field(
-        None, description="where the HTML report goes; `runs/<study>.html` when absent"
+    report: Path | Literal[False] | None = Field(
+        None,
+        description="where the HTML report goes; `runs/<study>.html` when absent, `false` for none",
     )
 
     @model_validator(mode="before")
@@ -288,8 +289,10 @@ class Study(Settings):
         return replace(inputs, geometry=f"{inputs.geometry} by {code}") if code else inputs
 
     @property
-    def report_file(self) -> Path:
-        """Where the report goes."""
+    def report_file(self) -> Path | None:
+        """Where the report goes; None for none."""
+        if self.report is False:
+            return None
         return self.report or Path("runs") / f"{self.study}.html"
 
     @property

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from decaf.errors import BadInput, QueryError
+from decaf.errors import BadInput, ConfigError, QueryError
 from flows.commands import schedule as schedule_commands
 from flows.commands.terminal import complain, console, say, warn
 
@@ -289,6 +289,8 @@ def report(config: Config) -> None:
     from tasks.publish import publish
 
     study = load_study(config)
+    if study.report_file is None:
+        raise ConfigError(f"{config}: 'report' is false; expected the file that the report goes to")
     console.print(f"report: {publish(study.warehouse, study.study, study.report_file)}")
 
 

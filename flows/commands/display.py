@@ -53,7 +53,8 @@ def results(console: Console, study: Study) -> None:
     query = EXAMPLE.format(study=study.study)
     place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
     say(console, f'  decaf sql{place} "{query}"')
-    say(console, f"Report: {study.report_file}")
+    if study.report_file:
+        say(console, f"Report: {study.report_file}")
 
 
 def quarantined(console: Console, root: Root, study: str) -> None:

@@ -184,7 +184,7 @@ def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> N
             place = (Text(row["entry"]), Text(_place(row)), row["metric"])
             table.add_row(*place, *numbers, f"{row['change']:+.4f}", Text(interval))
         console.print(table)
-    if study.report_file.exists():
+    if study.report_file and study.report_file.exists():
         say(console, f"Report: {study.report_file}")
 
 

@@ -42,7 +42,8 @@ def run(console: Console, config: Path, force: Sequence[str]) -> None:
 
 
 def _show(console: Console, plan: AuditPlan) -> None:
-    if not (plan.is_current and plan.study.report_file.exists()):
+    report = plan.study.report_file
+    if not (plan.is_current and (report is None or report.exists())):
         show_again(plan)
     console.print(
         f"nothing to do: all {len(plan.units)} units of study {plan.study.study} are committed "

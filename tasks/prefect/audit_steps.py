@@ -114,6 +114,6 @@ def check(plan: AuditPlan) -> None:
 
 
 @step
-def report(plan: AuditPlan) -> Path:
-    """Read the views; write the report file."""
+def report(plan: AuditPlan) -> Path | None:
+    """Read the views; write the report file, unless the study has none."""
     return publish(plan.root, plan.study.study, plan.study.report_file)

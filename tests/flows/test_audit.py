@@ -22,7 +22,8 @@ def test_an_audit_from_pairs_to_report(
 ):
     warehouse = tmp_path / "warehouse"
     # The first run is all a user's: a fresh interpreter, workers and a Prefect server of its own.
-    config = write({**study, "cluster": {"kind": "local", "workers": 2}})
+    page = tmp_path / "report.html"
+    config = write({**study, "cluster": {"kind": "local", "workers": 2}, "report": str(page)})
     planned = succeeded(fresh_decaf("plan", config))
     assert "2 models, 16 pairs of 8 sources" in planned
     # Each scene: three clean inputs, two starts, 7 inner stages x 2 branches x 2 changes x 2 paths.
@@ -32,7 +33,7 @@ def test_an_audit_from_pairs_to_report(
     printed = succeeded(fresh_decaf("run", config, PREFECT_HOME=str(prefect_home)))
     assert "small_vit" in printed
     assert "decaf sql" in printed
-    assert (tmp_path / "report.html").stat().st_size > 10_000
+    assert page.stat().st_size > 10_000
     counted = fetched(
         warehouse,
         "SELECT model_id, path, count(*) FROM core_trajectories GROUP BY ALL",

@@ -117,8 +117,11 @@ def test_a_value_that_is_worse_the_larger_it_is(study, write, decaf, prefect_ser
     of_red = {"function": "brightness:of_channel", "arguments": {"channel": 0}}
     red = FUNCTION | of_red | {"output": "value"}
     score = {"kind": "regression_value", "direction": "decreasing"}
-    config = write({**study, "models": [red], "score": score})
+    page = tmp_path / "report.html"
+    config = write({**study, "models": [red], "score": score, "report": str(page)})
     succeeded(decaf("run", config, **prefect_server))
+    unread = decaf("report", write({**study, "models": [red], "score": score}, "unread.yaml"))
+    refused(unread, "'report' is false; expected the file that the report goes to")
     warehouse = tmp_path / "warehouse"
     data = load_study(config).data
     pairs = data.pair_set()
@@ -138,7 +141,7 @@ def test_a_value_that_is_worse_the_larger_it_is(study, write, decaf, prefect_ser
         assert (predicted, is_correct) == (None, None)
     assert set(fetched(warehouse, "SELECT accuracy FROM out_accuracy")) == {(None,)}
     assert fetched(warehouse, "FROM out_warnings WHERE warning = 'below_chance'") == []
-    assert "No class predictions are stored" in (tmp_path / "report.html").read_text()
+    assert "No class predictions are stored" in page.read_text()
 
 
 def test_an_endpoint_that_is_down_is_no_bad_input(study, write, decaf, prefect_server, tmp_path):

@@ -305,6 +305,7 @@ def test_a_run_names_what_is_damaged_and_computes_it_again(
     study, write, decaf, prefect_server, tmp_path
 ):
     study["models"], root = study["models"][:1], tmp_path / "warehouse"
+    study["report"] = str(tmp_path / "report.html")
     run = ("run", write(study))
     first = succeeded(decaf(*run, **prefect_server))
     before = rows_by_table(root)

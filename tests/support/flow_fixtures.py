@@ -130,7 +130,7 @@ def study(tmp_path, workers):
         "cluster": workers,
         "workspace": str(tmp_path / "workspace"),
         "warehouse": str(tmp_path / "warehouse"),
-        "report": str(tmp_path / "report.html"),
+        "report": False,
         "python_path": [str(NETWORKS)],
     }
 

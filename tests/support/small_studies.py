@@ -22,6 +22,7 @@ def of_scenes(folder, models=(), sources=2, seed=0, **changed):
         "device": "cpu",
         "workspace": str(folder / "workspace"),
         "warehouse": str(folder / "warehouse"),
+        "report": False,
     } | changed
 
 

@@ -35,6 +35,7 @@ def test_a_study_has_defaults_for_what_it_does_not_say(tmp_path):
     assert study.grid.tolist() == [k / 8 for k in range(9)]
     assert study.cluster == LocalWorkers()
     assert study.report_file == Path("runs/try.html")
+    assert load(tmp_path, f"{STUDY}report: false\n").report_file is None
 
 
 def test_lists_of_several_files_are_one_list(tmp_path):
