@@ -7,10 +7,12 @@ import sys
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
+from polars.testing import assert_frame_equal as assert_equal
 
 from decaf.data.frames import Column, FrameSchema, library_of
 from decaf.errors import DataError
@@ -204,6 +206,7 @@ def pandas_frames(draw):
     return pd.DataFrame(columns)
 
 
+@settings(max_examples=50)
 @given(pandas_frames())
 def test_every_pandas_frame_comes_back(frame):
     schema = FrameSchema.of(frame)
@@ -214,11 +217,9 @@ def test_every_pandas_frame_comes_back(frame):
     assert FrameSchema.of(frame) == schema
 
 
+@settings(max_examples=30)
 @given(st.data())
 def test_every_polars_frame_comes_back(data):
-    polars = pytest.importorskip("polars")
-    from polars.testing import assert_frame_equal as assert_equal
-
     levels = ["red", "green", "blue"]
     kinds = {
         polars.Float32: st.floats(allow_infinity=False, width=32),
