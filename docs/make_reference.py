@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_
 from pydantic import SecretStr
 
 from decaf.data.adapters.base import Adapter
+from decaf.data.table_changes import Change, Permuted
 from decaf.evaluation.baselines.base import Baseline
 from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.plugins import members
@@ -104,6 +105,8 @@ def configuration() -> str:
     ]
     for key, base in SECTIONS.items():
         parts += [f"## {key}", *_variants(members(base))]
+    parts += ["## `changes:` of a table – one section for each", _keys(Change)]
+    parts += ["### `permute:`", _keys(Permuted)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.worker import ModelOrder
 from tasks.plan import SCORED, AuditPlan
@@ -42,7 +41,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     needed = [need for unit in units for need in unit.needs]
     known = _stored_beside(plan, first)
     read = (*needed, *known)
-    own_model = None if first.model_id is None else _model_order(study, (*units, *needed))
+    own_model = None if first.model_id is None else _model_order(plan, (*units, *needed))
     if kind.prepares:  # of the model that it is named after, if of any
         own = tuple(card for card in plan.given.models if card.id == first.name)
         study = plan.given.model_copy(update={"models": () if kind.is_local else own})
@@ -77,11 +76,16 @@ def _stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
     )
 
 
-def _model_order(study: Study, units: Iterable[Unit]) -> ModelOrder:
+def _model_order(plan: AuditPlan, units: Iterable[Unit]) -> ModelOrder:
     """What a worker needs to know of the model of units, which must be that of their parts."""
     scored = next(unit for unit in units if "weights" in unit.parts)
-    card = next(card for card in study.models if card.id == scored.model_id)
-    return ModelOrder(card, scored.parts["weights"], scored.parts["preprocessing"], study.device)
+    return ModelOrder(
+        card=next(card for card in plan.study.models if card.id == scored.model_id),
+        weights=scored.parts["weights"],
+        preprocessing=scored.parts["preprocessing"],
+        device=plan.study.device,
+        columns=plan.pairs.columns,
+    )
 
 
 @cache

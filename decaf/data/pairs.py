@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.frames import FrameSchema
 from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.names import fault_of, shown
@@ -83,6 +84,8 @@ class PairSet:
     pairs: tuple[Pair, ...]
     geometry: str
     remarks: tuple[str, ...] = ()
+    columns: FrameSchema | None = None
+    """What the values of a row stand for, where inputs are rows of a frame; part of geometry."""
 
     def __post_init__(self) -> None:
         if not self.pairs:
@@ -158,8 +161,15 @@ class PairSet:
             class_id=np.array([pair.class_id for pair in pairs]),
             feature=np.array([pair.feature for pair in pairs]),
             context=np.array(contexts) if any(pair.context for pair in pairs) else None,
+            regions=self._regions(len(used)) if any(pair.feature for pair in pairs) else None,
             pair_types=tuple(pair.pair_type for pair in pairs),
         )
+
+    def _regions(self, count: int) -> NDArray[np.int64] | None:
+        """(n_inputs, width) number of the column that each value of a row stands for."""
+        if self.columns is None:
+            return None
+        return np.broadcast_to(self.columns.regions, (count, self.columns.width))
 
 
 @dataclass(frozen=True)

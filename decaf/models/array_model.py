@@ -1,12 +1,15 @@
 """A callable on numpy arrays as a model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.errors import ModelError
+from decaf.data.frame_libraries import Frame
+from decaf.data.frames import FrameSchema
+from decaf.errors import ModelError, listed, suggestion
 from decaf.foundation.arrays import Tensor, as_array, as_real, to_numpy
 from decaf.models.card import Output
 
@@ -16,6 +19,8 @@ class ArrayModel:
 
     ``answer`` takes float32 inputs and returns (n,) or (n, outputs) numbers, ``name`` is what
     messages call it, ``estimator`` is what answers, for explanations that look inside.
+    ``frame_columns`` are those of the frame that it is called with where the data are a table: none
+    for all that the table has, None for a model that takes arrays alone.
     """
 
     def __init__(
@@ -24,6 +29,7 @@ class ArrayModel:
         output: Output,
         name: str,
         estimator: Any = None,
+        frame_columns: Sequence[str] | None = None,
     ) -> None:
         import torch
 
@@ -32,6 +38,26 @@ class ArrayModel:
         self.device = torch.device("cpu")
         self._answer = answer
         self._name = name
+        self._frame_columns = frame_columns
+        self._frame: Callable[[NDArray[np.floating]], Frame] | None = None
+
+    def of_frames(self, columns: FrameSchema) -> "ArrayModel | None":
+        """The same model for rows of a table, called with frames; None if it takes arrays alone.
+
+        Raises ModelError when the table lacks a column that the model was fitted on.
+        """
+        wanted = self._frame_columns
+        if wanted is None:
+            return None
+        known = [column.name for column in columns.columns]
+        if lacking := [name for name in wanted if name not in known]:
+            raise ModelError(
+                f"{self._name} was fitted on the columns {listed(wanted)}; the table lacks "
+                f"{listed(lacking)}{suggestion(lacking[0], known)}"
+            )
+        model = copy(self)
+        model._frame = lambda rows: columns.decode(rows)[list(wanted or known)]
+        return model
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64.
@@ -41,8 +67,9 @@ class ArrayModel:
         """
         import torch
 
+        rows = inputs.numpy()
         try:
-            answer = self._answer(inputs.numpy())
+            answer = self._answer(rows if self._frame is None else self._frame(rows))
         except ValueError as error:
             raise ModelError(f"{self._name} could not answer: {error}") from error
         output = f"the output of {self._name}"

@@ -6,7 +6,8 @@ from typing import ClassVar, Literal, Protocol
 
 from pydantic import Field
 
-from decaf.errors import ModelError
+from decaf.data.frames import FrameSchema
+from decaf.errors import ModelError, listed
 from decaf.foundation.arrays import Device, Tensor
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.place import Place
@@ -58,6 +59,11 @@ class ModelCard(Settings, ABC):
         """Where the model comes from, as ``source:name``, for people."""
 
     @property
+    def asks_for_frames(self) -> bool:
+        """Whether the model can be called with data frames alone."""
+        return False
+
+    @property
     @abstractmethod
     def preprocessing_digest(self) -> str:
         """Digest of everything on the card that changes outputs, except the weights."""
@@ -76,6 +82,31 @@ class ModelCard(Settings, ABC):
 
         Raises BadInput when the files do not make the model that the card describes.
         """
+
+    def load_for(self, device: str, columns: FrameSchema | None) -> Model:
+        """Make the model ready for the inputs of a data set; ``columns`` are those of a table.
+
+        A model that was fitted on a frame is called with frames, by the names of its columns; any
+        other one with arrays, if each column of the table is one number. Raises BadInput as
+        ``load`` does, and ModelError when the model takes neither.
+        """
+        if columns is None and self.asks_for_frames:
+            raise ModelError(
+                f"model {self.id} asks for data frames, and the data are no table with named "
+                "columns: correct 'input:' or 'encoding:' of its card"
+            )
+        model = self.load(device)
+        if columns is None:
+            return model
+        of_frames = model.of_frames(columns) if hasattr(model, "of_frames") else None
+        if of_frames is None and columns.mixed:
+            raise ModelError(
+                f"model {self.id} takes arrays of numbers, and of the table's columns "
+                f"{listed(columns.mixed)} are categories or have missing values; give an estimator "
+                "that was fitted on a pandas DataFrame, a function with 'input: frame' or an "
+                "endpoint with 'encoding: records', or name these columns under 'drop:'"
+            )
+        return of_frames or model
 
     def checks(self) -> tuple[Check, ...]:
         """What to look for before any work begins."""

@@ -65,6 +65,15 @@ class Constant:
         return like(inputs, np.array(self.value).reshape(1, -1, *[1] * (inputs.ndim - 2)))
 
 
+def check_blurred(shape: tuple[int, ...], sigma: float) -> None:
+    """Raise ResponseError when inputs of a shape are to be blurred and are no images."""
+    if sigma and len(shape) != 4:
+        raise ResponseError(
+            f"inputs have shape {shape}; a blur (sigma {sigma}) needs images (n, channels, height, "
+            "width): use sigma 0 for other inputs"
+        )
+
+
 def gaussian_blur(images: Array, sigma: float, radius: int | None = None) -> Array:
     """Separable Gaussian blur; (n, channels, height, width) → the same shape.
 
@@ -75,11 +84,7 @@ def gaussian_blur(images: Array, sigma: float, radius: int | None = None) -> Arr
     """
     if sigma == 0:
         return images
-    if images.ndim != 4:
-        raise ResponseError(
-            f"inputs have shape {tuple(images.shape)}; a blur (sigma {sigma}) "
-            "needs images (n, channels, height, width): use sigma 0 for other inputs"
-        )
+    check_blurred(tuple(images.shape), sigma)
     radius = ceil(TRUNCATE * sigma) if radius is None else radius
     kernel = gaussian_kernel(sigma, radius)
     blur = _blur_tensor if is_tensor(images) else _blur_array

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from decaf.data.frames import FrameSchema
 from decaf.errors import BadInput, ModelError
 from decaf.foundation.arrays import Device
 from decaf.models.card import Model, ModelCard
@@ -28,6 +29,8 @@ class ModelOrder:
     preprocessing: str
     """Digest of the preprocessing."""
     device: str
+    columns: FrameSchema | None
+    """What the values of the data's rows stand for, where they are of a table."""
 
 
 class Loaded(NamedTuple):
@@ -52,7 +55,8 @@ def loaded_model(order: ModelOrder) -> Loaded:
     _held.clear()
     started = time.perf_counter()
     with limited(order.card.timeout):
-        model = Limited(order.card.load(choose_device(order.device)), order.card.timeout)
+        loaded = order.card.load_for(choose_device(order.device), order.columns)
+        model = Limited(loaded, order.card.timeout)
     # Asked after loading: what changed before or meanwhile is noticed.
     if order.card.weights_digest() != order.weights:
         raise ModelError(

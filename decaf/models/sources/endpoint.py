@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, SecretStr, field_validator
 
+from decaf.data.frame_libraries import Frame
+from decaf.data.frames import FrameSchema
 from decaf.errors import ModelError, ScoringFailed
 from decaf.foundation.addresses import Address
 from decaf.foundation.arrays import Tensor
@@ -41,8 +43,10 @@ class EndpointCard(ModelCard):
     output: Output = Field(description="what the endpoint returns")
     timeout: ClassVar[None] = None
     """Each attempt has its own."""
-    encoding: Literal["json", "base64"] = Field(
-        "json", description="of inputs: nested lists, or little-endian float32 as base64"
+    encoding: Literal["json", "base64", "records"] = Field(
+        "json",
+        description="of inputs: nested lists, little-endian float32 as base64, or rows of a table "
+        "as objects by column",
     )
     rows_per_request: int = Field(64, gt=0, le=1_000_000, description="inputs of one request")
     timeout_seconds: float = Field(
@@ -93,6 +97,11 @@ class EndpointCard(ModelCard):
         return f"endpoint:{self.url}"
 
     @property
+    def asks_for_frames(self) -> bool:
+        """Whether rows are sent as objects by column."""
+        return self.encoding == "records"
+
+    @property
     def preprocessing_digest(self) -> str:
         """Digest of how inputs are sent and what the outputs are."""
         return json_sha256(["endpoint", self.encoding, self.output])
@@ -115,10 +124,18 @@ class EndpointModel:
         self.output = card.output
         self.device = torch.device("cpu")
         self._card = card
+        self._columns: FrameSchema | None = None
         headers = {name: value.get_secret_value() for name, value in card.headers.items()}
         self._secrets = [word for value in headers.values() for word in value.split()]
         self._caller = Caller(card.timeout_seconds, headers=headers)
         weakref.finalize(self, self._caller.close)
+
+    def of_frames(self, columns: FrameSchema) -> "EndpointModel | None":
+        """Itself for rows of a table, which it sends as objects; None if it sends arrays alone."""
+        if not self._card.asks_for_frames:
+            return None
+        self._columns = columns
+        return self
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, …) float32 → (n, outputs) float64; ``null`` and ``NaN`` become NaN.
@@ -171,7 +188,9 @@ class EndpointModel:
             "Start the server or repair the connection, then run the same command again"
         )
 
-    def _encoded(self, rows: NDArray[np.float32]) -> Any:
+    def _encoded(self, rows: NDArray[np.floating]) -> Any:
+        if self._columns is not None:
+            return _records(self._columns.decode(rows))
         if self._card.encoding == "json":
             return rows.tolist()
         content = np.ascontiguousarray(rows, "<f4").tobytes()
@@ -207,6 +226,14 @@ class EndpointModel:
         for secret in self._secrets:
             text = text.replace(secret, "…")
         return text
+
+
+def _records(frame: Frame) -> list[dict[str, Any]]:
+    """Rows as objects by column; None where a value is missing."""
+    records = frame.to_dict("records")
+    for row, column in np.argwhere(frame.isna().to_numpy()):
+        records[row][frame.columns[column]] = None
+    return records
 
 
 def _numbers(rows: Any, row_count: int) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from decaf.data.frame_libraries import Frame
 from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.files import open_file, refusals_as
@@ -36,7 +37,8 @@ LONGEST_END = 16
 class EstimatorCard(TrainableCard):
     """A scikit-learn estimator saved by skops, or an XGBoost model in its own format.
 
-    It is given rows of float32 numbers; images are flattened channel by channel, row by row.
+    It is given rows of numbers; images are flattened channel by channel, row by row. One that was
+    fitted on a data frame is given frames with its columns where the data are a table.
     """
 
     source: Literal["estimator"]
@@ -91,11 +93,13 @@ class EstimatorCard(TrainableCard):
         path = self._checked_file()
         opened = (_open_skops if path.suffix == SKOPS else _open_xgboost)(self, path)
 
-        def answer(inputs: NDArray[np.float32]) -> NDArray:
-            return opened.in_order(opened.answer(inputs.reshape(len(inputs), -1)))
+        def answer(inputs: NDArray[np.float32] | Frame) -> NDArray:
+            is_array = isinstance(inputs, np.ndarray)
+            rows = inputs.reshape(len(inputs), -1) if is_array else inputs
+            return opened.in_order(opened.answer(rows))
 
         name = f"model {self.id}, {self.method} of {path}"
-        return ArrayModel(answer, opened.output, name, opened.estimator)
+        return ArrayModel(answer, opened.output, name, opened.estimator, opened.frame_columns)
 
     @property
     def trained_suffix(self) -> str:
@@ -115,12 +119,14 @@ class EstimatorCard(TrainableCard):
 class Opened(NamedTuple):
     """What an estimator file gives."""
 
-    answer: Callable[[NDArray[np.float32]], Any]
+    answer: Callable[[NDArray[np.float32] | Frame], Any]
     output: Output
     order: list[int] | None
     """Column of every class of the study; None when there is nothing to put in order."""
     estimator: Any
     """What was opened: scikit-learn's estimator, or XGBoost's booster."""
+    frame_columns: Sequence[str] | None
+    """Columns of the frame that it was fitted on; None where that was an array."""
 
     def in_order(self, answer: Any) -> NDArray:
         """Columns of an answer in the order of the study's classes.
@@ -147,12 +153,14 @@ def _open_skops(card: EstimatorCard, path: Path) -> Opened:
         )
     answer = getattr(estimator, card.method)
     names = np.asarray(getattr(estimator, "classes_", [])).tolist()
+    columns = getattr(estimator, "feature_names_in_", None)
+    columns = None if columns is None else columns.tolist()
     if card.method == "predict_proba":
-        return Opened(answer, "probabilities", _order(card, names), estimator)
+        return Opened(answer, "probabilities", _order(card, names), estimator, columns)
     # Two classes have one decision value: how far the second is ahead.
     if card.method == "decision_function" and len(names) > 2:
-        return Opened(answer, "logits", _order(card, names), estimator)
-    return Opened(answer, "value", None, estimator)
+        return Opened(answer, "logits", _order(card, names), estimator, columns)
+    return Opened(answer, "value", None, estimator, columns)
 
 
 def _open_xgboost(card: EstimatorCard, path: Path) -> Opened:
@@ -169,20 +177,20 @@ def _open_xgboost(card: EstimatorCard, path: Path) -> Opened:
             "save it again with save_model"
         ) from error
     _check_objective(card, path, objective)
-    best = booster.attr("best_iteration")
+    best, columns = booster.attr("best_iteration"), booster.feature_names
     rounds = (0, 0 if best is None else int(best) + 1)
     kind = "margin" if card.method == "decision_function" else "value"
     has_two = card.method == "predict_proba" and objective == BINARY
 
-    def answer(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    def answer(rows: NDArray[np.float32] | Frame) -> NDArray[np.float32]:
         predicted = booster.inplace_predict(rows, iteration_range=rounds, predict_type=kind)
         return np.stack([1 - predicted, predicted], axis=1) if has_two else predicted
 
     if card.method != "predict_proba" and not objective.startswith("multi:"):
-        return Opened(answer, "value", None, booster)
+        return Opened(answer, "value", None, booster, columns)
     class_count = 2 if has_two else int(learner["learner_model_param"]["num_class"])
     output = "probabilities" if card.method == "predict_proba" else "logits"
-    return Opened(answer, output, _order(card, list(range(class_count))), booster)
+    return Opened(answer, output, _order(card, list(range(class_count))), booster, columns)
 
 
 def _load_skops(card: EstimatorCard, path: Path) -> Any:

@@ -15,8 +15,8 @@ from decaf.models.card import Model, ModelCard, Output
 class FunctionCard(ModelCard):
     """A Python function that takes a float32 numpy batch and returns outputs.
 
-    A batch is (n, channels, height, width) in [0, 1], or (n, features); outputs are (n,) or
-    (n, outputs) numbers.
+    A batch is (n, channels, height, width) in [0, 1], or (n, features), or with ``input: frame`` a
+    pandas DataFrame of the table's columns; outputs are (n,) or (n, outputs) numbers.
     """
 
     source: Literal["function"]
@@ -31,6 +31,9 @@ class FunctionCard(ModelCard):
         description="files that the function reads; scores are made again when their content "
         "changes, as they are when the function's own module does",
     )
+    input: Literal["array", "frame"] = Field(
+        "array", description="what it takes: `frame` is a pandas DataFrame of a table's columns"
+    )
     output: Output = Field(description="what the function returns")
 
     @property
@@ -39,9 +42,15 @@ class FunctionCard(ModelCard):
         return f"function:{self.function}"
 
     @property
+    def asks_for_frames(self) -> bool:
+        """As the card says."""
+        return self.input == "frame"
+
+    @property
     def preprocessing_digest(self) -> str:
-        """Digest of the function's name, its arguments, and what it returns."""
-        return json_sha256(["function", self.function, self.arguments, self.output])
+        """Digest of the function's name, its arguments, what it takes and what it returns."""
+        parts = ["function", self.function, self.arguments, self.output]
+        return json_sha256([*parts, self.input] if self.asks_for_frames else parts)
 
     def weights_digest(self) -> str:
         """Digest of the function's module and of the files that it reads."""
@@ -62,4 +71,6 @@ class FunctionCard(ModelCard):
                 f"model {self.id}: {self.function} gave {type(function).__name__}; expected a "
                 "function: leave out 'arguments:' unless it makes one"
             )
-        return ArrayModel(function, self.output, f"model {self.id}, {self.function}")
+        columns = () if self.asks_for_frames else None
+        name = f"model {self.id}, {self.function}"
+        return ArrayModel(function, self.output, name, frame_columns=columns)

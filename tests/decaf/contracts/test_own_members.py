@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import skops.io
+from applicants import section
 from covertype_table import made_up, write
 from model_server import serving, well
 from registry_folder import put
@@ -92,6 +93,8 @@ def example(request, member):
         return request.getfixturevalue(FIXTURES[name])
     if name in ("covertype", "covertype_classifier"):
         return {"table": request.getfixturevalue("table")} | SETTINGS.get(name, {})
+    if name == "table_pairs":
+        return section(request.getfixturevalue("tmp_path"), removed=["age"])
     if name == "imagenet9":
         return {"root": str(request.getfixturevalue("photo_root"))}
     return SETTINGS.get(name)

@@ -1,0 +1,364 @@
+"""Rows of a table and their counterfactuals: from a second table, from changes, or from removal."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from decaf.data.adapters.base import Adapter
+from decaf.data.frame_libraries import Category, Frame
+from decaf.data.frames import FrameSchema
+from decaf.data.pairs import Input, Pair, PairSet
+from decaf.data.table_changes import Change
+from decaf.data.typed_frames import Dtype, read_frame
+from decaf.errors import DataError, listed, suggestion
+from decaf.foundation.digests import json_sha256
+from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
+
+ENCODING = "table_pairs 1"
+"""Names how rows become values; changes when a change here changes them."""
+ALL = "all"
+"""Split of a table that has none."""
+
+
+class Counterfactuals(NamedTuple):
+    """Counterfactual rows of one origin, each with the row that it belongs to."""
+
+    place: NDArray[np.int64]
+    """(m,) rows of the table."""
+    values: NDArray[np.floating]
+    """(m, width) as values."""
+    pair_type: Sequence[str]
+    """(m,)."""
+    suffix: Sequence[str]
+    """(m,) what follows row and type in the name of the pair."""
+    feature: int = 0
+
+
+class Built(NamedTuple):
+    """What files and settings make: rows as values, and what points at them."""
+
+    rows: list[NDArray[np.floating]]
+    pairs: PairSet
+
+
+class _Inputs(NamedTuple):
+    """Rows that pairs use, in the order of their positions."""
+
+    images: list[Input]
+    rows: list[NDArray[np.floating]]
+
+    def add(self, name: str, variant: str, values: NDArray[np.floating]) -> int:
+        """Position of one more row."""
+        digest = hashlib.sha256(np.ascontiguousarray(values)).hexdigest()
+        self.images.append(Input(name, variant, digest, str(len(self.rows))))
+        self.rows.append(values)
+        return len(self.rows) - 1
+
+
+class TablePairs(Adapter):
+    """Rows of a CSV or Parquet table, paired with counterfactual rows, or without a column.
+
+    A model is called with rows as it was fitted: a frame of the types that the columns have.
+    """
+
+    adapter: Literal["table_pairs"]
+    table: PlacedPath = Field(description="`.csv` or `.parquet` file of the factual rows")
+    id: str | None = Field(
+        None, description="column that names the rows; they are numbered from 0 when absent"
+    )
+    counterfactuals: PlacedPath | None = Field(
+        None,
+        description="`.csv` or `.parquet` file of counterfactual rows with the same columns; the "
+        "`id` says of which row each is",
+    )
+    several: bool = Field(
+        False, description="whether a row may have several counterfactuals of one type there"
+    )
+    pair_type: str | None = Field(
+        None,
+        description="column of `counterfactuals` that says which change was made; all are "
+        "`counterfactual` when absent",
+    )
+    changes: dict[ShownName, Change] = Field(
+        {},
+        description="changes of named columns by the type of the pairs they make, each a mapping "
+        "of `set`, `add`, `swap` and `permute`",
+    )
+    removed: tuple[str, ...] = Field(
+        (),
+        description="columns that are removed one at a time, for `removal` paths: pairs of a row "
+        "with itself, of the type `without COLUMN`",
+    )
+    label: str | None = Field(
+        None, description="column of the class whose score is q: its number, or a name in `classes`"
+    )
+    classes: tuple[bool | int | str, ...] = Field(
+        (), description="values of `label` that are the classes 0, 1, …"
+    )
+    class_id: int = Field(0, ge=0, description="class of all rows where there is no `label`")
+    source: str | None = Field(
+        None, description="column whose equal values are resampled together; the row when absent"
+    )
+    split: str | None = Field(None, description="column that says which split a row is of")
+    inputs: tuple[str, ...] = Field(
+        (),
+        description="columns that the model takes; all when absent, but those that other keys name "
+        "for other purposes",
+    )
+    drop: tuple[str, ...] = Field((), description="columns that are no inputs, beside those")
+    dtypes: dict[str, Dtype] = Field(
+        {}, description="types of columns as pandas calls them, where the file's are others"
+    )
+    categories: dict[str, tuple[bool | int | float | str, ...]] = Field(
+        {},
+        description="values by column, in their order, of columns that the model was fitted on as "
+        "pandas' `category`",
+    )
+
+    @model_validator(mode="after")
+    def _makes_pairs(self) -> "TablePairs":
+        if not (self.counterfactuals or self.changes or self.removed):
+            raise fault("give 'counterfactuals' (a table), 'changes', or 'removed' (columns)")
+        if self.inputs and self.drop:
+            raise fault("give 'inputs' or 'drop', not both", "drop")
+        has_table = self.counterfactuals is not None
+        require_keys(
+            [
+                ("counterfactuals", not has_table or self.id is not None, "an 'id' to join by"),
+                ("pair_type", self.pair_type is None or has_table, "'counterfactuals'"),
+                ("several", not self.several or has_table, "'counterfactuals'"),
+                ("classes", not self.classes or self.label is not None, "a 'label'"),
+            ]
+        )
+        return self
+
+    def pair_set(self) -> PairSet:
+        """One pair for every counterfactual that differs from its row."""
+        return self._built.pairs
+
+    def verify(self, pairs: PairSet) -> None:
+        """Accept: all rows have the columns of one table."""
+
+    def read_input(self, image: Input) -> NDArray[np.floating]:
+        """(width,) one row as values."""
+        return self._built.rows[int(image.location)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        # Workers read rows from the store.
+        own = {name: value for name, value in state["__dict__"].items() if name != "_built"}
+        return state | {"__dict__": own}
+
+    @cached_property
+    def _built(self) -> Built:
+        frame = self._frame(self.table)
+        self._check_names(frame)
+        ids = self._ids(frame)
+        names = self._input_names(frame)
+        other = None
+        if self.counterfactuals is not None:
+            other = _typed_as(self._frame(self.counterfactuals), frame, names)
+        frames = [frame[names], *([] if other is None else [other[names]])]
+        columns = FrameSchema.of(*frames)
+        factual = columns.encode(frames[0])
+        every = [*self._removed(columns, factual), *self._changed(columns, factual, frame)]
+        if other is not None:
+            every.append(self._joined(columns.encode(frames[1]), other, ids))
+        return self._paired(columns, factual, frame, ids, every)
+
+    def _frame(self, path: PlacedPath) -> Frame:
+        return read_frame(path, self.dtypes, self.categories)
+
+    def _check_names(self, frame: Frame) -> None:
+        """Refuse settings that name columns which the table does not have."""
+        named = {
+            "id": [self.id],
+            "label": [self.label],
+            "source": [self.source],
+            "split": [self.split],
+            "inputs": self.inputs,
+            "drop": self.drop,
+            "dtypes": self.dtypes,
+            "categories": self.categories,
+            "removed": self.removed,
+        }
+        for key, names in named.items():
+            for name in names:
+                if name is not None and name not in frame:
+                    raise DataError(
+                        f"'{key}:' names the column {name!r}, which {self.table} lacks"
+                        f"{suggestion(name, map(str, frame.columns))}"
+                    )
+
+    def _input_names(self, frame: Frame) -> list[str]:
+        others = {self.id, self.label, self.source, self.split, self.pair_type, *self.drop}
+        names = [*self.inputs] or [name for name in frame.columns if name not in others]
+        if not names:
+            raise DataError(f"{self.table} has no column that is an input; correct 'drop:'")
+        return names
+
+    def _ids(self, frame: Frame) -> list[str]:
+        ids = [*map(str, range(len(frame)))] if self.id is None else _names(frame, self.id)
+        _refuse_doubled(ids, f"{self.table} has two rows with the {self.id} ", "give each its own")
+        return ids
+
+    def _removed(
+        self, columns: FrameSchema, factual: NDArray[np.floating]
+    ) -> Iterator[Counterfactuals]:
+        names = [column.name for column in columns.columns]
+        for name in self.removed:
+            if name not in names:
+                raise DataError(f"'removed:' names {name!r}, which is no input of the model")
+            count = len(factual)
+            types = [f"without {name}"] * count
+            feature = names.index(name) + 1
+            yield Counterfactuals(np.arange(count), factual, types, [""] * count, feature)
+
+    def _changed(
+        self, columns: FrameSchema, factual: NDArray[np.floating], frame: Frame
+    ) -> Iterator[Counterfactuals]:
+        def groups(name: str) -> NDArray[np.int64]:
+            if name not in frame:
+                raise DataError(f"'within: {name}' is no column of {self.table}")
+            return np.unique(frame[name].astype(str).to_numpy(str), return_inverse=True)[1]
+
+        for pair_type, change in self.changes.items():
+            count = len(factual)
+            values = change.applied(columns, factual, groups)
+            yield Counterfactuals(np.arange(count), values, [pair_type] * count, [""] * count)
+
+    def _joined(
+        self, values: NDArray[np.floating], other: Frame, ids: list[str]
+    ) -> Counterfactuals:
+        """The rows of the second table, each with its row of the first one."""
+        own, place_of = _names(other, self.id), {name: place for place, name in enumerate(ids)}
+        if strange := sorted(set(own) - place_of.keys()):
+            raise DataError(
+                f"{self.counterfactuals} has rows of the {self.id} {listed(strange)}, which "
+                f"{self.table} lacks; correct the ids, or add the rows"
+            )
+        types = ["counterfactual"] * len(own)
+        if self.pair_type is not None:
+            if self.pair_type not in other:
+                raise DataError(f"{self.counterfactuals} lacks the column {self.pair_type!r}")
+            types = _names(other, self.pair_type)
+        keys = [f"{name} ({pair_type})" for name, pair_type in zip(own, types, strict=True)]
+        suffix = [""] * len(own)
+        if self.several:
+            seen: dict[str, int] = {}
+            for row, key in enumerate(keys):
+                seen[key] = seen.get(key, 0) + 1
+                suffix[row] = f"__{seen[key]}"
+        else:
+            what = f"{self.counterfactuals} has two rows of the {self.id} "
+            _refuse_doubled(keys, what, "give each its 'pair_type', or set 'several: true'")
+        return Counterfactuals(np.array([place_of[name] for name in own]), values, types, suffix)
+
+    def _paired(
+        self,
+        columns: FrameSchema,
+        factual: NDArray[np.floating],
+        frame: Frame,
+        ids: list[str],
+        every: Sequence[Counterfactuals],
+    ) -> Built:
+        sources = ids if self.source is None else _names(frame, self.source)
+        splits = [ALL] * len(ids) if self.split is None else _names(frame, self.split)
+        class_ids = self._class_ids(frame, ids)
+        kept, pairs, plus_of = _Inputs([], []), [], {}
+        asked = equal = 0
+        for origin in every:
+            differs = (origin.values != factual[origin.place]).any(axis=1)
+            if not origin.feature:
+                asked, equal = asked + differs.size, equal + int((~differs).sum())
+            for number in np.flatnonzero(differs | bool(origin.feature)).tolist():
+                row, pair_type = int(origin.place[number]), origin.pair_type[number]
+                if row not in plus_of:
+                    plus_of[row] = kept.add(f"factual/{ids[row]}", "factual", factual[row])
+                pair_id = f"{ids[row]}__{pair_type}{origin.suffix[number]}"
+                name = f"counterfactual/{pair_id}"
+                pairs.append(
+                    Pair(
+                        pair_id=pair_id,
+                        source_id=sources[row],
+                        pair_type=pair_type,
+                        class_id=class_ids[row],
+                        split=splits[row],
+                        plus=plus_of[row],
+                        minus=plus_of[row]
+                        if origin.feature
+                        else kept.add(name, pair_type, origin.values[number]),
+                        feature=origin.feature,
+                    )
+                )
+        counts = (
+            (equal, asked, "counterfactuals equal their row and are left out"),
+            (len(ids) - len(plus_of), len(ids), "rows have no counterfactual"),
+        )
+        remarks = tuple(f"table: {n:,} of {of:,} {what}" for n, of, what in counts if n)
+        geometry = f"{ENCODING}: {json_sha256(columns.identity)}"
+        images = tuple(kept.images)
+        return Built(kept.rows, PairSet(images, tuple(pairs), geometry, remarks, columns=columns))
+
+    def _class_ids(self, frame: Frame, ids: list[str]) -> list[int]:
+        if self.label is None:
+            return [self.class_id] * len(ids)
+        number: dict[Category, int] = {name: place for place, name in enumerate(self.classes)}
+        found = []
+        for row, value in zip(ids, frame[self.label].tolist(), strict=True):
+            is_number = isinstance(value, int | float) and value >= 0 and value % 1 == 0
+            if value not in number if number else not is_number:
+                raise DataError(
+                    f"row {row} of {self.table} has the {self.label} {value!r}; expected "
+                    f"{listed([*map(repr, number)], 10) or 'a number from 0'}: correct 'classes:'"
+                )
+            found.append(number[value] if number else int(value))
+        return found
+
+
+def _names(frame: Frame, column: str) -> list[str]:
+    """Values of a column as names; raises DataError where one is missing."""
+    if column not in frame:
+        raise DataError(f"the counterfactuals lack the column {column!r}; add it")
+    gone = np.flatnonzero(frame[column].isna())
+    if gone.size:
+        raise DataError(f"column {column!r} has no value in row {gone[0]}; expected a name in all")
+    return [str(value) for value in frame[column].tolist()]
+
+
+def _refuse_doubled(names: list[str], what: str, remedy: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f"{what}{name}; {remedy}")
+        seen.add(name)
+
+
+def _typed_as(other: Frame, frame: Frame, names: Sequence[str]) -> Frame:
+    """Counterfactual rows with the types of the table's; raises DataError where they do not fit."""
+    from pandas.api.types import is_numeric_dtype
+
+    other = other.copy()
+    for name in names:
+        if name not in other:
+            raise DataError(f"the counterfactuals lack the column {name!r}; add it, or 'drop:' it")
+        own, wanted = other[name], frame[name].dtype
+        are_numbers = is_numeric_dtype(own.dtype) and is_numeric_dtype(wanted)
+        if own.dtype == wanted or not (are_numbers or own.isna().all()):
+            continue
+        try:
+            typed = own.astype(wanted)
+            if (typed != own)[own.notna()].any():
+                raise ValueError("it would change them")
+        except (ValueError, TypeError) as error:
+            raise DataError(
+                f"column {name!r} is {wanted} in the table, and the counterfactuals' {own.dtype} "
+                f"cannot be that: {error}; declare one type for both under 'dtypes:'"
+            ) from error
+        other[name] = typed
+    return other

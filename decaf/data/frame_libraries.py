@@ -1,0 +1,248 @@
+"""What pandas and polars call the same things; neither is imported before one of its frames is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind = Literal["number", "whole", "truth", "category"]
+Marker = Literal["null", "nan"]
+Category = str | int | float | bool
+Frame = Any
+"""A ``pandas.DataFrame`` or a ``polars.DataFrame``."""
+Series = Any
+OF_PANDAS = "category["
+"""What the dtype of a pandas Categorical begins with here; the dtype of its categories follows."""
+
+
+class Library(ABC):
+    """One library: read columns of its frames, and make some."""
+
+    @staticmethod
+    @abstractmethod
+    def dtype(series: Series) -> str:
+        """Name of its type, from which it can be made again."""
+
+    @staticmethod
+    @abstractmethod
+    def kind(series: Series) -> Kind | None:
+        """What its values are; None for what no model takes as a number or a category."""
+
+    @staticmethod
+    @abstractmethod
+    def content(series: Series) -> str:
+        """What it holds, for messages."""
+
+    @staticmethod
+    @abstractmethod
+    def missing(series: Series) -> NDArray[np.bool_]:
+        """(n,) which values are not there."""
+
+    @staticmethod
+    @abstractmethod
+    def markers(series: Series) -> set[Marker]:
+        """How its missing values are written; none where all are there."""
+
+    @staticmethod
+    @abstractmethod
+    def declared(series: Series) -> tuple[tuple[Category, ...], bool] | None:
+        """Categories that its type names, and whether they are in order; None where it has none."""
+
+    @staticmethod
+    @abstractmethod
+    def present(series: Series) -> list[Any]:
+        """Values that are there, in their order."""
+
+    @staticmethod
+    @abstractmethod
+    def numbers(series: Series) -> NDArray[np.float64]:
+        """(n,) values; NaN where there are none."""
+
+    @staticmethod
+    @abstractmethod
+    def levels(
+        categories: tuple[Category, ...], is_ordered: bool, marker: Marker | None, dtype: str
+    ) -> Series:
+        """All categories, and after them a missing value."""
+
+    @staticmethod
+    @abstractmethod
+    def taken(levels: Series, places: NDArray[np.int64]) -> Series:
+        """Values at places."""
+
+    @staticmethod
+    @abstractmethod
+    def numeric(
+        values: NDArray[Any], is_missing: NDArray[np.bool_], marker: Marker | None, dtype: str
+    ) -> Series:
+        """Numbers or truth values of a type; values under ``is_missing`` do not count."""
+
+    @staticmethod
+    @abstractmethod
+    def frame(columns: Mapping[str, Series]) -> Frame:
+        """Frame of columns of one length."""
+
+
+class _Pandas(Library):
+    @staticmethod
+    def dtype(series: Series) -> str:
+        of = getattr(series.dtype, "categories", None)
+        return str(series.dtype) if of is None else f"{OF_PANDAS}{of.dtype}]"
+
+    @staticmethod
+    def kind(series: Series) -> Kind | None:
+        from pandas.api import types
+
+        dtype = series.dtype
+        if isinstance(dtype, types.CategoricalDtype):
+            return "category"
+        for kind, holds in (
+            ("truth", types.is_bool_dtype),
+            ("whole", types.is_integer_dtype),
+            ("number", types.is_float_dtype),
+        ):
+            if holds(dtype):
+                return kind
+        return "category" if _Pandas.content(series) in ("string", "boolean") else None
+
+    @staticmethod
+    def content(series: Series) -> str:
+        from pandas.api.types import infer_dtype
+
+        return infer_dtype(series, skipna=True)
+
+    @staticmethod
+    def missing(series: Series) -> NDArray[np.bool_]:
+        return series.isna().to_numpy(bool)
+
+    @staticmethod
+    def markers(series: Series) -> set[Marker]:
+        gone = series[series.isna()]
+        return {"null" if value is None else "nan" for value in gone}
+
+    @staticmethod
+    def declared(series: Series) -> tuple[tuple[Category, ...], bool] | None:
+        of = getattr(series.dtype, "categories", None)
+        return None if of is None else (tuple(of.tolist()), bool(series.dtype.ordered))
+
+    @staticmethod
+    def present(series: Series) -> list[Any]:
+        return series[series.notna()].to_list()
+
+    @staticmethod
+    def numbers(series: Series) -> NDArray[np.float64]:
+        return series.to_numpy(np.float64, na_value=np.nan)
+
+    @staticmethod
+    def levels(
+        categories: tuple[Category, ...], is_ordered: bool, marker: Marker | None, dtype: str
+    ) -> Series:
+        import pandas
+
+        of: Any = dtype
+        if dtype.startswith(OF_PANDAS):
+            index = pandas.Index(categories, dtype=dtype[len(OF_PANDAS) : -1])
+            of = pandas.CategoricalDtype(index, is_ordered)
+        gone = None if marker == "null" else np.nan
+        return pandas.Series([*categories, gone], dtype=of)
+
+    @staticmethod
+    def taken(levels: Series, places: NDArray[np.int64]) -> Series:
+        return levels.take(places).reset_index(drop=True)  # arrays of objects would become text
+
+    @staticmethod
+    def numeric(
+        values: NDArray[Any], is_missing: NDArray[np.bool_], marker: Marker | None, dtype: str
+    ) -> Series:
+        import pandas
+
+        series = pandas.Series(values).astype(dtype)
+        return series.mask(is_missing) if is_missing.any() else series
+
+    @staticmethod
+    def frame(columns: Mapping[str, Series]) -> Frame:
+        import pandas
+
+        return pandas.DataFrame(dict(columns))
+
+
+class _Polars(Library):
+    @staticmethod
+    def dtype(series: Series) -> str:
+        return str(series.dtype.base_type())
+
+    @staticmethod
+    def kind(series: Series) -> Kind | None:
+        dtype = series.dtype
+        if str(dtype.base_type()) in ("String", "Categorical", "Enum"):
+            return "category"
+        if str(dtype) == "Boolean":
+            return "truth"
+        return "whole" if dtype.is_integer() else "number" if dtype.is_float() else None
+
+    @staticmethod
+    def content(series: Series) -> str:
+        return str(series.dtype)
+
+    @staticmethod
+    def missing(series: Series) -> NDArray[np.bool_]:
+        gone = series.is_null()
+        if series.dtype.is_float():
+            gone |= series.is_nan().fill_null(True)
+        return gone.to_numpy()
+
+    @staticmethod
+    def markers(series: Series) -> set[Marker]:
+        nan = series.dtype.is_float() and bool(series.is_nan().any())
+        found: dict[Marker, bool] = {"null": series.null_count() > 0, "nan": nan}
+        return {marker for marker, is_there in found.items() if is_there}
+
+    @staticmethod
+    def declared(series: Series) -> tuple[tuple[Category, ...], bool] | None:
+        if _Polars.dtype(series) != "Enum":
+            return None
+        return tuple(series.dtype.categories.to_list()), False
+
+    @staticmethod
+    def present(series: Series) -> list[Any]:
+        return series.drop_nulls().to_list()
+
+    @staticmethod
+    def numbers(series: Series) -> NDArray[np.float64]:
+        import polars
+
+        return series.cast(polars.Float64).to_numpy()
+
+    @staticmethod
+    def levels(
+        categories: tuple[Category, ...], is_ordered: bool, marker: Marker | None, dtype: str
+    ) -> Series:
+        import polars
+
+        of = polars.Enum(categories) if dtype == "Enum" else getattr(polars, dtype)
+        return polars.Series([*categories, None], dtype=of)
+
+    @staticmethod
+    def taken(levels: Series, places: NDArray[np.int64]) -> Series:
+        return levels.gather(places)
+
+    @staticmethod
+    def numeric(
+        values: NDArray[Any], is_missing: NDArray[np.bool_], marker: Marker | None, dtype: str
+    ) -> Series:
+        import polars
+
+        series = polars.Series(values).cast(getattr(polars, dtype))
+        gone = None if marker == "null" else np.nan
+        return series.scatter(np.flatnonzero(is_missing), gone) if is_missing.any() else series
+
+    @staticmethod
+    def frame(columns: Mapping[str, Series]) -> Frame:
+        import polars
+
+        return polars.DataFrame(dict(columns))
+
+
+LIBRARIES: Mapping[str, type[Library]] = {"pandas": _Pandas, "polars": _Polars}

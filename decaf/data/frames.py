@@ -1,0 +1,286 @@
+"""Data frames as plain arrays and back: what paths reveal, and what a fitted model is called with.
+
+Paths and planner work on real numbers (n, width). A model that was fitted on a frame is called with
+frames. :class:`FrameSchema` leads from one to the other, column by column:
+
+* a **number** is one value, as it is;
+* a **whole** number is one value; back, it is rounded, halves to the even number, and kept within
+  its dtype and ±2^53;
+* a **truth** value is 0 or 1; back, it is true from 0.5 on;
+* a **category** (text, pandas' and polars' categorical types) is a block with one value for each
+  category, 1 for its own and 0 elsewhere, zeros alone where it is missing. Back, it is missing
+  where the block's sum is below 0.5, else the category of the largest value, the first of equal
+  ones;
+* a number, whole number or truth value of a column in which some are missing has a second value:
+  1 where it is there, 0 where it is missing, and the first is 0 then. Back, it is missing where the
+  second is below 0.5.
+
+Every rule looks at the values of one row alone. So the two branches of a pair, which share their
+start, are decoded to the same row there; from the first stage on each shows its own category and
+its own missing values, while numbers move all the way.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from decaf.data.frame_libraries import LIBRARIES, Category, Frame, Kind, Library
+from decaf.errors import DataError, listed
+from decaf.foundation.arrays import EXACT
+
+MOST_CATEGORIES = 1000
+"""Of one column: each is a value of every row."""
+HALF = 0.5
+WHOLE = {
+    f"{sign}int{bits}": (
+        max(int(np.iinfo(f"{sign}int{bits}").min), 1 - EXACT),
+        min(int(np.iinfo(f"{sign}int{bits}").max), EXACT - 1),
+    )
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+}
+"""Smallest and largest whole number that a dtype, and float64, hold."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a frame, as plain values."""
+
+    name: str
+    dtype: str
+    """As its library calls it."""
+    kind: Kind
+    categories: tuple[Category, ...] = ()
+    is_ordered: bool = False
+    missing: Literal["null", "nan"] | None = None
+    """How a missing value is written; None where the column of a number never has one."""
+
+    @property
+    def width(self) -> int:
+        """Values of a row that stand for it."""
+        return len(self.categories) or (1 if self.missing is None else 2)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Smallest and largest whole number that its type, and float64, hold."""
+        return WHOLE[_plain_name(self.dtype)]
+
+
+@dataclass(frozen=True)
+class FrameSchema:
+    """The columns of a frame, in their order, and the library that it is of.
+
+    Examples
+    --------
+    >>> age = Column("age", "int64", "whole")
+    >>> job = Column("job", "str", "category", ("cook", "smith"), missing="nan")
+    >>> FrameSchema("pandas", (age, job)).regions.tolist()
+    [1, 2, 2]
+    """
+
+    library: Literal["pandas", "polars"]
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def of(cls, *frames: Frame) -> "FrameSchema":
+        """Describe frames of the same rows' kind: a factual one and its counterfactuals.
+
+        Columns come in the order of the first frame; text has the categories of all of them,
+        sorted. Raises DataError, naming the column, when frames differ in library, columns, types
+        or declared categories, or a column is neither of numbers, truth values, text nor
+        categories, has no value at all, has more than 1,000 categories, or marks missing values in
+        two ways.
+        """
+        names = {library_of(frame) for frame in frames}
+        if len(names) > 1 or None in names:
+            found = listed(sorted({f"{type(frame).__module__}" for frame in frames}))
+            raise DataError(f"frames are of {found}; expected all of pandas, or all of polars")
+        (name,) = names
+        library = LIBRARIES[name]
+        titles = _titles(frames[0])
+        for frame in frames[1:]:
+            _check_titles(titles, _titles(frame))
+        return cls(
+            name,
+            tuple(
+                _described(library, title, [frame[title] for frame in frames]) for title in titles
+            ),
+        )
+
+    @property
+    def width(self) -> int:
+        """Values of a row."""
+        return sum(column.width for column in self.columns)
+
+    @property
+    def mixed(self) -> list[str]:
+        """Columns that are not one number each; without any, a model can take the array itself."""
+        return [one.name for one in self.columns if one.categories or one.missing is not None]
+
+    @cached_property
+    def regions(self) -> NDArray[np.int64]:
+        """(width,) number of the column that each value belongs to, from 1: features to remove."""
+        return np.repeat(np.arange(1, len(self.columns) + 1), [c.width for c in self.columns])
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that it says, as JSON."""
+        return asdict(self)
+
+    def encode(self, frame: Frame) -> NDArray[np.floating]:
+        """(n, width) values of a frame's rows; float32 where all columns are, else float64.
+
+        Columns are found by name. Raises DataError, naming the column, when the frame is of another
+        library, has other columns or types, categories that the schema does not know, missing
+        values where it knows of none, infinite numbers, or whole numbers from 2^53 on.
+        """
+        if library_of(frame) != self.library:
+            raise DataError(f"the rows are {type(frame)}; expected a frame of {self.library}")
+        library = LIBRARIES[self.library]
+        _check_titles([column.name for column in self.columns], _titles(frame))
+        parts = [_encoded(library, column, frame[column.name]) for column in self.columns]
+        is_single = all(column.dtype.lower() == "float32" for column in self.columns)
+        dtype = np.float32 if is_single and not self.mixed else np.float64
+        return np.concatenate(parts, axis=1).astype(dtype)
+
+    def decode(self, values: ArrayLike) -> Frame:
+        """A frame of the rows that (n, width) values stand for, of the types it was described from.
+
+        Raises DataError when the values have another shape.
+        """
+        values = np.asarray(values)
+        if values.ndim != 2 or values.shape[1] != self.width:
+            raise DataError(
+                f"values have shape {values.shape}; expected (rows, {self.width}) for the columns "
+                f"{listed([column.name for column in self.columns])}"
+            )
+        ends = np.cumsum([column.width for column in self.columns])[:-1]
+        built = {}
+        for column, part in zip(self.columns, np.split(values, ends, axis=1), strict=True):
+            built[column.name] = _decoded(LIBRARIES[self.library], column, part)
+        return LIBRARIES[self.library].frame(built)
+
+
+def library_of(values: Any) -> Literal["pandas", "polars"] | None:
+    """Name of the library whose frame it is; None for anything else. No library is imported."""
+    name = type(values).__module__.partition(".")[0]
+    return name if name in LIBRARIES and type(values).__name__ == "DataFrame" else None
+
+
+def _titles(frame: Frame) -> list[str]:
+    titles = list(frame.columns)
+    for title in titles:
+        if not isinstance(title, str) or titles.count(title) > 1:
+            raise DataError(
+                f"the frame has a column {title!r}; expected names that are text, each once: "
+                "rename it"
+            )
+    return titles
+
+
+def _check_titles(expected: Iterable[str], found: Iterable[str]) -> None:
+    lacks, strange = set(expected) - set(found), set(found) - set(expected)
+    if lacks or strange:
+        raise DataError(
+            f"the frame has other columns than expected: without {listed(sorted(lacks)) or 'none'},"
+            f" and with {listed(sorted(strange)) or 'none'} beside; give every frame the same ones"
+        )
+
+
+def _described(library: type[Library], name: str, parts: list[Any]) -> Column:
+    dtypes = list(dict.fromkeys(library.dtype(part) for part in parts))
+    if len(dtypes) > 1:
+        raise _fault(name, f"is {dtypes[0]} in one frame and {dtypes[1]} in another", "one type")
+    kind = library.kind(parts[0])
+    if kind is None or (kind == "whole" and _plain_name(dtypes[0]) not in WHOLE):
+        raise _fault(
+            name,
+            f"holds {library.content(parts[0])}",
+            "numbers, truth values, text or categories: convert or drop it",
+        )
+    markers = sorted({marker for part in parts for marker in library.markers(part)})
+    if len(markers) > 1:
+        raise _fault(name, "has both None and NaN for missing values", "one of them")
+    missing = markers[0] if markers else None
+    if kind != "category":
+        return Column(name, dtypes[0], kind, missing=missing)
+    declared = [library.declared(part) for part in parts]
+    if len(set(declared)) > 1 and None not in declared:
+        raise _fault(name, "has other categories in one frame than in another", "the same")
+    if declared[0] is None:
+        values = {value for part in parts for value in library.present(part)}
+        categories, is_ordered = tuple(sorted(values)), False
+    else:
+        categories, is_ordered = declared[0]
+    if not 1 <= len(categories) <= MOST_CATEGORIES:
+        raise _fault(
+            name,
+            f"has {len(categories):,} categories",
+            f"1 to {MOST_CATEGORIES:,}: drop it, or put its values into fewer groups",
+        )
+    for value in categories:
+        if not isinstance(value, str | int | float):
+            raise _fault(name, f"has the category {value!r}", "text, numbers or truth values")
+    return Column(name, dtypes[0], kind, categories, is_ordered, missing)
+
+
+def _encoded(library: type[Library], column: Column, series: Any) -> NDArray[np.float64]:
+    if library.dtype(series) != column.dtype:
+        raise _fault(column.name, f"is {library.dtype(series)}", column.dtype)
+    is_missing = library.missing(series)
+    if column.categories:
+        places: Mapping[Category, int] = {v: n for n, v in enumerate(column.categories)}
+        present = library.present(series)
+        strange = set(present) - places.keys()
+        if strange:
+            raise _fault(
+                column.name,
+                f"has the value {min(strange, key=str)!r}",
+                f"one of {listed(list(map(str, column.categories)))}",
+            )
+        codes = np.full(len(series), -1)
+        codes[~is_missing] = [places[value] for value in present]
+        return (codes[:, None] == np.arange(len(places))).astype(np.float64)
+    if is_missing.any() and column.missing is None:
+        row = int(np.flatnonzero(is_missing)[0])
+        raise _fault(column.name, f"has no value in row {row}", "a value in every row")
+    numbers = np.where(is_missing, 0.0, library.numbers(series))
+    wrong = ~np.isfinite(numbers)
+    if column.kind == "whole":
+        wrong |= np.abs(numbers) >= EXACT
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise _fault(
+            column.name,
+            f"is {numbers[row]:g} in row {row}",
+            "finite numbers, and whole ones below 2^53",
+        )
+    return numbers[:, None] if column.missing is None else np.stack([numbers, ~is_missing], axis=1)
+
+
+def _decoded(library: type[Library], column: Column, part: NDArray[np.floating]) -> Any:
+    if column.categories:
+        last = len(column.categories)
+        codes = np.where(part.sum(axis=1) >= HALF, part.argmax(axis=1), last)
+        levels = library.levels(column.categories, column.is_ordered, column.missing, column.dtype)
+        return library.taken(levels, codes)
+    is_missing = np.zeros(len(part), bool) if column.missing is None else part[:, 1] < HALF
+    values = np.ascontiguousarray(part[:, 0])
+    if column.kind == "truth":
+        values = values >= HALF
+    elif column.kind == "whole":
+        values = np.rint(values).clip(*column.limits).astype(np.int64)
+    return library.numeric(values, is_missing, column.missing, column.dtype)
+
+
+def _plain_name(dtype: str) -> str:
+    """``int64`` of ``int64``, ``Int64`` and ``int64[pyarrow]``."""
+    return dtype.lower().partition("[")[0]
+
+
+def _fault(name: str, found: str, expected: str) -> DataError:
+    return DataError(f"column {name!r} {found}; expected {expected}")

@@ -1,0 +1,141 @@
+"""Changes of named columns: what makes the counterfactual of a row of a table."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from decaf.data.frame_libraries import Category
+from decaf.data.frames import Column, FrameSchema
+from decaf.errors import DataError, suggestion
+from decaf.foundation.settings import LARGEST_SEED, Settings, fault
+
+Groups = Callable[[str], NDArray[np.int64]]
+"""Name of any column of the table → (n,) number of the group that each row belongs to."""
+
+
+class Permuted(Settings):
+    """A column whose values change places among the rows of a group."""
+
+    column: str = Field(description="column whose values change places")
+    within: str | None = Field(
+        None, description="column whose equal values are a group; all rows are one when absent"
+    )
+    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="draws the permutation")
+
+
+class Change(Settings):
+    """What is changed in a row, in this order: `set`, `add`, `swap`, `permute`."""
+
+    set: dict[str, bool | int | float | str | None] = Field(
+        {}, description="value by column; `null` makes it missing"
+    )
+    add: dict[str, float] = Field({}, description="number that is added, by column")
+    swap: tuple[str, str] | None = Field(
+        None, description="two columns of one type that exchange their values"
+    )
+    permute: Permuted | None = Field(
+        None, description="mapping of `column`, `within` and `seed`: its values change places"
+    )
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> "Change":
+        if not (self.set or self.add or self.swap or self.permute):
+            raise fault("it changes nothing; give 'set', 'add', 'swap' or 'permute'")
+        return self
+
+    def applied(
+        self, columns: FrameSchema, rows: NDArray[np.floating], groups: Groups
+    ) -> NDArray[np.floating]:
+        """(n, width) encoded rows as the change makes them; missing numbers stay missing.
+
+        Raises DataError when a column is not there or does not take the change.
+        """
+        changed = rows.copy()
+        for name, value in self.set.items():
+            column, own = _found(columns, name)
+            changed[:, own] = _encoded(column, value)
+        for name, amount in self.add.items():
+            column, own = _found(columns, name)
+            changed[:, own.start] = _added(column, changed[:, own], amount)
+        if self.swap:
+            (one, first), (other, second) = (_found(columns, name) for name in self.swap)
+            if replace(one, name="") != replace(other, name=""):
+                raise DataError(
+                    f"'swap' names {one.name!r} ({one.dtype}) and {other.name!r} ({other.dtype}); "
+                    "expected two columns of one type, with the same categories: give them the "
+                    "same 'dtypes:' or 'categories:'"
+                )
+            changed[:, first], changed[:, second] = changed[:, second], changed[:, first].copy()
+        if self.permute:
+            _, own = _found(columns, self.permute.column)
+            changed[:, own] = changed[_permutation(self.permute, len(rows), groups)][:, own]
+        return changed
+
+
+def _found(columns: FrameSchema, name: str) -> tuple[Column, slice]:
+    first = 0
+    for column in columns.columns:
+        if column.name == name:
+            return column, slice(first, first + column.width)
+        first += column.width
+    known = [column.name for column in columns.columns]
+    raise DataError(f"no input of the table is called {name!r}{suggestion(name, known)}")
+
+
+def _encoded(column: Column, value: Category | None) -> list[float]:
+    """Values of a row that stand for one value of a column."""
+    if column.categories:
+        if value is not None and value not in column.categories:
+            raise DataError(
+                f"'set' gives column {column.name!r} {value!r}, which no row has"
+                f"{suggestion(str(value), map(str, column.categories))}; if the model knows it, "
+                "name all values under 'categories:'"
+            )
+        return [float(value == one) for one in column.categories]
+    if value is None:
+        if column.missing is None:
+            raise DataError(
+                f"'set' makes column {column.name!r} missing, and no row lacks it; expected a value"
+            )
+        return [0.0, 0.0]
+    if isinstance(value, str) or isinstance(value, bool) != (column.kind == "truth"):
+        raise DataError(
+            f"'set' gives column {column.name!r} {value!r}; expected a {column.kind} value"
+        )
+    number = _fitting(column, np.array([float(value)]))[0]
+    return [number] if column.missing is None else [number, 1.0]
+
+
+def _added(column: Column, values: NDArray[np.floating], amount: float) -> NDArray[np.floating]:
+    if column.kind not in ("number", "whole"):
+        raise DataError(
+            f"'add' names column {column.name!r}, which holds a {column.kind}; expected numbers"
+        )
+    there = np.ones(len(values)) if column.missing is None else values[:, 1]
+    return _fitting(column, values[:, 0] + there * amount)
+
+
+def _fitting(column: Column, values: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Values that the column's type holds; raises DataError for others."""
+    if column.kind == "whole":
+        low, high = column.limits
+        wrong = values[(values % 1 != 0) | (values < low) | (values > high)]
+        if wrong.size:
+            raise DataError(
+                f"a change makes column {column.name!r} {wrong[0]:g}; expected whole numbers of "
+                f"{column.dtype}: correct it, or declare 'dtypes: {{{column.name}: float64}}'"
+            )
+    return values
+
+
+def _permutation(permuted: Permuted, count: int, groups: Groups) -> NDArray[np.int64]:
+    """(n,) row that each row takes the value of."""
+    group = np.zeros(count, int) if permuted.within is None else groups(permuted.within)
+    order = np.argsort(group, kind="stable")
+    rng, taken = np.random.default_rng(permuted.seed), np.empty(count, np.int64)
+    for members in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+        taken[members] = rng.permutation(members)
+    return taken

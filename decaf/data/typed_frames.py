@@ -1,0 +1,77 @@
+"""Tables in files as data frames whose types are those that a model was fitted on."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from decaf.data.frame_libraries import Category, Frame
+from decaf.errors import DataError, listed
+from decaf.foundation.files import open_file, refusals_as
+
+CSV, PARQUET = ".csv", ".parquet"
+WHOLE = ("int64", "Int64")
+Dtype = Literal["bool", "boolean", "float32", "float64", "int64", "Int64", "object", "str"]
+"""Types that a configuration may name; categories are named with their values."""
+
+
+def read_frame(
+    path: Path, dtypes: Mapping[str, Dtype], categories: Mapping[str, tuple[Category, ...]]
+) -> Frame:
+    """A pandas frame of a CSV file, as ``pandas.read_csv`` has it, or of a Parquet file.
+
+    Columns named in ``dtypes`` and ``categories`` are of those types; names that the table lacks do
+    no harm. Raises DataError when the file cannot be read, or a column does not fit its type.
+    """
+    # Text that looks like numbers keeps its zeros only where it is read as text.
+    texts = [name for name, levels in categories.items() if all(isinstance(v, str) for v in levels)]
+    frame = _read(path, {**dtypes, **dict.fromkeys(texts, "str")})
+    for name, dtype in dtypes.items():
+        if name in frame:
+            frame[name] = _as_type(frame, name, dtype, path)
+    for name, levels in categories.items():
+        if name in frame:
+            frame[name] = _as_category(frame, name, levels, path)
+    return frame
+
+
+def _read(path: Path, dtypes: Mapping[str, str]) -> Frame:
+    import pandas
+
+    if path.suffix not in (CSV, PARQUET):
+        raise DataError(f"table {path} is no .csv and no .parquet file; save it as one of them")
+    what, remedy = f"table {path} cannot be read", "put the file there, or correct its name"
+    try:
+        with refusals_as(DataError, what, remedy), open_file(path) as file:
+            if path.suffix == CSV:
+                return pandas.read_csv(file, dtype=dict(dtypes), low_memory=False)
+            frame = pandas.read_parquet(file)
+    # Parsers refuse in their own ways; all of these are about the content.
+    except (ValueError, TypeError, LookupError, NotImplementedError) as error:
+        raise DataError(f"{what}: {error}; save it again, or correct 'dtypes:'") from error
+    # A column that was the index when the table was stored is a column all the same.
+    return frame if frame.index.names == [None] else frame.reset_index()
+
+
+def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Frame:
+    try:
+        typed = frame[name].astype(dtype)
+        if dtype in WHOLE and (typed != frame[name])[frame[name].notna()].any():
+            raise ValueError("it has fractions")
+    except (ValueError, TypeError) as error:
+        raise DataError(
+            f"column {name!r} of {path} is {frame[name].dtype}, and cannot be {dtype}: {error}; "
+            "correct 'dtypes:'"
+        ) from error
+    return typed
+
+
+def _as_category(frame: Frame, name: str, levels: tuple[Category, ...], path: Path) -> Frame:
+    import pandas
+
+    strange = set(frame[name].dropna().unique()) - set(levels)
+    if strange:
+        raise DataError(
+            f"column {name!r} of {path} has {listed(sorted(map(repr, strange)))}, which "
+            "'categories:' lacks; name every value that the model was fitted on, in its order"
+        )
+    return frame[name].astype(pandas.CategoricalDtype(list(levels)))

@@ -1,0 +1,257 @@
+"""Data frames as plain arrays and back: examples by hand, then round trips of both libraries."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+from polars.testing import assert_frame_equal as assert_equal
+
+from decaf.data.frames import Column, FrameSchema, library_of
+from decaf.errors import DataError
+
+JOBS = pd.CategoricalDtype(["cook", "smith", "miner"])
+FRAME = pd.DataFrame(
+    {
+        "age": pd.Series([40, 31], dtype="int64"),
+        "pay": pd.Series([2.5, None], dtype="float64"),
+        "owner": pd.Series([True, False]),
+        "job": pd.Series(["smith", None], dtype=JOBS),
+        "town": pd.Series(["Ulm", "Bonn"]),
+    }
+)
+VALUES = [
+    [
+        40,
+        2.5,
+        1,
+        1,
+        0,
+        1,
+        0,
+        0,
+        1,
+    ],  # age, pay and if it is there, owner, jobs, towns
+    [31, 0.0, 0, 0, 0, 0, 0, 1, 0],
+]
+
+
+@pytest.fixture
+def schema():
+    return FrameSchema.of(FRAME)
+
+
+def decoded(schema, *rows):
+    return schema.decode(np.array(rows, np.float64))
+
+
+def test_a_frame_is_these_values_and_back(schema):
+    encoded = schema.encode(FRAME)
+    assert encoded.tolist() == VALUES
+    assert encoded.dtype == np.float64
+    assert_frame_equal(schema.decode(encoded), FRAME)
+    assert schema.regions.tolist() == [1, 2, 2, 3, 4, 4, 4, 5, 5]
+    assert schema.mixed == ["pay", "job", "town"]
+    assert json.loads(json.dumps(schema.identity))["columns"][3]["categories"] == [*JOBS.categories]
+
+
+def test_columns_are_found_by_name(schema):
+    assert schema.encode(FRAME[FRAME.columns[::-1]]).tolist() == VALUES
+
+
+def test_between_two_rows_both_branches_share_the_start(schema):
+    """Half way: 35.5 to the even 36, pay is there, true, of smith and none smith, Ulm ties Bonn."""
+    middle = np.mean(VALUES, axis=0)
+    found = decoded(schema, middle).iloc[0]
+    assert found.to_list() == [36, 1.25, True, "smith", "Bonn"]
+    ahead, behind = (decoded(schema, middle + 0.1 * (row - middle)).iloc[0] for row in VALUES)
+    assert ahead.to_list() == [36, 1.375, True, "smith", "Ulm"]
+    assert behind["age"] == 35
+    assert not behind["owner"]
+    assert behind.isna().to_list() == [False, True, False, True, False]
+
+
+def test_a_category_is_missing_where_less_than_half_of_it_is_there(schema):
+    rows = np.array([VALUES[0]] * 3)
+    rows[:, 4:7] = [0, 0.4, 0.1], [0.2, 0.2, 0.09], [-1, 0.8, 0.8]
+    found = decoded(schema, *rows)["job"]
+    assert found.isna().to_list() == [False, True, False]
+    assert found[0] == "smith"
+    assert found[2] == "smith"  # the first of equal ones
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value", "expected"),
+    [("uint8", -3.0, 0), ("int8", 200.0, 127), ("int64", 1e300, 2**53 - 1), ("int16", 0.5, 0)],
+)
+def test_whole_numbers_stay_within_their_type(dtype, value, expected):
+    frame = pd.DataFrame({"n": pd.Series([1], dtype=dtype)})
+    assert decoded(FrameSchema.of(frame), [value])["n"].to_list() == [expected]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_frame_of_floats_is_its_own_array(dtype):
+    array = np.random.default_rng(0).normal(size=(20, 3)).astype(dtype)
+    frame = pd.DataFrame(array, columns=list("abc"))
+    schema = FrameSchema.of(frame)
+    encoded = schema.encode(frame)
+    assert encoded.dtype == dtype
+    assert schema.mixed == []
+    assert encoded.tobytes() == array.tobytes()
+    assert schema.decode(encoded).to_numpy().tobytes() == array.tobytes()
+
+
+def test_text_has_the_categories_of_all_frames():
+    schema = FrameSchema.of(pd.DataFrame({"t": ["b"]}), pd.DataFrame({"t": ["c", "a"]}))
+    assert schema.columns[0].categories == ("a", "b", "c")
+
+
+def test_none_and_nan_in_objects_stay_what_they_are():
+    for gone in (None, np.nan):
+        frame = pd.DataFrame({"t": pd.Series(["x", gone], dtype=object)})
+        schema = FrameSchema.of(frame)
+        assert schema.decode(schema.encode(frame))["t"][1] is gone
+
+
+def of(**columns):
+    return pd.DataFrame(columns)
+
+
+REFUSED = {
+    "another type": ((of(x=[1]), of(x=["a"])), "column 'x' is int64 in one frame and str in"),
+    "another column": ((of(x=[1]), of(y=[1])), "without x, and with y beside"),
+    "dates": ((of(x=pd.to_datetime(["2020-01-01"])),), "column 'x' holds datetime64; expected num"),
+    "lists": ((of(x=[[1], [2]]),), "column 'x' holds mixed; expected numbers"),
+    "nothing": ((of(x=pd.Series([None, None], dtype=object)),), "column 'x' holds empty"),
+    "many": (
+        (of(x=[f"{n}" for n in range(1001)]),),
+        "has 1,001 categories; expected 1 to 1,000",
+    ),
+    "two marks": ((of(x=pd.Series(["a", None, np.nan], dtype=object)),), "both None and NaN"),
+    "twice": ((pd.DataFrame([[1, 2]], columns=["x", "x"]),), "'x'; expected names that are text"),
+    "number": ((pd.DataFrame([[1, 2]]),), "a column 0; expected names that are text, each once"),
+    "declared": (
+        (of(x=pd.Categorical(["a"])), of(x=pd.Categorical(["b"]))),
+        "column 'x' has other categories in one frame",
+    ),
+    "arrays": ((np.zeros((2, 2)),), "frames are of numpy; expected all of pandas, or all of pol"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_frames_that_cannot_be_described_say_why(name):
+    frames, words = REFUSED[name]
+    with pytest.raises(DataError, match=re.escape(words)):
+        FrameSchema.of(*frames)
+
+
+STRANGE = {
+    "infinite": ({"pay": [np.inf, 1.0]}, "column 'pay' is inf in row 0; expected finite"),
+    "unknown": ({"town": ["Ulm", "Rom"]}, "column 'town' has the value 'Rom'; expected one of Bo"),
+    "large": ({"age": [1, 2**53]}, "column 'age' is 9.0072e+15 in row 1; expected finite numbers"),
+    "type": ({"age": [1.5, 2.5]}, "column 'age' is float64; expected int64"),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_rows_of_another_kind_are_refused(schema, name):
+    changes, words = STRANGE[name]
+    with pytest.raises(DataError, match=re.escape(words)):
+        schema.encode(FRAME.assign(**changes))
+
+
+def test_a_missing_number_is_refused_where_there_was_none():
+    full = of(x=[1.0, 2.0])
+    with pytest.raises(DataError, match="column 'x' has no value in row 1; expected a value in ev"):
+        FrameSchema.of(full).encode(of(x=[1.0, None]))
+
+
+def test_values_of_another_width_are_refused(schema):
+    with pytest.raises(DataError, match=r"shape \(1, 3\); expected \(rows, 9\) for the col"):
+        decoded(schema, [1, 2, 3])
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=3)
+OPTIONAL = {
+    "float64": st.floats(allow_infinity=False),
+    "Float32": st.none() | st.floats(allow_nan=False, allow_infinity=False, width=32),
+    "Int16": st.none() | st.integers(-(2**15), 2**15 - 1),
+    "int64": st.integers(1 - 2**53, 2**53 - 1),
+    "uint8": st.integers(0, 255),
+    "bool": st.booleans(),
+    "boolean": st.none() | st.booleans(),
+    "str": st.none() | TEXT,
+    "string": st.none() | TEXT,
+    "category": st.none() | TEXT,
+}
+"""Values of every pandas type."""
+
+
+@st.composite
+def pandas_frames(draw):
+    count = draw(st.integers(1, 5))
+    columns = {}
+    for place, dtype in enumerate(draw(st.lists(st.sampled_from(sorted(OPTIONAL)), min_size=1))):
+        values = draw(st.lists(OPTIONAL[dtype], min_size=count, max_size=count))
+        if all(value is None for value in values):
+            values[0] = draw(OPTIONAL[dtype].filter(lambda value: value is not None))
+        columns[f"c{place}"] = pd.Series(values, dtype=dtype)
+    return pd.DataFrame(columns)
+
+
+@settings(max_examples=50)
+@given(pandas_frames())
+def test_every_pandas_frame_comes_back(frame):
+    schema = FrameSchema.of(frame)
+    encoded = schema.encode(frame)
+    assert encoded.shape == (len(frame), schema.width)
+    assert np.isfinite(encoded).all()
+    assert_frame_equal(schema.decode(encoded), frame)
+    assert FrameSchema.of(frame) == schema
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_every_polars_frame_comes_back(data):
+    levels = ["red", "green", "blue"]
+    kinds = {
+        polars.Float32: st.floats(allow_infinity=False, width=32),
+        polars.Float64: st.none() | st.floats(allow_nan=False, allow_infinity=False),
+        polars.Int64: st.none() | st.integers(1 - 2**53, 2**53 - 1),
+        polars.UInt8: st.integers(0, 255),
+        polars.Boolean: st.none() | st.booleans(),
+        polars.String: st.none() | TEXT,
+        polars.Categorical: st.none() | st.sampled_from(levels),
+        polars.Enum(levels): st.none() | st.sampled_from(levels),
+    }
+    count = data.draw(st.integers(1, 5))
+    columns = {"some": polars.Series(["x"] * count)}
+    for dtype, values in kinds.items():
+        drawn = data.draw(st.lists(values, min_size=count, max_size=count))
+        if any(value is not None for value in drawn):
+            columns[str(dtype)] = polars.Series(drawn, dtype=dtype, strict=False)
+    frame = polars.DataFrame(columns)
+    schema = FrameSchema.of(frame)
+    encoded = schema.encode(frame)
+    assert np.isfinite(encoded).all()
+    assert_equal(schema.decode(encoded), frame)
+
+
+def test_no_library_of_frames_is_imported_to_find_out():
+    code = (
+        "import sys, numpy; from decaf.data.frames import library_of, FrameSchema, Column;"
+        "assert library_of(numpy.zeros(2)) is None;"
+        "print({'pandas', 'polars', 'pyarrow'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+    assert library_of(FRAME) == "pandas"
+    assert library_of(FRAME["age"]) is None
+    assert Column("x", "float64", "number", missing="nan").width == 2

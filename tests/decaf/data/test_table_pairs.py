@@ -1,0 +1,221 @@
+"""Rows of a table and their counterfactuals: small tables by hand."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from applicants import INPUTS, JOBS, applicants, section, written
+
+from decaf.data.adapters.table_pairs import TablePairs
+from decaf.data.frames import FrameSchema
+from decaf.data.table_changes import Change
+from decaf.errors import BadInput
+from decaf.reveal.paths.blend import Blend
+from decaf.reveal.paths.patches import Patches
+from decaf.reveal.paths.removal import Removal
+from decaf.scoring.planner import plan_states
+
+ROWS = "who,age,pay,job,town,hired\na,40,2.5,cook,Ulm,1\nb,31,,smith,Bonn,0\nc,20,1.0,,Ulm,1\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def adapter(table, **settings):
+    given = {"id": "who", "label": "hired", "adapter": "table_pairs", **settings}
+    return TablePairs.model_validate({**given, "table": str(table)})
+
+
+def pairs_of(data):
+    """Every pair with both rows, decoded, as texts of what differs."""
+    pair_set = data.pair_set()
+    values = np.stack([data.read_input(image) for image in pair_set.inputs])
+    frame = pair_set.columns.decode(values)
+    found = {}
+    for pair in pair_set.pairs:
+        plus, minus = frame.iloc[pair.plus], frame.iloc[pair.minus]
+        found[pair.pair_id] = {
+            name: (plus[name], minus[name])
+            for name in frame
+            if plus[name] != minus[name] and not (pd.isna(plus[name]) and pd.isna(minus[name]))
+        }
+    return found, pair_set
+
+
+def test_changes_of_named_columns(table):
+    changes = {
+        "older": {"add": {"age": 10, "pay": 1}},
+        "smith": {"set": {"job": "smith"}},
+        "jobless": {"set": {"job": None, "pay": None}},
+    }
+    found, pair_set = pairs_of(adapter(table, changes=changes))
+    gone = found.pop("a__jobless")
+    assert (gone["job"][0], gone["pay"][0]) == ("cook", 2.5)
+    assert pd.isna([gone["job"][1], gone["pay"][1]]).all()
+    assert set(found.pop("b__jobless")) == {"job"}
+    assert set(found.pop("c__jobless")) == {"pay"}
+    smith = found.pop("c__smith")["job"]
+    assert pd.isna(smith[0])
+    assert smith[1] == "smith"
+    assert found == {
+        "a__older": {"age": (40, 50), "pay": (2.5, 3.5)},
+        "b__older": {"age": (31, 41)},  # a number that is missing stays missing
+        "c__older": {"age": (20, 30), "pay": (1.0, 2.0)},
+        "a__smith": {"job": ("cook", "smith")},
+    }
+    assert pair_set.remarks == ("table: 1 of 9 counterfactuals equal their row and are left out",)
+    assert [pair.class_id for pair in pair_set.pairs[:3]] == [1, 0, 1]
+    assert {pair.source_id for pair in pair_set.pairs} == set("abc")
+    assert len(pair_set.inputs) == 3 + len(pair_set.pairs)
+
+
+def test_a_swap_exchanges_two_columns():
+    frame = pd.DataFrame({"x": [1, 2], "y": [5, 2], "z": [0, 0]})
+    columns = FrameSchema.of(frame)
+    changed = Change(swap=("x", "y")).applied(columns, columns.encode(frame), None)
+    assert changed.tolist() == [[5, 1, 0], [2, 2, 0]]
+
+
+def test_a_permutation_stays_within_its_group():
+    count = 40
+    frame = pd.DataFrame({"x": np.arange(count), "y": np.arange(count)})
+    columns = FrameSchema.of(frame)
+    group = np.arange(count) % 4
+    permute = {"column": "x", "within": "g", "seed": 3}
+    change = Change.model_validate({"permute": permute})
+    changed = change.applied(columns, columns.encode(frame), {"g": group}.get)
+    moved = changed[:, 0].astype(int)
+    assert (group[moved] == group).all()
+    assert sorted(moved) == list(range(count))
+    assert (moved != np.arange(count)).any()
+    assert (changed[:, 1] == np.arange(count)).all()
+    again = change.applied(columns, columns.encode(frame), {"g": group}.get)
+    assert (again == changed).all()
+
+
+def test_two_tables_are_joined_by_their_ids(table, tmp_path):
+    """Floats that are whole stand for whole numbers, columns come in any order, rows too."""
+    other = tmp_path / "other.csv"
+    other.write_text("town,job,pay,age,who\nBonn,smith,7.0,31.0,b\nUlm,smith,2.5,45.0,a\n")
+    found, pair_set = pairs_of(adapter(table, counterfactuals=str(other)))
+    gone = found["b__counterfactual"].pop("pay")
+    assert np.isnan(gone[0])
+    assert gone[1] == 7.0
+    assert found == {
+        "b__counterfactual": {},
+        "a__counterfactual": {"age": (40, 45), "job": ("cook", "smith")},
+    }
+    assert pair_set.remarks == ("table: 1 of 3 rows have no counterfactual",)
+
+
+def test_a_row_may_have_several_counterfactuals(table, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text(
+        "who,age,pay,job,town,way\na,41,2.5,cook,Ulm,age\na,42,2.5,cook,Ulm,age\n"
+        "a,40,2.5,cook,Bonn,town\na,40,2.5,cook,Ulm,age\n"
+    )
+    given = {"counterfactuals": str(other), "several": True, "pair_type": "way"}
+    found, pair_set = pairs_of(adapter(table, **given))
+    assert found == {
+        "a__age__1": {"age": (40, 41)},
+        "a__age__2": {"age": (40, 42)},
+        "a__town__1": {"town": ("Ulm", "Bonn")},
+    }
+    assert len(pair_set.remarks) == 2
+    assert {pair.source_id for pair in pair_set.pairs} == {"a"}
+
+
+def test_a_column_is_a_feature_to_remove(table):
+    data = adapter(table, removed=["job", "age"])
+    pair_set = data.pair_set()
+    assert [pair.pair_id for pair in pair_set.pairs[::3]] == ["a__without job", "a__without age"]
+    assert [pair.feature for pair in pair_set.pairs[::3]] == [3, 1]
+    block = pair_set.block((0, 1))
+    assert (block.plus == block.minus).all()
+    assert block.regions.tolist() == [[1, 2, 2, 3, 3, 4, 4]] * 2  # two jobs, two towns
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_types_are_those_that_are_declared(tmp_path, suffix):
+    frame = pd.DataFrame({"zip": ["01", "02"], "n": [1, 2], "job": ["b", "a"], "f": [1.0, 2.0]})
+    path = tmp_path / f"t{suffix}"
+    frame.to_csv(path, index=False) if suffix == ".csv" else frame.to_parquet(path)
+    settings = {
+        "table": str(path),
+        "dtypes": {"zip": "object", "n": "float64", "f": "int64"},
+        "categories": {"job": ["c", "b", "a"]},
+        "changes": {"more": {"add": {"n": 1}}},
+    }
+    if suffix == ".csv":  # where 1.0 is no whole number
+        settings["dtypes"].pop("f")
+    data = TablePairs.model_validate({"adapter": "table_pairs", **settings})
+    pair_set = data.pair_set()
+    decoded = pair_set.columns.decode(data.read_input(pair_set.inputs[0])[None])
+    expected = ["object", "float64", "category", "int64" if suffix == ".parquet" else "float64"]
+    assert list(map(str, decoded.dtypes)) == expected
+    assert decoded["zip"][0] == "01"
+    assert decoded["job"].cat.categories.to_list() == ["c", "b", "a"]
+
+
+def test_a_table_of_applicants(tmp_path):
+    data = TablePairs.model_validate(section(tmp_path, drop=["town"], inputs=None))
+    pair_set = data.pair_set()
+    assert [column.name for column in pair_set.columns.columns] == INPUTS[:-1]
+    assert pair_set.columns.columns[3].categories == tuple(JOBS)
+    frame = applicants()
+    assert len(pair_set.pairs) == (frame["job"] != "smith").sum()
+    houses = dict(zip(frame["who"], frame["house"], strict=True))
+    labels = dict(zip(frame["who"], frame["hired"] == "yes", strict=True))
+    for pair in pair_set.pairs:
+        who = pair.pair_id.partition("__")[0]
+        assert (pair.source_id, pair.class_id) == (houses[who], labels[who])
+    copy = pickle.loads(pickle.dumps(data))
+    assert "_built" not in copy.__dict__
+    assert copy.pair_set() == pair_set
+
+
+def test_other_rows_types_or_categories_are_other_content(tmp_path):
+    def digests(**changes):
+        pair_set = TablePairs.model_validate(section(tmp_path, **changes)).pair_set()
+        return pair_set.digest, pair_set.input_set.digest
+
+    frame = applicants()
+    frame["age"] += 1
+    base = digests()
+    others = [
+        digests(categories={"job": [*JOBS, "vicar"]}),
+        digests(categories=None, inputs=[*INPUTS]),
+        digests(dtypes={"age": "float64"}),
+        digests(table=written(tmp_path, frame, "other.csv")),
+    ]
+    assert digests() == base
+    assert len({base, *others}) == 5
+
+
+def test_a_table_without_labels_asks_for_one_class(tmp_path):
+    data = TablePairs.model_validate(section(tmp_path, label=None, classes=None, class_id=1))
+    assert {pair.class_id for pair in data.pair_set().pairs} == {1}
+    assert "hired" in [column.name for column in data.pair_set().columns.columns]
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        (Blend(), r"a blur \(sigma 8.0\) needs images"),
+        (Removal(baseline="blur"), r"a blur \(sigma 12.0\) needs images"),
+        (Removal(), "removes feature 0; expected one input and a feature"),
+        (Patches(), "patches need images"),
+    ],
+)
+def test_a_path_that_needs_images_is_refused_when_it_is_planned(table, path, words):
+    data = adapter(table, changes={"older": {"add": {"age": 1}}})
+    pair_set = data.pair_set()
+    inputs = np.stack([data.read_input(image) for image in pair_set.inputs])
+    block = pair_set.block(tuple(range(len(pair_set.pairs))))
+    with pytest.raises(BadInput, match=words):
+        plan_states(block, inputs, {"path": path}, np.array([0.0, 0.5, 1.0]))

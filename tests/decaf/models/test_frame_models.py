@@ -1,0 +1,125 @@
+"""Models of rows of a table: called with the frame that they were fitted on, or with an array."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+import torch
+import xgboost
+from model_server import serving
+from sklearn.linear_model import LinearRegression
+
+from decaf.data.frames import FrameSchema
+from decaf.errors import ModelError
+from decaf.models.sources.endpoint import EndpointCard
+from decaf.models.sources.estimator import EstimatorCard
+from decaf.models.sources.function import FunctionCard
+
+FRAME = pd.DataFrame({"age": [40, 31], "pay": [2.5, None], "job": ["smith", None]})
+COLUMNS = FrameSchema.of(FRAME)
+ROWS = torch.from_numpy(COLUMNS.encode(FRAME))
+MODULE = """
+def kinds(frame):
+    return [[len(frame.columns), frame["age"].iloc[row]] for row in range(len(frame))]
+
+def width(rows):
+    return [[*rows.shape]] * len(rows)
+"""
+GIVEN = {"id": "one", "family": "any"}
+
+
+@pytest.fixture
+def card(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "frame_functions.py").write_text(MODULE)
+
+    def made(name, **settings):
+        given = {**GIVEN, "source": "function", "output": "value", **settings}
+        return FunctionCard(function=f"frame_functions:{name}", **given)
+
+    return made
+
+
+def test_a_function_is_called_with_the_frame(card):
+    model = card("kinds", input="frame").load_for("cpu", COLUMNS)
+    assert model.outputs(ROWS).tolist() == [[3, 40], [3, 31]]
+
+
+def test_a_model_of_arrays_gets_the_array_where_columns_are_numbers(card):
+    numbers = FRAME[["age"]].assign(height=[1.5, 1.75])
+    columns = FrameSchema.of(numbers)
+    model = card("width").load_for("cpu", columns)
+    assert model.outputs(torch.from_numpy(columns.encode(numbers))).tolist() == [[2, 2], [2, 2]]
+
+
+def test_what_fits_neither_is_refused(card):
+    with pytest.raises(ModelError, match="arrays of numbers, and of the table's columns pay, job"):
+        card("width").load_for("cpu", COLUMNS)
+    with pytest.raises(ModelError, match="model one asks for data frames, and the data are no tab"):
+        card("kinds", input="frame").load_for("cpu", None)
+
+
+def test_what_a_function_takes_is_part_of_its_digest(card):
+    assert card("kinds", input="array").preprocessing_digest == card("kinds").preprocessing_digest
+    digest = card("kinds", input="frame").preprocessing_digest
+    assert digest != card("kinds").preprocessing_digest
+
+
+def test_an_estimator_gets_its_own_columns_by_name(tmp_path):
+    numbers = pd.DataFrame({"height": [1.0, 2.0, 3.0], "age": [40, 31, 22]})
+    fitted = LinearRegression().fit(numbers, [0.0, 1.0, 0.5])
+    skops.io.dump(fitted, tmp_path / "line.skops")
+    given = {**GIVEN, "source": "estimator", "method": "predict"}
+    estimator = EstimatorCard(file=tmp_path / "line.skops", **given)
+    table = numbers[["age", "height"]].assign(job=["a", "b", None])
+    columns = FrameSchema.of(table)
+    model = estimator.load_for("cpu", columns)
+    found = model.outputs(torch.from_numpy(columns.encode(table)))
+    assert found[:, 0].tolist() == fitted.predict(numbers).tolist()
+    lacking = FrameSchema.of(table[["age", "job"]].rename(columns={"job": "heights"}))
+    with pytest.raises(ModelError, match="lacks height; did you mean 'heights'"):
+        estimator.load_for("cpu", lacking)
+
+
+def test_trees_of_categories_refuse_text(tmp_path):
+    frame = pd.DataFrame({"job": pd.Categorical(["cook", "smith"] * 8), "age": range(16)})
+    trees = xgboost.XGBClassifier(n_estimators=2, enable_categorical=True)
+    trees.fit(frame, [0, 1] * 8).save_model(tmp_path / "trees.ubj")
+    given = {**GIVEN, "source": "estimator"}
+    card = EstimatorCard(file=tmp_path / "trees.ubj", **given)
+    text = frame.astype({"job": "str"})
+    for table in (frame, text):
+        columns = FrameSchema.of(table)
+        model, rows = card.load_for("cpu", columns), torch.from_numpy(columns.encode(table))
+        if table is text:
+            with pytest.raises(ModelError, match="could not answer: .*category"):
+                model.outputs(rows)
+        else:
+            expected = trees.predict_proba(frame)
+            np.testing.assert_allclose(model.outputs(rows).numpy(), expected, atol=1e-7)
+
+
+def test_an_endpoint_is_sent_records(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+    def ages(request, number):
+        rows = json.loads(request.body)["inputs"]
+        return 200, json.dumps({"outputs": [[row["age"]] for row in rows]}), {}
+
+    given = {**GIVEN, "source": "endpoint", "version": "1", "output": "value"}
+    with serving(ages) as server:
+        remote = EndpointCard(url=server.url, encoding="records", **given)
+        found = remote.load_for("cpu", COLUMNS).outputs(ROWS)
+        (request,) = server.requests
+    assert found.tolist() == [[40], [31]]
+    assert json.loads(request.body)["inputs"] == [
+        {"age": 40, "pay": 2.5, "job": "smith"},
+        {"age": 31, "pay": None, "job": None},
+    ]
+    with pytest.raises(ModelError, match="model one asks for data frames"):
+        remote.load_for("cpu", None)
+    with pytest.raises(ModelError, match="takes arrays of numbers, .*'encoding: records'"):
+        EndpointCard(url=server.url, **given).load_for("cpu", COLUMNS)
+    assert np.isfinite(ROWS.numpy()).all()
