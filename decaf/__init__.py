@@ -9,7 +9,8 @@ needs numpy and scipy alone.
 
 from decaf.errors import DecafError
 from decaf.library.auditing import QuarantineWarning, audit
-from decaf.library.findings import Audit, Summary
+from decaf.library.findings import Audit, Audits
+from decaf.library.summary import Summary
 from decaf.reveal.path import RevealPath
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
@@ -22,6 +23,7 @@ from decaf.statistics.bootstrap import bootstrap_mean
 
 __all__ = [
     "Audit",
+    "Audits",
     "Blend",
     "Components",
     "ContextChannel",

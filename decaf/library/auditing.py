@@ -5,20 +5,23 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, overload
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
 from decaf.foundation.arrays import Array, is_tensor, namespace, one_each
-from decaf.library.findings import Audit
+from decaf.library.findings import Audit, Audits
+from decaf.library.frames import FrameBuilder, Frames
 from decaf.library.inputs import PairedInputs, as_inputs, pair_features, pair_inputs
-from decaf.library.targets import Score, TargetScorer, check_score, target_columns
+from decaf.library.progress import progress_line
+from decaf.library.targets import Asked, Score, TargetScorer, asked_for_scores
 from decaf.reveal.path import RevealPath, stage_grid
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.routing.route import DEFAULT_EPSILON, check_epsilon
-from decaf.scoring.block import score_block
+from decaf.scoring.block import BlockScores, score_block
 from decaf.scoring.planner import plan_states
 from decaf.scoring.states import StateBuilder
 
@@ -30,8 +33,8 @@ FEATURES_A_SIDE = 4
 
 SHOWN_NAMES = 5
 
-_ONLY = "path"
-"""Name of a path that came without one."""
+Inputs = ArrayLike | Array | Any
+"""Arrays, tensors, or frames of pandas or polars."""
 
 
 class QuarantineWarning(UserWarning):
@@ -40,37 +43,38 @@ class QuarantineWarning(UserWarning):
 
 @overload
 def audit(
-    score: Score,
-    x_plus: ArrayLike | Array,
-    x_minus: ArrayLike | Array | None = ...,
+    score: Score | Any,
+    x_plus: Inputs,
+    x_minus: Inputs | None = ...,
     *,
     path: RevealPath | str | None = ...,
     **options: Any,
 ) -> Audit: ...
 @overload
 def audit(
-    score: Score,
-    x_plus: ArrayLike | Array,
-    x_minus: ArrayLike | Array | None = ...,
+    score: Score | Any,
+    x_plus: Inputs,
+    x_minus: Inputs | None = ...,
     *,
     path: Mapping[str, RevealPath | str],
     **options: Any,
-) -> dict[str, Audit]: ...
+) -> Audits: ...
 def audit(
-    score: Score,
-    x_plus: ArrayLike | Array,
-    x_minus: ArrayLike | Array | None = None,
+    score: Score | Any,
+    x_plus: Inputs,
+    x_minus: Inputs | None = None,
     *,
     path: RevealPath | str | Mapping[str, RevealPath | str] | None = None,
     stages: int | Sequence[float] = 9,
     epsilon: float = DEFAULT_EPSILON,
-    target: int | ArrayLike | None = None,
-    context: tuple[ArrayLike | Array, ArrayLike | Array] | None = None,
+    target: Any = None,
+    context: tuple[Inputs, Inputs] | None = None,
     regions: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
     ids: Sequence[str] | None = None,
     batch_size: int = 64,
-) -> Audit | dict[str, Audit]:
+    progress: bool = False,
+) -> Audit | Audits:
     """Score both branches of every pair along a reveal path, and route the response.
 
     Inputs that occur twice, in any pair, stage, branch or path, are scored once.
@@ -79,27 +83,34 @@ def audit(
     ----------
     score
         Any callable: a network in evaluation mode, a method of an estimator, a function that asks
-        a server. It gets at most ``batch_size`` inputs, numpy arrays where arrays were given and
+        a server. It gets at most ``batch_size`` inputs, numpy arrays where arrays were given,
         tensors on their device (under ``torch.inference_mode``) where tensors were given, and
-        returns ``q``: (n,) or (n, 1) real numbers, or (n, classes) with a ``target``.
+        frames where frames were, and returns ``q``: (n,) or (n, 1) real numbers, or (n, classes)
+        with a ``target``. Of an estimator, ``predict_proba`` is asked where it has that and
+        ``classes_``, else ``predict``.
     x_plus, x_minus
         Factual and counterfactual inputs of the same shape: (n, features), (n, channels, height,
         width) or any (n, …); float32 or float64. 8-bit images become float32 in [0, 1]; whole
-        numbers in rows become float64. Without ``x_minus`` every input is paired with itself
-        without each of its features.
+        numbers in rows become float64. Frames of pandas or polars have the same columns, in any
+        order, of numbers, truth values, text or categories (:mod:`decaf.data.frames` says what is
+        on the way between two of them); the score gets the columns, types and categories of
+        ``x_plus``, and rows labelled as the factual row that they belong to. Without ``x_minus``
+        every input is paired with itself without each of its features.
     path
         A reveal path, its kind (``"blend"``, ``"patches"``, ``"removal"``, ``"context"``), or
         several by a name of your own; these share states. By default: the removal of features
         without ``x_minus``, the context channel with ``context``, else the straight line from the
-        midpoint, which for images is blurred by 8 px in 224.
+        midpoint, which for images is blurred by 8 px in 224. The baseline 0 of a removal is the
+        typical row of a frame: the means of its numbers and its most frequent categories.
     stages
         Number of evenly spaced stages, or the stages themselves from 0 to 1.
     epsilon
         Gate ``|d| >= epsilon`` in score units. ``Audit.at`` changes it without a query.
     target
-        Which column of the score is ``q``: one for all inputs, or (n,) one for each.
+        Which column of the score is ``q``, or, of a classifier, which label of ``classes_``: one
+        for all inputs, or (n,) one for each.
     context
-        Both inputs under the swapped context, each of the shape of ``x_plus``.
+        Both inputs under the swapped context, each of the shape or columns of ``x_plus``.
     regions
         For the removal of features: feature number of every pixel or column, 0 for none; (height,
         width) or (features,), or with a leading (n,). Without them every column of a row is a
@@ -111,10 +122,12 @@ def audit(
         (n,) names of the inputs; their numbers by default.
     batch_size
         Inputs of one call of the score at most; halved where the memory does not suffice.
+    progress
+        Count forward rows in a line on standard error.
 
     Returns
     -------
-    Audit, or one by name where several paths were given
+    Audit, or Audits by name where several paths were given
         Pairs with scores that are not finite have NaN profiles and are named in ``quarantined``.
 
     Raises
@@ -122,8 +135,8 @@ def audit(
     DataError
         For inputs that cannot be paired, or do not fit the path.
     ModelError
-        When the score is no callable, or returns anything but real numbers, one row for each
-        input, or no finite trajectory at all.
+        When the score can neither be called nor predicts, or returns anything but real numbers, one
+        row for each input, or no finite trajectory at all.
     ResponseError
         For impossible stages, ``epsilon``, targets or batch sizes.
     ScoringFailed
@@ -142,45 +155,63 @@ def audit(
     >>> audited.response.tolist(), audited.profiles.evidence.tolist()
     ([[[0.0, 1.0, 2.0]]], [1.0])
     """
-    check_score(score)
     if type(batch_size) is not int or batch_size < 1:
         raise ResponseError(f"batch_size is {batch_size!r}; expected a whole number from 1")
     epsilon, grid = check_epsilon(epsilon), stage_grid(stages)
-    factual = as_inputs(x_plus, "x_plus")
-    count = len(factual)
+    given = _given(x_plus, x_minus, context)
+    frames = Frames.of(given)
+    inputs = {
+        name: as_inputs(frames.schema.encode(values) if frames else values, name)
+        for name, values in given.items()
+    }
+    count = len(inputs["x_plus"])
     names = _names(ids, count)
     labels = one_each(range(count) if clusters is None else clusters, count, "clusters")
-    targets = target_columns(target, count)
-
-    paths = _chosen_paths(path, factual, x_minus is None, context is not None, regions is not None)
-    pairs = _pairs(factual, x_minus, context, regions, names, paths)
+    asked = asked_for_scores(score, target, count)
+    paths = _chosen_paths(path, inputs, regions is not None)
+    if frames:
+        paths = {name: frames.from_typical(one, inputs["x_plus"]) for name, one in paths.items()}
+    pairs = _pairs(inputs, names, regions, paths, frames)
+    scores, grids = _scored(pairs, paths, grid, asked, frames, batch_size, progress)
     row = pairs.block.source
-    scorer = TargetScorer(score, None if targets is None else targets[row])
-    plan = plan_states(pairs.block, pairs.given, paths, grid)
-    builder = StateBuilder(plan, pairs.clean)
-    torch = namespace(pairs.clean) if is_tensor(pairs.clean) else None
-    with torch.inference_mode() if torch else nullcontext():
-        scores = score_block(plan, builder, scorer, scorer.columns(row.size), batch_size)
-
-    audits = {
-        name: Audit(
-            ids=pairs.block.pair_ids,
-            grid=plan.grids[name],
-            q_plus=branches[..., 0],
-            q_minus=branches[..., 1],
-            epsilon=epsilon,
-            clusters=labels[row],
-            row=row,
-            feature=pairs.block.feature,
-            forward_rows=scores.forward_rows,
-            naive_rows=scores.naive_rows,
-        )
-        for name, branches in scores.branches.items()
-    }
+    audits = Audits(
+        {
+            name: Audit(
+                ids=pairs.block.pair_ids,
+                grid=grids[name],
+                q_plus=branches[..., 0],
+                q_minus=branches[..., 1],
+                epsilon=epsilon,
+                clusters=labels[row],
+                row=row,
+                feature=pairs.block.feature,
+                feature_names=pairs.feature_names,
+                path=name,
+                asked=asked.words,
+                forward_rows=scores.forward_rows,
+                naive_rows=scores.naive_rows,
+            )
+            for name, branches in scores.branches.items()
+        }
+    )
     message = _quarantine_message(audits)
     if message:
         warnings.warn(message, QuarantineWarning, stacklevel=2)
-    return audits if isinstance(path, Mapping) else audits[_ONLY]
+    return audits if isinstance(path, Mapping) else next(iter(audits.values()))
+
+
+def _given(x_plus: Inputs, x_minus: Inputs | None, context: Any) -> dict[str, Inputs]:
+    """Inputs by the names that errors call them; without those that are not given."""
+    given = {"x_plus": x_plus}
+    if x_minus is not None:
+        given["x_minus"] = x_minus
+    if context is not None:
+        if not isinstance(context, tuple | list) or len(context) != 2:
+            raise DataError(
+                "context must be two arrays or frames: both inputs under the swapped context"
+            )
+        given |= {f"context[{number}]": values for number, values in enumerate(context)}
+    return given
 
 
 def _names(ids: Sequence[str] | None, count: int) -> list[str]:
@@ -195,26 +226,28 @@ def _names(ids: Sequence[str] | None, count: int) -> list[str]:
 
 def _chosen_paths(
     path: RevealPath | str | Mapping[str, RevealPath | str] | None,
-    inputs: Array,
-    removes: bool,
-    has_context: bool,
+    inputs: dict[str, Array],
     has_regions: bool,
 ) -> dict[str, RevealPath]:
-    is_image = inputs.ndim == 4
-    blur = BLUR_OF_SIDE * min(inputs.shape[2:]) if is_image else 0.0
+    shape = inputs["x_plus"].shape
+    is_image = len(shape) == 4
+    blur = BLUR_OF_SIDE * min(shape[2:]) if is_image else 0.0
     known = {
         Blend.kind: Blend(sigma=blur),
         Patches.kind: Patches(sigma=blur),
         Removal.kind: Removal(side=FEATURES_A_SIDE if is_image and not has_regions else None),
         ContextChannel.kind: ContextChannel(),
     }
-    if path is None:
-        path = Removal.kind if removes else ContextChannel.kind if has_context else Blend.kind
-    given = path if isinstance(path, Mapping) else {_ONLY: path}
-    if not given:
+    if path is None and "x_minus" not in inputs:
+        path = Removal.kind
+    elif path is None:
+        path = Blend.kind if len(inputs) == 2 else ContextChannel.kind
+    if not isinstance(path, Mapping):
+        path = {path if isinstance(path, str) else getattr(path, "kind", type(path).__name__): path}
+    if not path:
         raise ResponseError("path is an empty mapping; expected at least one reveal path")
     chosen = {}
-    for name, one in given.items():
+    for name, one in path.items():
         if isinstance(one, str) and one not in known:
             raise UnknownName.among("reveal path", one, known)
         chosen[name] = known[one] if isinstance(one, str) else one
@@ -227,44 +260,71 @@ def _chosen_paths(
 
 
 def _pairs(
-    factual: Array,
-    x_minus: ArrayLike | Array | None,
-    context: tuple[ArrayLike | Array, ArrayLike | Array] | None,
-    regions: ArrayLike | None,
+    inputs: dict[str, Array],
     names: list[str],
-    paths: Mapping[str, RevealPath],
+    regions: ArrayLike | None,
+    paths: dict[str, RevealPath],
+    frames: Frames | None,
 ) -> PairedInputs:
     sides = {path.side if isinstance(path, Removal) else "pair" for path in paths.values()}
-    if x_minus is None:
-        if "pair" in sides or len(sides) > 1 or context is not None:
+    if "x_minus" in inputs:
+        if sides != {"pair"} or regions is not None:
             raise DataError(
-                "without x_minus every input is paired with itself without a feature, which "
-                "needs paths that remove the same features (one 'side', or none), and no context; "
-                "give x_minus, or audit the paths in calls of their own"
+                "x_minus was given together with regions or a path that removes features; such "
+                "paths make their own counterfactuals: leave x_minus out, or choose another path"
             )
-        return pair_features(factual, names, regions, sides.pop())
-    if sides != {"pair"} or regions is not None:
+        return pair_inputs(inputs, names)
+    if "pair" in sides or len(sides) > 1 or len(inputs) > 1:
         raise DataError(
-            "x_minus was given together with regions or a path that removes features; such paths "
-            "make their own counterfactuals: leave x_minus out, or choose another path"
+            "without x_minus every input is paired with itself without a feature, which "
+            "needs paths that remove the same features (one 'side', or none), and no context; "
+            "give x_minus, or audit the paths in calls of their own"
         )
-    inputs = {"x_plus": factual, "x_minus": as_inputs(x_minus, "x_minus")}
-    if context is not None:
-        if not isinstance(context, tuple | list) or len(context) != 2:
-            raise DataError("context must be two arrays: both inputs under the swapped context")
-        for number, values in enumerate(context):
-            inputs[f"context[{number}]"] = as_inputs(values, f"context[{number}]")
-    return pair_inputs(inputs, names)
+    features: tuple[str, ...] = ()
+    if frames:
+        features = frames.feature_names if regions is None else ()
+        regions = frames.regions(regions)
+    return pair_features(inputs["x_plus"], names, regions, sides.pop(), features)
+
+
+def _scored(
+    pairs: PairedInputs,
+    paths: dict[str, RevealPath],
+    grid: NDArray[np.float64],
+    asked: Asked,
+    frames: Frames | None,
+    batch_size: int,
+    progress: bool,
+) -> tuple[BlockScores, Mapping[str, NDArray[np.float64]]]:
+    """Scores of every distinct state, gathered by path, and the stages of every path."""
+    row = pairs.block.source
+    scorer = TargetScorer(asked.call, None if asked.targets is None else asked.targets[row])
+    plan = plan_states(
+        pairs.block, pairs.given, paths, grid, is_shared=not (frames and frames.has_labels)
+    )
+    builder = FrameBuilder(plan, pairs.clean, frames) if frames else StateBuilder(plan, pairs.clean)
+    torch = namespace(pairs.clean) if is_tensor(pairs.clean) else None
+    with (
+        torch.inference_mode() if torch else nullcontext(),
+        progress_line(plan.state_count, progress) as count,
+    ):
+
+        def counted(batch: Any) -> Array:
+            scored = scorer(batch)
+            count(len(batch))
+            return scored
+
+        scores = score_block(plan, builder, counted, scorer.columns(row.size), batch_size)
+    return scores, plan.grids
 
 
 def _quarantine_message(audits: Mapping[str, Audit]) -> str:
     """What is to be said about scores that are not finite, if anything."""
     for name, audited in audits.items():
         if len(audited.quarantined) == len(audited.ids):
-            where = "" if name == _ONLY else f" on path {name!r}"
             raise ModelError(
-                f"every pair has scores that are not finite{where}; there is nothing to profile: "
-                "check what the score returns for inputs on the way from the start"
+                f"every pair has scores that are not finite on path {name!r}; there is nothing to "
+                "profile: check what the score returns for inputs on the way from the start"
             )
     withheld = sorted({pair for audited in audits.values() for pair in audited.quarantined})
     if not withheld:

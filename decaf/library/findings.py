@@ -1,39 +1,38 @@
 """What an audit found: trajectories, their profiles at any threshold, means with intervals."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import floor, log10
-from typing import TYPE_CHECKING
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError, ResponseError, UnknownName
+from decaf.foundation.tabular import Columns, Tabular, stacked
+from decaf.library.summary import METRICS, Summary
 from decaf.routing.profiles import Profiles, profile
 from decaf.routing.route import check_epsilon
-from decaf.statistics.bootstrap import DEFAULT_REPLICATES, DEFAULT_SEED, Interval, bootstrap_mean
+from decaf.statistics.bootstrap import DEFAULT_REPLICATES, DEFAULT_SEED, bootstrap_mean
 
 if TYPE_CHECKING:
     import altair as alt
 
-SIGNIFICANT = 4
-"""Digits of the largest number of a table; all others have its decimals."""
+Part = TypeVar("Part", bound=Tabular)
 
-METRICS = {
-    "endpoint_magnitude": ("M", "endpoint magnitude"),
-    "evidence": ("E", "evidence"),
-    "contradiction": ("C", "contradiction"),
-    "fragility": ("F", "fragility"),
-    "abs_response": ("Abs", "E + C + F"),
-    "net_response": ("Net", "E - C"),
-    "active_frac": ("", "active pairs, share"),
-}
-"""What a summary shows: symbol and words."""
+
+class PairProfiles(Profiles):
+    """Profiles whose table says which pair each row is of."""
+
+    pairs: Columns
+
+    def to_columns(self) -> Columns:
+        """One row a pair: the columns of :meth:`Audit.pair_columns`, then every quantity."""
+        return self.pairs | self.columns()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(Tabular):
     """Trajectories of pairs along one reveal path, and the threshold they are routed with.
 
     Arrays keep the order of the inputs; pairs without finite scores keep their place.
@@ -48,12 +47,18 @@ class Audit:
     q_minus: NDArray[np.float64]
     """(n_pairs, n_repetitions, n_stages) scores of the counterfactual branch."""
     epsilon: float
-    clusters: NDArray
+    clusters: NDArray[Any]
     """(n_pairs,) labels of pairs that intervals draw together."""
     row: NDArray[np.int64]
     """(n_pairs,) row of the factual input that a pair belongs to."""
     feature: NDArray[np.int64]
     """(n_pairs,) removed feature, from 1; 0 for none."""
+    feature_names: tuple[str, ...]
+    """What the features are called, from the first: columns of a frame, else their numbers."""
+    path: str
+    """Name of the reveal path in the call, or its kind."""
+    asked: str
+    """Method and class of an estimator that was asked; empty for any other callable."""
     forward_rows: int
     """Inputs that the score was given, for all paths of the call."""
     naive_rows: int
@@ -76,7 +81,7 @@ class Audit:
         return tuple(self.ids[pair] for pair in np.flatnonzero(~self.is_finite))
 
     @cached_property
-    def profiles(self) -> Profiles:
+    def profiles(self) -> PairProfiles:
         """M, E, C, F, Abs and Net of every pair, (n_pairs,), means over repetitions.
 
         Quarantined pairs are NaN, and not active.
@@ -91,10 +96,40 @@ class Audit:
             )
         }
         mean["abs_response"] = mean["evidence"] + mean["contradiction"] + mean["fragility"]
-        return Profiles(**{name: self._in_place(values) for name, values in mean.items()})
+        profiles = PairProfiles(**{name: self._in_place(one) for name, one in mean.items()})
+        profiles.pairs = self.pair_columns()
+        return profiles
 
-    def _in_place(self, kept: NDArray) -> NDArray:
-        every = np.full(len(self.ids), False if kept.dtype == bool else np.nan)
+    def pair_columns(self) -> Columns:
+        """(n_pairs,) ``pair_id``, ``cluster``, ``path``, ``row`` of the factual input.
+
+        And the name of the removed ``feature``, where features were removed.
+        """
+        columns = {
+            "pair_id": np.array(self.ids),
+            "cluster": self.clusters,
+            "path": np.full(len(self.ids), self.path),
+            "row": self.row,
+        }
+        if self.feature.any():
+            columns["feature"] = np.array(self.feature_names)[self.feature - 1]
+        return columns
+
+    def to_columns(self) -> Columns:
+        """One row a pair, repetition and stage: :meth:`pair_columns` and the trajectory.
+
+        ``repetition`` and ``stage`` count from 0, ``t`` is the stage from 0 to 1, ``q_plus``,
+        ``q_minus`` and ``response`` are in score units.
+        """
+        pair, repetition, stage = np.indices(self.q_plus.shape).reshape(3, -1)
+        return {
+            **{name: values[pair] for name, values in self.pair_columns().items()},
+            **{"repetition": repetition, "stage": stage, "t": self.grid[stage]},
+            **{name: getattr(self, name).ravel() for name in ("q_plus", "q_minus", "response")},
+        }
+
+    def _in_place(self, kept: NDArray[Any]) -> NDArray[Any]:
+        every: NDArray[Any] = np.full(len(self.ids), False if kept.dtype == bool else np.nan)
         every[self.is_finite] = kept
         return every
 
@@ -111,6 +146,9 @@ class Audit:
     def attributions(self, metric: str = "evidence") -> NDArray[np.float64]:
         """A metric of every feature of every input, by default its attribution score ``E_k``.
 
+        Any quantity of the profiles is one: ``endpoint_magnitude`` is how much the score changes
+        when the feature is left out of the clean input, ``endpoint_delta`` the same with its sign.
+
         Returns
         -------
         (n_inputs, n_features), score units; NaN where an input lacks a feature or is quarantined.
@@ -126,13 +164,14 @@ class Audit:
             raise ResponseError(
                 "no features were removed; leave x_minus out of the call to attribute to features"
             )
-        if metric not in Profiles._fields:
-            raise UnknownName.among("metric", metric, Profiles._fields)
+        columns = self.profiles.columns()
+        if metric not in columns:
+            raise UnknownName.among("metric", metric, columns)
         table = np.full((self.row.max() + 1, self.feature.max()), np.nan)
-        table[self.row, self.feature - 1] = getattr(self.profiles, metric)
+        table[self.row, self.feature - 1] = columns[metric]
         return table
 
-    def summary(self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED) -> "Summary":
+    def summary(self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED) -> Summary:
         """Means over pairs with bootstrap intervals that draw whole clusters."""
         profiles, labels = self.profiles, self.clusters
         active = np.where(self.is_finite, profiles.is_endpoint_active, np.nan)
@@ -145,6 +184,8 @@ class Audit:
             epsilon=self.epsilon,
             pair_count=len(self.ids),
             quarantined_count=len(self.quarantined),
+            path=self.path,
+            asked=self.asked,
         )
 
     def plot(self, pair: int | str) -> "alt.LayerChart":
@@ -177,62 +218,35 @@ class Audit:
 
     def __repr__(self) -> str:
         kept = f"{len(self.ids)} pairs, {self.grid.size} stages, epsilon {self.epsilon:g}"
-        return f"<Audit of {kept}, {self.forward_rows} of {self.naive_rows} forward rows>"
+        asked = f", {self.asked}" if self.asked else ""
+        return f"<Audit of {kept}, {self.forward_rows} of {self.naive_rows} forward rows{asked}>"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Means over pairs, each with its bootstrap interval; prints as a table."""
+class ByPath(dict[str, Part], Tabular):
+    """What several paths came to, by their names; the tables are below each other."""
 
-    endpoint_magnitude: Interval
-    evidence: Interval
-    contradiction: Interval
-    fragility: Interval
-    abs_response: Interval
-    net_response: Interval
-    active_frac: Interval
-    """Share of pairs with ``|d| >= epsilon``."""
-    epsilon: float
-    pair_count: int
-    """Pairs, quarantined ones included."""
-    quarantined_count: int
-
-    def __str__(self) -> str:
-        lines = [
-            f"{symbol:<4}{words:<20}{mean:>10}  {interval}"
-            for symbol, words, mean, interval in self._rows()
-        ]
-        return "\n".join([self._heading(), *lines])
+    def to_columns(self) -> Columns:
+        """The tables of all paths, whose column ``path`` tells them apart."""
+        return stacked(self.values())
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th scope='row'>{symbol}</th><td>{words}</td><td>{mean}</td><td>{interval}</td>"
-            "</tr>"
-            for symbol, words, mean, interval in self._rows()
-        )
-        return (
-            f"<table><caption>{self._heading()}</caption><thead><tr><th scope='col'></th>"
-            "<th scope='col'></th><th scope='col'>mean</th><th scope='col'>95%</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
-        )
+        parts = (f"<h4>{escape(name)}</h4>{part._repr_html_()}" for name, part in self.items())
+        return "".join(parts)
 
-    def _heading(self) -> str:
-        withheld = f" ({self.quarantined_count} quarantined)" if self.quarantined_count else ""
-        return (
-            f"{self.pair_count} pairs{withheld} in {self.evidence.cluster_count} clusters, "
-            f"epsilon {self.epsilon:g}; means with 95% bootstrap intervals"
-        )
 
-    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
-        """Symbol, words, mean and interval, all with the same decimals."""
-        largest = max(self.endpoint_magnitude.estimate, self.abs_response.estimate)
-        decimals = min(max(SIGNIFICANT - 1 - floor(log10(largest)), 0), 9) if largest > 0 else 3
-        for name, (symbol, words) in METRICS.items():
-            value, places = getattr(self, name), 3 if name == "active_frac" else decimals
-            interval = f"[{value.lower_95:z.{places}f}, {value.upper_95:z.{places}f}]"
-            # One cluster has no interval.
-            interval = interval if np.isfinite(value.lower_95) else "undefined"
-            yield symbol, words, f"{value.estimate:z.{places}f}", interval
+class Audits(ByPath[Audit]):
+    """Audits of several paths by name."""
+
+    @property
+    def profiles(self) -> ByPath[PairProfiles]:
+        """Profiles of every path."""
+        return ByPath({name: audited.profiles for name, audited in self.items()})
+
+    def summary(
+        self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED
+    ) -> ByPath[Summary]:
+        """Summary of every path, with the same draws."""
+        return ByPath({name: one.summary(replicates, seed) for name, one in self.items()})

@@ -33,6 +33,8 @@ class PairedInputs(NamedTuple):
     """(n_inputs, …) as they came, on the host: 8-bit images have exact ties."""
     clean: Array
     """(n_inputs, …) as the score takes them, where they came from."""
+    feature_names: tuple[str, ...] = ()
+    """What removed features are called, from the first."""
 
 
 def as_inputs(values: ArrayLike | Array, name: str) -> Array:
@@ -101,11 +103,16 @@ def pair_inputs(inputs: dict[str, Array], ids: Sequence[str]) -> PairedInputs:
 
 
 def pair_features(
-    inputs: Array, ids: Sequence[str], regions: ArrayLike | None, side: int | None
+    inputs: Array,
+    ids: Sequence[str],
+    regions: ArrayLike | None,
+    side: int | None,
+    feature_names: tuple[str, ...] = (),
 ) -> PairedInputs:
     """Pair every input with itself without each of its features (paper, section 7).
 
-    Inputs are (n_inputs, …) of :func:`as_inputs`; the pair of feature k is called ``id/k``.
+    Inputs are (n_inputs, …) of :func:`as_inputs`; the pair of feature k is called ``id/k``, or by
+    the name of that feature where there are names.
     Features are the cells of a grid of ``side`` a side, or those of ``regions``: the feature number
     of every pixel, (height, width), or column, (features,), or the same for every input with its
     own, (n_inputs, …); 0 for none. Without ``side`` and regions every column of a row is a feature.
@@ -125,9 +132,10 @@ def pair_features(
     if bare.size:
         raise DataError(f"input {ids[bare[0]]!r} has no feature: its regions are 0 everywhere")
     rows, features = np.nonzero(has)
-    names = [f"{ids[row]}/{k + 1}" for row, k in zip(rows, features, strict=True)]
+    called = feature_names or tuple(str(k + 1) for k in range(has.shape[1]))
+    names = [f"{ids[row]}/{called[k]}" for row, k in zip(rows, features, strict=True)]
     block = _block(names, rows, rows, len(inputs), feature=features + 1, regions=numbers)
-    return PairedInputs(block, to_numpy(inputs), as_taken(inputs))
+    return PairedInputs(block, to_numpy(inputs), as_taken(inputs), called)
 
 
 def _checked_regions(inputs: Array, regions: ArrayLike | None) -> NDArray[np.integer]:

@@ -1,41 +1,93 @@
-"""Which column of what a callable returns is the score ``q`` of each pair."""
+"""What is called for scores, and which column of its output is the score ``q`` of each pair."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from decaf.errors import ModelError, ResponseError
+from decaf.errors import MOST_KNOWN, ModelError, ResponseError, listed
 from decaf.foundation.arrays import Array, as_array, as_real, one_each, to_numpy, type_name
 
-Score = Callable[[Array], Array | ArrayLike]
+Score = Callable[[Any], Array | ArrayLike]
 """A batch of inputs → (n,) or (n, 1) scores, or (n, classes) of which a target is the score."""
 
 
-def check_score(score: Any) -> None:
-    """Refuse what cannot be called, and networks in training mode.
+class Asked(NamedTuple):
+    """What is called for scores, and where each input finds its own among the columns."""
 
-    Raises ModelError with what to do instead.
+    call: Score
+    targets: NDArray[np.int64] | None
+    """(n_inputs,) columns; None where the score has one alone."""
+    words: str
+    """Method and class of an estimator; empty for any other callable."""
+
+
+def asked_for_scores(model: Any, target: Any, count: int) -> Asked:
+    """Find what to call: a classifier's ``predict_proba``, a callable itself, else ``predict``.
+
+    A classifier is what has ``predict_proba`` and ``classes_``. Its ``target`` is a label of
+    ``classes_``, that of other scores the number of a column: one for all inputs or one for each.
+    Raises ModelError when nothing can be called, a network is in training mode, or a classifier has
+    no probabilities or several outputs, ResponseError for impossible targets, and DataError for
+    another number of targets than inputs.
     """
-    if not callable(score):
+    name = type(model).__name__
+    if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
+        columns, words = _class_columns(model.classes_, target, count)
+        return Asked(model.predict_proba, columns, f"predict_proba of {name}, {words}")
+    if callable(model):
+        if getattr(model, "training", None) is True:
+            raise ModelError(
+                "score is a network in training mode, whose scores depend on the batch; call "
+                "score.eval() first"
+            )
+        return Asked(model, _column_numbers(target, count), "")
+    if hasattr(model, "predict_proba"):
+        raise ModelError(f"score is a classifier, {name}, without classes_: fit it first")
+    if hasattr(model, "classes_"):
         raise ModelError(
-            f"score is a {type(score).__name__}; expected a callable that maps a batch of inputs "
-            "to scores, such as model.predict_proba"
+            f"score is a classifier, {name}, without predict_proba: give a method of it that "
+            "returns numbers, such as its decision_function"
         )
-    if getattr(score, "training", None) is True:
+    if hasattr(model, "predict"):
+        return Asked(model.predict, _column_numbers(target, count), f"predict of {name}")
+    raise ModelError(
+        f"score is a {name}; expected a callable that maps a batch of inputs to scores, or an "
+        "estimator with predict_proba or predict"
+    )
+
+
+def _class_columns(classes: ArrayLike, target: Any, count: int) -> tuple[NDArray[np.int64], str]:
+    """(n_inputs,) columns of the classes that are the targets, and the class in words."""
+    if np.ndim(classes) != 1:
         raise ModelError(
-            "score is a network in training mode, whose scores depend on the batch; call "
-            "score.eval() first"
+            "score is a classifier of several outputs; expected one: give a function that returns "
+            "the probabilities of one of them"
         )
+    labels = np.asarray(classes).tolist()
+    known = listed([repr(label) for label in labels], MOST_KNOWN)
+    if target is None:
+        raise ResponseError(
+            f"the score is a classifier and 'target' does not say of which class; expected one of "
+            f"{known}, or one for each input"
+        )
+    given = to_numpy(target)
+    wanted = [given.item()] if given.ndim == 0 else one_each(given, count, "target").tolist()
+    # A truth value equals 0 or 1 in Python, and is another label.
+    column = {(isinstance(label, bool), label): number for number, label in enumerate(labels)}
+    try:
+        columns = [column[isinstance(label, bool), label] for label in wanted]
+    except KeyError as unknown:
+        raise ResponseError(
+            f"target {unknown.args[0][1]!r} is no class of the score; expected one of {known}"
+        ) from unknown
+    words = f"class {wanted[0]!r}" if given.ndim == 0 else "the class of each input"
+    return np.full(count, columns) if given.ndim == 0 else np.array(columns), words
 
 
-def target_columns(target: int | ArrayLike | None, count: int) -> NDArray[np.int64] | None:
-    """(n_inputs,) column of each input, from one for all or one for each; None stays.
-
-    Raises DataError for another number of targets than inputs, and ResponseError for anything but
-    whole numbers from 0.
-    """
+def _column_numbers(target: Any, count: int) -> NDArray[np.int64] | None:
+    """(n_inputs,) column of each input, from one for all or one for each; None stays."""
     if target is None:
         return None
     given = to_numpy(target)
@@ -52,7 +104,7 @@ class TargetScorer:
 
     def __init__(self, score: Score, targets: NDArray[np.int64] | None) -> None:
         self._score = score
-        self._wanted = None
+        self._wanted: NDArray[np.int64] | None = None
         if targets is not None:
             self._wanted, self._columns = np.unique(targets, return_inverse=True)
 

@@ -5,15 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from decaf.foundation.tabular import Columns, Tabular
 from decaf.routing.integrals import Integrals, Trajectories
 from decaf.routing.route import DEFAULT_EPSILON, check_epsilon
 
 
-class Profiles(NamedTuple):
-    """Integrated responses, one entry per trajectory, float64 score units unless stated.
-
-    ``abs_response = evidence + contradiction + fragility`` holds exactly.
-    """
+class _Masses(NamedTuple):
+    """What is computed; :class:`Profiles` documents it."""
 
     endpoint_delta: NDArray[np.float64]
     evidence: NDArray[np.float64]
@@ -26,6 +24,13 @@ class Profiles(NamedTuple):
     """Mass that opposes ``sign(d)`` whether or not the gate is open (0 where ``d = 0``)."""
     is_endpoint_active: NDArray[np.bool_]
 
+
+class Profiles(_Masses, Tabular):
+    """Integrated responses, one entry per trajectory, float64 score units unless stated.
+
+    ``abs_response = evidence + contradiction + fragility`` holds exactly.
+    """
+
     @property
     def endpoint_magnitude(self) -> NDArray[np.float64]:
         """``M = |d|``, computed when it is asked for, as is :attr:`net_response`."""
@@ -36,13 +41,23 @@ class Profiles(NamedTuple):
         """``Net = E - C``."""
         return self.evidence - self.contradiction
 
-    def columns(self) -> dict[str, NDArray]:
+    def columns(self) -> Columns:
         """Every quantity by its name, as tables of profiles have them."""
         return {
             **self._asdict(),
             "endpoint_magnitude": self.endpoint_magnitude,
             "net_response": self.net_response,
         }
+
+    def to_columns(self) -> Columns:
+        """One row a trajectory: its place (``pair``, and ``axis_1`` … if there are more axes).
+
+        Then every quantity.
+        """
+        places = np.indices(np.shape(self.evidence))
+        names = ["pair", *(f"axis_{axis}" for axis in range(1, len(places)))]
+        table = dict(zip(names, places, strict=False)) | self.columns()
+        return {name: np.ravel(values) for name, values in table.items()}
 
 
 def profile(

@@ -130,12 +130,14 @@ def plan_states(
     inputs: NDArray[Any],
     paths: Mapping[str, RevealPath],
     grid: NDArray[np.float64],
+    is_shared: bool = True,
 ) -> StatePlan:
     """Name every state of every path and keep the distinct ones.
 
     Every clean input of the block is among the states, whether or not a stage needs it. Pairs index
     the clean inputs, (n_inputs, channels, height, width) or (n_inputs, features); the grid has the
-    (n_stages,) stages from 0 to 1 of the paths that have none of their own. Raises DataError when a
+    (n_stages,) stages from 0 to 1 of the paths that have none of their own. Where states are not
+    shared, those of different sources are different states, equal or not. Raises DataError when a
     path is for pairs of some types, and the pairs have none, or when a path cannot reveal these
     inputs.
     """
@@ -162,8 +164,11 @@ def plan_states(
         source_of_row.append(np.repeat(blocks[name].source, part.image[0].size))
 
     clean = _clean_rows(first_equal, FIXED + draws + words)
-    rows, first, inverse = _distinct(np.concatenate([*tables, clean]))
     source_of_row = np.concatenate([*source_of_row, _source_of_input(block, len(inputs))])
+    named = np.concatenate([*tables, clean])
+    if not is_shared:
+        named = np.column_stack([named, source_of_row])
+    rows, first, inverse = _distinct(named)
 
     # Neighbours by source, then in the order in which stages and branches first ask for a state.
     order = np.lexsort((first, source_of_row[first]))
@@ -183,7 +188,7 @@ def plan_states(
         plus=rows[:, 3],
         minus=rows[:, 4],
         draw=rows[:, FIXED : FIXED + draws].view(np.uint64),
-        content=rows[:, FIXED + draws :].view(np.uint64),
+        content=rows[:, FIXED + draws : FIXED + draws + words].view(np.uint64),
         source=source_of_row[first],
         regions=block.regions,
         index={

@@ -1,7 +1,9 @@
 """The library as its page and its examples show it: everything that is printed there is printed."""
 
+import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -9,8 +11,10 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[3]
+PICTURES = ROOT / "docs" / "images"
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 LIBRARY_PART = re.compile(r"## As a library\n.*?(?=\n## |\Z)", re.DOTALL)
 
@@ -41,34 +45,91 @@ def test_a_page_prints_what_it_says(page, least, tmp_path, monkeypatch):
         assert printed == expected, code
 
 
-EXAMPLES = {
-    "images": ("wall_hue changed", "DECAF-9, mean evidence"),
-    "tabular": ("logistic: 9", "with epsilon 0.1"),
-    "black_box": ("8 requests with 680 rows", "after another threshold still 8 requests"),
-}
+NOTEBOOKS = {path.name for path in (ROOT / "examples").glob("*.ipynb")}
+CHANGING = re.compile(r"\d{4}-\d\d-\d\d|\b[0-9a-f]{12}\b")
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 
-def test_every_example_is_run():
-    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == set(EXAMPLES)
+def words_and_numbers(text):
+    """What stands between numbers, however far apart, and the numbers; no dates, no digests."""
+    text = CHANGING.sub("", text)
+    words = re.sub(r"[\s─━┃│]+", " ", NUMBER.sub("#", text))
+    return words, [float(number.replace(",", "")) for number in NUMBER.findall(text)]
+
+
+def outputs(path):
+    """Texts that every code cell of a notebook shows; of a picture, those in it."""
+    for cell in json.loads(path.read_text())["cells"]:
+        for output in cell.get("outputs", []):
+            shown = output.get("data", {"stdout": output.get("text")})
+            for kind, text in shown.items():
+                text = "".join(text)
+                svg = re.findall(r"<text[^>]*>([^<]*)<", text)
+                yield " ".join(svg) if kind == "image/svg+xml" else text
+
+
+def check_notebook(name, folder):
+    """Compare what a notebook showed in a folder with what is stored."""
+    found, stored = list(outputs(folder / name)), list(outputs(ROOT / "examples" / name))
+    assert len(found) == len(stored) > 3
+    for one, other in zip(found, stored, strict=True):
+        (words, numbers), (stored_words, stored_numbers) = map(words_and_numbers, (one, other))
+        assert words == stored_words
+        # Trained networks differ between processors in their last digits.
+        assert numbers == pytest.approx(stored_numbers, rel=0.05, abs=0.02)
+    pictures = {picture.name for picture in folder.glob("*.svg")}
+    stem = name.removesuffix(".ipynb")
+    assert pictures == {picture.name for picture in PICTURES.glob(f"{stem}-*.svg")} != set()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_runs_and_draws(name, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", ROOT / "examples" / f"{name}.py", tmp_path],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    for line in EXAMPLES[name]:
-        assert line in done.stdout
+@pytest.mark.parametrize("name", sorted(NOTEBOOKS - {"registry.ipynb"}))
+def test_a_notebook_shows_what_is_stored(name, tmp_path):
+    run_python("docs/make_notebooks.py", name, tmp_path, cwd=tmp_path)
+    check_notebook(name, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_registry_notebook_shows_what_is_stored(
+    decaf, prefect_server, workers, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+
+    def shell(line):
+        command, *arguments = line.split()
+        assert command == "decaf"
+        study = tmp_path / "nightly.yaml"
+        settings = yaml.safe_load(study.read_text())
+        study.write_text(yaml.safe_dump(settings | {"cluster": workers}))  # so none are started
+        return decaf(*arguments, **prefect_server, COLUMNS="100").stdout
+
+    run = runpy.run_path(str(ROOT / "docs" / "make_notebooks.py"))["run"]
+    run("registry.ipynb", tmp_path, shell)
+    check_notebook("registry.ipynb", tmp_path)
+
+
+@pytest.mark.slow
+def test_the_example_of_a_black_box_runs_and_draws(tmp_path):
+    printed = run_python("examples/black_box.py", tmp_path, cwd=tmp_path)
+    for line in ("8 requests with 680 rows", "after another threshold still 8 requests"):
+        assert line in printed
     charts = list(tmp_path.glob("*.html"))
     assert len(charts) >= 2
     for chart in charts:
         text = chart.read_text()
         assert "evidence" in text
         assert not re.search(r"<script[^>]* src=", text), "a chart must need no network"
+
+
+def run_python(file, *arguments, cwd):
+    """Run a file of the project in a fresh process, where warnings are errors; what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", ROOT / file, *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout

@@ -1,0 +1,100 @@
+"""Results as tables: one dict of columns behind pandas, polars, Arrow and the HTML of notebooks."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+Columns = dict[str, NDArray[Any]]
+"""Columns of one length by their names."""
+
+SHOWN_ROWS = 5
+"""Rows of a table in a notebook."""
+
+
+class Tabular(ABC):
+    """Results with a table in long form: one observation a row, one quantity a column."""
+
+    @abstractmethod
+    def to_columns(self) -> Columns:
+        """The table as arrays by name, all of one length."""
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """The table of :meth:`to_columns` as a frame of pandas, which has to be installed.
+
+        Undefined numbers are NaN, in all libraries. Raises BadInput where it is not.
+        """
+        frame: pd.DataFrame = _library("pandas").DataFrame(self._plain())
+        return frame
+
+    def to_polars(self) -> "pl.DataFrame":
+        """As :meth:`to_pandas`, of polars."""
+        frame: pl.DataFrame = _library("polars").DataFrame(self._plain())
+        return frame
+
+    def to_arrow(self) -> "pa.Table":
+        """As :meth:`to_pandas`, a table of pyarrow."""
+        table: pa.Table = _library("pyarrow").table(self._plain())
+        return table
+
+    def _plain(self) -> dict[str, Any]:
+        """Numbers as arrays; texts and objects as lists, of which each library makes its own."""
+        return {
+            name: column.tolist() if column.dtype.kind in "OU" else column
+            for name, column in self.to_columns().items()
+        }
+
+    def _repr_html_(self) -> str:
+        columns = self.to_columns()
+        count = len(next(iter(columns.values())))
+        shown = zip(*(column[:SHOWN_ROWS].tolist() for column in columns.values()), strict=True)
+        rest = f", the first {SHOWN_ROWS}" if count > SHOWN_ROWS else ""
+        return html_table(f"{count} rows{rest}", list(columns), shown)
+
+
+def stacked(parts: Iterable[Tabular]) -> Columns:
+    """Tables with the same columns, at least one, below each other."""
+    tables = [part.to_columns() for part in parts]
+    return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+
+
+def html_table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Table of HTML, escaped; the first cell of a row is its heading, floats have four digits."""
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in header)
+    body = "".join(
+        f"<tr><th scope='row'>{_cell(first)}</th>"
+        + "".join(f"<td>{_cell(value)}</td>" for value in others)
+        + "</tr>"
+        for first, *others in rows
+    )
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def _cell(value: Any) -> str:
+    return escape(f"{value:.4g}" if isinstance(value, float) else str(value))
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name != name:
+            raise
+        raise BadInput(
+            f"{name} is not installed, and a table of its kind is asked for: "
+            f"pip install {name}, or take to_columns(), a dict of arrays"
+        ) from missing

@@ -1,0 +1,81 @@
+"""Data frames in an audit: arrays for the paths, and frames again for the model."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from decaf.data.frames import FrameSchema, library_of
+from decaf.foundation.arrays import Array
+from decaf.reveal.path import RevealPath
+from decaf.reveal.paths.removal import Removal
+from decaf.scoring.planner import StatePlan
+from decaf.scoring.states import StateBuilder
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What the frames of an audit have in common, and the labels of the factual rows."""
+
+    schema: FrameSchema
+    labels: Any
+    """Index of pandas, (n_inputs,); None for polars, whose rows have none."""
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, Any]) -> "Frames | None":
+        """Describe the inputs of an audit, ``x_plus`` among them; None where all are arrays.
+
+        Raises DataError when they are not frames of one library with the same columns.
+        """
+        if not any(library_of(values) for values in inputs.values()):
+            return None
+        return cls(FrameSchema.of(*inputs.values()), getattr(inputs["x_plus"], "index", None))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the columns, each of which is a feature."""
+        return tuple(column.name for column in self.schema.columns)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether rows are labelled by anything but their numbers: a model may look at that."""
+        labels = self.labels
+        is_numbers = type(labels).__name__ == "RangeIndex" and (labels.start, labels.step) == (0, 1)
+        return labels is not None and not is_numbers
+
+    def regions(self, of_columns: ArrayLike | None) -> NDArray[np.integer]:
+        """Features of encoded values, from those of columns; each column is one by default."""
+        columns = self.schema.regions
+        return columns if of_columns is None else np.asarray(of_columns)[..., columns - 1]
+
+    def from_typical(self, path: RevealPath, encoded: NDArray[Any]) -> RevealPath:
+        """The path, removing features from the typical row if it has no baseline of its own.
+
+        That row has the mean of every number over the rows that have it, and the shares of
+        categories, which a model sees as the most frequent one.
+        """
+        if not isinstance(path, Removal) or path.value != Removal.value:
+            return path
+        row = encoded.mean(axis=0, dtype=np.float64)
+        ends = np.cumsum([column.width for column in self.schema.columns])
+        for column, end in zip(self.schema.columns, ends, strict=True):
+            if not column.categories and column.width > 1:
+                row[end - 2] /= row[end - 1] or 1
+        return replace(path, value=tuple(row.tolist()))
+
+
+class FrameBuilder(StateBuilder):
+    """Builds states as frames; each row has the label of the factual row that it belongs to."""
+
+    def __init__(self, plan: StatePlan, inputs: Array, frames: Frames) -> None:
+        super().__init__(plan, inputs)
+        self._frames = frames
+
+    def build(self, states: NDArray[np.int64]) -> Any:
+        """(n,) numbers of states → a frame of n rows."""
+        frame = self._frames.schema.decode(super().build(states))
+        if self._frames.labels is not None:
+            frame.index = self._frames.labels[self._plan.source[states]]
+        return frame

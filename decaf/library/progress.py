@@ -1,0 +1,44 @@
+"""One line on standard error that counts forward rows while an audit scores them."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+SECONDS_BETWEEN = {"\r": 0.2, "\n": 10.0}
+"""From one state of the line to the next, by what ends it: written over, or another in a log."""
+WIDTH = 79
+
+
+@contextmanager
+def progress_line(total: int, is_shown: bool) -> Iterator[Callable[[int], None]]:
+    """Gives what to call with the rows of every batch that was scored, of ``total`` in all.
+
+    At a terminal and in a notebook the line is written over; elsewhere each state is a line.
+    """
+    if not is_shown:
+        yield lambda rows: None
+        return
+    # Jupyter's standard error is no terminal, and obeys carriage returns all the same.
+    end = "\r" if sys.stderr.isatty() or "ipykernel" in sys.modules else "\n"
+    started = said = time.monotonic()
+    done = 0
+
+    def say(last: str) -> None:
+        seconds = time.monotonic() - started
+        left = f", {seconds * (total - done) / done:.0f} s left" if 0 < done < total else ""
+        line = f"{done:,} of {total:,} forward rows ({done / total:.0%}), {seconds:.0f} s{left}"
+        sys.stderr.write(line.ljust(WIDTH) + last)
+        sys.stderr.flush()
+
+    def count(rows: int) -> None:
+        nonlocal done, said
+        done += rows
+        if time.monotonic() - said >= SECONDS_BETWEEN[end]:
+            said = time.monotonic()
+            say(end)
+
+    try:
+        yield count
+    finally:
+        say("\n")

@@ -1,0 +1,93 @@
+"""Means over pairs with their intervals, as text, HTML and a table."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import floor, log10
+
+import numpy as np
+
+from decaf.foundation.tabular import Columns, Tabular, html_table
+from decaf.statistics.bootstrap import Interval
+
+SIGNIFICANT = 4
+"""Digits of the largest number of a table; all others have its decimals."""
+
+METRICS = {
+    "endpoint_magnitude": ("M", "endpoint magnitude"),
+    "evidence": ("E", "evidence"),
+    "contradiction": ("C", "contradiction"),
+    "fragility": ("F", "fragility"),
+    "abs_response": ("Abs", "E + C + F"),
+    "net_response": ("Net", "E - C"),
+    "active_frac": ("", "active pairs, share"),
+}
+"""What a summary shows: symbol and words."""
+
+
+@dataclass(frozen=True)
+class Summary(Tabular):
+    """Means over pairs, each with its bootstrap interval; prints as a table."""
+
+    endpoint_magnitude: Interval
+    evidence: Interval
+    contradiction: Interval
+    fragility: Interval
+    abs_response: Interval
+    net_response: Interval
+    active_frac: Interval
+    """Share of pairs with ``|d| >= epsilon``."""
+    epsilon: float
+    pair_count: int
+    """Pairs, quarantined ones included."""
+    quarantined_count: int
+    path: str
+    """Name of the reveal path."""
+    asked: str
+    """Method and class of an estimator that was asked; empty for any other callable."""
+
+    def to_columns(self) -> Columns:
+        """One row a metric: ``path``, ``metric``, its ``symbol``, ``epsilon``, the interval.
+
+        ``estimate``, ``standard_error`` and limits are in score units, those of ``active_frac`` a
+        share; ``cluster_count`` and ``replicate_count`` are those of :class:`Interval`.
+        """
+        intervals: list[Interval] = [getattr(self, name) for name in METRICS]
+        return {
+            "path": np.full(len(METRICS), self.path),
+            "metric": np.array(list(METRICS)),
+            "symbol": np.array([symbol for symbol, _ in METRICS.values()]),
+            "epsilon": np.full(len(METRICS), self.epsilon),
+            **{
+                name: np.array(values)
+                for name, values in zip(Interval._fields, zip(*intervals, strict=True), strict=True)
+            },
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            f"{symbol:<4}{words:<20}{mean:>10}  {interval}"
+            for symbol, words, mean, interval in self._rows()
+        ]
+        return "\n".join([self._heading(), *lines])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._heading(), ["", "", "mean", "95%"], self._rows())
+
+    def _heading(self) -> str:
+        withheld = f" ({self.quarantined_count} quarantined)" if self.quarantined_count else ""
+        asked = f"{self.asked}: " if self.asked else ""
+        return (
+            f"{asked}{self.pair_count} pairs{withheld} in {self.evidence.cluster_count} clusters, "
+            f"epsilon {self.epsilon:g}; means with 95% bootstrap intervals"
+        )
+
+    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
+        """Symbol, words, mean and interval, all with the same decimals."""
+        largest = max(self.endpoint_magnitude.estimate, self.abs_response.estimate)
+        decimals = min(max(SIGNIFICANT - 1 - floor(log10(largest)), 0), 9) if largest > 0 else 3
+        for name, (symbol, words) in METRICS.items():
+            value, places = getattr(self, name), 3 if name == "active_frac" else decimals
+            interval = f"[{value.lower_95:z.{places}f}, {value.upper_95:z.{places}f}]"
+            # One cluster has no interval.
+            interval = interval if np.isfinite(value.lower_95) else "undefined"
+            yield symbol, words, f"{value.estimate:z.{places}f}", interval

@@ -1,0 +1,155 @@
+"""Frames in an audit: the model is called with what it was fitted on."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from decaf import Removal, audit
+from decaf.errors import DataError
+
+LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+COLUMNS = {"n": [4.0, 0.0], "c": ["x", "y"]}
+
+
+class Remembering:
+    """A score of frames, n plus ten where c is y, that remembers what it was called with."""
+
+    def __init__(self):
+        self.frames = []
+
+    def __call__(self, frame):
+        self.frames.append(frame)
+        is_y = np.array([value == "y" for value in frame["c"]])
+        return np.asarray(frame["n"]) + 10 * is_y
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+class TestOfBothLibraries:
+    def test_removing_a_column_is_by_hand(self, library):
+        # The typical row is n = 2 and, the first of equal ones, c = x.
+        frame = LIBRARIES[library](COLUMNS)
+        audited = audit(Remembering(), frame, stages=2)
+        assert audited.ids == ("0/n", "0/c", "1/n", "1/c")
+        assert audited.attributions("endpoint_delta").tolist() == [[2, 0], [-2, 10]]
+        assert audited.attributions("endpoint_magnitude").tolist() == [[2, 0], [2, 10]]
+        assert audited.profiles.to_columns()["feature"].tolist() == ["n", "c"] * 2
+        both = audit(Remembering(), frame, stages=2, regions=[1, 1])
+        assert both.attributions("endpoint_delta").tolist() == [[2], [8]]
+        assert both.ids == ("0/1", "1/1")
+
+    def test_the_model_gets_columns_types_and_categories(self, library):
+        frame = LIBRARIES[library]({"m": [1, 2], **COLUMNS, "f": np.array([1, 2], np.float32)})
+        if library == "pandas":
+            frame["c"] = pd.Categorical(frame["c"], ["y", "x", "z"])
+            types = frame.dtypes.equals
+        else:
+            frame = frame.with_columns(pl.col("c").cast(pl.Enum(["y", "x", "z"])))
+            types = list(frame.dtypes).__eq__
+        score = Remembering()
+        audit(score, frame, frame[::-1], batch_size=3)
+        assert sum(map(len, score.frames)) > 9
+        for batch in score.frames:
+            assert list(batch.columns) == list(frame.columns)
+            assert types(batch.dtypes)
+            assert set(batch["c"]) <= {"x", "y"}
+
+    def test_columns_are_found_by_name(self, library):
+        frame = LIBRARIES[library](COLUMNS)
+        other = LIBRARIES[library]({"c": ["y", "y"], "n": [1.0, 2.0]})
+        score = Remembering()
+        delta = audit(score, frame, other).profiles.endpoint_delta
+        assert delta.tolist() == [4 - 11, 10 - 12]
+        assert all(list(batch.columns) == ["n", "c"] for batch in score.frames)
+
+    def test_numbers_alone_are_audited_as_arrays_are(self, library):
+        plus, minus = np.random.default_rng(0).normal(size=(2, 6, 2))
+        context = np.random.default_rng(1).normal(size=(2, 6, 2))
+        frames = [
+            LIBRARIES[library](dict(zip("ab", values.T, strict=True)))
+            for values in (plus, minus, *context)
+        ]
+
+        def product(frame):
+            return np.asarray(frame["a"] * frame["b"])
+
+        for options in ({}, {"context": True}):
+            of_frames = {"context": tuple(frames[2:])} if options else {}
+            of_arrays = {"context": tuple(context)} if options else {}
+            found = audit(product, *frames[:2], **of_frames)
+            expected = audit(lambda x: x[:, 0] * x[:, 1], plus, minus, **of_arrays)
+            np.testing.assert_array_equal(found.response, expected.response)
+            assert found.forward_rows == expected.forward_rows
+
+    def test_a_pipeline_that_picks_columns_by_name_is_audited(self, library):
+        frame = LIBRARIES[library]({"n": [0.0, 1.0, 2.0, 3.0], "c": ["x", "y", "x", "y"]})
+        columns = ColumnTransformer([("n", StandardScaler(), ["n"]), ("c", OneHotEncoder(), ["c"])])
+        model = make_pipeline(columns, LogisticRegression()).fit(frame, ["a", "b", "b", "b"])
+        other = LIBRARIES[library]({"c": ["y", "y", "y", "y"], "n": [1.0, 1.0, 2.0, 3.0]})
+        audited = audit(model, frame, other, target="b")
+        expected = model.predict_proba(frame)[:, 1] - model.predict_proba(other)[:, 1]
+        np.testing.assert_allclose(audited.profiles.endpoint_delta, expected, atol=1e-12)
+        assert "predict_proba of Pipeline, class 'b'" in repr(audited)
+        assert audit(model, frame, target="b").attributions().shape == (4, 2)
+
+    @pytest.mark.parametrize(
+        ("other", "message"),
+        [
+            ({"n": [1.0, 2.0]}, "without c"),
+            ({**COLUMNS, "d": [1, 2]}, "d beside"),
+            ({**COLUMNS, "n": [1, 2]}, "column 'n' is .* in one frame and"),
+            ({"n": [1.0], "c": ["x"]}, "x_minus has shape"),
+        ],
+    )
+    def test_frames_that_do_not_fit_are_refused(self, library, other, message):
+        with pytest.raises(DataError, match=message):
+            audit(Remembering(), LIBRARIES[library](COLUMNS), LIBRARIES[library](other))
+
+    def test_frames_and_arrays_are_not_paired(self, library):
+        with pytest.raises(DataError, match="expected all of pandas, or all of polars"):
+            audit(Remembering(), LIBRARIES[library](COLUMNS), np.ones((2, 2)))
+
+
+def test_a_typical_number_is_one_of_those_that_are_there():
+    frame = pd.DataFrame({"n": [2.0, np.nan, 6.0, 4.0]})
+    seen = []
+
+    def score(batch):
+        seen.append(batch)
+        return batch["n"].fillna(-1.0)
+
+    audited = audit(score, frame, stages=2)
+    assert audited.attributions("endpoint_delta").ravel().tolist() == [-2, -5, 2, 0]
+    own = audit(score, frame, path=Removal(value=(3.0, 1.0)), stages=2)
+    assert own.attributions("endpoint_delta").ravel().tolist() == [-1, -4, 3, 1]
+
+
+class TestLabels:
+    """A model that looks its rows up elsewhere: equal rows are not equal to it."""
+
+    side = pd.Series({"p": 1.0, "q": 10.0, "r": 100.0})
+
+    def score(self, frame):
+        return frame["n"] * self.side[frame.index].to_numpy()
+
+    def test_a_batch_has_the_labels_of_its_rows(self):
+        frame = pd.DataFrame({"n": [1.0, 1.0, 1.0]}, index=["p", "q", "r"])
+        other = pd.DataFrame({"n": [0.0, 0.0, 0.0]})
+        audited = audit(self.score, frame, other, batch_size=4)
+        assert audited.profiles.endpoint_delta.tolist() == [1, 10, 100]
+        assert audited.forward_rows == audited.naive_rows - 3
+
+    def test_removal_has_a_baseline_for_each(self):
+        frame = pd.DataFrame({"n": [1.0, 3.0]}, index=["q", "r"])
+        audited = audit(self.score, frame, stages=2)
+        assert audited.attributions("endpoint_delta").ravel().tolist() == [-10, 100]
+        assert audited.q_minus[:, 0].tolist() == [[20, 20], [200, 200]]
+
+    def test_rows_that_have_numbers_alone_share_states(self):
+        frame = pd.DataFrame({"n": [1.0] * 3})
+        audited = audit(lambda frame: frame["n"], frame, frame - 1)
+        assert audited.forward_rows == 17

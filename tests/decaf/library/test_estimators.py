@@ -1,0 +1,103 @@
+"""Estimators instead of callables: what is asked of them, and for which class."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from decaf import audit
+from decaf.errors import DataError, ModelError, ResponseError
+
+X, OTHER = np.array([[1.0], [2.0]]), np.array([[0.0], [-1.0]])
+
+
+class Classifier:
+    def __init__(self, *classes):
+        self.classes_ = np.array(classes)
+
+    def predict_proba(self, x):
+        first = 1 / (1 + np.exp(-x[:, 0]))
+        return np.stack([first, 1 - first], axis=1)
+
+    def predict(self, x):
+        raise AssertionError("labels are no scores")
+
+
+class Regressor:
+    def predict(self, x):
+        return 3 * x[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("classes", "target", "columns"),
+    [
+        (("no", "yes"), "no", 0),
+        (("no", "yes"), np.str_("yes"), 1),
+        (("no", "yes"), ["yes", "no"], [1, 0]),
+        (("no", "yes"), pd.Series(["no", "yes"], dtype="category"), [0, 1]),
+        ((3, 7), 7, 1),
+        ((3.0, 7.0), 7, 1),
+        ((False, True), True, 1),
+    ],
+)
+def test_the_target_of_a_classifier_is_a_label(classes, target, columns):
+    model = Classifier(*classes)
+    audited = audit(model, X, OTHER, target=target)
+    expected = audit(model.predict_proba, X, OTHER, target=columns)
+    np.testing.assert_array_equal(audited.response, expected.response)
+
+
+def test_a_regressor_predicts():
+    audited = audit(Regressor(), X, OTHER)
+    assert audited.profiles.endpoint_delta.tolist() == [3, 9]
+    assert repr(audited).endswith(" forward rows, predict of Regressor>")
+
+
+def test_what_was_asked_is_said():
+    audited = audit(Classifier("no", "yes"), X, OTHER, target="yes")
+    said = "predict_proba of Classifier, class 'yes'"
+    assert said in repr(audited)
+    assert str(audited.summary()).startswith(f"{said}: 2 pairs")
+    assert "class &#x27;yes&#x27;: 2 pairs" in audited._repr_html_()
+    each = audit(Classifier("no", "yes"), X, OTHER, target=["yes", "no"])
+    assert "the class of each input" in repr(each)
+
+
+class Callable(Regressor):
+    def __call__(self, x):
+        return x[:, 0]
+
+
+def test_what_can_be_called_is_called():
+    assert audit(Callable(), X, OTHER).profiles.endpoint_delta.tolist() == [1, 3]
+
+
+class Labels(Classifier):
+    predict_proba = property()
+
+
+class Unfitted(Classifier):
+    def __init__(self):
+        pass
+
+
+CLASSES = "expected one of 'no', 'yes'"
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "error", "message"),
+    [
+        (Classifier("no", "yes"), None, ResponseError, f"of which class; {CLASSES}"),
+        (Classifier("no", "yes"), "maybe", ResponseError, f"'maybe' is no class .*; {CLASSES}"),
+        (Classifier("no", "yes"), 1, ResponseError, f"target 1 is no class .*; {CLASSES}"),
+        (Classifier("no", "yes"), ["no", "yes", "no"], DataError, r"shape \(3,\); expected \(2,\)"),
+        (Classifier(0, 1), True, ResponseError, "target True is no class .*; expected one of 0, 1"),
+        (Classifier(0, 1), np.nan, ResponseError, "target nan is no class"),
+        (Classifier((0, 1), (2, 3)), 0, ModelError, "several outputs"),
+        (Labels("no", "yes"), "no", ModelError, "classifier, Labels, without predict_proba"),
+        (Unfitted(), "no", ModelError, "without classes_: fit it first"),
+        (object(), None, ModelError, "score is a object; expected a callable .* or an estimator"),
+    ],
+)
+def test_models_and_classes_that_do_not_fit_are_refused(model, target, error, message):
+    with pytest.raises(error, match=message):
+        audit(model, X, OTHER, target=target)
