@@ -68,7 +68,11 @@ class Blend(RevealPath):
         return BlurredMidpoint(self.sigma)
 
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
-        """The stage itself, the same for all pairs and branches."""
+        """The stage itself, the same for all pairs and branches.
+
+        Raises ResponseError when inputs that are no images would be blurred.
+        """
+        self.start.check(inputs.shape)
         image = shown_by_branch(block, 1, grid.size)
         content = np.broadcast_to(stage_words(grid)[:, None], image.shape)[..., None]
         return Revealed(image, content, no_draw(block, 1, grid.size))

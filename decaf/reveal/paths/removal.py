@@ -101,8 +101,10 @@ class Removal(RevealPath):
         """The stage, and the feature that the counterfactual branch lacks.
 
         Raises DataError when a pair names no feature, one that the grid does not have, or two
-        inputs.
+        inputs, and ResponseError when inputs that are no images would be blurred.
         """
+        if self.baseline == "blur":
+            self.start.check(inputs.shape)
         last = WORD_BITS if self.side is None else self.side**2
         wrong = np.flatnonzero(
             (block.feature < 1) | (block.feature > last) | (block.plus != block.minus)
