@@ -44,4 +44,4 @@ def class_ids(labels: Sequence[str], classes: Sequence[int | str] = ()) -> Class
         hint = suggestion(strange, places)
         raise DataError(f"label {shown(strange)} is not among 'classes'{hint}")
     said = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
-    return Classes([places[label] for label in labels], () if names else (f"classes: {said}",))
+    return Classes([places[label] for label in labels], () if names else (f"class names: {said}",))

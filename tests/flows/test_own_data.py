@@ -36,7 +36,7 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     assert "study small: 8 pairs of 4 sources, 12 inputs (12 different, 4 of several" in printed
     assert "pair types: to grey (4), to white (4)" in printed
     assert "classes: 0 (4), 1 (4)" in printed
-    assert "classes: 0 cat, 1 dog" in printed
+    assert "class names: 0 cat, 1 dog" in printed
     sheet = (tmp_path / "sheet.html").read_text()
     assert sheet.count("data:image/png;base64,") == 16
     assert "576 of 768 values differ" in sheet  # all but the square of 8 x 8 px

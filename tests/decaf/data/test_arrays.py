@@ -57,7 +57,7 @@ def test_an_archive_has_all_arrays_under_their_names(tmp_path):
     np.testing.assert_array_equal(data.read_input(pairs.inputs[1]), factual[1])
     np.testing.assert_array_equal(data.read_input(pairs.inputs[3]), changed[1])
     assert [pair.class_id for pair in pairs.pairs] == [1, 0]
-    assert pairs.remarks == ("classes: 0 a, 1 b",)
+    assert pairs.remarks == ("class names: 0 a, 1 b",)
 
 
 def test_inputs_are_known_by_their_content(tmp_path):

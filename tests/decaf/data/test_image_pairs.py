@@ -28,7 +28,7 @@ def test_rows_are_pairs_and_files_are_inputs_once(table, tmp_path):
     assert (first.source_id, first.pair_type, first.split) == ("s0", "to white", "test")
     assert first.pair_id == "images/s0-black.png__images/s0-white.png"
     assert [pair.class_id for pair in pairs.pairs] == [1, 1, 0, 0]
-    assert pairs.remarks == ("classes: 0 cat, 1 dog",)
+    assert pairs.remarks == ("class names: 0 cat, 1 dog",)
     # Two factual images, each of two pairs, and four counterfactual ones.
     assert len(pairs.inputs) == 6
     assert pairs.pairs[0].plus == pairs.pairs[1].plus
@@ -99,7 +99,7 @@ def test_two_folders_pair_files_of_equal_names(tmp_path):
     ]
     assert pairs.remarks == (
         "1 files are left out, since one folder lacks them: cat/3.png",
-        "classes: 0 cat, 1 dog",
+        "class names: 0 cat, 1 dog",
     )
     data.verify(pairs)
     assert data.read_input(pairs.inputs[pairs.pairs[0].minus])[0, 0, 0] == 255
