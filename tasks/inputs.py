@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from decaf.data.input_store import input_file, store_inputs
+from decaf.data.input_store import channels_first, input_file, open_inputs, store_inputs
 from decaf.errors import WriteFailed
 from decaf.foundation.files import refusals_as
+from decaf.scoring.planner import plan_states
 from tasks.plan import AuditPlan
 from tasks.progress import announce
 
@@ -12,7 +13,8 @@ from tasks.progress import announce
 def store_pairs(plan: AuditPlan) -> Path:
     """Check that the pairs can be paired and store their clean inputs once; returns the file.
 
-    Raises DataError, naming the inputs that cannot be used.
+    Raises DataError, naming the inputs that cannot be used, and BadInput when a path cannot reveal
+    inputs of their kind.
     """
     study, pairs = plan.given, plan.pairs
     remedy = "give it back its permissions, or set 'workspace:' to another folder"
@@ -21,7 +23,12 @@ def store_pairs(plan: AuditPlan) -> Path:
     if not is_stored:
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
-    return store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
+    file = store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
+    # A path that cannot reveal such inputs shows before any model is trained or loaded.
+    block = pairs.block(tuple({one.pair_type: row for row, one in enumerate(pairs.pairs)}.values()))
+    inputs = channels_first(open_inputs(file)[block.input_positions])
+    plan_states(block, inputs, plan.fitted_paths, study.grid)
+    return file
 
 
 def store_foregrounds(plan: AuditPlan) -> Path | None:

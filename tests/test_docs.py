@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+import yaml
+from pydantic import TypeAdapter
 
 from decaf.contracts.checking import check
 from decaf.contracts.targets import candidates
-from decaf.foundation.plugins import members, name_of
+from decaf.data.adapters.base import Adapter
+from decaf.foundation.plugins import members, name_of, one_of
 from decaf.models.card import ModelCard
 from decaf.plan.places import BASES, load_anywhere
 from decaf.plan.study import Study, load_study
@@ -158,6 +161,17 @@ def test_every_source_of_models_has_an_example_that_can_be_read(monkeypatch, tmp
     assert len(models) == sum(example.count("- id:") for example in examples)
     sources = [name_of(card) for card in members(ModelCard)]
     assert {card.source for card in models} == set(sources)
+
+
+def test_every_general_adapter_has_an_example_that_can_be_read():
+    page = (ROOT / "docs" / "data.md").read_text()
+    examples = [yaml.safe_load(text)["data"] for text in yaml_examples("data.md")]
+    read = [TypeAdapter(one_of(Adapter)).validate_python(example) for example in examples]
+    general = [one for one in members(Adapter) if one.__module__.startswith("decaf.data.adapters")]
+    assert {type(one) for one in read} == set(general)
+    assert all(f"[`{name_of(one)}`](#" in page for one in general)
+    (header,) = re.findall(r"```csv\n(.*?)\n", page)
+    assert all(f"`{name}`" in page for name in header.split(","))
 
 
 def test_the_example_of_a_plug_in_is_checked_and_planned(monkeypatch, tmp_path):

@@ -1,8 +1,8 @@
 """What a reveal path has to keep, on tiny pairs of every kind that it takes.
 
-Every contract is tried on images and on rows of features, as pairs of two inputs, of an input with
-and without one of its features, and with a second context; a path may refuse some of these kinds,
-as bad input, and has to take one.
+Every contract is tried on images, rows of features and signals, as pairs of two inputs, of an input
+with and without one of its features, and with a second context; a path may refuse some of these
+kinds, as bad input, and has to take one.
 """
 
 import json
@@ -159,7 +159,8 @@ def _blocks() -> Iterator[tuple[str, PairBlock, NDArray[Any]]]:
     count = 4 * SOURCES
     images = random.integers(0, 256, (count, 3, SIDE, SIDE), dtype=np.uint8)
     rows = random.standard_normal((count, 6)).astype(np.float32)
-    for kind, inputs in (("images", images), ("rows", rows)):
+    signals = random.standard_normal((count, 2, 6)).astype(np.float32)
+    for kind, inputs in (("images", images), ("rows", rows), ("signals", signals)):
         places = inputs.shape[2:] if inputs.ndim == 4 else inputs.shape[1:]
         regions = random.integers(0, FEATURES + 1, (count, *places))
         yield f"pairs of {kind}", _block(minus=1), inputs

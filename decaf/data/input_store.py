@@ -27,7 +27,7 @@ def input_file(workspace: Path, inputs: InputSet) -> Path:
 def open_inputs(path: Path) -> NDArray[Any]:
     """Open stored inputs as their data set gave them, memory-mapped, read-only.
 
-    (n, height, width, 3) uint8 images, or (n, features) float32 or float64 rows.
+    (n, height, width, 3) uint8 images, or (n, …) float32 or float64 of any shape.
     """
     return np.load(path, mmap_mode="r", allow_pickle=False)
 
@@ -35,17 +35,18 @@ def open_inputs(path: Path) -> NDArray[Any]:
 def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
     """Stored inputs in the order of axes that paths and models take; no copy is made.
 
-    (n, height, width, 3) becomes (n, 3, height, width), (n, features) stays. The step to [0, 1]
-    is that of :func:`decaf.foundation.arrays.as_taken`, made where the inputs are used.
+    8-bit images (n, height, width, 3) become (n, 3, height, width); floats stay, whatever their
+    shape. The step to [0, 1] is that of :func:`decaf.foundation.arrays.as_taken`, made where the
+    inputs are used.
     """
-    return stored.transpose(0, 3, 1, 2) if stored.ndim == 4 else stored
+    return stored.transpose(0, 3, 1, 2) if stored.dtype == np.uint8 else stored
 
 
 def store_inputs(workspace: Path, inputs: InputSet, read: Callable[[Input], NDArray[Any]]) -> Path:
     """Read every input of the set into one file, unless it has been done before.
 
     Raises DataError when inputs cannot be read (the first few are named), differ in shape or type,
-    or are neither images nor rows, and WriteFailed when the workspace takes no more data. Nothing
+    or are neither images nor floats, and WriteFailed when the workspace takes no more data. Nothing
     is left behind in either case.
     """
     target = input_file(workspace, inputs)
@@ -105,14 +106,15 @@ def _read_all(path: Path, images: tuple[Input, ...], read: Callable[[Input], NDA
 
 
 def check_kind(image: Input, found: NDArray[Any]) -> None:
-    """Check that an input is an image or a row of features.
+    """Check that an input is an image in bytes, or floats of any shape.
 
     Raises DataError when it is neither; says what it is.
     """
     is_image = found.dtype == np.uint8 and found.ndim == 3 and found.shape[2] == 3
-    is_row = found.dtype in (np.float32, np.float64) and found.ndim == 1
-    if not (is_image or is_row):
+    is_float = found.dtype in (np.float32, np.float64) and found.size > 0 and found.ndim > 0
+    if not (is_image or is_float):
         raise DataError(
             f"{image.image_id} is {found.dtype} {found.shape}; expected an image, uint8 (height, "
-            "width, 3), or a row of features, float32 or float64 (features,)"
+            "width, 3), or float32 or float64 of any shape: a row (features,), a signal "
+            "(channels, length)"
         )

@@ -66,13 +66,36 @@ def upright_size(path: Path) -> tuple[int, int]:
         return file.size[::-1] if _orientation(file) in range(5, 9) else file.size
 
 
-def central_crop(image: PillowImage.Image) -> NDArray[np.uint8]:
-    """(224, 224, 3) pixels: the shorter side resized to 256, bilinear, the centre kept."""
-    scale = RESIZE_SHORTER / min(image.size)
-    width, height = (max(CROP, round(side * scale)) for side in image.size)
+def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) -> tuple[int, int]:
+    """Width and height of a photo, px, once its shorter side is resized, before it is cropped.
+
+    None leaves it as it is. Raises DataError where it is smaller than the crop of ``side``, or has
+    more pixels than Pillow takes for harmless.
+    """
+    scale = 1 if shorter is None else shorter / min(size)
+    width, height = (round(edge * scale) for edge in size)
+    if min(width, height) < (side or 1):
+        raise DataError(
+            f"it has {width} x {height} pixels, fewer than the crop of {side}; set 'resize:' too"
+        )
+    if width * height > PillowImage.MAX_IMAGE_PIXELS:
+        raise DataError(f"it would have {width} x {height} pixels; set a smaller 'resize:'")
+    return width, height
+
+
+def central_crop(
+    image: PillowImage.Image, shorter: int | None = RESIZE_SHORTER, side: int | None = CROP
+) -> NDArray[np.uint8]:
+    """(height, width, 3) pixels: the shorter side resized, bilinear, and a central square kept.
+
+    Sizes are in px, and (224, 224, 3) of 256 unless others are given; None leaves out the step.
+    """
+    width, height = fitted_size(image.size, shorter, side)
     resized = image.resize((width, height), PillowImage.Resampling.BILINEAR)
-    left, top = (width - CROP) // 2, (height - CROP) // 2
-    return np.asarray(resized.crop((left, top, left + CROP, top + CROP)))
+    if side is None:
+        return np.asarray(resized)
+    left, top = (width - side) // 2, (height - side) // 2
+    return np.asarray(resized.crop((left, top, left + side, top + side)))
 
 
 @contextmanager

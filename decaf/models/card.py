@@ -28,7 +28,7 @@ class Model(Protocol):
     def outputs(self, inputs: Tensor) -> Tensor:
         """Answer a batch.
 
-        (n, channels, height, width) float32 in [0, 1], or (n, features) float32 or float64 →
+        (n, channels, height, width) float32 in [0, 1], or other (n, …) float32 or float64 →
         (n, outputs) float; no gradient.
         """
         ...

@@ -44,9 +44,10 @@ class Preprocessing:
         self._name = name
 
     def __call__(self, inputs: Tensor) -> Tensor:
-        """(n, channels, height, width) or (n, features) floats → the same in float32, normalised.
+        """(n, channels, height, width) or other (n, …) floats → the same in float32, normalised.
 
-        Raises ModelError when ``mean`` is of another number of channels or features.
+        The second axis has the channels or features. Raises ModelError when ``mean`` is of another
+        number of them, or inputs that are no images have an input size.
         """
         from torch.nn import functional
 
@@ -56,12 +57,18 @@ class Preprocessing:
                 f"'mean:' has {self._mean.numel()} numbers; give one for each, or one for all"
             )
         inputs = inputs.float()  # rows of a data set may be float64
-        if inputs.ndim == 2:
-            return (inputs - self._mean) / self._std
+        each = (1, -1, *[1] * (inputs.ndim - 2))
+        if inputs.ndim != 4:
+            if self._input_size is not None:
+                raise ModelError(
+                    f"model {self._name}: inputs have shape {tuple(inputs.shape[1:])}, and "
+                    "'input_size:' is of images; write 'input_size: null'"
+                )
+            return (inputs - self._mean.view(each)) / self._std.view(each)
         side = self._input_size
         if side is not None and inputs.shape[2:] != (side, side):
             inputs = functional.interpolate(
                 inputs, (side, side), mode="bilinear", antialias=True, align_corners=False
             )
-        normalised = (inputs - self._mean.view(1, -1, 1, 1)) / self._std.view(1, -1, 1, 1)
+        normalised = (inputs - self._mean.view(each)) / self._std.view(each)
         return normalised.contiguous(memory_format=self.memory_format)

@@ -133,7 +133,7 @@ class RevealPath(ABC):
         block
             Pairs, with ``plus`` and ``minus`` indexing ``inputs``.
         inputs
-            (n_inputs, …) clean inputs: (channels, height, width) or (features,) each.
+            (n_inputs, …) clean inputs: (channels, height, width), (features,) or any shape each.
         grid
             (n_stages,) from 0 to 1.
         """

@@ -36,6 +36,17 @@ class BlurredMidpoint:
                 f"{LARGEST_SIGMA}, and to {TRUNCATE} times that"
             )
 
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Raise ResponseError when inputs of a shape, (n, …), are no images and are to be blurred.
+
+        >>> BlurredMidpoint(0).check((8, 2, 128))
+        """
+        if self.sigma != 0 and len(shape) != 4:
+            raise ResponseError(
+                f"inputs have shape {tuple(shape)}; a blur (sigma {self.sigma}) "
+                "needs images (n, channels, height, width): use sigma 0 for other inputs"
+            )
+
     def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """(n, channels, height, width) or, with ``sigma`` 0, (n, …) → the same shape."""
         return gaussian_blur((plus + minus) / 2, self.sigma, self.radius)
@@ -49,7 +60,7 @@ class Constant:
     of_pair = False
 
     def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
-        """(n, channels, height, width) or (n, features) → the same shape."""
+        """(n, channels, height, width) or other (n, …) → the same shape."""
         return self.value_like(plus) + 0 * plus
 
     def value_like(self, inputs: Array) -> Array:
@@ -65,15 +76,6 @@ class Constant:
         return like(inputs, np.array(self.value).reshape(1, -1, *[1] * (inputs.ndim - 2)))
 
 
-def check_blurred(shape: tuple[int, ...], sigma: float) -> None:
-    """Raise ResponseError when inputs of a shape are to be blurred and are no images."""
-    if sigma and len(shape) != 4:
-        raise ResponseError(
-            f"inputs have shape {shape}; a blur (sigma {sigma}) needs images (n, channels, height, "
-            "width): use sigma 0 for other inputs"
-        )
-
-
 def gaussian_blur(images: Array, sigma: float, radius: int | None = None) -> Array:
     """Separable Gaussian blur; (n, channels, height, width) → the same shape.
 
@@ -82,9 +84,9 @@ def gaussian_blur(images: Array, sigma: float, radius: int | None = None) -> Arr
     or replicated where it reaches the side. Raises ResponseError when inputs that are not images
     are to be blurred.
     """
+    BlurredMidpoint(sigma).check(images.shape)
     if sigma == 0:
         return images
-    check_blurred(tuple(images.shape), sigma)
     radius = ceil(TRUNCATE * sigma) if radius is None else radius
     kernel = gaussian_kernel(sigma, radius)
     blur = _blur_tensor if is_tensor(images) else _blur_array

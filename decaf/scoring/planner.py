@@ -135,7 +135,7 @@ def plan_states(
     """Name every state of every path and keep the distinct ones.
 
     Every clean input of the block is among the states, whether or not a stage needs it. Pairs index
-    the clean inputs, (n_inputs, channels, height, width) or (n_inputs, features); the grid has the
+    the clean inputs, (n_inputs, channels, height, width) or other (n_inputs, …); the grid has the
     (n_stages,) stages from 0 to 1 of the paths that have none of their own. Where states are not
     shared, those of different sources are different states, equal or not. Raises DataError when a
     path is for pairs of some types, and the pairs have none, or when a path cannot reveal these

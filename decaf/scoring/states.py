@@ -90,7 +90,7 @@ class StateBuilder:
 def on_device(inputs: NDArray[Any], device: Device) -> Tensor:
     """Clean inputs as a tensor: 8-bit images become float32 in [0, 1], other types stay.
 
-    They are (n, channels, height, width) or (n, features).
+    They are (n, channels, height, width) or other (n, …).
     """
     import torch
 

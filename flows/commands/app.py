@@ -90,6 +90,20 @@ def plan(
 
 
 @app.command()
+def data(
+    config: Config,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="write ten pairs as one page, too")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+) -> None:
+    """Check the pairs of a study and show ten of them, before anything is scored."""
+    from flows.commands.data import show_data
+
+    show_data(console, config, html, is_json=as_json)
+
+
+@app.command()
 def reaudit(
     config: Config,
     plan_only: Annotated[

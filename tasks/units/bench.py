@@ -117,13 +117,14 @@ class Bench:
     def images(self, positions: NDArray[np.int64], file: Path | None = None) -> Tensor:
         """(n, channels, height, width) clean images on the model's device.
 
-        Raises DataError when the data set has rows of features.
+        Raises DataError when the inputs of the data set are no images.
         """
         stored = open_inputs(file or self.order.inputs)[positions]
         if stored.ndim != 4:
             raise DataError(
-                "'attributions:' and labels of changed images are measured on images; the data set "
-                "has rows of features: leave 'attributions:' and 'labels:' out"
+                "'attributions:' and labels of changed images are measured on images; inputs of "
+                f"the data set have shape {stored.shape[1:]}: leave 'attributions:' and 'labels:' "
+                "out"
             )
         return on_device(channels_first(stored), self.model.device)
 

@@ -34,6 +34,6 @@ class Adapter(Settings, ABC):
     def read_input(self, image: Input) -> NDArray[np.uint8] | NDArray[np.floating]:
         """One clean input.
 
-        An image as (height, width, 3) uint8, or a row of features as (features,) float32 or
-        float64. Raises DataError when it cannot be read.
+        An image as (height, width, 3) uint8, or float32 or float64 of any shape: a row of features
+        as (features,), a signal as (channels, length). Raises DataError when it cannot be read.
         """

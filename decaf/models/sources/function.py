@@ -15,8 +15,9 @@ from decaf.models.card import Model, ModelCard, Output
 class FunctionCard(ModelCard):
     """A Python function that takes a float32 numpy batch and returns outputs.
 
-    A batch is (n, channels, height, width) in [0, 1], or (n, features), or with ``input: frame`` a
-    pandas DataFrame of the table's columns; outputs are (n,) or (n, outputs) numbers.
+    A batch is (n, channels, height, width) in [0, 1], (n, features), whatever the data set has, or
+    with ``input: frame`` a pandas DataFrame of the table's columns; outputs are (n,) or (n,
+    outputs) numbers.
     """
 
     source: Literal["function"]

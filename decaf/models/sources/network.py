@@ -66,7 +66,7 @@ class NetworkCard(TrainableCard):
         gt=0,
         le=LARGEST_SIDE,
         description="side of the input in px, other sizes are resized, bilinear, antialiased; "
-        "`null` takes images as they come, and rows of features",
+        "`null` takes images as they come, and inputs that are no images",
     )
     mean: Mean = Field(
         min_length=1,
@@ -258,7 +258,7 @@ class NetworkModel:
         self._network.eval()
 
     def outputs(self, inputs: Tensor) -> Tensor:
-        """(n, channels, height, width) or (n, features) float32 → (n, outputs) float32.
+        """(n, channels, height, width) or other (n, …) floats → (n, outputs) float32.
 
         Raises ModelError when the card normalises another number of channels or features, or the
         network returns no tensor of real numbers.

@@ -17,7 +17,7 @@ from decaf.reveal.path import (
     no_draw,
     shown_by_branch,
 )
-from decaf.reveal.start import BlurredMidpoint, check_blurred
+from decaf.reveal.start import BlurredMidpoint
 
 
 def blend(start: Array, clean: Array, t: Array) -> Array:
@@ -70,9 +70,9 @@ class Blend(RevealPath):
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """The stage itself, the same for all pairs and branches.
 
-        Raises ResponseError when inputs that are not images are to be blurred.
+        Raises ResponseError when inputs that are no images would be blurred.
         """
-        check_blurred(inputs.shape, self.sigma)
+        self.start.check(inputs.shape)
         image = shown_by_branch(block, 1, grid.size)
         content = np.broadcast_to(stage_words(grid)[:, None], image.shape)[..., None]
         return Revealed(image, content, no_draw(block, 1, grid.size))

@@ -12,7 +12,7 @@ from decaf.foundation.arrays import Array, as_taken, like
 from decaf.reveal.cells import WORD_BITS, cell_map
 from decaf.reveal.path import Regions, Revealed, RevealPath, Words, described, no_draw
 from decaf.reveal.paths.blend import blend, column_of, stage_words
-from decaf.reveal.start import BlurredMidpoint, Constant, check_blurred
+from decaf.reveal.start import BlurredMidpoint, Constant
 
 
 def without_features(start: Array, clean: Array, t: Array, removed: Array) -> Array:
@@ -101,10 +101,10 @@ class Removal(RevealPath):
         """The stage, and the feature that the counterfactual branch lacks.
 
         Raises DataError when a pair names no feature, one that the grid does not have, or two
-        inputs, and ResponseError when inputs that are not images are to be blurred.
+        inputs, and ResponseError when inputs that are no images would be blurred.
         """
         if self.baseline == "blur":
-            check_blurred(inputs.shape, self.sigma)
+            self.start.check(inputs.shape)
         last = WORD_BITS if self.side is None else self.side**2
         wrong = np.flatnonzero(
             (block.feature < 1) | (block.feature > last) | (block.plus != block.minus)

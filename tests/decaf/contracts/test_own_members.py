@@ -8,6 +8,7 @@ import skops.io
 from applicants import section
 from covertype_table import made_up, write
 from model_server import serving, well
+from own_data import COLUMNS, rows_of_squares, signals, write_table
 from registry_folder import put
 from sklearn.linear_model import LogisticRegression
 
@@ -24,6 +25,7 @@ NEEDS_A_SERVER = {"endpoints", "mlflow"}
 MODEL = {"id": "one", "family": "any"}
 FIXTURES = {
     **{name: name for name in ("network", "function", "estimator", "endpoint", "folder")},
+    **{name: name for name in ("image_pairs", "arrays")},
     "superclass_probability": "class_map",
 }
 FED = {"input_size": 32, "mean": [0.5], "std": [0.5]}
@@ -77,6 +79,19 @@ def endpoint():
 @pytest.fixture
 def folder(network, tmp_path):
     return {"root": str(tmp_path / "models")}
+
+
+@pytest.fixture
+def image_pairs(tmp_path):
+    write_table(tmp_path / "pairs.csv", rows_of_squares(tmp_path, range(2)))
+    return {"pairs": str(tmp_path / "pairs.csv"), "columns": COLUMNS}
+
+
+@pytest.fixture
+def arrays(tmp_path):
+    for name, array in zip(("factual", "counterfactual"), signals(3), strict=True):
+        np.save(tmp_path / f"{name}.npy", array)
+    return {name: str(tmp_path / f"{name}.npy") for name in ("factual", "counterfactual")}
 
 
 @pytest.fixture

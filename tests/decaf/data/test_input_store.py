@@ -59,10 +59,26 @@ def test_inputs_of_two_kinds_are_named_and_nothing_is_left(tmp_path, other, foun
     assert list((tmp_path / "inputs").iterdir()) == []
 
 
+@pytest.mark.parametrize("shape", [(2, 5), (3, 4, 4), (4, 4, 3), (1, 2, 3, 4)])
+def test_floats_of_any_shape_stay_as_they_are(tmp_path, shape):
+    arrays = np.random.default_rng(0).standard_normal((2, *shape)).astype(np.float32)
+    found = channels_first(stored(tmp_path, arrays))
+    np.testing.assert_array_equal(found, arrays)
+    np.testing.assert_array_equal(on_device(found[[0, 1]], CPU), arrays)
+
+
 @pytest.mark.parametrize(
-    "neither", [np.zeros((2, 2, 3), np.float32), np.zeros(3, np.int64), np.zeros((2, 3), np.uint8)]
+    "neither",
+    [
+        np.zeros((3, 2, 2), np.uint8),
+        np.zeros(3, np.int64),
+        np.zeros((2, 3), np.uint8),
+        np.zeros(3, np.float16),
+        np.zeros(0, np.float32),
+        np.float64(1),
+    ],
 )
-def test_what_is_neither_an_image_nor_a_row_is_refused(tmp_path, neither):
+def test_what_is_neither_an_image_nor_floats_is_refused(tmp_path, neither):
     with pytest.raises(DataError, match=r"input-0 is .*; expected an image, uint8"):
         stored(tmp_path, [neither])
     assert list((tmp_path / "inputs").iterdir()) == []

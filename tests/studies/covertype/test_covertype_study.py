@@ -186,4 +186,4 @@ def test_images_are_needed_where_images_are_measured(config, write, decaf, prefe
     asked = config | {"models": config["models"][:1], "attributions": {"rise": {"kind": "rise"}}}
     done = decaf("run", write(asked), **prefect_server)
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "are measured on images; the data set has rows of features" in done.stderr
+    assert "are measured on images; inputs of the data set have shape (56,)" in done.stderr

@@ -1,0 +1,80 @@
+"""Arrays of other people in ``.npy`` and ``.npz`` files, mapped into memory and never unpickled."""
+
+import struct
+import zipfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import DataError, suggestion
+from decaf.foundation.files import open_file, refusals_as
+
+NPY, NPZ = ".npy", ".npz"
+LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+"""Of a file in a zip archive; its name and its extra field follow."""
+HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+KINDS = "biufU"
+"""Of numbers, truth values and texts, as NumPy calls them."""
+EXPECTED = "expected .npy, or .npz as numpy.savez writes it"
+
+
+def mapped(path: Path, name: str) -> NDArray[Any]:
+    """An array of a file, read-only and mapped into memory, opened once while the file stays.
+
+    ``name`` is that of the array in an ``.npz`` file, which must not be compressed: it could
+    not be mapped. Raises DataError when the file cannot be read, is cut short, or holds something
+    else than numbers, truth values or texts, objects above all.
+    """
+    with refusals_as(DataError, f"array {path} cannot be read", EXPECTED), open_file(path):
+        return _mapped(path, name, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _mapped(path: Path, name: str, modified: int) -> NDArray[Any]:
+    if path.suffix not in (NPY, NPZ):
+        raise DataError(f"array {path} has the suffix {path.suffix!r}; {EXPECTED}")
+    try:
+        with open_file(path) as file:
+            if path.suffix == NPZ:
+                file.seek(_place(path, name))
+            version = np.lib.format.read_magic(file)
+            if version not in HEADERS:
+                raise ValueError(f"it is of version {version}")
+            shape, is_fortran, dtype = HEADERS[version](file)
+            start = file.tell()
+    except (ValueError, KeyError, EOFError, struct.error, zipfile.BadZipFile) as error:
+        raise DataError(f"array {path} cannot be read: {error}; {EXPECTED}") from error
+    where = f"array {path}" if path.suffix == NPY else f"array {name!r} of {path}"
+    if dtype.kind not in KINDS:
+        what = "objects, which would have to be unpickled" if dtype.hasobject else f"{dtype}"
+        raise DataError(f"{where} holds {what}; expected numbers, or texts of a fixed length")
+    if not shape or min(*shape, dtype.itemsize) < 1:
+        raise DataError(f"{where} is {dtype} {shape}; expected (n, …) with nothing empty")
+    needed = start + dtype.itemsize * int(np.prod(shape, dtype=object))
+    if (size := path.stat().st_size) < needed:
+        raise DataError(f"{where} is cut short: {size:,} of {needed:,} bytes; copy it again")
+    return np.asarray(np.memmap(path, dtype, "r", start, shape, "F" if is_fortran else "C"))
+
+
+def _place(path: Path, name: str) -> int:
+    """Where an array begins in an archive, bytes."""
+    with zipfile.ZipFile(path) as archive:
+        names = [one.removesuffix(NPY) for one in archive.namelist()]
+        if name not in names:
+            raise DataError(f"{path} has no array {name!r}{suggestion(name, names)}")
+        entry = archive.infolist()[names.index(name)]
+    if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
+        raise DataError(
+            f"array {name!r} of {path} is compressed, so it cannot be mapped into memory; write it "
+            "with numpy.savez or numpy.save"
+        )
+    with path.open("rb") as file:
+        file.seek(entry.header_offset)
+        *_, name_size, extra_size = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
+    return entry.header_offset + LOCAL_HEADER.size + name_size + extra_size

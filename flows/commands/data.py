@@ -1,0 +1,56 @@
+"""What ``decaf data`` prints and writes: a look at the pairs before anything is scored."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from decaf.data.overview import counts, described, some_pairs
+from decaf.errors import listed
+from decaf.plan.study import load_study
+from flows.commands.display import table_of
+from flows.commands.terminal import say
+from warehouse.report.data_sheet import write_data_sheet
+
+COLUMNS = ("pair", "type", "source", "split", "class", "factual", "counterfactual", "size")
+MOST_NAMES = 12
+"""Classes, splits or types that a line names."""
+
+
+def show_data(console: Console, config: Path, html: Path | None, *, is_json: bool) -> None:
+    """Check the pairs of a study as a run would; print counts and ten pairs, and write a sheet."""
+    study = load_study(config)
+    pairs = study.pair_set()
+    study.data.verify(pairs)
+    found, shown = counts(pairs), some_pairs(pairs, study.data.read_input)
+    rows = [described(one) for one in shown]
+    lines = [*_summary(study.study, found), *pairs.remarks]
+    if is_json:
+        answer = {"study": study.study, **found, "remarks": pairs.remarks, "examples": rows}
+        say(console, json.dumps(answer, indent=1))
+    else:
+        table = table_of(f"{len(rows)} of {found['pairs']:,} pairs", COLUMNS, len(COLUMNS))
+        for row in rows:
+            table.add_row(*(Text(str(value)) for value in row.values()))
+        console.print(table)
+        for line in lines:
+            say(console, line)
+    if html is not None:
+        written = write_data_sheet(html, study.study, lines, shown)
+        if not is_json:
+            say(console, f"sheet: {written}")
+
+
+def _summary(study: str, found: dict[str, Any]) -> list[str]:
+    """Counts in sentences."""
+    lines = [
+        f"study {study}: {found['pairs']:,} pairs of {found['sources']:,} sources, "
+        f"{found['inputs']:,} inputs ({found['contents']:,} different, {found['shared']:,} of "
+        "several pairs)"
+    ]
+    for name in ("pair_types", "splits", "classes"):
+        parts = [f"{value} ({count:,})" for value, count in found[name].items()]
+        lines.append(f"{name.replace('_', ' ')}: {listed(parts, MOST_NAMES)}")
+    return lines

@@ -1,0 +1,114 @@
+"""Arrays in files: mapped, never unpickled, and each row an input by its content."""
+
+import numpy as np
+import pytest
+from own_data import signals
+
+from decaf.data.adapters.arrays import Arrays
+from decaf.data.array_files import mapped
+from decaf.errors import DataError
+
+
+def saved(tmp_path, **arrays):
+    """Settings of an adapter over arrays in files of their own."""
+    settings = {}
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+        settings[name] = tmp_path / f"{name}.npy"
+    return settings
+
+
+def adapter(**settings):
+    return Arrays(adapter="arrays", **settings)
+
+
+def test_rows_are_pairs_with_what_the_other_arrays_say(tmp_path):
+    factual, changed = signals(3)
+    data = adapter(
+        **saved(
+            tmp_path,
+            factual=factual,
+            counterfactual=changed,
+            labels=np.array([2, 0, 1]),
+            sources=np.array(["x", "y", "x"]),
+            pair_types=np.array(["up", "up", "down"]),
+        )
+    )
+    pairs = data.pair_set()
+    assert [(p.pair_id, p.source_id, p.pair_type, p.class_id) for p in pairs.pairs] == [
+        ("row-0000000", "x", "up", 2),
+        ("row-0000001", "y", "up", 0),
+        ("row-0000002", "x", "down", 1),
+    ]
+    data.verify(pairs)
+    for row, pair in enumerate(pairs.pairs):
+        for array, place in ((factual, pair.plus), (changed, pair.minus)):
+            read = data.read_input(pairs.inputs[place])
+            assert read.dtype == np.float32
+            np.testing.assert_array_equal(read, array[row])
+
+
+def test_an_archive_has_all_arrays_under_their_names(tmp_path):
+    factual, changed = signals(2)
+    np.savez(tmp_path / "all.npz", before=factual, counterfactual=changed, labels=["b", "a"])
+    keys = dict.fromkeys(("factual", "counterfactual", "labels"), tmp_path / "all.npz")
+    data = adapter(**keys, names={"factual": "before"})
+    pairs = data.pair_set()
+    np.testing.assert_array_equal(data.read_input(pairs.inputs[1]), factual[1])
+    np.testing.assert_array_equal(data.read_input(pairs.inputs[3]), changed[1])
+    assert [pair.class_id for pair in pairs.pairs] == [1, 0]
+    assert pairs.remarks == ("class names: 0 a, 1 b",)
+
+
+def test_inputs_are_known_by_their_content(tmp_path):
+    factual, changed = signals(4)
+    short = adapter(**saved(tmp_path, factual=factual[:3], counterfactual=changed[:3])).pair_set()
+    (tmp_path / "more").mkdir()
+    longer = adapter(**saved(tmp_path / "more", factual=factual, counterfactual=changed)).pair_set()
+    # Other files of the same rows, one more of them: the first pairs are the same.
+    assert short.block_digest((0, 1, 2)) == longer.block_digest((0, 1, 2))
+    # The same bytes in another shape are another content.
+    (tmp_path / "flat").mkdir()
+    flat = [array.reshape(4, 32) for array in (factual, changed)]
+    other = adapter(**saved(tmp_path / "flat", factual=flat[0], counterfactual=flat[1])).pair_set()
+    assert not {one.digest for one in other.inputs} & {one.digest for one in longer.inputs}
+
+
+@pytest.mark.parametrize(
+    ("stored", "read"),
+    [
+        (np.arange(6, dtype=np.int16).reshape(2, 3), np.float64),
+        (np.arange(6, dtype=np.uint8).reshape(2, 3), np.float64),
+        (np.arange(6, dtype=np.float16).reshape(2, 3), np.float32),
+        (np.arange(6, dtype=">f8").reshape(2, 3), np.float64),
+        (np.asfortranarray(np.arange(12, dtype=np.float32).reshape(2, 2, 3)), np.float32),
+        (np.arange(2, dtype=np.float64), np.float64),
+        (np.arange(24, dtype=np.float32).reshape(2, 1, 2, 2, 3), np.float32),
+        (np.arange(24, dtype=np.uint8).reshape(2, 2, 2, 3), np.uint8),
+    ],
+)
+def test_numbers_keep_their_values_in_the_type_of_inputs(stored, read, tmp_path):
+    data = adapter(**saved(tmp_path, factual=stored, counterfactual=stored))
+    pairs = data.pair_set()
+    for row in range(2):
+        found = data.read_input(pairs.inputs[row])
+        assert found.dtype == read
+        np.testing.assert_array_equal(found, np.atleast_1d(stored[row]))
+
+
+def test_a_file_is_mapped_and_noticed_when_it_changes(tmp_path):
+    path = saved(tmp_path, a=np.arange(3.0))["a"]
+    array = mapped(path, "a")
+    assert isinstance(array.base, np.memmap)
+    assert not array.flags.writeable
+    np.save(path, np.arange(4.0) * 2)
+    np.testing.assert_array_equal(mapped(path, "a"), [0, 2, 4, 6])
+
+
+def test_values_that_are_not_finite_are_named_by_their_row(tmp_path):
+    factual, changed = signals(3)
+    changed[2, 1, 5] = np.nan
+    data = adapter(**saved(tmp_path, factual=factual, counterfactual=changed))
+    pairs = data.pair_set()
+    with pytest.raises(DataError, match=r"counterfactual.npy\[2\] has values that are not finite"):
+        data.read_input(pairs.inputs[5])

@@ -1,0 +1,164 @@
+"""Pairs of image files: by a table, by two folders, and what their pixels are."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from own_data import COLUMNS, HEADER, rows_of_squares, save, square, write_table
+from pydantic import ValidationError
+
+from decaf.data.adapters.image_pairs import ImagePairs
+from decaf.errors import DataError
+
+
+def adapter(**settings):
+    return ImagePairs(adapter="image_pairs", **settings)
+
+
+@pytest.fixture
+def table(tmp_path):
+    write_table(tmp_path / "pairs.csv", rows_of_squares(tmp_path, range(2)))
+    return tmp_path / "pairs.csv"
+
+
+def test_rows_are_pairs_and_files_are_inputs_once(table, tmp_path):
+    data = adapter(pairs=table, columns=COLUMNS)
+    pairs = data.pair_set()
+    first = pairs.pairs[0]
+    assert (first.source_id, first.pair_type, first.split) == ("s0", "to white", "test")
+    assert first.pair_id == "images/s0-black.png__images/s0-white.png"
+    assert [pair.class_id for pair in pairs.pairs] == [1, 1, 0, 0]
+    assert pairs.remarks == ("class names: 0 cat, 1 dog",)
+    # Two factual images, each of two pairs, and four counterfactual ones.
+    assert len(pairs.inputs) == 6
+    assert pairs.pairs[0].plus == pairs.pairs[1].plus
+    image = pairs.inputs[first.minus]
+    assert (image.image_id, image.variant) == (
+        "counterfactual/images/s0-white.png",
+        "counterfactual",
+    )
+    assert image.file == "images/s0-white.png"
+    data.verify(pairs)
+    np.testing.assert_array_equal(data.read_input(image), square(40, 255))
+
+
+def test_only_two_columns_are_needed(tmp_path):
+    rows_of_squares(tmp_path, range(2))
+    rows = [[f"s{n}-black.png", f"s{n}-white.png", "much"] for n in range(2)]
+    write_table(tmp_path / "pairs.csv", rows, ("factual", "counterfactual", "note"))
+    pairs = adapter(pairs=tmp_path / "pairs.csv", images=tmp_path / "images").pair_set()
+    assert [(p.source_id, p.pair_type, p.class_id, p.split) for p in pairs.pairs] == [
+        ("s0-black.png", "pair", 0, "all"),
+        ("s1-black.png", "pair", 0, "all"),
+    ]
+    assert pairs.remarks == ("columns that are not used: 'note'",)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
+def test_a_table_of_another_format_gives_the_same_pairs(table, suffix, tmp_path):
+    rows = rows_of_squares(tmp_path, range(2))
+    columns = dict(zip(HEADER, map(list, zip(*rows, strict=True)), strict=True))
+    made = pa.table(columns)
+    other = table.with_suffix(suffix)
+    if suffix == ".parquet":
+        pq.write_table(made, other)
+    else:
+        other.write_text("".join(f"{row}\n".replace("'", '"') for row in made.to_pylist()))
+    found = adapter(pairs=other, columns=COLUMNS).pair_set()
+    assert found == adapter(pairs=table, columns=COLUMNS).pair_set()
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "expected"),
+    [
+        (["7", "0"], [], [7, 0]),
+        (["b", "a"], [], [1, 0]),
+        (["10", "x"], [], [0, 1]),
+        (["b", "a"], ["b", "c", "a"], [0, 2]),
+        (["3", "5"], [5, 3], [1, 0]),
+    ],
+)
+def test_labels_are_numbers_or_names(labels, classes, expected, tmp_path):
+    rows_of_squares(tmp_path, range(2))
+    rows = [[f"images/s{n}-black.png", f"images/s{n}-grey.png", labels[n]] for n in range(2)]
+    write_table(tmp_path / "p.csv", rows, ("factual", "counterfactual", "label"))
+    pairs = adapter(pairs=tmp_path / "p.csv", classes=classes).pair_set()
+    assert [pair.class_id for pair in pairs.pairs] == expected
+
+
+def test_two_folders_pair_files_of_equal_names(tmp_path):
+    for name in ("dog/1.png", "cat/2.png", "cat/3.png", ".hidden/4.png"):
+        save(tmp_path / "plain" / name, square(10, 0))
+        if "3" not in name:
+            save(tmp_path / "changed" / name, square(10, 255))
+    data = adapter(factual=tmp_path / "plain", counterfactual=tmp_path / "changed")
+    pairs = data.pair_set()
+    assert [(pair.pair_id, pair.class_id) for pair in pairs.pairs] == [
+        ("cat/2.png", 0),
+        ("dog/1.png", 1),
+    ]
+    assert pairs.remarks == (
+        "1 files are left out, since one folder lacks them: cat/3.png",
+        "class names: 0 cat, 1 dog",
+    )
+    data.verify(pairs)
+    assert data.read_input(pairs.inputs[pairs.pairs[0].minus])[0, 0, 0] == 255
+
+
+def test_images_are_resized_and_cropped_as_declared(tmp_path):
+    wide = np.zeros((20, 40, 3), np.uint8)
+    wide[:, 10:30] = 200  # the central square
+    for folder in ("a", "b"):
+        save(tmp_path / folder / "wide.png", wide)
+        save(tmp_path / folder / "high.png", wide.transpose(1, 0, 2))
+    folders = {"factual": tmp_path / "a", "counterfactual": tmp_path / "b"}
+    data = adapter(**folders, resize=10, crop=8)
+    pairs = data.pair_set()
+    data.verify(pairs)
+    for image in pairs.inputs:
+        np.testing.assert_array_equal(data.read_input(image), np.full((8, 8, 3), 200))
+    assert pairs.geometry == "pillow bilinear 10 crop 8"
+    cropped = adapter(**folders, crop=20)
+    np.testing.assert_array_equal(cropped.read_input(pairs.inputs[0]), np.full((20, 20, 3), 200))
+    cropped.verify(pairs)
+    with pytest.raises(DataError, match=r"wide.png has 20 x 10 pixels; expected 10 x 20, as"):
+        adapter(**folders, resize=10).verify(pairs)
+    with pytest.raises(DataError, match=r"fewer than the crop of 21; set 'resize:' too"):
+        adapter(**folders, crop=21).verify(pairs)
+
+
+def test_both_of_a_pair_have_one_size_before_they_are_cropped(tmp_path):
+    save(tmp_path / "a" / "one.png", np.zeros((20, 40, 3), np.uint8))
+    save(tmp_path / "b" / "one.png", np.zeros((20, 30, 3), np.uint8))
+    data = adapter(factual=tmp_path / "a", counterfactual=tmp_path / "b", resize=8, crop=8)
+    with pytest.raises(DataError, match=r"pair one.png: .* has 40 x 20 pixels and .* 30 x 20;"):
+        data.verify(data.pair_set())
+
+
+def test_content_decides_what_is_scored_again(table, tmp_path):
+    data = adapter(pairs=table, columns=COLUMNS)
+    before = data.pair_set()
+    save(tmp_path / "images" / "s1-grey.png", square(60, 101))
+    after = data.pair_set()
+    differ = [a.image_id for a, b in zip(before.inputs, after.inputs, strict=True) if a != b]
+    assert differ == ["counterfactual/images/s1-grey.png"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "give either 'pairs'"),
+        ({"factual": "a"}, "give either 'pairs'"),
+        ({"pairs": "t.csv", "factual": "a", "counterfactual": "b"}, "give either 'pairs'"),
+        ({"pairs": "t.csv", "factual": "a"}, "'factual' needs no 'pairs'"),
+        ({"factual": "a", "counterfactual": "b", "images": "c"}, "'images' needs a table"),
+        ({"factual": "a", "counterfactual": "b", "columns": {"label": "x"}}, "'columns' needs"),
+        ({"pairs": "t.csv", "resize": 8, "crop": 9}, "'crop' needs 'resize' of at least 9"),
+        ({"pairs": "t.csv", "resize": 8000}, "less than or equal to 4096"),
+        ({"pairs": "t.csv", "columns": {"weight": "w"}}, "Input should be 'factual'"),
+        ({"pairs": "t.csv", "colums": {}}, "did you mean 'columns'"),
+    ],
+)
+def test_settings_that_do_not_belong_together(settings, words):
+    with pytest.raises(ValidationError, match=words):
+        adapter(**settings)

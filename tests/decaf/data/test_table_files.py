@@ -1,0 +1,103 @@
+"""Tables as people have them: one reader, by hand-made files of every format."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from decaf.data import table_files
+from decaf.data.table_files import read_table
+from decaf.errors import DataError
+
+CSV = 'name,code,count,share,empty\n"a, b",007,1,0.5,\nc,8,-2,1e3,\n,9,0,,x\n'
+TYPED = {
+    "name": ["a, b", "c", None],
+    "code": ["007", "8", "9"],
+    "count": [1, -2, 0],
+    "share": [0.5, 1000.0, None],
+    "empty": [None, None, "x"],
+}
+
+
+def written(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_csv_has_numbers_where_all_cells_are(tmp_path, start, end):
+    path = written(tmp_path, "t.csv", start + CSV.replace("\n", end))
+    assert read_table(path) == TYPED
+    assert [type(value) for value in read_table(path)["count"]] == [int] * 3
+
+
+def test_a_csv_as_texts_is_as_it_was_written(tmp_path):
+    found = read_table(written(tmp_path, "T.CSV", CSV), typed=False)
+    assert found["count"] == ["1", "-2", "0"]
+    assert found["share"] == ["0.5", "1e3", None]
+
+
+def test_other_formats_have_types_of_their_own(tmp_path):
+    columns = {"name": ["a", None], "code": ["007", "8"], "label": [1, 2], "share": [2.0, 0.5]}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    lines = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    del lines[1]["name"]
+    text = "".join(f"{json.dumps(line)}\n\n" for line in lines)
+    for path in (tmp_path / "t.parquet", written(tmp_path, "t.jsonl", text)):
+        assert read_table(path) == columns
+        texts = read_table(path, typed=False)
+        assert (texts["label"], texts["share"]) == (["1", "2"], ["2", "0.5"])
+        assert texts["name"] == ["a", None]
+
+
+def test_rows_of_parquet_come_in_their_order(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_files, "ROWS_AT_ONCE", 3)
+    pq.write_table(pa.table({"n": range(10)}), tmp_path / "t.parquet", row_group_size=4)
+    assert read_table(tmp_path / "t.parquet") == {"n": list(range(10))}
+
+
+WRONG = {
+    "no byte": ("t.csv", b"", "has no rows"),
+    "a header alone": ("t.csv", "a,b\n", "has no rows"),
+    "another suffix": ("t.xlsx", b"PK", r"has the suffix '\.xlsx'; expected a table"),
+    "a row too short": ("t.csv", "a,b\n1,2\n3\n", "row 2 has 1 cells; expected 2"),
+    "twice": ("t.csv", "a,b,a\n1,2,3\n", "the header has 'a' twice"),
+    "no name": ("t.csv", "a,,b\n1,2,3\n", "column 2 of the header has no name"),
+    "not UTF-8": ("t.csv", b"a\nb\n\xff\n", "line 3 is not UTF-8"),
+    "NUL": ("t.csv", "a\nb\0\n", "line 2 has a NUL byte"),
+    "open quote": ("t.csv", 'a,b\n"1,2\n3,4\n', "is no CSV"),
+    "long cell": ("t.csv", "a\n" + "x" * 200_000 + "\n", "field larger than field limit"),
+    "no JSON": ("t.jsonl", '{"a": 1}\n{"a": \n', "row 2 is no JSON"),
+    "NaN": ("t.jsonl", '{"a": NaN}\n', "NaN is no number of JSON"),
+    "a list": ("t.jsonl", "[1]\n", "row 1 is list; expected an object"),
+    "deep": ("t.jsonl", "[" * 100_000 + "\n", "row 1 is no JSON"),
+    "no Parquet": ("t.parquet", b"PAR1 and nothing", "it is no Parquet file"),
+    "empty Parquet": ("t.parquet", b"", "it is no Parquet file"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_no_table_is_refused(name, tmp_path):
+    file, content, words = WRONG[name]
+    with pytest.raises(DataError, match=words):
+        read_table(written(tmp_path, file, content))
+
+
+def test_tables_are_bounded(tmp_path, monkeypatch):
+    bomb = pa.table({"a": pa.array(["x" * 1000]).take(pa.array([0] * 5000))})
+    pq.write_table(bomb, tmp_path / "bomb.parquet")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 20_000
+    monkeypatch.setattr(table_files, "MOST_BYTES", 2_000_000)
+    with pytest.raises(DataError, match="unpacks to more than 1 MiB"):
+        read_table(tmp_path / "bomb.parquet")
+    monkeypatch.setattr(table_files, "MOST_ROWS", 3)
+    many = "a\n" + "1\n" * 4
+    for path in (tmp_path / "bomb.parquet", written(tmp_path, "t.csv", many)):
+        with pytest.raises(DataError, match="more than 3 rows"):
+            read_table(path)
+    monkeypatch.setattr(table_files, "MOST_BYTES", 9)
+    with pytest.raises(DataError, match="is larger than 0 MiB"):
+        read_table(written(tmp_path, "t.csv", many))

@@ -1,0 +1,143 @@
+"""A stranger's own images and signals from a look at them to SQL, and then some more of them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from ended_commands import cells, succeeded
+from own_data import COLUMNS, rows_of_squares, signals, write_table
+from running_command import receipts
+from warehouse_answers import fetched
+
+from decaf.foundation.callables import import_from
+from decaf.models import architectures
+from decaf.models.checkpoint import save
+
+pytestmark = pytest.mark.slow
+FUNCTION = {"family": "any", "source": "function", "output": "probabilities"}
+
+
+def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
+    table, warehouse = tmp_path / "pairs.csv", tmp_path / "warehouse"
+    rows = rows_of_squares(tmp_path, range(4))
+    write_table(table, rows)
+    data = {"adapter": "image_pairs", "pairs": str(table), "columns": COLUMNS}
+    bright = {"id": "bright", **FUNCTION, "function": "brightness:two_classes"}
+    paths = {"blend": {"kind": "blend", "sigma": 0}}
+    settings = {**study, "data": data, "models": [bright], "paths": paths, "stages": 3}
+    config = write(settings)
+
+    looked = decaf("data", config, "--html", tmp_path / "sheet.html")
+    printed = succeeded(looked)
+    (shown,) = [row for row in cells(printed) if row[:2] == [_id(rows[0]), "to white"]]
+    assert shown[2:] == ["s0", "test", "1", *rows[0][:2], "16 x 16 px"]
+    assert "study small: 8 pairs of 4 sources, 12 inputs (12 different, 4 of several" in printed
+    assert "pair types: to grey (4), to white (4)" in printed
+    assert "classes: 0 (4), 1 (4)" in printed
+    assert "class names: 0 cat, 1 dog" in printed
+    sheet = (tmp_path / "sheet.html").read_text()
+    assert sheet.count("data:image/png;base64,") == 16
+    assert "576 of 768 values differ" in sheet  # all but the square of 8 x 8 px
+    assert not warehouse.exists()
+
+    succeeded(decaf("run", config, **prefect_server))
+    before = receipts(warehouse)
+    stored = fetched(
+        warehouse,
+        "SELECT q_plus, q_minus FROM core_trajectories "
+        "WHERE pair_type = 'to white' AND source_id = 's0'",
+    )
+    # A square of 64 of 256 pixels: class 1 is dark, and half way both are half way to themselves.
+    black, white = 1 - 40 / 255 / 4, 1 - (40 / 255 / 4 + 3 / 4)
+    middle = (black + white) / 2
+    expected = [[middle, (middle + end) / 2, end] for end in (black, white)]
+    np.testing.assert_allclose(stored[0], expected, atol=1e-6)
+    assert fetched(warehouse, "SELECT file FROM core_images ORDER BY file")[0] == (
+        "images/s0-black.png",
+    )
+    assert "nothing to do" in succeeded(decaf("run", config, **prefect_server))
+
+    write_table(table, rows + rows_of_squares(tmp_path, [4, 5]))
+    succeeded(decaf("run", config, **prefect_server))
+    assert before.items() < receipts(warehouse).items()
+    assert len(receipts(warehouse)) == len(before) + 1  # a block
+    assert fetched(warehouse, "SELECT count(*) FROM core_trajectories") == [(12,)]
+    succeeded(decaf("report", config))
+
+
+def _id(row):
+    return f"{row[0]}__{row[1]}"
+
+
+def test_signals_of_arrays(study, write, decaf, prefect_server, tmp_path):
+    import_from(tuple(map(Path, study["python_path"])))
+    torch.manual_seed(0)
+    network = architectures.build("factory:signal_models:build", {})
+    save(network, tmp_path / "signals.safetensors", {})
+    factual, changed = signals(6)
+    files = {role: str(tmp_path / f"{role}.npy") for role in ("factual", "counterfactual")}
+    conv = {
+        "id": "conv",
+        "family": "conv",
+        "architecture": "factory:signal_models:build",
+        "weights": str(tmp_path / "signals.safetensors"),
+        "input_size": None,
+        "mean": [0.5, 2.0],
+        "std": [2.0, 4.0],
+    }
+    falling = {"id": "falling", **FUNCTION, "function": "signal_models:falling"}
+    settings = {
+        **study,
+        "data": {"adapter": "arrays", **files},
+        "models": [falling, conv],
+        "paths": {"blend": {"kind": "blend", "sigma": 0}},
+        "stages": 3,
+    }
+    config, warehouse = write(settings), tmp_path / "warehouse"
+    put(files, factual[:4], changed[:4])
+    answer = json.loads(succeeded(decaf("data", config, "--json")))
+    assert (answer["pairs"], answer["inputs"], answer["contents"]) == (4, 8, 8)
+    assert answer["examples"][0]["factual"] == "0, 0.4067, 0.7431, 0.9511, …"
+    assert answer["examples"][0]["size"] == "2 x 16 float32"
+
+    succeeded(decaf("run", config, **prefect_server))
+    before = receipts(warehouse)
+    put(files, factual, changed)
+    succeeded(decaf("run", config, **prefect_server))
+    assert before.items() < receipts(warehouse).items()
+    assert len(receipts(warehouse)) == len(before) + 2  # a block of each model
+    scores = fetched(
+        warehouse,
+        "SELECT class_scores FROM core_predictions WHERE model_id = 'conv' ORDER BY image_id",
+    )
+    inputs = np.concatenate([changed, factual])
+    prepared = (inputs - np.float32([[0.5], [2]])) / np.float32([[2], [4]])
+    with torch.inference_mode():
+        by_hand = network.eval()(torch.from_numpy(prepared)).softmax(dim=1)
+    np.testing.assert_allclose([row for (row,) in scores], by_hand, atol=1e-6)
+    ends = fetched(
+        warehouse,
+        "SELECT q_plus[-1], q_minus[-1] FROM core_trajectories WHERE model_id = 'falling' "
+        "AND path = 'blend' ORDER BY pair_id",
+    )
+    for row, found in enumerate(ends):
+        levels = [x[row, 0, 12] - x[row, 0].mean() for x in (factual, changed)]
+        np.testing.assert_allclose(found, [1 / (1 + np.exp(level)) for level in levels], atol=1e-6)
+
+
+def put(files, factual, changed):
+    for file, array in zip(files.values(), (factual, changed), strict=True):
+        np.save(file, array)
+
+
+def test_data_of_every_other_kind_is_shown(study, photo_study, write, decaf, tmp_path):
+    printed = succeeded(decaf("data", write(study), "--html", tmp_path / "scenes.html"))
+    assert "16 pairs of 8 sources" in printed
+    assert "32 x 32 px" in printed
+    assert (tmp_path / "scenes.html").read_text().count("data:image/png") == 20
+    answer = json.loads(succeeded(decaf("data", write(photo_study), "--json")))
+    assert answer["pair_types"] == {"same_next": 9, "same_rand": 9}
+    assert answer["shared"] == 9
+    assert answer["examples"][0]["size"] == "224 x 224 px"

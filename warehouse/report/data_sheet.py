@@ -1,0 +1,91 @@
+"""One page of pairs: thumbnails of images, curves of signals, changed columns of rows.
+
+The page is one file; nothing in it is loaded from elsewhere.
+"""
+
+import base64
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from decaf.data.overview import ShownPair, described
+from warehouse.report.templates import render, write
+
+THUMBNAIL = 192
+"""Longer side of a picture, px."""
+WIDTH, HEIGHT = 400, 80
+"""Of the curve of one channel, px."""
+MOST_CHANNELS, MOST_COLUMNS = 8, 64
+MOST_POINTS = 800
+"""Of a curve."""
+
+
+class Card(NamedTuple):
+    """One pair as the page shows it; of pictures, curves and cells there is one kind."""
+
+    facts: dict[str, Any]
+    pictures: list[str]
+    """Data URIs: factual, counterfactual."""
+    curves: list[tuple[str, str]]
+    """Points of an SVG polyline for every channel: factual, counterfactual."""
+    cells: list[tuple[str, str, str, bool]]
+    """Column, both values, and whether they differ."""
+    note: str
+
+
+def write_data_sheet(
+    target: Path, study: str, lines: Sequence[str], shown: Sequence[ShownPair]
+) -> Path:
+    """Write the page: what is said of the data, then pair by pair.
+
+    Raises WriteFailed when the disk refuses.
+    """
+    cards = [_card(one) for one in shown]
+    size = {"width": WIDTH, "height": HEIGHT}
+    page = render("data_sheet.html.j2", study=study, lines=lines, cards=cards, **size)
+    return write(target, "sheet", page)
+
+
+def _card(shown: ShownPair) -> Card:
+    plus, minus = shown.plus, shown.minus
+    facts, differs = described(shown), plus != minus
+    pictures, curves, cells = [], [], []
+    note = f"{np.count_nonzero(differs):,} of {differs.size:,} values differ"
+    if plus.dtype == np.uint8:
+        pictures = [_picture(plus), _picture(minus)]
+    elif plus.ndim == 2:
+        curves = [_curves(*both) for both in zip(plus[:MOST_CHANNELS], minus, strict=False)]
+    elif plus.ndim == 1:
+        # Changed columns come first where there is no room for all.
+        first = np.argsort(~differs, kind="stable")[:MOST_COLUMNS]
+        cells = [
+            (str(place + 1), f"{plus[place]:.6g}", f"{minus[place]:.6g}", bool(differs[place]))
+            for place in sorted(first)
+        ]
+    return Card(facts, pictures, curves, cells, note)
+
+
+def _picture(pixels: NDArray[np.uint8]) -> str:
+    image = Image.fromarray(pixels)
+    image.thumbnail((THUMBNAIL, THUMBNAIL))
+    content = io.BytesIO()
+    image.save(content, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
+
+
+def _curves(plus: NDArray[np.floating], minus: NDArray[np.floating]) -> tuple[str, str]:
+    """Both signals on one scale, (length,) each; longer ones by every so many points."""
+    low, high = min(plus.min(), minus.min()), max(plus.max(), minus.max())
+    places = np.linspace(0, plus.size - 1, min(plus.size, MOST_POINTS)).astype(int)
+    x = places / max(plus.size - 1, 1) * WIDTH
+
+    def points(values: NDArray[np.floating]) -> str:
+        y = HEIGHT * (high - values[places]) / ((high - low) or 1)
+        return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+
+    return points(plus), points(minus)
