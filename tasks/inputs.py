@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from decaf.data.input_store import input_file, store_inputs
+from decaf.data.input_store import check_mask, input_file, store_inputs
 from decaf.errors import WriteFailed
 from decaf.foundation.files import refusals_as
 from tasks.plan import AuditPlan
@@ -10,9 +10,9 @@ from tasks.progress import announce
 
 
 def store_pairs(plan: AuditPlan) -> Path:
-    """Check that the pairs can be paired and store their clean inputs once; returns the file.
+    """Check that the pairs can be paired; store their clean inputs, and masks, once.
 
-    Raises DataError, naming the inputs that cannot be used.
+    Returns the file of the inputs. Raises DataError, naming what cannot be used.
     """
     study, pairs = plan.given, plan.pairs
     remedy = "give it back its permissions, or set 'workspace:' to another folder"
@@ -21,6 +21,8 @@ def store_pairs(plan: AuditPlan) -> Path:
     if not is_stored:
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
+    if pairs.masks:
+        store_inputs(study.workspace, pairs.mask_set, study.data.read_mask, check_mask)
     return store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
 
 

@@ -28,6 +28,8 @@ FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 """Pillow would try others, among them EPS, for which it starts an interpreter of programs."""
 EIGHT_BITS = ("1", "L", "P", "RGB", "LA", "PA", "RGBA", "RGBa")
 SIXTEEN_BITS = ("I;16", "I;16B")
+NUMBERED, LOSSY = ("1", "L", "P", *SIXTEEN_BITS), ("JPEG", "MPO", "WEBP")
+"""Modes of one number a pixel; formats that may change it."""
 UPRIGHT = {
     2: PillowImage.Transpose.FLIP_LEFT_RIGHT,
     3: PillowImage.Transpose.ROTATE_180,
@@ -46,8 +48,7 @@ warnings.filterwarnings("ignore", module=r"PIL\.")
 def read_photo(path: Path) -> PillowImage.Image:
     """Decode a photo: RGB, upright. Raises DataError where the rule above refuses it."""
     with _opened(path) as file:
-        turn = UPRIGHT.get(_orientation(file))
-        image = file if turn is None else file.transpose(turn)
+        image = _upright(file)
         if image.mode in SIXTEEN_BITS:
             image = PillowImage.fromarray((np.asarray(image) >> 8).astype(np.uint8))
         elif image.has_transparency_data:
@@ -55,6 +56,21 @@ def read_photo(path: Path) -> PillowImage.Image:
             if image.getchannel("A").getextrema() != (255, 255):
                 raise ValueError("pixels of it are transparent; flatten it onto a background")
         return image.convert("RGB")
+
+
+def read_levels(path: Path) -> NDArray[np.uint16]:
+    """(height, width) number of every pixel of a mask or label map, upright, as it is stored.
+
+    Of a palette it is the place in the palette. Raises DataError where the rule above refuses the
+    file, it has colours, or its format changes numbers.
+    """
+    with _opened(path) as file:
+        if file.mode not in NUMBERED or file.format in LOSSY:
+            raise ValueError(
+                f"it is {file.format} of {file.mode}; a mask or label map has one number a pixel: "
+                "save it as PNG, grey or of a palette"
+            )
+        return np.asarray(_upright(file)).astype(np.uint16)
 
 
 def upright_size(path: Path) -> tuple[int, int]:
@@ -66,13 +82,54 @@ def upright_size(path: Path) -> tuple[int, int]:
         return file.size[::-1] if _orientation(file) in range(5, 9) else file.size
 
 
-def central_crop(image: PillowImage.Image) -> NDArray[np.uint8]:
-    """(224, 224, 3) pixels: the shorter side resized to 256, bilinear, the centre kept."""
-    scale = RESIZE_SHORTER / min(image.size)
-    width, height = (max(CROP, round(side * scale)) for side in image.size)
+def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) -> tuple[int, int]:
+    """Width and height of a photo, px, once its shorter side is resized, before it is cropped.
+
+    None leaves it as it is. Raises DataError where it is smaller than the crop of ``side``, or has
+    more pixels than Pillow takes for harmless.
+    """
+    scale = 1 if shorter is None else shorter / min(size)
+    width, height = (round(edge * scale) for edge in size)
+    if min(width, height) < (side or 1):
+        raise DataError(
+            f"it has {width} x {height} pixels, fewer than the crop of {side}; set 'resize:' too"
+        )
+    if width * height > PillowImage.MAX_IMAGE_PIXELS:
+        raise DataError(f"it would have {width} x {height} pixels; set a smaller 'resize:'")
+    return width, height
+
+
+def central_crop(
+    image: PillowImage.Image, shorter: int | None = RESIZE_SHORTER, side: int | None = CROP
+) -> NDArray[np.uint8]:
+    """(height, width, 3) pixels: the shorter side resized, bilinear, and a central square kept.
+
+    Sizes are in px, and (224, 224, 3) of 256 unless others are given; None leaves out the step.
+    """
+    width, height = fitted_size(image.size, shorter, side)
     resized = image.resize((width, height), PillowImage.Resampling.BILINEAR)
-    left, top = (width - CROP) // 2, (height - CROP) // 2
-    return np.asarray(resized.crop((left, top, left + CROP, top + CROP)))
+    if side is None:
+        return np.asarray(resized)
+    left, top = (width - side) // 2, (height - side) // 2
+    return np.asarray(resized.crop((left, top, left + side, top + side)))
+
+
+def central_crop_of_mask(
+    mask: NDArray[np.generic], shorter: int | None, side: int | None
+) -> NDArray[np.generic]:
+    """(height, width) mask of a photo → that of its :func:`central_crop`: nearest pixels."""
+    width, height = fitted_size(mask.shape[::-1], shorter, side)
+    rows, columns = (
+        _nearest(found, wanted, side or wanted)
+        for found, wanted in zip(mask.shape, (height, width), strict=True)
+    )
+    return mask[np.ix_(rows, columns)]
+
+
+def _nearest(found: int, wanted: int, kept: int) -> NDArray[np.int64]:
+    """Pixels of an edge that the central ``kept`` of ``wanted`` resized ones are nearest to."""
+    places = np.arange(kept) + (wanted - kept) // 2
+    return ((2 * places + 1) * found) // (2 * wanted)
 
 
 @contextmanager
@@ -109,6 +166,11 @@ def _fault(file: PillowImage.Image) -> str:
     if "transparency" in file.info and file.mode != "P":
         return "it names a transparent colour; flatten it onto a background"
     return ""
+
+
+def _upright(file: PillowImage.Image) -> PillowImage.Image:
+    turn = UPRIGHT.get(_orientation(file))
+    return file if turn is None else file.transpose(turn)
 
 
 def _orientation(file: PillowImage.Image) -> int | None:

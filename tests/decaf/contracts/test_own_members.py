@@ -2,6 +2,7 @@
 
 import json
 
+import featured_images
 import numpy as np
 import pytest
 import skops.io
@@ -92,6 +93,11 @@ def example(request, member):
         return request.getfixturevalue(FIXTURES[name])
     if name in ("covertype", "covertype_classifier"):
         return {"table": request.getfixturevalue("table")} | SETTINGS.get(name, {})
+    if name == "image_features":
+        folder = request.getfixturevalue("tmp_path")
+        names = featured_images.photos(folder / "photos")
+        coco = featured_images.coco(folder / "parts.json", names)
+        return {"images": str(folder / "photos"), "features": coco, "resize": 20, "crop": 16}
     if name == "imagenet9":
         return {"root": str(request.getfixturevalue("photo_root"))}
     return SETTINGS.get(name)

@@ -1,0 +1,43 @@
+"""Classes of labels as people write them: numbers of classes, or names."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from decaf.errors import MOST_KNOWN, DataError, listed, suggestion
+from decaf.foundation.names import shown
+
+MOST_DIGITS = 9
+"""Of the number of a class."""
+
+
+class Classes(NamedTuple):
+    """Classes of some labels."""
+
+    ids: list[int]
+    """One for each label, from 0."""
+    remarks: tuple[str, ...]
+    """Which name is which class, where the names were sorted."""
+
+
+def class_ids(labels: Sequence[str], classes: Sequence[int | str] = ()) -> Classes:
+    """Number of the class of every label.
+
+    It is its place among the ``classes``; without any, labels that are all whole numbers count as
+    they are, and others by the order of their sorted names. Raises DataError when a label is not
+    among the classes, or two of these are equal.
+    """
+    names = [str(name) for name in classes]
+    if len(set(names)) < len(names):
+        raise DataError(f"'classes' has a name twice: {', '.join(names)}; expected each once")
+    if not names and all(label.isascii() and label.isdigit() for label in labels):
+        if longest := next((label for label in labels if len(label) > MOST_DIGITS), None):
+            raise DataError(
+                f"label {shown(longest)}; expected class numbers, or names in 'classes'"
+            )
+        return Classes([int(label) for label in labels], ())
+    places = {name: place for place, name in enumerate(names or sorted(set(labels)))}
+    if strange := next((label for label in labels if label not in places), None):
+        hint = suggestion(strange, places)
+        raise DataError(f"label {shown(strange)} is not among 'classes'{hint}")
+    said = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
+    return Classes([places[label] for label in labels], () if names else (f"classes: {said}",))

@@ -1,0 +1,158 @@
+"""Small tables as people have them: CSV with a header, Parquet, or JSON lines.
+
+Rows are counted from 1, below the header. A CSV is UTF-8 with commas, with or without a byte order
+mark; an empty cell is a missing value. Parquet is read by pyarrow, the one place in ``decaf`` that
+imports it: there Parquet is a format of other people's files, no database.
+"""
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from decaf.errors import DataError, listed
+from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.names import shown
+
+MOST_BYTES, MOST_ROWS, MOST_COLUMNS = 256 << 20, 1_000_000, 10_000
+"""Of a table; of a Parquet file also once it is unpacked."""
+ROWS_AT_ONCE = 1024
+WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+EXPECTED = "expected a table with a header: .csv, .parquet, or .jsonl"
+
+Columns = dict[str, list[Any]]
+
+
+def read_table(path: Path, *, typed: bool = True) -> Columns:
+    """Columns of a table by name, in the order of the file; None where a value is missing.
+
+    A ``typed`` CSV has numbers in the columns whose cells are numbers without exception, whole ones
+    where they are written as Python writes them (so that 007 stays a text); other formats have
+    types of their own. Otherwise all values are texts, whole numbers without a point. Raises
+    DataError when the file cannot be read, is no such table, or holds no row or too much.
+    """
+    read = READERS.get(path.suffix.lower())
+    if read is None:
+        raise DataError(f"table {path} has the suffix {path.suffix!r}; {EXPECTED}")
+    with refusals_as(DataError, f"table {path} cannot be read", EXPECTED), open_file(path) as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise DataError(f"table {path} is larger than {MOST_BYTES >> 20} MiB; split it")
+    try:
+        columns = read(content)
+    except ValueError as error:
+        raise DataError(f"table {path}: {error}; {EXPECTED}") from error
+    count = max(map(len, columns.values()), default=0)
+    if not count:
+        raise DataError(f"table {path} has no rows; {EXPECTED}")
+    if path.suffix.lower() == ".csv" and typed:
+        return {name: _numbers(values) for name, values in columns.items()}
+    return columns if typed else {name: list(map(_text, own)) for name, own in columns.items()}
+
+
+def _csv(content: bytes) -> Columns:
+    rows = csv.reader(io.StringIO(_decoded(content), newline=""), strict=True)
+    try:
+        _check_names(names := next(rows, []))
+        table = []
+        for number, cells in enumerate(filter(None, rows), 1):
+            if len(cells) != len(names):
+                raise ValueError(f"row {number} has {len(cells)} cells; expected {len(names)}")
+            _check_count(number)
+            table.append([cell or None for cell in cells])
+    except csv.Error as error:
+        raise ValueError(f"line {rows.line_num} is no CSV ({error})") from error
+    return {name: [row[place] for row in table] for place, name in enumerate(names)}
+
+
+def _json_lines(content: bytes) -> Columns:
+    def constant(word: str) -> None:
+        raise ValueError(f"{word} is no number of JSON")
+
+    table: list[dict[str, Any]] = []
+    for number, line in enumerate(filter(str.strip, _decoded(content).splitlines()), 1):
+        _check_count(number)
+        try:
+            row = json.loads(line, parse_constant=constant)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"row {number} is no JSON ({error})") from error
+        if not isinstance(row, dict):
+            raise ValueError(f"row {number} is {type(row).__name__}; expected an object of columns")
+        table.append(row)
+    names = list(dict.fromkeys(name for row in table for name in row))
+    _check_names(names)
+    return {name: [row.get(name) for row in table] for name in names}
+
+
+def _parquet(content: bytes) -> Columns:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(pa.BufferReader(content))
+        _check_names(names := file.schema_arrow.names)
+        _check_count(file.metadata.num_rows)
+        columns: Columns = {name: [] for name in names}
+        unpacked = 0
+        for batch in file.iter_batches(ROWS_AT_ONCE):
+            unpacked += batch.nbytes
+            if unpacked > MOST_BYTES:
+                raise ValueError(f"it unpacks to more than {MOST_BYTES >> 20} MiB; split it")
+            for name, values in zip(names, batch.columns, strict=True):
+                columns[name] += values.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"it is no Parquet file ({error})") from error
+    return columns
+
+
+READERS: dict[str, Callable[[bytes], Columns]] = {
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".jsonl": _json_lines,
+}
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"line {line} is not UTF-8 ({error.reason})") from error
+    if "\0" in text:
+        raise ValueError(f"line {text.count(chr(10), 0, text.index(chr(0))) + 1} has a NUL byte")
+    return text
+
+
+def _check_names(names: Sequence[str]) -> None:
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(f"it has {len(names):,} columns; expected {MOST_COLUMNS:,} at most")
+    if not all(names):
+        raise ValueError(f"column {list(names).index('') + 1} of the header has no name")
+    if twice := [shown(name) for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(f"the header has {listed(twice)} twice")
+
+
+def _check_count(rows: int) -> None:
+    if rows > MOST_ROWS:
+        raise ValueError(f"it has more than {MOST_ROWS:,} rows; split it")
+
+
+def _numbers(cells: list[str | None]) -> list[Any]:
+    """Cells of a CSV as numbers, if all that are there are numbers; else as they are."""
+    given = [cell for cell in cells if cell is not None]
+    for pattern, kind in ((WHOLE, int), (NUMBER, float)):
+        if given and all(map(pattern.fullmatch, given)):
+            return [None if cell is None else kind(cell) for cell in cells]
+    return cells
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if is_whole else value)
