@@ -1,11 +1,13 @@
 """Classes of labels as people write them: numbers of classes, or names."""
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from decaf.errors import MOST_KNOWN, DataError, listed, suggestion
 from decaf.foundation.names import shown
 
+WHOLE = re.compile(r"-?\d+", re.ASCII)
 MOST_DIGITS = 9
 """Of the number of a class."""
 
@@ -29,15 +31,17 @@ def class_ids(labels: Sequence[str], classes: Sequence[int | str] = ()) -> Class
     names = [str(name) for name in classes]
     if len(set(names)) < len(names):
         raise DataError(f"'classes' has a name twice: {', '.join(names)}; expected each once")
-    if not names and all(label.isascii() and label.isdigit() for label in labels):
-        if longest := next((label for label in labels if len(label) > MOST_DIGITS), None):
+    if not names and all(map(WHOLE.fullmatch, labels)):
+        strange = next((one for one in labels if one[0] == "-" or len(one) > MOST_DIGITS), None)
+        if strange:
             raise DataError(
-                f"label {shown(longest)}; expected class numbers, or names in 'classes'"
+                f"label {shown(strange)}; expected class numbers from 0, or names in 'classes'"
             )
         return Classes([int(label) for label in labels], ())
     places = {name: place for place, name in enumerate(names or sorted(set(labels)))}
-    if strange := next((label for label in labels if label not in places), None):
+    strange = next((label for label in labels if label not in places), None)
+    if strange is not None:
         hint = suggestion(strange, places)
         raise DataError(f"label {shown(strange)} is not among 'classes'{hint}")
     said = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
-    return Classes([places[label] for label in labels], () if names else (f"classes: {said}",))
+    return Classes([places[label] for label in labels], () if names else (f"class names: {said}",))

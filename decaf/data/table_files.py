@@ -22,7 +22,7 @@ MOST_BYTES, MOST_ROWS, MOST_COLUMNS = 256 << 20, 1_000_000, 10_000
 """Of a table; of a Parquet file also once it is unpacked."""
 ROWS_AT_ONCE = 1024
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 EXPECTED = "expected a table with a header: .csv, .parquet, or .jsonl"
 
 Columns = dict[str, list[Any]]
