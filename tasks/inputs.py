@@ -2,7 +2,13 @@
 
 from pathlib import Path
 
-from decaf.data.input_store import channels_first, input_file, open_inputs, store_inputs
+from decaf.data.input_store import (
+    channels_first,
+    check_mask,
+    input_file,
+    open_inputs,
+    store_inputs,
+)
 from decaf.errors import WriteFailed
 from decaf.foundation.files import refusals_as
 from decaf.scoring.planner import plan_states
@@ -11,21 +17,25 @@ from tasks.progress import announce
 
 
 def store_pairs(plan: AuditPlan) -> Path:
-    """Check that the pairs can be paired and store their clean inputs once; returns the file.
+    """Check that the pairs can be paired; store their clean inputs, and masks, once.
 
-    Raises DataError, naming the inputs that cannot be used, and BadInput when a path cannot reveal
-    inputs of their kind.
+    Returns the file of the inputs. Raises DataError, naming what cannot be used, and BadInput when
+    a path cannot reveal inputs of their kind.
     """
     study, pairs = plan.given, plan.pairs
     remedy = "give it back its permissions, or set 'workspace:' to another folder"
     with refusals_as(WriteFailed, f"workspace {study.workspace} cannot be used", remedy):
-        is_stored = input_file(study.workspace, pairs.input_set).exists()
+        needed = (pairs.input_set, *([pairs.mask_set] if pairs.masks else []))
+        is_stored = all(input_file(study.workspace, one).exists() for one in needed)
     if not is_stored:
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
     file = store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
     # A path that cannot reveal such inputs shows before any model is trained or loaded.
     block = pairs.block(tuple({one.pair_type: row for row, one in enumerate(pairs.pairs)}.values()))
+    if pairs.masks:
+        masks = store_inputs(study.workspace, pairs.mask_set, study.data.read_mask, check_mask)
+        block = block.with_regions(open_inputs(masks))
     inputs = channels_first(open_inputs(file)[block.input_positions])
     plan_states(block, inputs, plan.fitted_paths, study.grid)
     return file

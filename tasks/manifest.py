@@ -13,6 +13,7 @@ from tasks.plan import AuditPlan, newest_run
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.tables.declarations import (
+    FEATURES,
     IMAGE_FILES,
     IMAGES,
     MODELS,
@@ -133,8 +134,19 @@ def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
         for image in pairs.inputs
         if image.file is not None
     ]
+    features = [
+        {
+            "pairs_digest": pairs.digest,
+            "pair_id": pair.pair_id,
+            "feature": pair.feature,
+            "mask": pairs.masks[pair.plus].digest if pairs.masks else None,
+        }
+        for pair in pairs.pairs
+        if pair.feature
+    ]
     tables = {"pairs": _table(PAIRS, rows), "images": _table(IMAGES, images)}
-    return tables | ({"image_files": _table(IMAGE_FILES, files)} if files else {})
+    more = {"image_files": (IMAGE_FILES, files), "features": (FEATURES, features)}
+    return tables | {name: _table(*given) for name, given in more.items() if given[1]}
 
 
 def _model_rows(plan: AuditPlan) -> pa.Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from decaf.data.input_store import input_file
 from decaf.plan.units import Unit
 from tasks.cluster.worker import ModelOrder
 from tasks.plan import SCORED, AuditPlan
@@ -38,6 +39,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     """
     study, first, kind = plan.study, units[0], KINDS[units[0].kind]
     block = None if first.block is None else plan.pairs.block(plan.blocks[first.block])
+    masks = input_file(study.workspace, plan.pairs.mask_set) if plan.pairs.masks else None
     needed = [need for unit in units for need in unit.needs]
     known = _stored_beside(plan, first)
     read = (*needed, *known)
@@ -57,6 +59,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
         source_positions=np.searchsorted(plan.source_ids, block.source_ids if block else []),
         pairs=plan.pairs if kind.is_local else None,
         inputs=inputs,
+        masks=masks and masks.absolute(),
         foregrounds=images,
         starts=plan.start_files if own_model else {},
         known=known,

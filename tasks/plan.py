@@ -1,16 +1,17 @@
 """What an audit has to do: its units, less those that the warehouse holds already."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first, input_file, open_inputs
-from decaf.data.pairs import InputSet, PairSet
+from decaf.data.pairs import Input, InputSet, PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.readiness import carry_out
 from decaf.models.card import ModelCard
@@ -290,23 +291,38 @@ class RowCount(NamedTuple):
 def count_rows(study: Study, pairs: PairSet) -> RowCount:
     """Count the states of every block exactly; reads inputs that no run has stored yet.
 
-    Raises DataError when an input cannot be read.
+    Raises DataError when inputs cannot be paired or read.
     """
     paths = fitted_paths(study, pairs.input_set.digest)
-    path = input_file(study.workspace, pairs.input_set)
+    if not input_file(study.workspace, pairs.input_set).exists():
+        study.data.verify(pairs)
     planned = naive = 0
     with ThreadPoolExecutor() as pool:
         for rows in pairs.blocks(study.sources_per_block):
             block = pairs.block(rows)
-            if path.exists():
-                inputs = open_inputs(path)[block.input_positions]
-            else:
-                used = [pairs.inputs[position] for position in block.input_positions]
-                inputs = np.stack(list(pool.map(study.data.read_input, used)))
+            read = partial(_read, pool, study.workspace)
+            inputs = read(pairs.input_set, block.input_positions, study.data.read_input)
+            if pairs.masks:
+                regions = read(pairs.mask_set, block.mask_positions, study.data.read_mask)
+                block = replace(block, regions=regions)
             states = plan_states(block, channels_first(inputs), paths, study.grid)
             planned += states.state_count
             naive += states.naive_count()
     return RowCount(planned, naive)
+
+
+def _read(
+    pool: ThreadPoolExecutor,
+    workspace: Path,
+    inputs: InputSet,
+    positions: NDArray[np.int64],
+    read: Callable[[Input], NDArray[Any]],
+) -> NDArray[Any]:
+    """Inputs at positions of a set, as a run has stored them or as they are read."""
+    file = input_file(workspace, inputs)
+    if file.exists():
+        return open_inputs(file)[positions]
+    return np.stack(list(pool.map(read, (inputs.inputs[place] for place in positions))))
 
 
 def run_id_of(study: str, units: Iterable[Unit]) -> str:

@@ -1,9 +1,11 @@
 """What a data set has to keep."""
 
+from itertools import islice
+
 import numpy as np
 
 from decaf.contracts.base import Trial, require, require_type, same_twice
-from decaf.data.input_store import check_kind
+from decaf.data.input_store import check_kind, check_mask
 from decaf.data.pairs import Input, PairSet
 from decaf.errors import listed
 
@@ -84,6 +86,30 @@ def reads_every_input(trial: Trial) -> None:
         require(
             np.array_equal(read, trial.member.read_input(image)),
             f"{image.image_id} was read twice and differs; inputs must not depend on chance",
+        )
+
+
+def reads_every_mask(trial: Trial) -> None:
+    """Every mask has the size of its image, is read the same each time, and shows its features."""
+    pairs = trial.member.pair_set()
+    known = {pair.feature for pair in pairs.pairs}
+    for image, mask in islice(zip(pairs.inputs, pairs.masks, strict=False), MOST_IMAGES):
+        read, size = trial.member.read_mask(mask), trial.member.read_input(image).shape[:2]
+        require_type(read, np.ndarray, f"read_mask({mask.image_id})", "an array")
+        check_mask(mask, read)
+        require(
+            read.shape == size,
+            f"the mask {mask.image_id} is {read.shape}, its image {size}; bring both to one size",
+        )
+        require(
+            np.array_equal(read, trial.member.read_mask(mask)),
+            f"the mask {mask.image_id} was read twice and differs; it must not depend on chance",
+        )
+        last = int(read.max()).bit_length()
+        require(
+            last <= max(known),
+            f"the mask {mask.image_id} has bit {last - 1}; the last feature of the pairs is "
+            f"{max(known)}, whose bit is {max(known) - 1}",
         )
 
 

@@ -162,7 +162,7 @@ def _blocks() -> Iterator[tuple[str, PairBlock, NDArray[Any]]]:
     signals = random.standard_normal((count, 2, 6)).astype(np.float32)
     for kind, inputs in (("images", images), ("rows", rows), ("signals", signals)):
         places = inputs.shape[2:] if inputs.ndim == 4 else inputs.shape[1:]
-        regions = random.integers(0, FEATURES + 1, (count, *places))
+        regions = random.integers(0, 2**FEATURES, (count, *places), dtype=np.uint64)
         yield f"pairs of {kind}", _block(minus=1), inputs
         yield f"{kind} without a feature", replace(_block(minus=0), regions=regions), inputs
         yield f"pairs of {kind} with a second context", _block(minus=1, context=(2, 3)), inputs

@@ -42,19 +42,24 @@ def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
     return stored.transpose(0, 3, 1, 2) if stored.dtype == np.uint8 else stored
 
 
-def store_inputs(workspace: Path, inputs: InputSet, read: Callable[[Input], NDArray[Any]]) -> Path:
+def store_inputs(
+    workspace: Path,
+    inputs: InputSet,
+    read: Callable[[Input], NDArray[Any]],
+    check: Callable[[Input, NDArray[Any]], None] | None = None,
+) -> Path:
     """Read every input of the set into one file, unless it has been done before.
 
     Raises DataError when inputs cannot be read (the first few are named), differ in shape or type,
-    or are neither images nor floats, and WriteFailed when the workspace takes no more data. Nothing
-    is left behind in either case.
+    or fail the check (by default :func:`check_kind`), and WriteFailed when the workspace takes no
+    more data. Nothing is left behind in either case.
     """
     target = input_file(workspace, inputs)
     if target.exists():
         return target
     remedy = "free some space there, or set 'workspace:' to another folder"
     with refusals_as(WriteFailed, f"inputs cannot be stored in {target.parent}", remedy):
-        replace_file(target, lambda temporary: _read_all(temporary, inputs.inputs, read))
+        replace_file(target, lambda path: _read_all(path, inputs.inputs, read, check or check_kind))
     return target
 
 
@@ -66,7 +71,12 @@ def unusable(faults: Collection[str], of: str) -> DataError:
     return DataError("\n  ".join([f"{len(faults)} {of} cannot be used:", *named]))
 
 
-def _read_all(path: Path, images: tuple[Input, ...], read: Callable[[Input], NDArray[Any]]) -> None:
+def _read_all(
+    path: Path,
+    images: tuple[Input, ...],
+    read: Callable[[Input], NDArray[Any]],
+    check: Callable[[Input, NDArray[Any]], None],
+) -> None:
     faults: dict[int, str] = {}
 
     def attempt(position: int) -> NDArray[Any] | None:
@@ -81,7 +91,7 @@ def _read_all(path: Path, images: tuple[Input, ...], read: Callable[[Input], NDA
     number, first = next(((n, found) for n, found in attempts if found is not None), (0, None))
     if first is None:
         raise unusable(faults.values(), every)
-    check_kind(images[number], first)
+    check(images[number], first)
     store = mapped_array(path, first.dtype, (len(images), *first.shape))
 
     def copy(position: int) -> None:
@@ -117,4 +127,16 @@ def check_kind(image: Input, found: NDArray[Any]) -> None:
             f"{image.image_id} is {found.dtype} {found.shape}; expected an image, uint8 (height, "
             "width, 3), or float32 or float64 of any shape: a row (features,), a signal "
             "(channels, length)"
+        )
+
+
+def check_mask(mask: Input, found: NDArray[Any]) -> None:
+    """Check that a mask has a word for every pixel or column.
+
+    Raises DataError when it has not; says what it is.
+    """
+    if found.dtype.kind != "u" or found.ndim not in (1, 2):
+        raise DataError(
+            f"the mask {mask.image_id} is {found.dtype} {found.shape}; expected unsigned whole "
+            "numbers (height, width), or (features,), of which each bit is a feature"
         )

@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.frames import FrameSchema
 from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256
@@ -77,7 +78,8 @@ class Pair:
 class PairSet:
     """All pairs of a study over one list of inputs.
 
-    Geometry and remarks are those of :class:`InputSet`.
+    Geometry and remarks are those of :class:`InputSet`. ``masks`` say what the features of the data
+    are: none, or one for each input, which inputs may share.
     """
 
     inputs: tuple[Input, ...]
@@ -86,10 +88,16 @@ class PairSet:
     remarks: tuple[str, ...] = ()
     columns: FrameSchema | None = None
     """What the values of a row stand for, where inputs are rows of a frame; part of geometry."""
+    masks: tuple[Input, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.pairs:
             raise DataError("the data set has no pairs; nothing can be audited")
+        if len(self.masks) not in (0, len(self.inputs)):
+            raise DataError(
+                f"there are {len(self.masks)} masks and {len(self.inputs)} inputs; expected none, "
+                "or one for each input"
+            )
         of_pairs = ((p.pair_id, p.source_id, p.pair_type, p.split) for p in self.pairs)
         of_inputs = ((image.image_id, image.variant) for image in self.inputs)
         for name in {name for names in chain(of_pairs, of_inputs) for name in names}:
@@ -111,8 +119,17 @@ class PairSet:
         """The inputs, whatever the pairs."""
         return InputSet(self.inputs, self.geometry)
 
+    @cached_property
+    def mask_set(self) -> InputSet:
+        """Every mask once, whatever inputs have it; empty where the data have none."""
+        return InputSet(tuple(dict.fromkeys(self.masks)), f"features of {self.geometry}")
+
+    @cached_property
+    def _place_of_mask(self) -> dict[Input, int]:
+        return {mask: place for place, mask in enumerate(self.mask_set.inputs)}
+
     def block_digest(self, rows: "range | tuple[int, ...]") -> str:
-        """Digest of some pairs: ids, classes and content of both inputs."""
+        """Digest of some pairs: ids, classes, content of both inputs, and masks of features."""
         described = [
             [
                 pair.pair_id,
@@ -121,6 +138,7 @@ class PairSet:
                 pair.class_id,
                 pair.feature,
                 *(self.inputs[position].digest for position in pair.positions),
+                *(mask.digest for mask in self.masks[pair.plus : pair.plus + 1]),
             ]
             for pair in (self.pairs[row] for row in rows)
         ]
@@ -162,14 +180,19 @@ class PairSet:
             feature=np.array([pair.feature for pair in pairs]),
             context=np.array(contexts) if any(pair.context for pair in pairs) else None,
             regions=self._regions(len(used)) if any(pair.feature for pair in pairs) else None,
+            mask_positions=np.array([self._place_of_mask[self.masks[p]] for p in used])
+            if self.masks
+            else None,
             pair_types=tuple(pair.pair_type for pair in pairs),
         )
 
-    def _regions(self, count: int) -> NDArray[np.int64] | None:
-        """(n_inputs, width) number of the column that each value of a row stands for."""
+    def _regions(self, count: int) -> NDArray[np.uint64] | None:
+        """(n_inputs, width) which column, up to the 64th, each value of a row stands for."""
         if self.columns is None:
             return None
-        return np.broadcast_to(self.columns.regions, (count, self.columns.width))
+        numbers = self.columns.regions
+        words = feature_words(np.where(numbers > WORD_BITS, 0, numbers))
+        return np.broadcast_to(words, (count, self.columns.width))
 
 
 @dataclass(frozen=True)
@@ -180,8 +203,9 @@ class PairBlock:
     positions of these images in the input store, ``source`` numbers the sources from 0.
     ``feature`` (n_pairs,) is the removed feature, 0 for none, and ``context`` (n_pairs, 2) both
     inputs under the swapped context, -1 where a pair has none, or None where no pair has any.
-    ``regions`` (n_images, …) are the feature numbers of every pixel or column, 0 for none, where
-    the data have features.
+    ``regions`` (n_images, …) are the features of every pixel or column, bit k - 1 for feature k,
+    where the data have features; ``mask_positions`` (n_images,) are the places of these masks in
+    the store.
     """
 
     pair_ids: tuple[str, ...]
@@ -194,7 +218,8 @@ class PairBlock:
     class_id: NDArray[np.int64]
     feature: NDArray[np.int64]
     context: NDArray[np.int64] | None = None
-    regions: NDArray[np.integer] | None = None
+    mask_positions: NDArray[np.int64] | None = None
+    regions: NDArray[np.unsignedinteger] | None = None
     pair_types: tuple[str, ...] = ()
     """(n_pairs,) which change makes the counterfactual; empty where pairs have no types."""
 
@@ -202,6 +227,15 @@ class PairBlock:
     def pair_count(self) -> int:
         """Pairs of the block."""
         return len(self.pair_ids)
+
+    def with_regions(self, masks: NDArray[np.unsignedinteger]) -> "PairBlock":
+        """The block with its masks, of all masks in the store."""
+        return replace(self, regions=masks[self.mask_positions])
+
+    def removed(self) -> NDArray[np.bool_]:
+        """(n_pairs, …) pixels or columns of the factual input where the removed feature lies."""
+        words = feature_words(self.feature).reshape(-1, *[1] * (self.regions.ndim - 1))
+        return (self.regions[self.plus] & words) > 0
 
     def rows_of_types(self, pair_types: Sequence[str] | None) -> NDArray[np.int64]:
         """Rows of the pairs of some types, of all pairs where the types are None.

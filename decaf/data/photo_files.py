@@ -28,6 +28,8 @@ FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 """Pillow would try others, among them EPS, for which it starts an interpreter of programs."""
 EIGHT_BITS = ("1", "L", "P", "RGB", "LA", "PA", "RGBA", "RGBa")
 SIXTEEN_BITS = ("I;16", "I;16B")
+NUMBERED, LOSSY = ("1", "L", "P", *SIXTEEN_BITS), ("JPEG", "MPO", "WEBP")
+"""Modes of one number a pixel; formats that may change it."""
 UPRIGHT = {
     2: PillowImage.Transpose.FLIP_LEFT_RIGHT,
     3: PillowImage.Transpose.ROTATE_180,
@@ -46,8 +48,7 @@ warnings.filterwarnings("ignore", module=r"PIL\.")
 def read_photo(path: Path) -> PillowImage.Image:
     """Decode a photo: RGB, upright. Raises DataError where the rule above refuses it."""
     with _opened(path) as file:
-        turn = UPRIGHT.get(_orientation(file))
-        image = file if turn is None else file.transpose(turn)
+        image = _upright(file)
         if image.mode in SIXTEEN_BITS:
             image = PillowImage.fromarray((np.asarray(image) >> 8).astype(np.uint8))
         elif image.has_transparency_data:
@@ -55,6 +56,21 @@ def read_photo(path: Path) -> PillowImage.Image:
             if image.getchannel("A").getextrema() != (255, 255):
                 raise ValueError("pixels of it are transparent; flatten it onto a background")
         return image.convert("RGB")
+
+
+def read_levels(path: Path) -> NDArray[np.uint16]:
+    """(height, width) number of every pixel of a mask or label map, upright, as it is stored.
+
+    Of a palette it is the place in the palette. Raises DataError where the rule above refuses the
+    file, it has colours, or its format changes numbers.
+    """
+    with _opened(path) as file:
+        if file.mode not in NUMBERED or file.format in LOSSY:
+            raise ValueError(
+                f"it is {file.format} of {file.mode}; a mask or label map has one number a pixel: "
+                "save it as PNG, grey or of a palette"
+            )
+        return np.asarray(_upright(file)).astype(np.uint16)
 
 
 def upright_size(path: Path) -> tuple[int, int]:
@@ -98,6 +114,24 @@ def central_crop(
     return np.asarray(resized.crop((left, top, left + side, top + side)))
 
 
+def central_crop_of_mask(
+    mask: NDArray[np.generic], shorter: int | None, side: int | None
+) -> NDArray[np.generic]:
+    """(height, width) mask of a photo → that of its :func:`central_crop`: nearest pixels."""
+    width, height = fitted_size(mask.shape[::-1], shorter, side)
+    rows, columns = (
+        _nearest(found, wanted, side or wanted)
+        for found, wanted in zip(mask.shape, (height, width), strict=True)
+    )
+    return mask[np.ix_(rows, columns)]
+
+
+def _nearest(found: int, wanted: int, kept: int) -> NDArray[np.int64]:
+    """Pixels of an edge that the central ``kept`` of ``wanted`` resized ones are nearest to."""
+    places = np.arange(kept) + (wanted - kept) // 2
+    return ((2 * places + 1) * found) // (2 * wanted)
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[PillowImage.Image]:
     """Open a photo of which the header shows nothing to refuse; what goes wrong names the file."""
@@ -132,6 +166,11 @@ def _fault(file: PillowImage.Image) -> str:
     if "transparency" in file.info and file.mode != "P":
         return "it names a transparent colour; flatten it onto a background"
     return ""
+
+
+def _upright(file: PillowImage.Image) -> PillowImage.Image:
+    turn = UPRIGHT.get(_orientation(file))
+    return file if turn is None else file.transpose(turn)
 
 
 def _orientation(file: PillowImage.Image) -> int | None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.pairs import PairBlock
 from decaf.errors import DataError
 from decaf.foundation.arrays import (
@@ -18,8 +19,7 @@ from decaf.foundation.arrays import (
     to_numpy,
     type_name,
 )
-from decaf.reveal.cells import WORD_BITS
-from decaf.reveal.paths.removal import feature_numbers
+from decaf.reveal.paths.removal import features_of
 
 MOST_CHANNELS = 4
 """Channels of an 8-bit image at most: more on the second axis means that they come last."""
@@ -126,7 +126,7 @@ def pair_features(
     else:
         if regions is not None:
             raise DataError("a path with 'side' makes its own features; give it no regions")
-        feature_numbers(tuple(inputs.shape), side, None)  # the inputs have room for the grid
+        features_of(tuple(inputs.shape), side, None)  # the inputs have room for the grid
         has = np.ones((len(inputs), side**2), bool)
     bare = np.flatnonzero(~has.any(axis=1))
     if bare.size:
@@ -134,7 +134,8 @@ def pair_features(
     rows, features = np.nonzero(has)
     called = feature_names or tuple(str(k + 1) for k in range(has.shape[1]))
     names = [f"{ids[row]}/{called[k]}" for row, k in zip(rows, features, strict=True)]
-    block = _block(names, rows, rows, len(inputs), feature=features + 1, regions=numbers)
+    words = None if numbers is None else feature_words(numbers)
+    block = _block(names, rows, rows, len(inputs), feature=features + 1, regions=words)
     return PairedInputs(block, to_numpy(inputs), as_taken(inputs), called)
 
 
@@ -182,7 +183,7 @@ def _block(
     input_count: int,
     feature: NDArray[np.int64] | None = None,
     context: NDArray[np.int64] | None = None,
-    regions: NDArray[np.integer] | None = None,
+    regions: NDArray[np.uint64] | None = None,
 ) -> PairBlock:
     """Pairs of one factual input are one source: they share states and go together."""
     return PairBlock(

@@ -18,8 +18,11 @@ from decaf.routing.quadrature import check_grid
 Words = NDArray[np.uint64]
 """What a state reveals, or the name of a draw: a few words each."""
 
-Regions = NDArray[np.integer] | None
-"""(n, …) feature number of every pixel or column, 0 for none; None where the data have none."""
+Regions = NDArray[np.unsignedinteger] | None
+"""(n, …) features of every pixel or column, bit k - 1 for feature k; images without channels.
+
+None where the data have no features of their own.
+"""
 
 
 MOST_STAGES = 10_000
@@ -88,6 +91,9 @@ class RevealPath(ABC):
     """Base of the paths: frozen values, so that equal paths are one and can be digests' input."""
 
     place: ClassVar[Place] = Place("path", room="decaf.reveal.paths", tag="kind")
+
+    removes_features: ClassVar[bool] = False
+    """Whether pairs are an input with and without a feature; for the others, two inputs."""
 
     stages: int | tuple[float, ...] | None = described(
         None, "this path's own stages, in the form of the study's `stages:`", kw_only=True

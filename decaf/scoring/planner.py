@@ -256,11 +256,13 @@ def _number(value: Any, known: list[Any]) -> int:
 def _first_equal(inputs: NDArray[Any], regions: Regions) -> NDArray[np.int64]:
     """(n_inputs,) the first input of the same content and regions: they make equal states."""
     # Digests, since a sort would copy the inputs four times.
-    digests = b"".join(hashlib.sha256(np.ascontiguousarray(one)).digest() for one in inputs)
+    parts = [inputs] if regions is None else [inputs, regions]
+    digests = b"".join(
+        hashlib.sha256(np.ascontiguousarray(part[one])).digest()
+        for one in range(len(inputs))
+        for part in parts
+    )
     _, first, inverse = _distinct(np.frombuffer(digests, np.uint8).reshape(len(inputs), -1))
-    if regions is not None:
-        divided = np.column_stack([first[inverse], regions.reshape(len(inputs), -1)])
-        _, first, inverse = _distinct(divided)
     return first[inverse]
 
 

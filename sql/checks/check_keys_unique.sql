@@ -48,6 +48,7 @@ keys AS (
     UNION ALL SELECT 'pairs', study, NULL, [pairs_digest, pair_id] FROM stg_pairs
     UNION ALL SELECT 'images', study, NULL, [pairs_digest, image_id] FROM stg_images
     UNION ALL SELECT 'image_files', study, NULL, [pairs_digest, image_id] FROM stg_image_files
+    UNION ALL SELECT 'features', study, NULL, [pairs_digest, pair_id] FROM stg_features
     UNION ALL SELECT 'run_remarks', study, NULL, [run_id, position::VARCHAR] FROM stg_run_remarks
     UNION ALL SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
     UNION ALL SELECT 'registry_entries', study, NULL, [reaudit_id, entry] FROM stg_registry_entries

@@ -1,10 +1,13 @@
-"""Spatial attributions: what another method says of the region in which a pair differs."""
+"""Spatial attributions: what another method says of the region in which a pair differs.
+
+That is where both inputs differ, or where the feature lies that an input is shown without.
+"""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from decaf.evaluation.attributions.base import attribution_inside
+from decaf.evaluation.attributions.base import attribution_inside, attribution_of_features
 from decaf.evaluation.image_masks import difference_region
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
@@ -42,8 +45,10 @@ class Attribute(Kind):
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Attribute q of every factual image; sum what lies where each of its pairs differs."""
+        import torch
+
         (unit,) = units
-        block, study = bench.order.block, bench.order.study
+        block, study = bench.block, bench.order.study
         used, first, of_pair = np.unique(block.plus, return_index=True, return_inverse=True)
         images = bench.images(block.input_positions)
         columns = study.score.columns(block.class_id)[first]
@@ -55,8 +60,12 @@ class Attribute(Kind):
             return score, method.maps(score, images[used], columns, sources, batch_size)
 
         score, maps = bench.within_memory(mapped)
-        region = difference_region(images[block.plus], images[block.minus])
-        inside = attribution_inside(maps[of_pair], region)
+        if block.regions is None:
+            region = difference_region(images[block.plus], images[block.minus])
+            inside = attribution_inside(maps[of_pair], region)
+        else:
+            region = torch.from_numpy(block.removed()).to(maps.device)
+            inside = attribution_of_features(maps, of_pair, region)
         pixels = region.sum(dim=(1, 2)).cpu().numpy()
         bench.cost.item_count = used.size
         bench.cost.forward_rows = score.forward_rows

@@ -60,6 +60,8 @@ class Order:
     """All pairs, for units that are computed beside the flow."""
     inputs: Path
     """File of the clean inputs."""
+    masks: Path | None
+    """File of the masks of features; None where the data have none."""
     foregrounds: Path | None
     """File of the images that labels need."""
     starts: Mapping[str, Path]
@@ -109,6 +111,12 @@ class Bench:
         model, self.cost.load_seconds = loaded_model(self.order.model)
         watch_memory(model.device)
         return model
+
+    @cached_property
+    def block(self) -> PairBlock:
+        """The pairs of the order, with the masks of their inputs where the data have features."""
+        order = self.order
+        return order.block.with_regions(open_inputs(order.masks)) if order.masks else order.block
 
     def inputs(self, positions: NDArray[np.int64]) -> NDArray[np.floating]:
         """Clean inputs at positions of the input store, channels first."""

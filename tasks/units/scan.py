@@ -36,7 +36,7 @@ def _scan(bench: Bench) -> BlockScores:
     inputs = bench.inputs(order.block.input_positions)
     scored, stored = of_kind(order.units, "score"), of_kind(order.known, "score")
     missing = [unit.name for unit in scored]
-    plan = state_plan(order, (*scored, *stored), inputs)
+    plan = state_plan(bench, (*scored, *stored), inputs)
     columns = study.score.columns(order.block.class_id)
     known = _known(bench, plan, columns, missing, stored) if order.known else None
     starts = {number: open_starts(order.starts[name]) for name, number in plan.drawn.items()}

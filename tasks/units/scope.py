@@ -12,6 +12,7 @@ from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
+from decaf.reveal.path import RevealPath
 
 
 class Block(NamedTuple):
@@ -52,7 +53,8 @@ class Scope:
     def of_paths(self) -> dict[str, tuple[Block, ...]]:
         """By path: the pairs of every block that it scores; some blocks may have none.
 
-        Raises DataError when a path is for a type of pairs that the data do not have.
+        Raises DataError when a path is for a type of pairs that the data do not have, or for pairs
+        of another kind.
         """
         types = dict.fromkeys(pair.pair_type for pair in self.pairs.pairs)
         for name, path in self.study.paths.items():
@@ -62,9 +64,31 @@ class Scope:
                         f"path {name} is for pairs of type {pair_type!r}, which the data do not "
                         f"have; name some of: {', '.join(types)}"
                     )
+            self._check_kind(name, path)
         limits = {path.pair_types for path in self.study.paths.values()}
         limited = {limit: tuple(self._limited(limit)) for limit in limits}
         return {name: limited[path.pair_types] for name, path in self.study.paths.items()}
+
+    def _check_kind(self, name: str, path: RevealPath) -> None:
+        """Refuse a removal without a feature, and any other path of an image with itself."""
+        types = path.pair_types
+        own = (p for p in self.pairs.pairs if types is None or p.pair_type in types)
+        for pair in own:
+            if path.removes_features == (pair.feature > 0):
+                continue
+            raise DataError(
+                f"path {name} (kind: {path.kind}) removes a feature, and pair {pair.pair_id!r} has "
+                "none; choose another path, data with features (adapter: image_features), or the "
+                "types of pairs that have some ('pair_types:')"
+                if path.removes_features
+                else f"path {name} (kind: {path.kind}) shows two inputs, and pair {pair.pair_id!r} "
+                "is an input with and without a feature; use kind: removal"
+            )
+        if self.pairs.masks and path.removes_features and getattr(path, "side", None):
+            raise DataError(
+                f"path {name} makes features of its own with 'side', and the data have features; "
+                "leave 'side' out"
+            )
 
     def _limited(self, pair_types: tuple[str, ...] | None) -> Iterator[Block]:
         """Blocks with the pairs of some types alone; as they are where the types are None."""

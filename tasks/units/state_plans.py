@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from decaf.plan.units import Unit
 from decaf.scoring.planner import StatePlan, plan_states
-from tasks.units.bench import Order
+from tasks.units.bench import Bench
 
 PLANNED_FROM = ("pairs", "path", "reveal", "stages")
 """Parts of a scored unit that decide its states, whatever the model."""
@@ -19,12 +19,13 @@ _kept: dict[Hashable, dict[Hashable, StatePlan]] = {}
 """Plans of the study that the worker is at; those of another one go when the next begins."""
 
 
-def state_plan(order: Order, units: Sequence[Unit], inputs: NDArray[np.generic]) -> StatePlan:
+def state_plan(bench: Bench, units: Sequence[Unit], inputs: NDArray[np.generic]) -> StatePlan:
     """The states behind units of an order; planned unless this worker has met them before.
 
     The units score paths, now or before; inputs are the (n_inputs, …) clean inputs of the block,
     channels first.
     """
+    order = bench.order
     block = order.block.pair_ids, order.block.input_positions.tobytes()
     planned = tuple(tuple(unit.parts[name] for name in PLANNED_FROM) for unit in units)
     study, key = (order.root, order.study.study), (order.inputs, block, planned)
@@ -34,7 +35,7 @@ def state_plan(order: Order, units: Sequence[Unit], inputs: NDArray[np.generic])
     plan = plans.get(key)
     if plan is None:
         paths = {unit.name: order.study.paths[unit.name] for unit in units}
-        plan = plan_states(order.block, inputs, paths, order.study.grid)
+        plan = plan_states(bench.block, inputs, paths, order.study.grid)
         if sum(kept.nbytes for kept in plans.values()) + plan.nbytes <= LARGEST_SUM:
             plans[key] = plan
     return plan

@@ -17,6 +17,7 @@ NETWORK = {
 }
 ENDPOINT = {"id": "e", "family": "f", "source": "endpoint", "url": "http://127.0.0.1:9/"}
 ENDPOINT |= {"version": "1", "output": "logits"}
+FEATURES = "{adapter: image_features, images: absent, features: {kind: %s}}"
 RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1}
 
 
@@ -126,6 +127,11 @@ VALUES = [
     ("data.changes", "{wall_hue: true}", "expected a number"),
     ("data.changes", "{nonsense: 1}", "nonsense"),
     ("data.changes", "{}", "no pairs"),
+    ("data", FEATURES % "grid", "absent is no folder; expected one of images"),
+    ("data", FEATURES % "cells", "'data", "'cells'", "'grid', 'masks', 'label_maps', 'coco'"),
+    ("data", FEATURES % "coco", "'data", "file"),
+    ("data", FEATURES % "grid, side: true", "'side' is true", "expected a number"),
+    ("data", FEATURES % "grid, side: 9", "less than or equal to 8"),
     ("score", "class_probability", "'score'", "expected a section"),
     ("score.kind", "[a]", "'score", "unknown"),
     ("score.classes", "1", "'score.classes'", "greater than 1"),

@@ -160,5 +160,5 @@ def order(root, study, unit):
     none = np.empty(0, np.int64)
     key = commit_key((unit,))
     return Order(
-        root, study, key, (unit,), None, None, none, None, Path("none"), None, {}, (), {}, {}
+        root, study, key, (unit,), None, None, none, None, Path("none"), None, None, {}, (), {}, {}
     )

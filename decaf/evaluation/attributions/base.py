@@ -165,3 +165,15 @@ def attribution_inside(maps: Tensor, region: Tensor) -> NDArray[np.float64]:
         )
     inside = maps.double().abs().sum(dim=1).where(region, 0.0)
     return inside.sum(dim=(1, 2)).cpu().numpy()
+
+
+def attribution_of_features(
+    maps: Tensor, of_feature: NDArray[np.int64], region: Tensor
+) -> NDArray[np.float64]:
+    """(n_features,) float64 signed sums of maps, over channels and the pixels of each feature.
+
+    ``of_feature`` (n_features,) says which of the (n, channels, height, width) maps is that of each
+    feature, and ``region`` (n_features, height, width) where it lies; 0 where it lies nowhere.
+    """
+    summed = maps.double().sum(dim=1)[of_feature]
+    return summed.where(region, 0.0).sum(dim=(1, 2)).cpu().numpy()

@@ -4,10 +4,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from decaf.data.cells import cell_map
 from decaf.evaluation.attributions.base import AttributionMethod, Batch
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.settings import Level
-from decaf.reveal.cells import cell_map
 from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
 

@@ -6,11 +6,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.cells import cell_of_pixel, pack, unpack
 from decaf.data.pairs import PairBlock
 from decaf.errors import ResponseError
 from decaf.foundation.arrays import Array, is_tensor, namespace
 from decaf.foundation.digests import hashed_word
-from decaf.reveal.cells import cell_of_pixel, pack, unpack
 from decaf.reveal.path import (
     Regions,
     Revealed,

@@ -1,15 +1,15 @@
 """Removal: an input fades in from a baseline, with and without one of its features."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.cells import WORD_BITS, cell_map, feature_words
 from decaf.data.pairs import PairBlock
 from decaf.errors import DataError, ResponseError
 from decaf.foundation.arrays import Array, as_taken, like
-from decaf.reveal.cells import WORD_BITS, cell_map
 from decaf.reveal.path import Regions, Revealed, RevealPath, Words, described, no_draw
 from decaf.reveal.paths.blend import blend, column_of, stage_words
 from decaf.reveal.start import BlurredMidpoint, Constant
@@ -48,13 +48,9 @@ class FadeWithout:
         return np.array([*stage_words(np.ones(1)), 0], np.uint64)
 
     def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
-        """Start and clean (n, …), content (n, 2), regions (n, …) without channels → (n, …)."""
+        """Start and clean (n, …), content (n, 2), regions of :data:`Regions` → (n, …)."""
         removed = content[:, 1].reshape(-1, *[1] * (clean.ndim - 1))
-        numbers = feature_numbers(tuple(clean.shape), self.side, regions)
-        if numbers.ndim < clean.ndim:
-            numbers = numbers[:, None]
-        bit = (numbers - 1).astype(np.uint64)  # 0, no feature, wraps round
-        is_removed = (bit < WORD_BITS) & ((removed >> (bit % WORD_BITS)) & np.uint64(1) > 0)
+        is_removed = (features_of(tuple(clean.shape), self.side, regions) & removed) > 0
         t = like(clean, column_of(content[:, 0], clean.ndim))
         return without_features(start, clean, t, like(clean, is_removed))
 
@@ -68,6 +64,7 @@ class Removal(RevealPath):
     """
 
     kind: Literal["removal"] = "removal"
+    removes_features: ClassVar[bool] = True
     side: int | None = described(
         None, "features are the cells of a grid of this many a side; those of the data when absent"
     )
@@ -115,54 +112,53 @@ class Removal(RevealPath):
                 f"pair {block.pair_ids[row]!r} removes feature {block.feature[row]}; expected one "
                 f"input and a feature from 1 to {last}"
             )
-        is_felt = self._is_felt(block, inputs, last)
         image = np.broadcast_to(
             block.plus[:, None, None, None], (block.pair_count, 1, grid.size, 2)
         )
         content = np.zeros((*image.shape, 2), np.uint64)
         content[..., 0] = stage_words(grid)[:, None]
-        bit = np.uint64(1) << (block.feature - 1).astype(np.uint64)
-        content[..., 1, 1] = np.where(is_felt, bit, np.uint64(0))[:, None, None]
+        removed = self._felt(inputs, block.regions)[block.plus] & feature_words(block.feature)
+        content[..., 1, 1] = removed[:, None, None]
         content[:, :, grid == 0] = 0
         return Revealed(image, content, no_draw(block, 1, grid.size))
 
-    def _is_felt(self, block: PairBlock, inputs: NDArray[Any], last: int) -> NDArray[np.bool_]:
-        """(n_pairs,) whether the input differs from a constant baseline where the feature lies.
+    def _felt(self, inputs: NDArray[Any], regions: Regions) -> NDArray[np.uint64]:
+        """(n_inputs,) features of each input without which it shows something else.
 
-        Where it does not, both branches show the same.
+        Others lie nowhere, or only where the input is the constant baseline already.
         """
-        numbers = feature_numbers(inputs.shape, self.side, block.regions)
-        if self.baseline != "constant":
-            return np.ones(block.pair_count, bool)
-        clean = as_taken(inputs)
-        differs = clean != self.start.value_like(clean)
-        if numbers.ndim < clean.ndim:
-            differs = differs.any(axis=1)
-        of_input, *_ = np.nonzero(differs)
-        is_felt = np.zeros((len(clean), last + 1), bool)
-        is_felt[of_input, np.broadcast_to(numbers, differs.shape)[differs]] = True
-        return is_felt[block.plus, block.feature]
+        words = features_of(inputs.shape, self.side, regions)
+        if self.baseline == "constant":
+            clean = as_taken(inputs)
+            differs = clean != self.start.value_like(clean)
+            if clean.ndim == 4:
+                differs = differs.any(axis=1, keepdims=True)
+            words = np.where(differs, words, 0)
+        words = np.broadcast_to(words, (len(inputs), *words.shape[1:])).reshape(len(inputs), -1)
+        return np.bitwise_or.reduce(words, axis=1).astype(np.uint64)
 
 
-def feature_numbers(
+def features_of(
     shape: tuple[int, ...], side: int | None, regions: Regions
-) -> NDArray[np.signedinteger]:
-    """Feature of every pixel or column, from 1, 0 for none; broadcastable over the inputs.
+) -> NDArray[np.unsignedinteger]:
+    """Features on every pixel or column, bit k - 1 for feature k; broadcastable over the inputs.
 
     The shape is that of the inputs, (n, channels, height, width) or (n, features). Features are the
     cells of a grid of ``side`` a side, row by row, or else ``regions``. Raises DataError when
-    neither says what they are, or the inputs have no room for the grid.
+    neither says what they are, both do, or the inputs have no room for the grid.
     """
+    if (side is None) == (regions is None):
+        raise DataError(
+            "these inputs have no features that could be removed; give their regions, or set "
+            "'side' to remove the cells of a grid"
+            if side is None
+            else "these inputs have features of their own; leave 'side' out"
+        )
     if side is None:
-        if regions is None:
-            raise DataError(
-                "these inputs have no features that could be removed; give their regions, or set "
-                "'side' to remove the cells of a grid"
-            )
-        return regions.astype(np.int64)
+        return regions[:, None] if len(shape) > regions.ndim else regions
     if len(shape) != 4 or min(shape[2:]) < side:
         raise DataError(
             f"inputs have shape {shape}; a grid of features needs images (n, channels, height, "
             f"width) of at least {side} px a side"
         )
-    return cell_map(*shape[2:], side)[None] + 1
+    return feature_words(cell_map(*shape[2:], side) + 1)[None, None]

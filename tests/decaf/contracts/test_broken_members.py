@@ -226,6 +226,9 @@ def by_position(self, block, inputs, grid):
 SAME = Input("a", "a", "one", ""), Input("b", "b", "one", "")
 ITSELF = (Pair("p", "s", "any", 0, "all", 0, 0),)
 ASTRAY = (Pair("p", "s", "any", 0, "all", 0, 7),)
+MASKED = pair_set_with(
+    pairs=(Pair("p", "s", "any", 0, "all", 0, 0, feature=1),), masks=(SAME[0], SAME[0])
+)
 BARE = {"__annotations__": {"adapter": Literal["x"], "n": int}, "n": 3, "__doc__": "X."}
 BROKEN = {
     "no docstring": (changed(Pairs, __doc__=None), "has no docstring"),
@@ -248,6 +251,18 @@ BROKEN = {
     "two shapes": (changed(Pairs, read_input=image_by_name), r"b is uint8 \(4, 5, 3\), the first"),
     "no image": (changed(Pairs, read_input=lambda self, image: [1]), "returned list; expected an"),
     "error": (changed(Pairs, read_input=lambda self, image: 1 / 0), r"ZeroDivisionError: .*py:\d+"),
+    "small mask": (
+        changed(Pairs, pair_set=MASKED, read_mask=lambda self, mask: np.ones((4, 3), np.uint8)),
+        r"the mask a is \(4, 3\), its image \(4, 4\)",
+    ),
+    "strange bit": (
+        changed(Pairs, pair_set=MASKED, read_mask=lambda self, mask: np.full((4, 4), 2, np.uint8)),
+        "the mask a has bit 1; the last feature of the pairs is 1",
+    ),
+    "numbered mask": (
+        changed(Pairs, pair_set=MASKED, read_mask=lambda self, mask: np.ones((4, 4))),
+        "the mask a is float64",
+    ),
     "one sided": (changed(Rise, start=OneSided()), "a start symmetrical"),
     "of the batch": (changed(Rise, rule=OfTheBatch()), "rows of a batch independent"),
     "numpy alone": (changed(Rise, rule=OfNumpy()), "states made by torch differ by 0.1"),

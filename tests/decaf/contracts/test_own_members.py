@@ -2,6 +2,7 @@
 
 import json
 
+import featured_images
 import numpy as np
 import pytest
 import skops.io
@@ -110,6 +111,11 @@ def example(request, member):
         return {"table": request.getfixturevalue("table")} | SETTINGS.get(name, {})
     if name == "table_pairs":
         return section(request.getfixturevalue("tmp_path"), removed=["age"])
+    if name == "image_features":
+        folder = request.getfixturevalue("tmp_path")
+        names = featured_images.photos(folder / "photos")
+        coco = featured_images.coco(folder / "parts.json", names)
+        return {"images": str(folder / "photos"), "features": coco, "resize": 20, "crop": 16}
     if name == "imagenet9":
         return {"root": str(request.getfixturevalue("photo_root"))}
     return SETTINGS.get(name)

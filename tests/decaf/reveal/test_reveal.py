@@ -5,8 +5,8 @@ import pytest
 import torch
 from blocks import GRID, features, foregrounds, pixels, tie_keys, whole, with_contexts
 
+from decaf.data.cells import cell_map, feature_words, pack, unpack
 from decaf.errors import DataError, ResponseError
-from decaf.reveal.cells import cell_map, pack, unpack
 from decaf.reveal.paths.blend import Blend, blend
 from decaf.reveal.paths.context import ContextChannel, context_mixture
 from decaf.reveal.paths.patches import Patches, patch_energy, reveal_patches
@@ -51,7 +51,7 @@ class TestByHand:
         clean = both([[3.0, 5.0, 7.0], [3.0, 5.0, 7.0]])[library]
         content = np.array([[1.0, 0], [1.0, 0]]).view(np.uint64)
         content[:, 1] = [0b01, 0b11]
-        regions = np.array([[1, 2, 0], [2, 1, 0]])
+        regions = feature_words(np.array([[1, 2, 0], [2, 1, 0]]))
         states = FadeWithout(None).states(clean * 0, clean, content, regions)
         assert states.tolist() == [[0, 5, 7], [0, 0, 7]]
 

@@ -15,6 +15,7 @@ from blocks import (
     with_contexts,
 )
 
+from decaf.data.cells import feature_words
 from decaf.errors import DataError
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
@@ -110,7 +111,7 @@ def test_a_feature_that_is_the_baseline_already_costs_nothing():
 
 def test_columns_that_are_zero_are_removed_for_nothing():
     rows = np.array([[0.0, 2.0, 3.0]])
-    block = replace(whole(features(1, 3)), regions=np.array([[1, 2, 3]]))
+    block = replace(whole(features(1, 3)), regions=feature_words(np.array([[1, 2, 3]])))
     plan = plan_states(block, rows, {"path": Removal(stages=2)}, GRID)
     built = StateBuilder(plan, rows).build(np.arange(plan.state_count))
     assert sorted(built.tolist()) == [[0, 0, 0], [0, 0, 3], [0, 2, 0], [0, 2, 3]]
@@ -217,7 +218,7 @@ def test_torch_builds_what_numpy_builds(block, device):
 def test_torch_removes_what_numpy_removes(device):
     inputs = pixels(2)
     regions = np.random.default_rng(0).integers(0, 4, (2, 32, 32), dtype=np.uint8)
-    block = replace(whole(features(2, 3)), regions=regions)
+    block = replace(whole(features(2, 3)), regions=feature_words(regions))
     paths = {"blur": Removal(baseline="blur", sigma=3, radius=5, stages=3), "zero": Removal()}
     plan = plan_states(block, inputs, paths, GRID)
     states = np.arange(plan.state_count)
@@ -287,3 +288,29 @@ def test_a_context_path_beside_pairs_without_a_context():
     own = plan_states(mixed, inputs, {"context": replace(channel, pair_types=("with",))}, GRID)
     assert own.index["context"].shape[0] == 1
     assert own.state_count == 4 + 2
+
+
+def test_features_may_overlap_and_lie_nowhere():
+    # Columns: the first feature alone, both, the second alone, none; the third lies nowhere.
+    rows = np.array([[1.0, 2.0, 4.0, 8.0]])
+    block = replace(whole(features(1, 3)), regions=np.array([[0b01, 0b11, 0b10, 0]], np.uint8))
+    for baseline in ({}, {"baseline": "blur", "sigma": 0.0}):
+        plan = plan_states(block, rows, {"path": Removal(stages=2, **baseline)}, GRID)
+        factual, without = np.moveaxis(plan.index["path"][:, 0, -1], -1, 0)
+        built = StateBuilder(plan, rows).build(np.arange(plan.state_count))
+        assert built[factual[0]].tolist() == [1, 2, 4, 8]
+        assert without[2] == factual[2], "what lies nowhere is the factual state itself"
+        if not baseline:
+            assert built[without].tolist() == [[0, 0, 4, 8], [1, 0, 0, 8], [1, 2, 4, 8]]
+            assert plan.state_count == 2 + 2
+
+
+def test_the_last_of_64_features_divides_images_of_equal_content():
+    rows = np.ones((2, 3))
+    regions = np.array([[1, 1 << 63, 0], [1, (1 << 63) | 1, 0]], np.uint64)
+    block = replace(whole(features(2, 64)), regions=regions)
+    plan = plan_states(block, rows, {"path": Removal(stages=2)}, GRID)
+    last = plan.index["path"][:, 0, -1, 1]
+    built = StateBuilder(plan, rows).build(last)
+    assert built[[63, 127]].tolist() == [[1, 0, 1], [1, 0, 1]]
+    assert built[[0, 64]].tolist() == [[0, 1, 1], [0, 0, 1]]

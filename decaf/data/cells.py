@@ -1,9 +1,10 @@
-"""Square cells of an image, and sets of them packed into words."""
+"""Square cells of an image, and sets of cells or features as bits of words."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 WORD_BITS = 64
+"""Of a word; features that one input can have."""
 
 
 def cell_of_pixel(pixels: int, cells: int) -> NDArray[np.int64]:
@@ -15,6 +16,12 @@ def cell_of_pixel(pixels: int, cells: int) -> NDArray[np.int64]:
 def cell_map(height: int, width: int, side: int) -> NDArray[np.int64]:
     """(height, width) number of the cell of each pixel, row by row from 0."""
     return cell_of_pixel(height, side)[:, None] * side + cell_of_pixel(width, side)
+
+
+def feature_words(numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
+    """Feature numbers from 1, 0 for none → words of the same shape: bit k - 1 for feature k."""
+    bit = (numbers.astype(np.uint64) - np.uint64(1)) % WORD_BITS  # of 0 it wraps round
+    return np.where(numbers > 0, np.uint64(1) << bit, np.uint64(0))
 
 
 def pack(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:

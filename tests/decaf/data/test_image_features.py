@@ -1,0 +1,344 @@
+"""Images with features: every way to say where they lie, and what is refused."""
+
+import json
+
+import featured_images
+import numpy as np
+import pytest
+from featured_images import COUNT, NAMES, SIZE, number_of, parts
+from PIL import Image
+from pydantic import TypeAdapter, ValidationError
+
+from decaf.data.adapters.image_features import ImageFeatures
+from decaf.data.photo_files import central_crop_of_mask
+from decaf.errors import DataError
+
+MAKE = {
+    "masks": lambda folder, names: featured_images.mask_files(folder / "masks", names),
+    "label_maps": lambda folder, names: featured_images.label_maps(folder / "maps", names),
+    "palette": lambda folder, names: featured_images.label_maps(folder / "maps", names, True),
+    "coco": lambda folder, names: featured_images.coco(folder / "parts.json", names),
+}
+
+
+@pytest.fixture
+def photos(tmp_path):
+    return featured_images.photos(tmp_path / "photos")
+
+
+def adapter(folder, features, **settings):
+    given = {"adapter": "image_features", "images": str(folder / "photos"), "features": features}
+    return ImageFeatures(**given | settings)
+
+
+def bits(words):
+    return np.stack([words >> k & 1 for k in range(len(NAMES))]).astype(bool)
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_every_kind_gives_the_same_features(kind, photos, tmp_path):
+    data = adapter(tmp_path, MAKE[kind](tmp_path, photos))
+    pairs = data.pair_set()
+    data.verify(pairs)
+    assert [pair.pair_type for pair in pairs.pairs] == list(NAMES) * COUNT
+    assert [pair.feature for pair in pairs.pairs] == [1, 2, 3] * COUNT
+    assert all(pair.plus == pair.minus for pair in pairs.pairs)
+    assert [pair.class_id for pair in pairs.pairs] == [int(n[0]) for n in photos for _ in NAMES]
+    for image, mask in zip(pairs.inputs, pairs.masks, strict=True):
+        expected = parts(number_of(image.image_id))
+        if kind in ("label_maps", "palette"):  # a later part hides an earlier one
+            expected[0] &= ~expected[1]
+        words = data.read_mask(mask)
+        assert words.dtype == np.uint8
+        np.testing.assert_array_equal(bits(words), expected)
+    (hidden,) = (p for p in pairs.pairs if p.feature == 3 and "bird-2" in p.pair_id)
+    assert not bits(data.read_mask(pairs.masks[hidden.plus]))[2].any()
+
+
+def test_a_grid_divides_what_is_cropped(photos, tmp_path):
+    data = adapter(tmp_path, {"kind": "grid", "side": 2}, resize=24, crop=16)
+    pairs = data.pair_set()
+    assert [pair.pair_type for pair in pairs.pairs[:4]] == ["r1c1", "r1c2", "r2c1", "r2c2"]
+    assert len(pairs.mask_set.inputs) == 1, "images of one size share a mask"
+    words = data.read_mask(pairs.masks[0])
+    assert words.shape == data.read_input(pairs.inputs[0]).shape[:2] == (16, 16)
+    np.testing.assert_array_equal(words, np.kron([[1, 2], [4, 8]], np.ones((8, 8), int)))
+
+
+def test_64_cells_fill_a_word(photos, tmp_path):
+    data = adapter(tmp_path, {"kind": "grid", "side": 8})
+    pairs = data.pair_set()
+    words = data.read_mask(pairs.masks[0])
+    assert words.dtype == np.uint64
+    assert words[-1, -1] == 1 << 63
+
+
+@pytest.mark.parametrize(("shorter", "side"), [(20, 16), (7, 5), (61, None), (None, 9), (23, 22)])
+def test_masks_are_cropped_as_their_photos_to_nearest_pixels(shorter, side):
+    mask = np.arange(17 * 29, dtype=np.uint16).reshape(17, 29)
+    found = central_crop_of_mask(mask, shorter, side)
+    scale = 1 if shorter is None else shorter / 17
+    width, height = round(29 * scale), round(17 * scale)
+    rows, columns = (
+        [int((i + 0.5) * old / new) for i in range(new)] for old, new in ((17, height), (29, width))
+    )
+    expected = mask[np.ix_(rows, columns)]
+    if side:
+        top, left = (height - side) // 2, (width - side) // 2
+        expected = expected[top : top + side, left : left + side]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_mask_changes_its_own_digests_alone(photos, tmp_path):
+    features = MAKE["masks"](tmp_path, photos)
+    before = adapter(tmp_path, features).pair_set()
+    file = tmp_path / "masks" / f"{photos[1].removesuffix('.png')}_tail.png"
+    Image.fromarray(np.zeros((SIZE, SIZE), np.uint8)).save(file)
+    after = adapter(tmp_path, features).pair_set()
+    assert after.input_set.digest == before.input_set.digest
+    assert after.mask_set.digest != before.mask_set.digest
+    changed = [
+        a.block_digest((row,)) != before.block_digest((row,))
+        for a in [after]
+        for row in range(len(after.pairs))
+    ]
+    assert changed == [row // 3 == 1 for row in range(len(changed))]
+
+
+def test_a_table_of_images_and_one_of_masks(photos, tmp_path):
+    featured_images.mask_files(tmp_path / "masks", photos)
+    lines = [
+        "image,label,source,split",
+        f"{photos[2]},cat,video,test",
+        f"{photos[0]},dog,video,test",
+    ]
+    (tmp_path / "images.csv").write_text("\n".join(lines))
+    stem = photos[2].removesuffix(".png")
+    rows = ["image,feature,mask", f"{photos[2]},wing,masks/{stem}_wing.png"]
+    (tmp_path / "masks.csv").write_text("\n".join(rows))
+    features = {"kind": "masks", "table": str(tmp_path / "masks.csv")}
+    pairs = adapter(tmp_path, features, table=str(tmp_path / "images.csv")).pair_set()
+    (pair,) = pairs.pairs
+    assert (pair.source_id, pair.split, pair.pair_type) == ("video", "test", "wing")
+    assert "1 of 2 images have no feature and are left out" in " ".join(pairs.remarks)
+
+
+def test_a_list_of_images(photos, tmp_path):
+    (tmp_path / "images.txt").write_text(f"{photos[3]}\n\n{photos[1]}\n")
+    data = adapter(tmp_path, {"kind": "grid"}, table=str(tmp_path / "images.txt"))
+    pairs = data.pair_set()
+    assert [image.image_id for image in pairs.inputs] == [photos[3], photos[1]]
+    assert [pair.class_id for pair in pairs.pairs] == [1] * 16 + [0] * 16
+    assert pairs.remarks == ()
+
+
+def test_images_without_labels_are_of_class_0(tmp_path):
+    (tmp_path / "photos").mkdir()
+    Image.new("RGB", (8, 8)).save(tmp_path / "photos" / "a.png")
+    pairs = adapter(tmp_path, {"kind": "grid"}).pair_set()
+    assert {pair.class_id for pair in pairs.pairs} == {0}
+    assert "no labels" in " ".join(pairs.remarks)
+    (tmp_path / "photos" / "dog").mkdir()
+    Image.new("RGB", (8, 8)).save(tmp_path / "photos" / "dog" / "b.png")
+    with pytest.raises(DataError, match=r"image a\.png has no label, and others have"):
+        adapter(tmp_path, {"kind": "grid"}).pair_set()
+
+
+def test_categories_in_groups_and_supercategories(photos, tmp_path):
+    coco = featured_images.coco(tmp_path / "parts.json", photos)
+    both = adapter(tmp_path, coco | {"groups": {"ends": ["head", "tail"]}})
+    pairs = both.pair_set()
+    assert [pair.pair_type for pair in pairs.pairs] == ["ends"] * COUNT
+    own = parts(number_of(photos[0]))
+    np.testing.assert_array_equal(both.read_mask(pairs.masks[0]) > 0, own[0] | own[1])
+    parents = adapter(tmp_path, coco | {"by": "supercategory"}).pair_set()
+    assert [pair.pair_type for pair in parents.pairs[:2]] == ["head", "limb"]
+
+
+def test_annotations_may_name_files_by_their_last_part(photos, tmp_path):
+    coco = featured_images.coco(tmp_path / "parts.json", photos)
+    said = json.loads((tmp_path / "parts.json").read_text())
+    for image in said["images"]:
+        image["file_name"] = image["file_name"].rpartition("/")[2]
+    (tmp_path / "parts.json").write_text(json.dumps(said))
+    assert len(adapter(tmp_path, coco).pair_set().pairs) == 3 * COUNT
+
+
+def spoilt(change):
+    """COCO annotations of which something is changed."""
+
+    def make(folder, names):
+        coco = featured_images.coco(folder / "parts.json", names)
+        said = json.loads((folder / "parts.json").read_text())
+        change(said)
+        (folder / "parts.json").write_text(json.dumps(said))
+        return coco
+
+    return make
+
+
+def masks_spoilt(change):
+    """Mask files of which one is changed."""
+
+    def make(folder, names):
+        features = featured_images.mask_files(folder / "masks", names)
+        change(folder / "masks" / f"{names[0].removesuffix('.png')}_tail.png")
+        return features
+
+    return make
+
+
+def maps_spoilt(image, **options):
+    def make(folder, names):
+        features = featured_images.label_maps(folder / "maps", names)
+        image.save(folder / "maps" / names[0], **options)
+        return features
+
+    return make
+
+
+def rle(counts):
+    return lambda said: said["annotations"][0].update(
+        segmentation={"size": [SIZE, SIZE], "counts": counts}
+    )
+
+
+def grey(side, value=0):
+    return Image.new("L", (side, side), value)
+
+
+HOSTILE = {
+    "no mask file": (masks_spoilt(lambda f: f.unlink()), "save an empty one"),
+    "a mask of another size": (
+        masks_spoilt(lambda f: grey(31).save(f)),
+        "31 x 31 pixels, and its image",
+    ),
+    "a mask in colours": (
+        masks_spoilt(lambda f: Image.new("RGB", (SIZE, SIZE)).save(f)),
+        "PNG of RGB; a mask or label map has one number a pixel",
+    ),
+    "a JPEG": (masks_spoilt(lambda f: grey(SIZE).save(f, "JPEG")), "it is JPEG of L"),
+    "no image": (masks_spoilt(lambda f: f.write_bytes(b"x")), "cannot be decoded"),
+    "a number beyond the names": (
+        maps_spoilt(grey(SIZE, 4)),
+        "has the number 4; expected 0 for no feature, and 1 to 3",
+    ),
+    "a label map of another size": (maps_spoilt(grey(16)), "16 x 16 pixels, and its image"),
+    "no COCO": (spoilt(lambda said: said.pop("images")), "'images' is no list of objects"),
+    "an image that is not listed": (
+        spoilt(lambda said: said["annotations"][1].update(image_id=7)),
+        "annotation 1 has the image_id 7, which the file does not list",
+    ),
+    "a category that is not listed": (
+        spoilt(lambda said: said["annotations"][1].update(category_id=9)),
+        "annotation 1 has the category_id 9, which the file does not list",
+    ),
+    "an id in words": (
+        spoilt(lambda said: said["images"][0].update(id="x")),
+        "image 0 has the id 'x'; expected int",
+    ),
+    "two images of one id": (
+        spoilt(lambda said: said["images"][0].update(id=101)),
+        "two images have one id",
+    ),
+    "a huge image": (
+        spoilt(lambda said: said["images"][0].update(width=10**9)),
+        "image 0 has 1000000000 x 32 pixels",
+    ),
+    "an image of another size": (
+        spoilt(lambda said: said["images"][0].update(width=31)),
+        "31 x 32 pixels, and its image",
+    ),
+    "other photos": (
+        spoilt(lambda said: [one.update(file_name=f"{one['id']}.png") for one in said["images"]]),
+        "none of the 4 images of",
+    ),
+    "run lengths that end too early": (spoilt(rle([5, 5])), "run lengths add up to 10"),
+    "broken packed run lengths": (spoilt(rle("}}}")), "packed counts cannot be read"),
+}
+"""What is wrong with the files, and words of the message."""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_features_that_cannot_be_used_are_refused(name, photos, tmp_path):
+    make, words = HOSTILE[name]
+    data = adapter(tmp_path, make(tmp_path, photos))
+    with pytest.raises(DataError) as refusal:  # noqa: PT012 - each is refused as early as it can
+        pairs = data.pair_set()
+        data.verify(pairs)
+        for mask in pairs.masks:
+            data.read_mask(mask)
+    assert words in str(refusal.value)
+
+
+def test_more_than_64_features_are_refused(photos, tmp_path):
+    features = featured_images.label_maps(tmp_path / "maps", photos)
+    features |= {"names": [f"part {n}" for n in range(65)]}
+    with pytest.raises(DataError, match="65 features; expected 64 at most"):
+        adapter(tmp_path, features).pair_set()
+
+
+def test_a_group_of_what_is_not_annotated_is_refused(photos, tmp_path):
+    coco = featured_images.coco(tmp_path / "parts.json", photos)
+    with pytest.raises(DataError, match="has no category 'heat'; did you mean 'head'"):
+        adapter(tmp_path, coco | {"groups": {"ends": ["heat"]}}).pair_set()
+
+
+def test_images_of_two_sizes_need_a_crop(photos, tmp_path):
+    Image.new("RGB", (40, SIZE)).save(tmp_path / "photos" / photos[0])
+    data = adapter(tmp_path, {"kind": "grid"})
+    with pytest.raises(DataError, match="32 x 32 pixels; expected 40 x 32"):
+        data.verify(data.pair_set())
+    data = adapter(tmp_path, {"kind": "grid"}, crop=16)
+    data.verify(data.pair_set())
+    assert data.read_input(data.pair_set().inputs[0]).shape == (16, 16, 3)
+
+
+ROWS = {
+    "twice": (lambda names: [names[0], names[0]], "row 2: .* is there twice"),
+    "outside": (lambda names: ["../secret.png"], "lies outside of"),
+    "absent": (lambda names: ["0/absent.png"], "absent.png cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_list_that_cannot_be_used_is_refused(name, photos, tmp_path):
+    make, words = ROWS[name]
+    (tmp_path / "secret.png").write_bytes(b"")
+    (tmp_path / "list.txt").write_text("\n".join(make(photos)))
+    features = featured_images.coco(tmp_path / "parts.json", photos)
+    with pytest.raises(DataError, match=words):
+        adapter(tmp_path, features, table=str(tmp_path / "list.txt")).pair_set()
+
+
+SETTINGS = {
+    "no way": ({"features": {"kind": "masks"}}, "either 'files' and 'names', or 'table'"),
+    "two ways": (
+        {"features": {"kind": "masks", "files": "{image}{feature}", "names": ["a"], "table": "t"}},
+        "either 'files' and 'names', or 'table'",
+    ),
+    "no place": (
+        {"features": {"kind": "masks", "files": "a.png", "names": ["a"]}},
+        "{image} in it",
+    ),
+    "no feature": (
+        {"features": {"kind": "masks", "files": "{image}.png", "names": ["a"]}},
+        "{feature} in it",
+    ),
+    "no names": (
+        {"features": {"kind": "label_maps", "files": "{image}", "names": []}},
+        "at least 1",
+    ),
+    "nine a side": ({"features": {"kind": "grid", "side": 9}}, "less than or equal to 8"),
+    "a crop too large": ({"features": {"kind": "grid"}, "resize": 8, "crop": 9}, "'resize' of at"),
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_that_cannot_be_meant_are_refused(name):
+    settings, words = SETTINGS[name]
+    with pytest.raises(ValidationError) as refusal:
+        TypeAdapter(ImageFeatures).validate_python(
+            {"adapter": "image_features", "images": "photos"} | settings
+        )
+    assert words in str(refusal.value)
