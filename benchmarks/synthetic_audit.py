@@ -203,7 +203,9 @@ def _commit_reaudits(root: Path, audit: Audit, now: datetime) -> None:
         entry = {"reaudit_id": key, "run_id": run_id, "state": "audited", "alias": ""}
         entry |= {"resolved_at": now + timedelta(days=day - 1), "digest": "0"}
         entry |= dict.fromkeys(("weights_sha256", "preprocessing_sha256", "problem"))
-        entry |= {"previous_reaudit_id": f"day-{day - 1}" if day else None}
+        earlier = f"day-{day - 1}" if day else None
+        entry |= {"previous_reaudit_id": earlier, "passed_reaudit_id": earlier}
+        entry |= {"judged_reaudit_id": f"day-{day}"}
         rows = []
         for number, model in enumerate(_models(audit)):
             is_other = number < audit.changed

@@ -16,8 +16,8 @@
     │   ├── WarehouseError      a warehouse that cannot be opened, read or written
     │   │   └── OutOfReach      its folder or object store does not answer, or refuses
     │   └── AlreadyRunning      another run holds the study
-    ├── ChecksFailed            exit code 1: results are there and a check found offending ones
-    ├── GatesFailed             exit code 1: the re-audit is done, and a gate or an entry failed
+    ├── ChecksFailed            exit code 1: a check of results, or of receivers, found faults
+    ├── GatesFailed             exit code 1: a failed gate stands, or an entry failed
     ├── AlertFailed             somebody should have been told, and was not
     ├── OrchestrationLost       the Prefect server or the Dask scheduler is gone
     ├── ScoringFailed           work that could not be done
@@ -99,13 +99,13 @@ class AlreadyRunning(BadInput):
 
 
 class ChecksFailed(DecafError):
-    """Results are there, and a check of them (profiles, the warehouse) found offending ones."""
+    """A check of what is there (profiles, the warehouse, receivers of alerts) found faults."""
 
     exit_code = 1
 
 
 class GatesFailed(DecafError):
-    """A re-audit is done, and a gate failed or an entry could not be audited."""
+    """A re-audit is done, and a failed gate stands, or an entry could not be audited."""
 
     exit_code = 1
 

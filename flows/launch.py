@@ -17,13 +17,18 @@ PORTS = {"http": 80, "https": 443}
 ANSWER_SECONDS = 5
 NO_PREFECT = "Failed to reach API"
 """What Prefect says of a server that answers, and is none of Prefect's."""
+GATE_FAILED = "GateFailed"
+"""State of a flow run that did all its work, and found what somebody has to answer."""
 
 
-def launch(name: str, config: Path, *work: Any) -> Any:
+def launch(
+    name: str, config: Path, *work: Any, needs_attention: Callable[[Any], str] = lambda _: ""
+) -> Any:
     """Run the function ``name`` of the module of that name on some work, as a flow of Prefect.
 
     Prefect shows the study's file as the flow's parameter. From here on SIGTERM, and SIGHUP when
-    the terminal closes, end this process as Ctrl-C does. Returns what the function returns.
+    the terminal closes, end this process as Ctrl-C does. Returns what the function returns; where
+    ``needs_attention`` has words about it, the flow run ends as failed, under these words.
 
     Raises OrchestrationLost when the Prefect server cannot be reached, or not any more; Stopped
     when a signal came.
@@ -37,7 +42,7 @@ def launch(name: str, config: Path, *work: Any) -> Any:
     if own is not None:
         own.wait()
     try:
-        return _as_flow(name, partial(carry_out, *work), config)
+        return _as_flow(name, partial(carry_out, *work), config, needs_attention)
     except DecafError:
         raise
     except Exception as error:
@@ -45,17 +50,30 @@ def launch(name: str, config: Path, *work: Any) -> Any:
         raise
 
 
-def _as_flow(name: str, carry_out: Callable[[], Any], config: Path) -> Any:
+def _as_flow(
+    name: str, carry_out: Callable[[], Any], config: Path, needs_attention: Callable[[Any], str]
+) -> Any:
     from prefect import flow
+    from prefect.exceptions import FailedRun
     from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+    from prefect.states import Failed
 
-    @flow(name=name, flow_run_name=name + "-{config.stem}")
+    results = []
+
+    @flow(name=name, flow_run_name=name + "-{config.stem}", retries=0)
     def whole(config: Path) -> Any:
-        return carry_out()
+        results.append(carry_out())
+        words = needs_attention(results[0])
+        return Failed(name=GATE_FAILED, message=words) if words else None
 
     # Nobody listens to heartbeats, and a flow would wait a second for the end of their thread.
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
-        return whole(config)
+        try:
+            whole(config)
+        except FailedRun:  # the state above; errors come as themselves
+            if not results:
+                raise
+    return results[0]
 
 
 def _raise_if_lost(url: str, error: Exception) -> None:

@@ -16,12 +16,14 @@ from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
 
 
-def reaudit(study: Study, pairs: PairSet, root: Root) -> dict[str, Any]:
+def reaudit(study: Study, pairs: PairSet, root: Root, config: str) -> dict[str, Any]:
     """Audit what changed in the registry of a study that is held, and say what was found.
 
     Reads the registry, the data and the models; writes downloads, the input file, the warehouse
-    and the report; sends alerts. What has a receipt is not done again.
+    and the report; sends alerts, which name the study's file ``config``. What has a receipt is not
+    done again.
     """
+    reaudit_steps.judge(root, study)  # what a re-audit that was stopped has left
     diff = reaudit_steps.discover(study, root, pairs)
     if diff.is_changed:
         diff, plan = audit(diff, pairs)
@@ -29,7 +31,7 @@ def reaudit(study: Study, pairs: PairSet, root: Root) -> dict[str, Any]:
             reaudit_steps.record(diff, plan)
     reaudit_steps.judge(root, study)
     reaudit_steps.report(root, study)
-    return reaudit_steps.notify(root, study)
+    return reaudit_steps.notify(root, study, config)
 
 
 def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan | None]:

@@ -1,7 +1,6 @@
 """What a user can see is documented, and what is documented is true."""
 
 import importlib.util
-import json
 import re
 import sys
 from itertools import product
@@ -194,14 +193,7 @@ def test_every_place_and_base_is_on_the_page_of_plug_ins():
         assert base.__name__ in page
 
 
-def test_the_example_of_a_re_audit_can_be_read(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DECAF_DATA_ROOT", str(tmp_path))
-    (tmp_path / "class_map.json").write_text(json.dumps({str(i): i for i in range(9)}))
-    (tmp_path / "study.yaml").write_text(yaml_examples("reaudit.md")[0])
-    study = load_study(tmp_path / "study.yaml")
-    assert (study.registry.kind, study.models) == ("mlflow", ())
-    assert set(study.gates) == {"contradiction", "evidence", "fragility", "accuracy"}
+def test_every_registry_is_on_the_page_of_re_audits():
     page = (ROOT / "docs" / "reaudit.md").read_text()
     for kind in members(Registry):
         assert f"`kind: {name_of(kind)}" in page

@@ -92,6 +92,11 @@ class Study(Settings):
     gates: dict[str, Gate] = Field(
         {}, description="limits by column, for the models of the registry that changed"
     )
+    compare_with: Literal["last_passed", "previous"] = Field(
+        "last_passed",
+        description="version that gates compare a changed one with: the last one that passed its "
+        "gates, or was accepted, or the one that was audited before, whatever became of it",
+    )
     alerts: Alerts = Field(Alerts(), description="who is told when a gate or a model fails")
     score: Score = Field(description="what q is")
     paths: dict[Name, RevealPath] = Field(min_length=1, description="reveal paths by name")
@@ -207,9 +212,9 @@ class Study(Settings):
     def _has_models(self) -> "Study":
         if not self.models and self.registry is None:
             raise fault("give 'models' (a list), 'registry' (where they are), or both")
-        for key in ("gates", "alerts"):
+        for key in ("gates", "compare_with", "alerts"):
             if key in self.model_fields_set and self.registry is None:
-                raise fault(f"'{key}' need a 'registry'", key)
+                raise fault(f"'{key}' needs a 'registry'", key)
         return self
 
     @model_validator(mode="after")

@@ -1,15 +1,21 @@
-"""Alerts: tell somebody of a re-audit, by a signed request or a line in a file."""
+"""Alerts: tell somebody of a re-audit, by a request, a line in a file, or a command."""
 
 import hashlib
 import hmac
 import json
 import os
+import shutil
+import signal
+import subprocess
 import time
-from collections.abc import Mapping
-from contextlib import closing
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from datetime import timedelta
+from tempfile import TemporaryFile
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from decaf.errors import AlertFailed, ConfigError
 from decaf.foundation.addresses import Address
@@ -17,20 +23,29 @@ from decaf.foundation.calls import Answer, Caller, NoAnswer
 from decaf.foundation.files import refusals_as
 from decaf.foundation.retries import last_answer
 from decaf.foundation.settings import LONGEST_WAIT, PlacedPath, Settings
+from decaf.registry.messages import slack, teams
 
 SIGNATURE, TIMESTAMP, DELIVERY = "X-Decaf-Signature", "X-Decaf-Timestamp", "X-Decaf-Delivery"
+BODIES = {"slack": slack, "teams": teams}
+UNITS = {"h": "hours", "d": "days"}
+AGAIN = "the audit is kept, and the next decaf reaudit sends the alerts again"
 
 
 class Webhook(Settings):
-    """A request with a signed JSON body, sent again until it is answered with 2xx.
+    """A request with a JSON body, sent again until it is answered with 2xx.
 
     A redirect is a refusal: alerts go to this address alone.
     """
 
     url: Address = Field(description="`http://` or `https://` address, without credentials")
+    format: Literal["decaf", "slack", "teams"] = Field(
+        "decaf",
+        description="body that the receiver takes: decaf's own, signed, a message of Slack, or an "
+        "adaptive card as a workflow of Teams takes it",
+    )
     secret_variable: str = Field(
         "DECAF_WEBHOOK_SECRET",
-        description="environment variable with the secret that bodies are signed with",
+        description="environment variable with the secret that bodies of `decaf` are signed with",
     )
     timeout_seconds: float = Field(
         10.0, gt=0, le=LONGEST_WAIT, description="longest silence of the server, s"
@@ -55,11 +70,20 @@ class Webhook(Settings):
     )
 
     @property
+    def shown(self) -> str:
+        """What messages call it: who knows the whole address of a chat may write there."""
+        parts = urlsplit(self.url)
+        whole = self.format == "decaf"
+        return f"webhook {self.url if whole else f'{parts.scheme}://{parts.netloc}/…'}"
+
+    @property
     def secret(self) -> str:
-        """What bodies are signed with.
+        """What bodies are signed with; empty where they are not.
 
         Raises ConfigError when the variable is not set.
         """
+        if self.format != "decaf":
+            return ""
         found = os.environ.get(self.secret_variable)
         if not found:
             raise ConfigError(
@@ -72,11 +96,46 @@ class Webhook(Settings):
 class Alerts(Settings):
     """Who is told when a gate fails or an entry cannot be audited."""
 
-    webhook: Webhook | None = Field(None, description="address that is sent the alerts")
+    webhook: tuple[Webhook, ...] = Field(
+        (), description="address that is sent the alerts, or a list of several"
+    )
     file: PlacedPath | None = Field(
         None, description="file to which each re-audit with alerts appends one line of JSON"
     )
+    command: tuple[str, ...] | None = Field(
+        None,
+        min_length=1,
+        description="program and arguments, run without a shell with the alerts as JSON on its "
+        "standard input; any exit code but 0 is a failure",
+    )
+    command_seconds: float = Field(
+        60.0, gt=0, le=LONGEST_WAIT, description="longest time of the command, s"
+    )
     events: bool = Field(True, description="Prefect events, for automations")
+    remind: str | None = Field(
+        None,
+        pattern=r"^[1-9]\d{0,3}[hd]$",
+        description="time after the last alert, as `7d` or `12h`, when a verdict that still stands "
+        "is told again; never when absent",
+    )
+    report_url: Address | None = Field(
+        None, description="where people read the report; messages name its file when absent"
+    )
+
+    @field_validator("webhook", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, given: Any) -> Any:
+        return (given,) if isinstance(given, dict | Webhook) else given or ()
+
+    @property
+    def has_receivers(self) -> bool:
+        """Whether anybody is told."""
+        return bool(self.webhook or self.file or self.command or self.events)
+
+    @property
+    def reminder(self) -> timedelta | None:
+        """Time after which a verdict that stands is told again."""
+        return self.remind and timedelta(**{UNITS[self.remind[-1]]: int(self.remind[:-1])})
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
@@ -94,17 +153,15 @@ def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
 
     Raises AlertFailed when no attempt was answered with 2xx.
     """
-    body = json.dumps(content, allow_nan=False).encode()
+    given = BODIES[webhook.format](content) if webhook.format in BODIES else content
+    body = json.dumps(given, allow_nan=False).encode()
     caller = Caller(webhook.timeout_seconds)
 
     def attempt(seconds: float) -> Answer:
         timestamp = str(int(time.time()))
-        headers = {
-            "Content-Type": "application/json",
-            TIMESTAMP: timestamp,
-            DELIVERY: delivery,
-            SIGNATURE: signature(webhook.secret, timestamp, body),
-        }
+        headers = {"Content-Type": "application/json", TIMESTAMP: timestamp, DELIVERY: delivery}
+        if secret := webhook.secret:
+            headers[SIGNATURE] = signature(secret, timestamp, body)
         return caller.call(
             "POST", webhook.url, seconds, most_bytes=0, content=body, headers=headers
         )
@@ -119,8 +176,7 @@ def send(webhook: Webhook, delivery: str, content: Mapping[str, Any]) -> None:
     except NoAnswer as error:
         attempts, reason = error.attempts, str(error)
     raise AlertFailed(
-        f"webhook {webhook.url} took no alert: {attempts} attempts, the last ended with "
-        f"{reason}. The audit is kept; the next decaf reaudit sends the alerts again"
+        f"{webhook.shown} took no alert: {attempts} attempts, the last ended with {reason}; {AGAIN}"
     )
 
 
@@ -129,10 +185,54 @@ def append(alerts: Alerts, content: Mapping[str, Any]) -> None:
 
     Raises AlertFailed when the file cannot be written.
     """
-    remedy = "the audit is kept, and the next decaf reaudit writes them again"
-    with refusals_as(AlertFailed, f"file of alerts {alerts.file} cannot be written", remedy):
+    with refusals_as(AlertFailed, f"file of alerts {alerts.file} cannot be written", AGAIN):
         alerts.file.parent.mkdir(parents=True, exist_ok=True)
         with alerts.file.open("a", encoding="utf-8") as file:
             file.write(json.dumps(content, allow_nan=False) + "\n")
             file.flush()
             os.fsync(file.fileno())
+
+
+def run(alerts: Alerts, content: Mapping[str, Any]) -> None:
+    """Run the command with the alerts on its standard input; nothing of it outlives the call.
+
+    Raises AlertFailed when it cannot be started, fails, or takes too long.
+    """
+    program = alerts.command[0]
+    failed = refusals_as(AlertFailed, f"command of alerts {program} cannot be started", AGAIN)
+    with TemporaryFile() as body, failed:
+        body.write(json.dumps(content, allow_nan=False).encode())
+        body.seek(0)
+        process = subprocess.Popen(
+            alerts.command, stdin=body, stdout=subprocess.DEVNULL, start_new_session=True
+        )
+    try:
+        process.wait(alerts.command_seconds)
+        ended = f"ended with exit code {process.returncode}"
+    except subprocess.TimeoutExpired:
+        ended = f"took longer than {alerts.command_seconds:g} s"
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    if process.returncode != 0:
+        raise AlertFailed(f"command of alerts {program} {ended}; {AGAIN}")
+
+
+def faults(alerts: Alerts) -> Iterator[str]:
+    """Say which receivers would get no alert, without sending one."""
+    for webhook in alerts.webhook:
+        try:
+            _ = webhook.secret
+            with closing(Caller(webhook.timeout_seconds)) as caller:
+                caller.call("HEAD", webhook.url, webhook.deadline_seconds, most_bytes=0)
+        except ConfigError as error:
+            yield str(error)
+        except NoAnswer as error:
+            yield f"{webhook.shown} does not answer: {error}"
+    if alerts.file is not None:
+        nearest = next(path for path in (alerts.file, *alerts.file.parents) if path.exists())
+        if not os.access(nearest, os.W_OK) or nearest.is_dir() == (nearest == alerts.file):
+            yield f"file of alerts {alerts.file} cannot be written: {nearest} is in its way"
+    if alerts.command is not None and shutil.which(alerts.command[0]) is None:
+        yield f"command of alerts {alerts.command[0]} is no program that can be found and run"

@@ -21,9 +21,11 @@ METRICS = (
     "accuracy",
 )
 """Columns that a gate may be on, as the drift between two versions has them."""
-Verdict = Literal["pass", "not enough evidence", "fail"]
+Verdict = Literal["not applicable", "pass", "not enough evidence", "fail"]
 NOTHING = "nothing was measured of it"
-VERDICTS: tuple[Verdict, ...] = ("pass", "not enough evidence", "fail")
+NOT_APPLICABLE: Verdict = "not applicable"
+"""Of a limit on a change, where there is no version that it could be a change from."""
+VERDICTS: tuple[Verdict, ...] = (NOT_APPLICABLE, "pass", "not enough evidence", "fail")
 """From the best to the worst."""
 
 
@@ -31,10 +33,10 @@ class Gate(Settings):
     """Limits of one column; the interval at `confidence` decides, and may not suffice to."""
 
     increase: float | None = Field(
-        None, ge=0, description="most that the column may grow over the version before"
+        None, ge=0, description="most that the column may grow over the version compared with"
     )
     decrease: float | None = Field(
-        None, ge=0, description="most that it may fall below the version before"
+        None, ge=0, description="most that it may fall below the version compared with"
     )
     at_most: float | None = Field(None, description="largest value that it may have")
     at_least: float | None = Field(None, description="smallest value that it may have")
@@ -115,7 +117,7 @@ def judge(gates: Mapping[str, Gate], rows: Iterable[DriftRow]) -> list[Judged]:
 
     A rule fails where the whole interval lies beyond its limit, passes where none of it does, and
     has not enough evidence otherwise, or where there is no interval. So has a gate of which an
-    entry has no row at all.
+    entry has no row at all. A limit on a change is not applicable where there is no value before.
 
     Examples
     --------
@@ -174,7 +176,9 @@ def _judged(row: DriftRow, gate: Gate, name: str) -> Judged:
         found = (row.value, row.lower_limit, row.upper_limit)
     verdict: Verdict = "not enough evidence"
     reason = row.reason or "it has no interval"
-    if None not in found[1:]:
+    if rule.is_change and row.value_before is None and row.reason != NOTHING:
+        verdict, reason = NOT_APPLICABLE, row.reason or "the version before has none"
+    elif None not in found[1:]:
         reason = None
         # Limits of a change are distances, in either direction; limits of a value are values.
         allowed = limit if rule.is_change else rule.sign * limit

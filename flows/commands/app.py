@@ -108,7 +108,7 @@ def reaudit(
     config: Config,
     plan_only: Annotated[
         bool,
-        typer.Option("--plan", help="say what changed and would be scored, audit nothing"),
+        typer.Option("--plan", help="say what changed, would be scored and told; audit nothing"),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
 ) -> None:
@@ -116,6 +116,26 @@ def reaudit(
     from flows.commands import reaudits
 
     reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json)
+
+
+@app.command()
+def accept(
+    config: Config,
+    entry: Annotated[
+        str | None, typer.Argument(help="entry of the registry, as NAME@ALIAS", metavar="ENTRY")
+    ] = None,
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="reason, one line")] = "",
+    listing: Annotated[
+        bool, typer.Option("--list", help="show what was accepted, and accept nothing")
+    ] = False,
+) -> None:
+    """Accept the failed verdict of the version that an entry of a registry has now."""
+    from flows.commands import acceptances
+
+    if listing:
+        acceptances.list_acceptances(console, config)
+    else:
+        acceptances.accept(console, config, entry, why)
 
 
 @schedule_commands.schedules.command(hidden=True)

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,26 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.data.pairs import PairSet
-from decaf.errors import BadInput, ConfigError, GatesFailed, RegistryError, UnknownName
+from decaf.errors import (
+    BadInput,
+    ChecksFailed,
+    ConfigError,
+    GatesFailed,
+    RegistryError,
+    UnknownName,
+)
 from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
+from decaf.registry.alerts import faults
 from decaf.registry.entries import Entry
 from decaf.registry.gates import check_places
+from decaf.registry.messages import finding, place_of, standing
 from flows.commands.display import quarantined, table_of
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
 from tasks.plan import plan_audit
 from tasks.progress import announce
+from tasks.reaudit import standing as verdicts
 from tasks.reaudit.plan import FAILED, discover, is_unchanged, newest
 from warehouse import storage
 from warehouse.commits.writer import open_root
@@ -29,7 +40,7 @@ from warehouse.storage import Root
 HISTORY = """
 WITH asked AS (
     FROM core_entry_versions
-    WHERE change <> 'none' AND ($study IS NULL OR study = $study)
+    WHERE change <> 'none' AND against = 'previous' AND ($study IS NULL OR study = $study)
         AND ($model IS NULL OR $model IN (entry, name))
 )
 SELECT study, entry, pair_type, path, resolved_at::DATE, version, change,
@@ -63,7 +74,8 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
 
     Raises ConfigError when the study has no registry, a gate is on what its pairs do not have, or a
     secret of its alerts is not there; RegistryError, which the alerts say, too, when the registry
-    cannot be asked; GatesFailed when a gate failed, or an entry could not be audited.
+    cannot be asked; GatesFailed when a failed verdict stands, or an entry could not be audited;
+    ChecksFailed when a plan finds that alerts would not be delivered.
     """
     study = load_study(config)
     if study.registry is None:
@@ -78,20 +90,33 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
     if is_plan:
         _print_plan(console, study, pairs)
         return
-    if study.alerts.webhook is not None:
-        _ = study.alerts.webhook.secret  # missed now, not after hours of scoring
+    for webhook in study.alerts.webhook:
+        _ = webhook.secret  # missed now, not after hours of scoring
     root = open_root(study.warehouse)
-    entries = _listed(study)
-    if not is_unchanged(study, root, entries, pairs):
+    entries = _listed(study, config)
+    found = None
+    if is_unchanged(study, root, entries, pairs):
+        found = verdicts.standing(root, study.study)
+    if found is None or _must_tell(study, found):
         _audit(console, study, pairs, config, is_json=is_json)
-    elif is_json:
-        say(console, json.dumps({"study": study.study, "changed": False}, indent=1))
+        return
+    if is_json:
+        unchanged = {"study": study.study, "changed": False, "standing": found}
+        say(console, json.dumps(unchanged, indent=1))
     else:
         say(
             console,
             f"nothing changed: {len(entries)} entries of the registry are those of re-audit "
             f"{newest(root, study.study).reaudit_id[:12]}; no model was opened",
         )
+    if lines := _attention({"standing": found, "entries": []}, config):
+        count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
+        raise GatesFailed(f"nothing changed; {count}:\n  " + "\n  ".join(lines))
+
+
+def _must_tell(study: Study, found: list[dict[str, Any]]) -> bool:
+    alerts = study.alerts
+    return alerts.has_receivers and bool(verdicts.to_tell(found, alerts, datetime.now(UTC)))
 
 
 def _audit(console: Console, study: Study, pairs: PairSet, config: Path, *, is_json: bool) -> None:
@@ -101,12 +126,19 @@ def _audit(console: Console, study: Study, pairs: PairSet, config: Path, *, is_j
         announce(remark)
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
     with hold_warehouse(study) as root:
-        summary = launch("reaudit", config, study, pairs, root)
+        summary = launch(
+            *("reaudit", config, study, pairs, root, str(config)),
+            needs_attention=lambda summary: "\n".join(_attention(summary, config)),
+        )
     if is_json:
         say(console, json.dumps(summary, indent=1))
     else:
         _print_summary(console, study, summary)
-    _raise_on_failure(summary)
+    if lines := _attention(summary, config):
+        raise GatesFailed(
+            f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
+            + "\n  ".join(lines)
+        )
 
 
 def history(console: Console, root: Root, model: str | None, study: str | None) -> None:
@@ -136,13 +168,13 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
         console.print(table)
 
 
-def _listed(study: Study) -> list[Entry]:
+def _listed(study: Study, config: Path) -> list[Entry]:
     try:
         return listed(study.registry)
     except RegistryError as error:
         from tasks.reaudit.notify import notify_unreachable
 
-        notify_unreachable(study, str(error))
+        notify_unreachable(study, str(config), str(error))
         raise
 
 
@@ -163,15 +195,16 @@ def _print_plan(console: Console, study: Study, pairs: PairSet) -> None:
     for resolved in diff.resolved:
         if resolved.problem:
             say(console, f"{resolved.entry.label}: {resolved.problem}")
+    if wrong := list(faults(study.alerts)):
+        raise ChecksFailed("alerts would not be delivered:\n  " + "\n  ".join(wrong))
 
 
 def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> None:
-    names = ("entry", "version", "before", "change", "verdict")
-    table = table_of(f"{study.study}, re-audit {summary['reaudit_id'][:12]}", names, 5)
+    names = ("entry", "version", "before", "passed", "change", "verdict")
+    table = table_of(f"{study.study}, re-audit {summary['reaudit_id'][:12]}", names, 6)
     for entry in summary["entries"]:
         verdict = entry["verdict"] or ("" if entry["state"] == "audited" else entry["state"])
-        before = entry["version_before"] or ""
-        cells = (entry["entry"], entry["version"], before, entry["change"], verdict)
+        cells = (entry["entry"], entry["version"], *_before(entry), entry["change"], verdict)
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
     quarantined(console, study.warehouse, study.study)
@@ -181,42 +214,29 @@ def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> N
         for row in summary["drift"]:
             numbers = (f"{row[name]:.4f}" for name in ("value_before", "value"))
             interval = f"[{row['change_lower']:+.4f}, {row['change_upper']:+.4f}]"
-            place = (Text(row["entry"]), Text(_place(row)), row["metric"])
+            versions = f"{row['entry']} {row['version_before']} → {row['version']}"
+            place = (Text(versions), Text(place_of(row)), row["metric"])
             table.add_row(*place, *numbers, f"{row['change']:+.4f}", Text(interval))
         console.print(table)
     if study.report_file and study.report_file.exists():
         say(console, f"Report: {study.report_file}")
 
 
-def _raise_on_failure(summary: dict[str, Any]) -> None:
+def _before(entry: dict[str, Any]) -> tuple[str, str]:
+    return entry["version_before"] or "", entry["version_passed"] or ""
+
+
+def _attention(summary: dict[str, Any], config: Path) -> list[str]:
+    """What has to be answered, a line each: verdicts that stand, and entries that failed."""
     lines = []
-    for alert in summary["alerts"]:
-        if alert["kind"] == "gate.failed":
-            lines += [
-                f"{alert['entry']} {alert['version']}: {_finding(row)}" for row in alert["rows"]
-            ]
-    lines += [
+    for verdict in verdicts.unanswered(summary["standing"]):
+        rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
+        lines.append(standing(verdict, str(config)) + rows)
+    return lines + [
         f"{entry['entry']} {entry['version']}: {entry['problem']}"
         for entry in summary["entries"]
         if entry["state"] == FAILED
     ]
-    if lines:
-        raise GatesFailed(
-            f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
-            + "\n  ".join(lines)
-        )
-
-
-def _finding(row: dict[str, Any]) -> str:
-    return (
-        f"{row['metric']} on {_place(row)}: found {row['found']:+.4f} "
-        f"[{row['lower_limit']:+.4f}, {row['upper_limit']:+.4f}], "
-        f"{row['rule'].replace('_', ' ')} {row['gate_limit']:g} is allowed"
-    )
-
-
-def _place(row: dict[str, Any]) -> str:
-    return row["variant"] or f"{row['pair_type']}, {row['path']}"
 
 
 def _value(value: float | None, limits: list[float] | None) -> Text:

@@ -1,7 +1,6 @@
 -- purpose: no row of any table is there twice
 -- grain: one row per key that several rows share
--- Rows of the large tables are counted by a hash of their key, which takes a fraction of the memory;
--- where one occurs twice, by the key itself.
+-- Large tables are counted by a hash of the key, in a fraction of the memory, and then by the key.
 WITH digests AS NOT MATERIALIZED (
     SELECT *, hash(table_name, study, model_id, pair_id, path, repetition) AS digest
     FROM (
@@ -30,9 +29,8 @@ keys AS (
     FROM stg_matched_pairs
     UNION ALL SELECT 'probe_scores', study, NULL, [unit_key, representation, probe, family, label]
     FROM stg_probe_scores
-    UNION ALL SELECT
-        'probe_units', study, model_id, [unit_key, representation, probe, source_id, label]
-    FROM stg_probe_units
+    UNION ALL SELECT 'probe_units', study, model_id,
+        [unit_key, representation, probe, source_id, label] FROM stg_probe_units
     UNION ALL SELECT 'probe_predictions', study, model_id, [unit_key, representation, label]
     FROM stg_probe_predictions
     UNION ALL SELECT 'factual_contexts', study, NULL, [unit_key, module, seed::VARCHAR, source_id]
@@ -54,5 +52,7 @@ keys AS (
     UNION ALL SELECT 'registry_entries', study, NULL, [reaudit_id, entry] FROM stg_registry_entries
     UNION ALL SELECT 'gate_verdicts', study, NULL, [reaudit_id, position::VARCHAR]
     FROM stg_gate_verdicts
+    UNION ALL SELECT 'acceptances', study, NULL, [reaudit_id, entry] FROM stg_acceptances
+    UNION ALL SELECT 'alerts', study, NULL, [delivery, entry, kind] FROM stg_alerts
 )
 SELECT 'check_keys_unique' AS check_name, * FROM repeated_keys('keys');

@@ -1,6 +1,8 @@
--- purpose: audited entries of a registry, each with the version of it that was audited before
--- grain: one row per study, re-audit and audited entry
--- Versions are compared where all but the model is the same; reason says why they are not.
+-- purpose: audited entries of a registry, each with the versions of it that it is compared with
+-- grain: one row per study, re-audit, audited entry and what it is compared with
+-- against: last_passed is the last version that passed its gates, or was accepted; previous is the
+-- one that was audited before. Versions are compared where all but the model is the same; reason
+-- says why they are not.
 CREATE OR REPLACE VIEW core_entry_versions AS
 SELECT
     entry.study,
@@ -15,20 +17,26 @@ SELECT
     entry.change NOT IN ('none', 'version') AS is_changed, -- not the same content under a new name
     entry.run_id,
     entry.model_id,
-    previous.reaudit_id AS reaudit_before, -- NULL of the first version
+    against,
+    entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another, -- of the two
+    previous.reaudit_id AS reaudit_before, -- NULL where there is none
     previous.version AS version_before,
     previous.run_id AS run_before,
     previous.model_id AS model_before,
     CASE
+        WHEN run_before.run_id IS NULL AND against = 'last_passed' AND is_another
+            THEN 'no version before it has passed'
         WHEN run_before.run_id IS NULL THEN 'there is no version before it'
         WHEN run.score <> run_before.score THEN 'the score is another'
         WHEN run.epsilon <> run_before.epsilon THEN 'epsilon is another'
         WHEN run.pairs_digest <> run_before.pairs_digest THEN 'the pairs are others'
     END AS reason
 FROM stg_registry_entries AS entry
+CROSS JOIN (VALUES ('last_passed'), ('previous')) AS comparison (against)
 LEFT JOIN stg_registry_entries AS previous
     ON previous.study = entry.study
-    AND previous.reaudit_id = entry.previous_reaudit_id
+    AND previous.reaudit_id
+        = if(against = 'previous', entry.previous_reaudit_id, entry.passed_reaudit_id)
     AND previous.entry = entry.entry
 JOIN stg_runs AS run ON run.study = entry.study AND run.run_id = entry.run_id
 LEFT JOIN stg_runs AS run_before

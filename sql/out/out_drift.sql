@@ -1,12 +1,16 @@
--- purpose: how far what changed in a registry moved from the version before, at the newest re-audit
--- grain: one row per study, changed entry, what it is measured on, and metric
+-- purpose: how far what changed in a registry moved from earlier versions, at the newest re-audit
+-- grain: one row per study, changed entry, version it is compared with, what it is of, and metric
 -- paper: appendix D.8 (statistical summaries)
 -- 2,000 replicates, level 0.95; other choices, and other re-audits: drift_of.
 CREATE OR REPLACE VIEW out_drift AS
-WITH changed AS (FROM core_entry_versions WHERE is_newest AND is_changed)
+WITH changed AS (
+    FROM core_entry_versions
+    WHERE is_newest AND is_changed AND (against = 'last_passed' OR is_another)
+)
 SELECT
     drift.g.study AS study,
     drift.g.entry AS entry,
+    drift.g.against AS against, -- last_passed, and previous where that is another version
     version.version_before,
     version.version,
     drift.g.pair_type AS pair_type, -- NULL of accuracy, as the path
@@ -27,4 +31,5 @@ JOIN changed AS version
     ON version.study = drift.g.study
     AND version.reaudit_id = drift.g.reaudit_id
     AND version.entry = drift.g.entry
-ORDER BY study, drift.g.entry, metric, pair_type, path, variant;
+    AND version.against = drift.g.against
+ORDER BY study, drift.g.entry, drift.g.against, metric, pair_type, path, variant;

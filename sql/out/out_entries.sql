@@ -5,14 +5,6 @@ WITH newest AS (
     SELECT *
     FROM stg_registry_entries
     QUALIFY resolved_at = max(resolved_at) OVER (PARTITION BY study)
-),
-verdicts AS (
-    SELECT
-        study, reaudit_id, entry,
-        count(*) FILTER (verdict = 'fail') AS failed_count,
-        count(*) FILTER (verdict = 'not enough evidence') AS open_count
-    FROM stg_gate_verdicts
-    GROUP BY study, reaudit_id, entry
 )
 SELECT
     newest.study,
@@ -20,19 +12,21 @@ SELECT
     newest.resolved_at,
     newest.entry,
     newest.version,
-    version.version_before, -- NULL of the first
+    previous.version_before, -- NULL of the first
+    passed.version_before AS version_passed, -- the last before it that passed, or was accepted
     newest.state, -- audited, failed, or gone
     newest.change, -- none, version (the same content), or what became another
     newest.model_id, -- NULL unless audited
     newest.run_id,
     newest.weights_sha256,
-    CASE
-        WHEN failed_count > 0 THEN 'fail'
-        WHEN open_count > 0 THEN 'not enough evidence'
-        WHEN failed_count = 0 THEN 'pass'
-    END AS verdict, -- NULL where no gate was asked
+    verdict.verdict, -- on this content, whenever it was judged; NULL where no gate was asked
+    verdict.failed_since,
+    verdict.accepted_at, -- NULL unless a failed verdict was accepted
     newest.problem
 FROM newest
-LEFT JOIN core_entry_versions AS version USING (study, reaudit_id, entry)
-LEFT JOIN verdicts USING (study, reaudit_id, entry)
+LEFT JOIN (FROM core_entry_versions WHERE against = 'previous') AS previous
+    USING (study, reaudit_id, entry)
+LEFT JOIN (FROM core_entry_versions WHERE against = 'last_passed') AS passed
+    USING (study, reaudit_id, entry)
+LEFT JOIN core_entry_verdicts AS verdict USING (study, reaudit_id, entry)
 ORDER BY newest.study, newest.entry;

@@ -3,6 +3,8 @@
 -- paper: appendix D.8 (statistical summaries)
 -- Of all models and versions at once; of a few of them, history_of is many times faster.
 CREATE OR REPLACE VIEW out_history AS
-WITH audited AS (FROM core_entry_versions WHERE change <> 'none')
+WITH audited AS (
+    FROM core_entry_versions WHERE change <> 'none' AND against = 'previous'
+)
 FROM history_of('audited')
 ORDER BY study, entry, resolved_at, metric, pair_type, path, variant;

@@ -1,10 +1,10 @@
--- purpose: what every gate said at the newest re-audit of each study, the worst first
+-- purpose: what every gate says of the versions that a registry has now, the worst first
 -- grain: one row per study, entry, rule of a gate and row of the drift
 CREATE OR REPLACE VIEW out_verdicts AS
 SELECT
-    version.study,
+    verdict.study,
     verdict.entry,
-    version.version,
+    entry.version,
     verdict.verdict,
     verdict.metric,
     verdict.rule, -- increase and decrease are about the change, at_most and at_least the value
@@ -17,11 +17,14 @@ SELECT
     verdict.upper_limit,
     verdict.level,
     verdict.reason, -- why there is no interval
-    version.reaudit_id
+    verdict.reaudit_id -- that judged
 FROM stg_gate_verdicts AS verdict
-JOIN core_entry_versions AS version USING (study, reaudit_id, entry)
-WHERE version.is_newest
+JOIN core_entry_verdicts AS entry
+    ON entry.study = verdict.study
+    AND entry.judged_reaudit_id = verdict.reaudit_id
+    AND entry.entry = verdict.entry
+WHERE entry.is_newest
 ORDER BY
-    version.study,
-    list_position(['fail', 'not enough evidence', 'pass'], verdict.verdict),
+    verdict.study,
+    list_position(['fail', 'not enough evidence', 'pass', 'not applicable'], verdict.verdict),
     verdict.position;

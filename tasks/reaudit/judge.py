@@ -5,8 +5,9 @@ from typing import Any
 import pyarrow as pa
 
 from decaf.plan.study import Study
-from decaf.registry.gates import DriftRow, Judged, judge
-from tasks.reaudit.plan import AUDITED, FAILED, NONE, newest
+from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge
+from tasks.reaudit.plan import newest
+from tasks.reaudit.standing import rows_of, standing
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
 from warehouse.query.damage import connect_whole
@@ -19,6 +20,8 @@ COLUMNS = (
     *("lower_limit", "upper_limit", "verdict", "reason"),
 )
 """Where the fields of :class:`Judged` are stored."""
+PLACE = COLUMNS.index("gate_limit")
+"""The fields before it say which rule was asked of what."""
 REPLICATES, SEED = 2000, 91702
 FALSE_DISCOVERY_RATE = 0.05
 """Of the rows that are reported as drift, the share that is expected to be none."""
@@ -26,7 +29,10 @@ SHOWN_PAIRS = 20
 """Pairs of one change of role that an alert lists; the view has all of them."""
 
 DRIFT = """
-WITH asked AS (FROM core_entry_versions WHERE study = $study AND is_newest AND is_changed)
+WITH asked AS (
+    FROM core_entry_versions
+    WHERE study = $study AND is_newest AND is_changed AND against = $against
+)
 SELECT drift.g.entry, drift.g.pair_type, drift.g.path, drift.g.variant, drift.g.metric, level,
     value_before, value, lower_limit, upper_limit, drift.change, change_lower, change_upper,
     p_value, p_adjusted,
@@ -37,84 +43,86 @@ ORDER BY ALL
 """
 
 
-def judge_newest(root: Root, study: Study) -> list[Judged]:
+FAILED_BEFORE = """
+SELECT {columns}
+FROM core_entry_versions AS version
+JOIN core_entry_verdicts AS before
+    ON before.study = version.study AND before.reaudit_id = version.reaudit_before
+    AND before.entry = version.entry
+JOIN stg_gate_verdicts AS verdict
+    ON verdict.study = version.study AND verdict.reaudit_id = before.judged_reaudit_id
+    AND verdict.entry = version.entry
+WHERE version.study = $study AND version.is_newest AND version.against = 'previous'
+    AND version.model_id = version.model_before AND before.accepted_at IS NULL
+    AND verdict.verdict = 'fail'
+"""
+
+
+def judge_newest(root: Root, study: Study) -> None:
     """Judge the newest re-audit of a study and commit the verdicts, unless that is done.
 
-    Returns the verdicts, the same ones at every call.
+    A failed verdict on a content stands where its gate is not applicable any more, since the score
+    or the pairs are others now. Does nothing where there was no re-audit.
     """
-    reaudit_id = newest(root, study.study).reaudit_id
-    if receipts.exists(root, VERDICTS, study.study, reaudit_id):
-        return verdicts(root, study.study)
+    recorded = newest(root, study.study)
+    if recorded is None or receipts.exists(root, VERDICTS, study.study, recorded.reaudit_id):
+        return
+    reaudit_id = recorded.reaudit_id
     judged = judge(study.gates, drift(root, study)) if study.gates else []
+    if any(row.verdict == NOT_APPLICABLE for row in judged):
+        failed = {row[:PLACE]: row for row in failed_before(root, study.study)}
+        judged = [
+            failed.get(row[:PLACE], row) if row.verdict == NOT_APPLICABLE else row for row in judged
+        ]
     rows = [
         {"reaudit_id": reaudit_id, "position": position} | dict(zip(COLUMNS, verdict, strict=True))
         for position, verdict in enumerate(judged)
     ]
     table = pa.Table.from_pylist(rows, schema=TABLES["gate_verdicts"].schema)
     commit(root, VERDICTS, study.study, reaudit_id, {"gate_verdicts": table})
-    return judged
 
 
 def drift(root: Root, study: Study) -> list[DriftRow]:
     """How far each changed entry of the newest re-audit drifted, at the levels of the gates."""
     levels = sorted({gate.confidence for gate in study.gates.values()})
     values = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
+    values["against"] = study.compare_with
     # Sums of several threads differ in their last bits, and a verdict could turn on them.
     with connect_whole(root, study.study, threads=1) as connection:
         return [DriftRow(*row) for row in connection.sql(DRIFT, params=values).fetchall()]
 
 
-def verdicts(root: Root, study: str) -> list[Judged]:
-    """Verdicts of the newest re-audit, as they were committed."""
+def failed_before(root: Root, study: str) -> list[Judged]:
+    """Failed verdicts that stand on contents which the newest re-audit judges again."""
+    query = FAILED_BEFORE.format(columns=", ".join(f"verdict.{name}" for name in COLUMNS))
     with connect_whole(root, study) as connection:
-        committed = connection.sql("FROM out_verdicts WHERE study = $s", params={"s": study})
-        return [Judged(*row) for row in committed.select(*COLUMNS).fetchall()]
+        rows = connection.execute(query, {"study": study}).fetchall()
+    return [Judged(*row) for row in rows]
 
 
 def summary(root: Root, study: str) -> dict[str, Any]:
-    """Summarise the newest re-audit of a study in JSON: entries, drift, roles, alerts."""
+    """Summarise the newest re-audit of a study in JSON: entries, what stands, drift, roles."""
     with connect_whole(root, study) as connection:
-
-        def rows(query: str, **values: Any) -> list[dict[str, Any]]:
-            relation = connection.sql(query, params={"study": study, **values})
-            return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
-
-        entries = rows(
-            "SELECT * EXCLUDE (study) REPLACE (resolved_at::VARCHAR AS resolved_at) "
-            "FROM out_entries WHERE study = $study"
-        )
-        drift = rows(
-            "SELECT * EXCLUDE (study) FROM out_drift WHERE study = $study AND p_adjusted <= $rate",
+        entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study)
+        drift = rows_of(
+            connection,
+            "FROM out_drift WHERE study = $study AND p_adjusted <= $rate",
+            study=study,
             rate=FALSE_DISCOVERY_RATE,
         )
-        judged = rows("SELECT * EXCLUDE (study) FROM out_verdicts WHERE study = $study")
-        roles = rows(
-            "SELECT * EXCLUDE (study, pair_ids), pair_ids[:$shown] AS pair_ids "
+        roles = rows_of(
+            connection,
+            "SELECT * REPLACE (pair_ids[:$shown] AS pair_ids) "
             "FROM out_role_changes WHERE study = $study",
+            study=study,
             shown=SHOWN_PAIRS,
         )
     return {
         "study": study,
         "reaudit_id": entries[0]["reaudit_id"],
         "resolved_at": entries[0]["resolved_at"],
-        "alerts": _alerts(entries, judged),
         "entries": entries,
+        "standing": standing(root, study),
         "drift": drift,
         "role_changes": roles,
     }
-
-
-def _alerts(entries: list[dict[str, Any]], judged: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Alerts: failed gates, entries that failed anew, entries that were replaced meanwhile."""
-    alerts = []
-    for entry in entries:
-        named = {"entry": entry["entry"], "version": entry["version"]}
-        if entry["verdict"] == "fail":
-            failed = (entry["entry"], "fail")
-            rows = [row for row in judged if (row["entry"], row["verdict"]) == failed]
-            alerts.append({"kind": "gate.failed", **named, "rows": rows})
-        if entry["state"] == FAILED and entry["change"] != NONE:
-            alerts.append({"kind": "entry.failed", **named, "problem": entry["problem"]})
-        if entry["state"] == AUDITED and entry["problem"]:
-            alerts.append({"kind": "entry.moved", **named, "problem": entry["problem"]})
-    return alerts

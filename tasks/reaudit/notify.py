@@ -1,56 +1,109 @@
 """Tell people and Prefect of the newest re-audit, once all of it is in the warehouse."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
+import pyarrow as pa
 from prefect.events import emit_event
 
 from decaf.errors import AlertFailed
 from decaf.foundation.digests import json_sha256, short
 from decaf.plan.study import Study
-from decaf.registry.alerts import append, send
+from decaf.registry.alerts import append, run, send
+from decaf.registry.messages import message
 from tasks.reaudit.judge import summary
-from tasks.reaudit.plan import ALERTS
+from tasks.reaudit.plan import ALERTS, AUDITED, FAILED, NONE
+from tasks.reaudit.standing import to_tell
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
 from warehouse.storage import Root
+from warehouse.tables.declarations import TABLES
 
 
-def notify(root: Root, study: Study) -> dict[str, Any]:
-    """Deliver the alerts of the newest re-audit on every channel; none where that is done.
+def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
+    """Deliver what the newest re-audit has to tell on every channel; nothing is told twice.
 
-    A channel that fails keeps none of the others from being used; the next call uses all of them
-    again, so a receiver may be told twice and is never told not at all. Raises AlertFailed, naming
-    the channels that failed.
+    That is its alerts, once, and reminders of verdicts that stand. ``config`` is the study's file,
+    as messages name it. A channel that fails keeps none of the others from being used; the next
+    call uses all of them again, so a receiver may be told twice and is never told not at all.
+    Returns the summary with the alerts. Raises AlertFailed, naming the channels that failed.
     """
-    content = summary(root, study.study)
-    if receipts.exists(root, ALERTS, study.study, content["reaudit_id"]):
-        return content | {"changed": False, "alerts": []}
-    if content["alerts"]:
-        if study.alerts.events:
-            for alert in content["alerts"]:
-                _emit(study.study, content["reaudit_id"], alert)
-        _deliver(study, content["reaudit_id"], content)
-    commit(root, ALERTS, study.study, content["reaudit_id"], {})
-    return content | {"changed": True}
+    content, settings, now = summary(root, study.study), study.alerts, datetime.now(UTC)
+    reaudit_id, keys = content["reaudit_id"], receipts.keys(root, ALERTS, study.study)
+    is_new = reaudit_id not in keys
+    alerts = to_tell(content["standing"], settings, now) if is_new or settings.has_receivers else []
+    if is_new:
+        alerts += _of_entries(content["entries"])
+    content = {**content, "changed": is_new, "alerts": _worded(study, config, content, alerts)}
+    if not (is_new or alerts):
+        return content
+    delivery = reaudit_id
+    if not is_new:  # reminders of one re-audit are counted
+        delivery += f"-{sum(key.startswith(reaudit_id) for key in keys)}"
+    if settings.events:
+        for alert in content["alerts"]:
+            _emit(study.study, reaudit_id, alert)
+    if alerts:
+        _deliver(_receivers(study, delivery, content))
+    rows = [
+        {"delivery": delivery, "delivered_at": now, "entry": alert["entry"]}
+        | {"reaudit_id": alert.get("reaudit_id", reaudit_id), "kind": alert["kind"]}
+        for alert in alerts
+        if settings.has_receivers
+    ]
+    table = pa.Table.from_pylist(rows, schema=TABLES[ALERTS].schema)
+    commit(root, ALERTS, study.study, delivery, {ALERTS: table})
+    return content
 
 
-def notify_unreachable(study: Study, problem: str) -> None:
+def notify_unreachable(study: Study, config: str, problem: str) -> None:
     """Deliver an alert that the registry cannot be reached."""
     now = datetime.now(UTC).isoformat()
-    alert = {"kind": "registry.failed", "problem": problem}
-    content = {"study": study.study, "resolved_at": now, "alerts": [alert]}
-    _deliver(study, short(json_sha256(content)), content)
+    content = {"study": study.study, "resolved_at": now}
+    alerts = _worded(study, config, content, [{"kind": "registry.failed", "problem": problem}])
+    content["alerts"] = alerts
+    _deliver(_receivers(study, short(json_sha256(content)), content))
 
 
-def _deliver(study: Study, delivery: str, content: Mapping[str, Any]) -> None:
+def _of_entries(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Alerts of entries that failed anew, and of those that were replaced meanwhile."""
+    alerts = []
+    for entry in entries:
+        named = {name: entry[name] for name in ("entry", "version", "problem")}
+        if entry["state"] == FAILED and entry["change"] != NONE:
+            alerts.append({"kind": "entry.failed", **named})
+        if entry["state"] == AUDITED and entry["problem"]:
+            alerts.append({"kind": "entry.moved", **named})
+    return alerts
+
+
+def _worded(
+    study: Study, config: str, content: Mapping[str, Any], alerts: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Alerts with their messages, and the version that gates compared with."""
+    column = "version_passed" if study.compare_with == "last_passed" else "version_before"
+    before = {row["entry"]: row[column] for row in content.get("entries", ())}
+    report = study.alerts.report_url or str(study.report_file.absolute())
+    worded = []
+    for alert in alerts:
+        told = alert | {"version_before": before.get(alert.get("entry"))}
+        worded.append(alert | {"message": message(told, report, config)})
+    return worded
+
+
+def _receivers(study: Study, delivery: str, content: Mapping[str, Any]) -> list[Callable[[], None]]:
     alerts = study.alerts
     channels: list[Callable[[], None]] = []
     if alerts.file is not None:
         channels.append(lambda: append(alerts, content))
-    if alerts.webhook is not None:
-        channels.append(lambda: send(alerts.webhook, delivery, content))
+    if alerts.command is not None:
+        channels.append(lambda: run(alerts, content))
+    return channels + [partial(send, webhook, delivery, content) for webhook in alerts.webhook]
+
+
+def _deliver(channels: Iterable[Callable[[], None]]) -> None:
     failures = []
     for channel in channels:
         try:

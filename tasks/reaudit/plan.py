@@ -21,6 +21,7 @@ from warehouse.commits import receipts
 from warehouse.commits.receipts import Receipt
 from warehouse.commits.stored import read_file
 from warehouse.commits.writer import commit, next_moment
+from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
 from warehouse.tables.declarations import TABLES
 
@@ -213,13 +214,13 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
         row["previous_reaudit_id"] = before and before["reaudit_id"]
         rows.append(row)
     nothing = {"state": GONE, "change": GONE, "problem": None, "model_id": None}
+    references = _references(diff)
     rows += [row | nothing | {"previous_reaudit_id": row["reaudit_id"]} for row in diff.gone()]
     states = [[row["entry"], row["version"], row["digest"], row["state"]] for row in rows]
     key = short(json_sha256([study, diff.resolved_at.isoformat(), run_id, states]))
     stamp = {"run_id": run_id, "resolved_at": diff.resolved_at, "reaudit_id": key}
-    table = pa.Table.from_pylist(
-        [row | stamp for row in rows], schema=TABLES["registry_entries"].schema
-    )
+    told = [row | _judged_by(row, diff, key, references) | stamp for row in rows]
+    table = pa.Table.from_pylist(told, schema=TABLES["registry_entries"].schema)
     commit(
         diff.root,
         REAUDITS,
@@ -231,6 +232,33 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
         at=max(diff.resolved_at, datetime.now(UTC)),
     )
     return key
+
+
+def _judged_by(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:
+    """Re-audits that an entry's row refers to: what judges its content, and what passed before."""
+    before = diff.last_audited.get(row["entry"])
+    if before is None:
+        return {"judged_reaudit_id": key, "passed_reaudit_id": None}
+    is_same = row["state"] != AUDITED or row["change"] in (NONE, VERSION)
+    passed = before["reaudit_id" if row["entry"] in references else "passed_reaudit_id"]
+    judged = before["judged_reaudit_id"] if is_same else key
+    return {"judged_reaudit_id": judged, "passed_reaudit_id": passed}
+
+
+def _references(diff: RegistryDiff) -> set[str]:
+    """Entries whose last audited version passed its gates, or was accepted."""
+    if not diff.last_audited:
+        return set()
+    with connect_whole(diff.root, diff.study.study) as connection:
+        rows = connection.execute(
+            "SELECT entry, reaudit_id FROM core_entry_verdicts WHERE study = ? AND is_reference",
+            [diff.study.study],
+        ).fetchall()
+    return {
+        entry
+        for entry, reaudit_id in rows
+        if diff.last_audited.get(entry, {}).get("reaudit_id") == reaudit_id
+    }
 
 
 def _replaced_meanwhile(diff: RegistryDiff) -> dict[str, str]:

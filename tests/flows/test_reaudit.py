@@ -75,7 +75,8 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
         ("decaf.gate.failed", "decaf.entry.small.worse"),
         ("decaf.entry.failed", "decaf.entry.small.broken"),
     }
-    assert "worse 2: evidence on wall_hue, blend: found +" in tuesday.stderr
+    assert "worse 2 failed evidence since" in tuesday.stderr
+    assert "evidence on wall_hue, blend: found +" in tuesday.stderr
 
     assert "weights" in succeeded(decaf("history", "worse", "-w", registered["warehouse"]))
     unknown = decaf("history", "wrose", "-w", registered["warehouse"])

@@ -72,7 +72,7 @@ def flow(monkeypatch):
     """Launch a made-up flow as if Prefect, whose server is not there, carried it out."""
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
     monkeypatch.setattr(launching, "heed_signals", lambda: None)
-    monkeypatch.setattr(launching, "_as_flow", lambda name, carry_out, config: carry_out())
+    monkeypatch.setattr(launching, "_as_flow", lambda name, carry_out, *_: carry_out())
 
     def launched(body):
         monkeypatch.setitem(sys.modules, "flows.made_up", SimpleNamespace(made_up=body))

@@ -10,6 +10,7 @@ from scipy.stats import false_discovery_control
 from test_run_diff import role, routed, two_runs
 
 REPLICATES, SEED = 100, 4
+EARLIER = ("previous_reaudit_id", "passed_reaudit_id")
 ENTRIES = {"first": ("m0", "m0"), "second": ("m2", "m3"), "same": ("m1", "m1")}
 RATIOS = {
     "evidence": ("evidence", None),
@@ -36,7 +37,7 @@ def registered(study="s"):
         | {"resolved_at": datetime(2026, 3, 1 + side, tzinfo=UTC), "state": "audited"}
         | {"version": str(side), "alias": "", "model_id": models[side]}
         | {"change": "new" if side == 0 else "none" if entry == "same" else "weights"}
-        | {"previous_reaudit_id": "day 0" if side else None}
+        | dict.fromkeys(EARLIER, "day 0" if side else None)
         for side, run in enumerate(("r", "later"))
         for entry, models in ENTRIES.items()
     ]
@@ -80,7 +81,8 @@ def audit():
     return registered()
 
 
-ASKED = "WITH asked AS (FROM core_entry_versions WHERE is_newest AND is_changed)"
+ASKED = "WITH asked AS (FROM core_entry_versions WHERE is_newest AND is_changed AND NOT is_another"
+ASKED += " AND against = 'last_passed')"
 
 
 def test_changes_have_intervals_and_p_values(audit, catalogue):
@@ -139,6 +141,26 @@ def test_paths_and_scores_that_are_others_are_not_compared(audit, catalogue):
     audit["stg_runs"][1]["score"] = "another"
     rows = rows_of(catalogue(audit).sql("FROM out_drift"))
     assert {(row["change"], row["reason"]) for row in rows} == {(None, "the score is another")}
+
+
+def test_both_comparisons_are_shown_where_they_differ(audit, catalogue):
+    """Nothing passed before: the change is that from the version before, and there is no other."""
+    alike = rows_of(catalogue(audit).sql("FROM out_drift"))
+    for row in audit["stg_registry_entries"]:
+        row["passed_reaudit_id"] = None
+    rows = rows_of(catalogue(audit).sql("FROM out_drift"))
+    assert {row["against"] for row in alike} == {"last_passed"}
+    previous = [row for row in rows if row["against"] == "previous"]
+    for name in ("change", "p_value", "p_adjusted"):
+        found, expected = ([row[name] or 0 for row in side] for side in (previous, alike))
+        assert found == near(expected)
+    passed = [row for row in rows if row["against"] == "last_passed"]
+    assert {(row["change"], row["reason"]) for row in passed} == {
+        (None, "no version before it has passed")
+    }
+    assert {row["against"] for row in rows_of(catalogue(audit).sql("FROM out_role_changes"))} == {
+        "previous"
+    }
 
 
 def test_history_has_every_version(audit, catalogue):

@@ -80,14 +80,16 @@ def add_model(root, study, model, epsilon):
 def add_reaudit(root, study, reaudit_id, run_id, day, entries):
     """Commit a re-audit, its verdicts and the note that everybody was told.
 
-    ``entries`` has the model (None where the entry failed) and the re-audit before by entry.
+    ``entries`` has by entry the model (None where the entry failed), the re-audit before, and that
+    of the last version that passed, where it is another one.
     """
     rows = [
         {"reaudit_id": reaudit_id, "run_id": run_id, "entry": entry, "name": entry, "version": "1"}
         | {"resolved_at": datetime(2026, 3, day, tzinfo=UTC), "alias": "", "digest": "d"}
         | {"state": "audited" if model else "failed", "change": "weights", "model_id": model}
         | {"weights_sha256": "0", "preprocessing_sha256": "0", "previous_reaudit_id": before}
-        for entry, (model, before) in entries.items()
+        | {"judged_reaudit_id": reaudit_id, "passed_reaudit_id": passed[0] if passed else before}
+        for entry, (model, before, *passed) in entries.items()
     ]
     verdict = {"reaudit_id": reaudit_id, "position": 0, "entry": "net", "metric": "evidence"}
     verdict |= {"rule": "increase", "gate_limit": 0.1, "level": 0.95, "verdict": "pass"}

@@ -143,7 +143,10 @@ def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch)
     assert newest(plan.root, "try").reaudit_id == reaudit_id
     newest_first = [(plan.run_id,) for plan, _ in reversed(known)]
     assert fetched(plan.root, "SELECT run_id FROM out_runs") == newest_first
-    query = "SELECT reaudit_id, is_newest, change FROM core_entry_versions ORDER BY resolved_at"
+    query = (
+        "SELECT DISTINCT ON (reaudit_id) reaudit_id, is_newest, change FROM core_entry_versions "
+    )
+    query += "ORDER BY resolved_at"
     assert fetched(plan.root, query) == [
         (reaudit_id, number == 2, "epsilon" if number else "new")
         for number, (_, reaudit_id) in enumerate(known)

@@ -12,6 +12,12 @@ ROWS = {
         VERSION | {"state": "audited", "change": "weights", "verdict": "fail"},
         {"entry": "<b>", "version": "7", "state": "failed", "change": "failed", "problem": "cut"},
     ],
+    "out_standing_verdicts": [
+        {"entry": "net", "version": "2", "failed_gates": ["contradiction"], "alert_count": 2}
+        | {"failed_since": DAYS[0]},
+        {"entry": "other", "version": "5", "failed_gates": ["evidence"], "failed_since": DAYS[0]}
+        | {"accepted_at": DAYS[1], "accepted_by": "ada", "why": "brighter <camera>"},
+    ],
     "out_verdicts": [
         VERSION
         | PLACE
@@ -22,6 +28,7 @@ ROWS = {
     "out_drift": [
         VERSION
         | PLACE
+        | {"against": "last_passed"}
         | {"metric": "contradiction", "value_before": 0.0212, "value": 0.0712, "change": 0.05}
         | {"change_lower": 0.0312, "change_upper": 0.0687, "p_adjusted": 0.004},
         VERSION | PLACE | {"metric": "fragility", "change": 0.001, "p_adjusted": 0.4},
@@ -29,7 +36,8 @@ ROWS = {
     "out_role_changes": [
         VERSION
         | PLACE
-        | {"role_before": "evidence", "role_now": "contradiction", "trajectory_count": 3}
+        | {"role_before": "evidence", "role_now": "contradiction", "against": "last_passed"}
+        | {"trajectory_count": 3}
         | {"frac": 0.15, "pair_ids": [f"pair {number}" for number in range(7)]}
     ],
     "out_history": [
@@ -65,6 +73,9 @@ def test_a_study_with_a_registry_shows_its_versions(stub, report):
     shown = ("2026-03-01 08:00", "2026-03-02 08:00 UTC", "&lt;b&gt;", "1 → 2", "pair 4", "<svg")
     for words in (*shown, "[0.051, 0.091]", "0.004", "15.0%", "0.432"):
         assert words in section, words
+    standing = section[: section.index("The newest re-audit")]
+    for words in ("2026-03-01 08:00", "no: it stands", "2026-03-02 08:00, ada", "brighter &lt;cam"):
+        assert words in standing, words
     assert "pair 5" not in section
     assert "0.400" not in section, "no discovery"
 

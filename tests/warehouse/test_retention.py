@@ -173,13 +173,31 @@ def test_what_re_audits_compare_stays(three, tmp_path):
     gone = {f"{kind}/first" for kind in ("reaudits", "verdicts", "alerts")}
     assert {r.name for r in found.commits if r.name.endswith("/first")} == gone
     assert query_rows(root, query) == before
-    versions = "SELECT reaudit_id, run_before FROM core_entry_versions ORDER BY ALL"
+    versions = "SELECT DISTINCT reaudit_id, run_before FROM core_entry_versions ORDER BY ALL"
     assert query_rows(root, versions) == [
         {"reaudit_id": "second", "run_before": None},
         {"reaudit_id": "third", "run_before": "r2"},
     ]
     assert failed_checks(root) == []
     assert withdraw(root, Keep(1)) == []
+
+
+def test_the_last_version_that_passed_stays(three, tmp_path):
+    root = shutil.copytree(three, tmp_path / "warehouse")
+    # What the first re-audit found passed; the versions of the second and the third did not.
+    add_reaudit(root, "s", "first", "r1", 1, {"net": ("a", None)})
+    add_reaudit(root, "s", "second", "r2", 2, {"net": ("b", "first")})
+    add_reaudit(root, "s", "third", "r3", 3, {"net": ("c", "second", "first")})
+    assert find_withdrawals(root, Keep(1)) == []
+    add_run(root, "s", "r4", ("c", "d"), 0.1, 4)
+    add_reaudit(root, "s", "fourth", "r4", 4, {"net": ("d", "third", "first")})
+    (found,) = withdraw(root, Keep(1))
+    assert [run.run_id for run in found.runs] == ["r2"]
+    query = "SELECT against, run_before FROM core_entry_versions WHERE is_newest ORDER BY ALL"
+    assert [tuple(row.values()) for row in query_rows(root, query)] == [
+        ("last_passed", "r1"),
+        ("previous", "r3"),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +310,7 @@ def histories(draw):
     for n in range(draw(st.integers(0, 6))):
         before = draw(st.sampled_from([None, *(row["reaudit_id"] for row in reaudits)]))
         run_id = draw(st.sampled_from([None, *(run["run_id"] for run in runs)]))
-        row = {"reaudit_id": f"a{n}", "run_id": run_id, "previous_reaudit_id": before}
+        row = {"reaudit_id": f"a{n}", "run_id": run_id, "needed_reaudit_id": before}
         reaudits.insert(0, row | {"resolved_at": AT + timedelta(days=n)})
     return runs, reaudits
 
@@ -316,7 +334,7 @@ def test_runs_that_stay(history, count, days):
     # What the newest re-audit found, and what it was compared with.
     of = {row["reaudit_id"]: row["run_id"] for row in reaudits}
     for row in reaudits[:1]:
-        assert {row["run_id"], of.get(row["previous_reaudit_id"])} - {None} <= kept
+        assert {row["run_id"], of.get(row["needed_reaudit_id"])} - {None} <= kept
     # What is left says the same: a second withdrawal finds nothing.
     left = [run for run in runs if run["run_id"] in kept]
     told = [row for row in reaudits if row["run_id"] in kept | {None}]

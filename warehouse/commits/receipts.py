@@ -28,6 +28,7 @@ KINDS = (
     "forcings",
     "reaudits",
     "verdicts",
+    "acceptances",
     "alerts",
     "withdrawals",
     "compactions",

@@ -19,7 +19,7 @@ DRIFT = (
 
 
 def registry_tables(facts: Facts) -> list[Table]:
-    """Tables of the newest re-audit that have rows, the verdicts first."""
+    """Tables of the newest re-audit that have rows, what stands first."""
     decimals = score_decimals(
         value for row in facts.history for value in (row.value, row.upper_limit)
     )
@@ -42,9 +42,15 @@ def registry_tables(facts: Facts) -> list[Table]:
     def value(row: Row) -> Cell:
         return with_interval(row.value, row.lower_limit, row.upper_limit, decimals)
 
-    failed = "Gates that failed, or had not enough evidence"
+    def accepted(row: Row) -> Cell:
+        if row.accepted_at is None:
+            return Cell("no: it stands")
+        return Cell(f"{row.accepted_at:%Y-%m-%d %H:%M}, {row.accepted_by}", row.why)
+
+    failed = "Gates that did not pass"
     moved = {"entry": versions, "of": of, "change": change}
     tables = [
+        facts.table("standing", "Failed verdicts, since when", accepted=accepted),
         facts.table("entries", "The newest re-audit", verdict=verdict),
         facts.table("verdicts", failed, of=of, found=found),
         facts.table("drift", "What moved", DRIFT, decimals=decimals, **moved),

@@ -1,7 +1,8 @@
 """Withdraw old runs of a study, with everything that no other run needs.
 
 What stays is decided by runs: the newest ones, as many or as young as somebody asked for; the
-current run; the newest that was finished; and what the re-audits of all these were compared with.
+current run; the newest that was finished; and what the re-audits of all these refer to: what they
+were compared with, and what judged the versions that they found.
 A commit that any of them names stays, whichever run made it.
 
 Withdrawing is one commit, a receipt of the kind ``withdrawals`` that names what is gone: a reader
@@ -109,8 +110,9 @@ def withdraw(root: Root, keep: Keep, study: str | None = None) -> list[Withdrawa
 def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -> set[str]:
     """Runs that stay, of those of a study.
 
-    Runs have ``run_id``, ``started_at`` and ``finished_at``; re-audits, a row for each entry, have
-    ``reaudit_id``, ``run_id``, ``resolved_at`` and ``previous_reaudit_id``; the newest come first.
+    Runs have ``run_id``, ``started_at`` and ``finished_at``; re-audits, a row for each entry and
+    each re-audit that it refers to, have ``reaudit_id``, ``run_id``, ``resolved_at`` and
+    ``needed_reaudit_id``; the newest come first.
     """
     finished = [row["run_id"] for row in runs if row["finished_at"] is not None]
     kept = {*(row["run_id"] for row in runs[: keep.run_count or 1]), *finished[:1]}
@@ -120,7 +122,7 @@ def kept_runs(runs: list[Row], reaudits: list[Row], keep: Keep, now: datetime) -
         kept |= {run_id for run_id, at in moments if run_id and at and at >= now - keep.age}
     newest = {row["reaudit_id"] for row in reaudits[:1]}
     shown = {row["reaudit_id"] for row in reaudits if row["run_id"] in kept} | newest
-    shown |= {row["previous_reaudit_id"] for row in reaudits if row["reaudit_id"] in shown}
+    shown |= {row["needed_reaudit_id"] for row in reaudits if row["reaudit_id"] in shown}
     compared = {row["run_id"] for row in reaudits if row["reaudit_id"] in shown}
     return (kept | compared) - {None}
 

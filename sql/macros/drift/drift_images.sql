@@ -42,6 +42,7 @@ SELECT
     after.study,
     after.reaudit_id,
     after.entry,
+    after.against,
     after.image_id,
     images.first.s AS source_id,
     images.first.v AS variant,

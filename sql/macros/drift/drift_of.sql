@@ -4,7 +4,7 @@
 -- rel is as for drift_pairs. p_value is that of a two-sided percentile bootstrap: twice the smaller
 -- share of replicates on one side of no change, the sample counted in. p_adjusted is the rate of
 -- false discoveries (Benjamini and Hochberg) at which the row would be one, over all rows of its
--- re-audit that have a p-value: models, pair types, paths and metrics together.
+-- re-audit and comparison that have a p-value: models, pair types, paths and metrics together.
 -- FROM drift_of('core_entry_versions', 2000, 91702, [0.95])
 CREATE OR REPLACE MACRO drift_of(rel, replicates, seed, levels) AS TABLE
 WITH resampled AS MATERIALIZED (
@@ -30,13 +30,15 @@ tested AS (
     WHERE len(changes) > 1
 ),
 ranked AS (
-    SELECT g, p_value, p_value * count(*) OVER (PARTITION BY g.study, g.reaudit_id) / count(*)
-        OVER (PARTITION BY g.study, g.reaudit_id ORDER BY p_value) AS raised
+    SELECT
+        g, p_value,
+        p_value * count(*) OVER family / count(*) OVER (family ORDER BY p_value) AS raised
     FROM tested
+    WINDOW family AS (PARTITION BY g.study, g.reaudit_id, g.against)
 ),
 adjusted AS (
     SELECT g, p_value, min(raised) OVER (
-        PARTITION BY g.study, g.reaudit_id ORDER BY p_value DESC ROWS UNBOUNDED PRECEDING
+        PARTITION BY g.study, g.reaudit_id, g.against ORDER BY p_value DESC ROWS UNBOUNDED PRECEDING
     ) AS p_adjusted
     FROM ranked
 )

@@ -1,5 +1,5 @@
 -- purpose: what two versions of an entry found on the same trajectories, side by side
--- grain: one row per entry of rel, pair, path and repetition
+-- grain: one row per row of rel, pair, path and repetition
 -- paper: section 6.2
 -- rel names a relation with the columns of core_entry_versions, such as some of its rows. Where
 -- there is nothing to compare with, the columns of the version before are NULL; where there is,
@@ -11,14 +11,14 @@ profiles AS MATERIALIZED (
     FROM core_run_profiles WHERE (study, run_id, model_id) IN (FROM drift_runs('versions'))
 ),
 same_paths AS (
-    SELECT version.study, version.reaudit_id, version.entry, a.path
+    SELECT version.study, version.reaudit_id, version.entry, version.against, a.path
     FROM versions AS version
     JOIN stg_paths AS a ON a.study = version.study AND a.run_id = version.run_before
     JOIN stg_paths AS b ON b.study = version.study AND b.run_id = version.run_id
     WHERE a.path = b.path AND a.identity = b.identity AND a.t = b.t AND reason IS NULL
 ),
 before AS MATERIALIZED (
-    SELECT version.reaudit_id, version.entry, profile.*
+    SELECT version.reaudit_id, version.entry, version.against, profile.*
     FROM profiles AS profile
     JOIN versions AS version
         ON version.study = profile.study
@@ -28,17 +28,18 @@ before AS MATERIALIZED (
         ON same_paths.study = profile.study
         AND same_paths.reaudit_id = version.reaudit_id
         AND same_paths.entry = version.entry
+        AND same_paths.against = version.against
         AND same_paths.path = profile.path
 ),
 after AS MATERIALIZED (
-    SELECT version.reaudit_id, version.entry, profile.*
+    SELECT version.reaudit_id, version.entry, version.against, profile.*
     FROM profiles AS profile
     JOIN versions AS version USING (study, run_id, model_id)
 ),
 paired AS MATERIALIZED (
     SELECT
-        after.study, after.reaudit_id, after.entry, after.pair_id, after.source_id, after.pair_type,
-        after.path, after.repetition,
+        after.study, after.reaudit_id, after.entry, after.against, after.pair_id, after.source_id,
+        after.pair_type, after.path, after.repetition,
         before.pair_id IS NOT NULL AS is_compared,
         after.endpoint_delta, before.endpoint_delta AS endpoint_delta_before, -- score units
         after.endpoint_magnitude, before.endpoint_magnitude AS endpoint_magnitude_before,
@@ -49,10 +50,10 @@ paired AS MATERIALIZED (
         after.is_endpoint_active, before.is_endpoint_active AS is_endpoint_active_before,
         after.role, before.role AS role_before -- NULL without any response, or without a comparison
     FROM after
-    LEFT JOIN before USING (study, reaudit_id, entry, pair_id, pair_type, path, repetition)
+    LEFT JOIN before USING (study, reaudit_id, entry, against, pair_id, pair_type, path, repetition)
 ),
 compared AS (
-    SELECT DISTINCT study, reaudit_id, entry, pair_type, path FROM paired WHERE is_compared
+    SELECT DISTINCT study, reaudit_id, entry, against, pair_type, path FROM paired WHERE is_compared
 )
 FROM paired
-WHERE is_compared OR (study, reaudit_id, entry, pair_type, path) NOT IN (FROM compared);
+WHERE is_compared OR (study, reaudit_id, entry, against, pair_type, path) NOT IN (FROM compared);

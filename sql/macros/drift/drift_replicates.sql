@@ -23,8 +23,8 @@ measured AS (
 ratios AS (
     SELECT
         {
-            study: g.study, reaudit_id: g.reaudit_id, entry: g.entry, pair_type: g.pair_type,
-            path: g.path, variant: g.variant, metric: found.metric
+            study: g.study, reaudit_id: g.reaudit_id, entry: g.entry, against: g.against,
+            pair_type: g.pair_type, path: g.path, variant: g.variant, metric: found.metric
         } AS g,
         source_count,
         list_transform(

@@ -8,7 +8,7 @@ CREATE OR REPLACE MACRO drift_trajectory_groups(rel) AS TABLE
 WITH trajectories AS (
     SELECT
         {
-            study: study, reaudit_id: reaudit_id, entry: entry, pair_type: pair_type, path: path,
+            study: study, reaudit_id: reaudit_id, entry: entry, against: against, pair_type: pair_type, path: path,
             variant: NULL::VARCHAR
         } AS g,
         source_id,

@@ -1,9 +1,9 @@
 -- purpose: E, C, F and the other columns of models of a registry over their versions and dates
 -- grain: one row per re-audit and entry of rel, what it is measured on, and metric
 -- paper: appendix D.8 (statistical summaries)
--- rel names a relation with the columns of core_entry_versions: each of its rows is a point in time.
+-- rel names a relation with the columns of core_entry_versions, one row for each point in time.
 -- 500 replicates, level 0.95; sources are drawn, the same ones for every version.
--- FROM history_of('core_entry_versions')
+-- WITH points AS (FROM core_entry_versions WHERE against = 'previous') FROM history_of('points')
 CREATE OR REPLACE MACRO history_of(rel) AS TABLE
 WITH points AS (FROM query_table(rel))
 SELECT

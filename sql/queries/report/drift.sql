@@ -1,5 +1,5 @@
 -- purpose: columns of changed entries, now and before, whose change is a discovery
-SELECT entry, version_before, version, pair_type, path, variant, metric,
+SELECT entry, against, version_before, version, pair_type, path, variant, metric,
        value_before, value, change, change_lower, change_upper, p_adjusted
 FROM out_drift
 WHERE study = ? AND p_adjusted <= 0.05

@@ -16,5 +16,9 @@ FROM (
     )
     FROM stg_registry_entries
     WHERE study = $study AND run_id IS NOT NULL
+    UNION ALL
+    SELECT run_id, 'alerts/' || delivery
+    FROM stg_registry_entries JOIN stg_alerts USING (study, reaudit_id, entry)
+    WHERE study = $study AND run_id IS NOT NULL
 )
 GROUP BY run_id

@@ -4,13 +4,15 @@ import hashlib
 import hmac
 import json
 import time
+from datetime import timedelta
 
 import pytest
 from model_server import serving
 from pydantic import ValidationError
 
 from decaf.errors import AlertFailed, ConfigError
-from decaf.registry.alerts import Alerts, Webhook, append, send, signature
+from decaf.registry.alerts import Alerts, Webhook, append, faults, run, send, signature
+from decaf.registry.messages import message
 
 SECRET = "a s3cret"
 
@@ -90,3 +92,123 @@ def test_a_file_gets_a_line_for_every_audit(tmp_path):
     with pytest.raises(AlertFailed, match="cannot be written"):
         append(blocked, {})
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["alerts.jsonl"]
+
+
+ROW = {"metric": "evidence", "rule": "increase", "variant": None, "pair_type": "wall"}
+ROW |= {"path": "blend", "found": 0.1, "lower_limit": 0.05, "upper_limit": 0.15}
+ROW |= {"gate_limit": 0.02, "level": 0.95}
+FAILED = {"kind": "gate.failed", "entry": "net@champion", "version": "2", "rows": [ROW] * 7}
+FAILED |= {"failed_since": "2026-03-01T08:00:00+00:00", "version_before": "1"}
+
+
+def content(*alerts):
+    worded = [
+        alert | {"message": message(alert, "/r/nightly.html", "my study.yaml")} for alert in alerts
+    ]
+    return {"study": "nightly", "alerts": worded}
+
+
+def test_a_message_says_what_to_do():
+    assert message(FAILED, "/r/nightly.html", "my study.yaml").splitlines() == [
+        "net@champion version 2 has failed its gates, since 2026-03-01, compared with version 1:",
+        *[
+            "  evidence on wall, blend: found +0.1000 [+0.0500, +0.1500] at 95%, increase 0.02 is "
+            "allowed"
+        ]
+        * 5,
+        "  and 2 more",
+        "Report: /r/nightly.html",
+        "To accept it: decaf accept 'my study.yaml' net@champion --why TEXT",
+    ]
+    standing = message(FAILED | {"kind": "gate.standing"}, "r", "c")
+    assert standing.startswith("net@champion version 2 still fails its gates, since")
+    lost = {"kind": "registry.failed", "problem": "no answer"}
+    assert message(lost, "r", "c").endswith("nothing was audited: no answer")
+
+
+@pytest.mark.parametrize("name", ["slack", "teams"])
+def test_chats_get_unsigned_text_without_markup(name, monkeypatch):
+    monkeypatch.delenv("DECAF_WEBHOOK_SECRET")
+    shouting = {"kind": "entry.failed", "entry": "<!channel> [x](http://x)", "version": "1"}
+    many = [shouting | {"problem": "long " * 900}, *[FAILED] * 20]
+    with serving(answers(200)) as server:
+        send(hook(server, format=name), "d", content(*many))
+    (request,) = server.requests
+    assert "X-Decaf-Signature" not in request.headers
+    body = json.loads(request.body)
+    if name == "slack":
+        header, *sections, more = body["blocks"]
+        assert header["text"]["text"] == "decaf, study nightly: 21 alerts"
+        assert {section["text"]["type"] for section in body["blocks"]} == {"plain_text"}
+        assert all(len(section["text"]["text"]) <= 3000 for section in sections)
+        assert more["text"]["text"] == "and 6 more"
+        assert len(body["blocks"]) <= 50
+        assert "<" not in body["text"]
+        assert "&lt;!channel&gt;" in body["text"]
+    else:
+        (attachment,) = body["attachments"]
+        assert attachment["contentType"] == "application/vnd.microsoft.card.adaptive"
+        card = attachment["content"]
+        assert (body["type"], card["type"], card["version"]) == ("message", "AdaptiveCard", "1.4")
+        assert {block["type"] for block in card["body"]} == {"RichTextBlock"}
+        assert card["body"][-1]["inlines"][0]["text"] == "and 6 more"
+        assert len(request.body) < 28_000
+
+
+def test_the_address_of_a_chat_is_not_repeated():
+    chat = Webhook(url="http://127.0.0.1:9/T0/B0/s3cret", format="slack", retries=0)
+    with pytest.raises(AlertFailed, match=r"webhook http://127.0.0.1:9/… took no alert") as failed:
+        send(chat, "d", content())
+    assert "s3cret" not in str(failed.value)
+
+
+def test_a_command_gets_the_alerts_and_ends(tmp_path):
+    copy = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
+    target = tmp_path / "told; touch no"
+    run(Alerts(command=["python3", "-c", copy, str(target)]), content(FAILED))
+    assert json.loads(target.read_text()) == content(FAILED)
+    assert [path.name for path in tmp_path.iterdir()] == [target.name]
+    with pytest.raises(AlertFailed, match="command of alerts false ended with exit code 1"):
+        run(Alerts(command=["false"]), {})
+    with pytest.raises(AlertFailed, match="no-such-program cannot be started: No such file"):
+        run(Alerts(command=["no-such-program"]), {})
+    began = time.monotonic()
+    slow = Alerts(command=["sh", "-c", "sleep 300 & sleep 300"], command_seconds=0.2)
+    with pytest.raises(AlertFailed, match="sh took longer than 0.2 s"):
+        run(slow, {"long": "x" * 1_000_000})
+    assert time.monotonic() - began < 60
+
+
+def test_receivers_are_tried_without_an_alert(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    with serving(answers(200)) as server:
+        good = Alerts(
+            webhook=[{"url": server.url}, {"url": server.url, "format": "slack"}],
+            file=tmp_path / "new" / "alerts.jsonl",
+            command=["python3"],
+        )
+        assert list(faults(good)) == []
+        assert server.requests == []
+        url = server.url
+    monkeypatch.delenv("DECAF_WEBHOOK_SECRET")
+    bad = Alerts(
+        webhook=[{"url": url}, {"url": url, "format": "teams"}],
+        file=tmp_path / "file" / "alerts.jsonl",
+        command=["no-such-program"],
+    )
+    secret, away, file, program = faults(bad)
+    assert "DECAF_WEBHOOK_SECRET is not set" in secret
+    assert "/… does not answer: ConnectError" in away
+    assert "alerts.jsonl cannot be written" in file
+    assert "no-such-program is no program" in program
+    assert list(faults(Alerts(file=tmp_path)))
+
+
+def test_one_webhook_is_a_list_of_one():
+    assert Alerts(webhook={"url": "http://host/"}).webhook == (Webhook(url="http://host/"),)
+    assert Alerts(webhook=None).webhook == Alerts().webhook == ()
+    assert Alerts(remind="7d").reminder == timedelta(days=7)
+    assert Alerts(remind="12h").reminder == timedelta(hours=12)
+    for wrong in ("7", "0d", "7 days", "1w"):
+        with pytest.raises(ValidationError, match="remind"):
+            Alerts(remind=wrong)

@@ -56,12 +56,22 @@ def test_a_gate_concerns_its_level_and_its_rows():
     assert rules == [("at_most", "pass"), ("at_least", "fail")]
 
 
-def test_what_has_no_interval_is_not_enough_evidence():
-    first = ROW._replace(change=None, change_lower=None, change_upper=None, reason="the first")
+def test_a_change_from_nothing_is_not_applicable():
+    gone = {"value_before": None, "change": None, "change_lower": None, "change_upper": None}
+    first = ROW._replace(**gone, reason="the first")
     gate = Gate(increase=0.02, at_most=0.3)
     increase, at_most = judge({"contradiction": gate}, [first])
-    assert (increase.verdict, increase.reason) == ("not enough evidence", "the first")
+    assert (increase.verdict, increase.reason) == ("not applicable", "the first")
     assert (at_most.verdict, at_most.reason) == ("pass", None)
+    increase, _ = judge({"contradiction": gate}, [first._replace(reason=None)])
+    assert (increase.verdict, increase.reason) == ("not applicable", "the version before has none")
+
+
+def test_what_has_no_interval_is_not_enough_evidence():
+    one = {"change_lower": None, "change_upper": None, "lower_limit": None, "upper_limit": None}
+    single = ROW._replace(**one, reason="a single source")
+    for judged in judge({"contradiction": Gate(increase=0.02, at_most=0.3)}, [single]):
+        assert (judged.verdict, judged.reason) == ("not enough evidence", "a single source")
 
 
 NUMBER = st.floats(-1, 1)

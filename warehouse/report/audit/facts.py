@@ -27,7 +27,7 @@ from warehouse.report.cells import (
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 """Integrated responses with an interval, in the order of the report's columns."""
 COMPONENTS = ("evidence", "contradiction", "fragility")
-REGISTRY = ("verdicts", "drift", "roles", "history")
+REGISTRY = ("standing", "verdicts", "drift", "roles", "history")
 """Parts that only a study with a registry has."""
 
 Row = Any
@@ -56,6 +56,7 @@ class Facts(NamedTuple):
     costs: Rows
     warnings: Rows
     entries: Rows
+    standing: Rows
     verdicts: Rows
     drift: Rows
     roles: Rows

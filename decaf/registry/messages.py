@@ -1,0 +1,103 @@
+"""What people are told of a re-audit: sentences, and the bodies that Slack and Teams take."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+MOST_ALERTS, MOST_ROWS, MOST_LETTERS = 15, 5, 1200
+"""Of one message; Slack takes 3,000 letters of a section, Teams 28 kB of a card."""
+TITLE_LETTERS = 150
+CARD = "application/vnd.microsoft.card.adaptive"
+CARD_SCHEMA = "http://adaptivecards.io/schemas/adaptive-card.json"
+
+
+def place_of(row: Mapping[str, Any]) -> str:
+    """What a row of drift or a verdict was measured on."""
+    return row["variant"] or f"{row['pair_type']}, {row['path']}"
+
+
+def finding(row: Mapping[str, Any]) -> str:
+    """What a failed gate found and what it allows."""
+    return (
+        f"{row['metric']} on {place_of(row)}: found {row['found']:+.4f} "
+        f"[{row['lower_limit']:+.4f}, {row['upper_limit']:+.4f}] at {row['level']:.0%}, "
+        f"{row['rule'].replace('_', ' ')} {row['gate_limit']:g} is allowed"
+    )
+
+
+def accepting(config: str, entry: str) -> str:
+    """The command that accepts the failed verdict of an entry."""
+    return f"decaf accept {shlex.quote(config)} {shlex.quote(entry)} --why TEXT"
+
+
+def standing(verdict: Mapping[str, Any], config: str) -> str:
+    """A verdict that stands, in one line."""
+    return (
+        f"{verdict['entry']} {verdict['version']} failed {', '.join(verdict['failed_gates'])} "
+        f"since {verdict['failed_since'][:10]}; accept with {accepting(config, verdict['entry'])}"
+    )
+
+
+def message(alert: Mapping[str, Any], report: str, config: str) -> str:
+    """An alert in sentences: what happened, what was found, where to read on, how to answer."""
+    if alert["kind"] == "registry.failed":
+        return f"The registry cannot be read, so nothing was audited: {alert['problem']}"
+    subject = f"{alert['entry']} version {alert['version']}"
+    if alert["kind"] == "entry.failed":
+        return f"{subject} cannot be audited: {alert['problem']}"
+    if alert["kind"] == "entry.moved":
+        return f"{subject}: {alert['problem']}"
+    rows = [f"  {finding(row)}" for row in alert["rows"][:MOST_ROWS]]
+    if more := len(alert["rows"]) - len(rows):
+        rows.append(f"  and {more} more")
+    fails = "still fails its gates" if alert["kind"] == "gate.standing" else "has failed its gates"
+    before = alert["version_before"]
+    compared = f", compared with version {before}" if before else ""
+    head = f"{subject} {fails}, since {alert['failed_since'][:10]}{compared}:"
+    accept = f"To accept it: {accepting(config, alert['entry'])}"
+    return "\n".join([head, *rows, f"Report: {report}", accept])
+
+
+def title_of(content: Mapping[str, Any]) -> str:
+    """Headline of the alerts of one re-audit."""
+    count = len(content["alerts"])
+    alerts = "1 alert" if count == 1 else f"{count} alerts"
+    return f"decaf, study {content['study']}: {alerts}"
+
+
+def slack(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Message of an incoming webhook of Slack; names in it are no markup and call nobody."""
+    title, texts = title_of(content), _texts(content)
+    blocks = [{"type": "header", "text": _plain(title[:TITLE_LETTERS])}]
+    blocks += [{"type": "section", "text": _plain(text)} for text in texts]
+    text = "\n".join([title, *(text.partition("\n")[0] for text in texts)])
+    for sign, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
+        text = text.replace(sign, escaped)
+    return {"text": text, "blocks": blocks}
+
+
+def teams(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Adaptive card as the webhook of a workflow of Teams takes it, of text without markup."""
+    title = {"type": "TextRun", "text": title_of(content), "weight": "Bolder"}
+    body = [{"type": "RichTextBlock", "inlines": [title]}]
+    for text in _texts(content):
+        first, *lines = text.splitlines()
+        body.append({"type": "RichTextBlock", "inlines": [_run(first)], "separator": True})
+        body += [{"type": "RichTextBlock", "inlines": [_run(line)]} for line in lines]
+    card = {"$schema": CARD_SCHEMA, "type": "AdaptiveCard", "version": "1.4", "body": body}
+    attachment = {"contentType": CARD, "contentUrl": None, "content": card}
+    return {"type": "message", "attachments": [attachment]}
+
+
+def _texts(content: Mapping[str, Any]) -> Sequence[str]:
+    alerts = content["alerts"]
+    texts = [alert["message"][:MOST_LETTERS] for alert in alerts[:MOST_ALERTS]]
+    return texts + [f"and {len(alerts) - MOST_ALERTS} more"] * (len(alerts) > MOST_ALERTS)
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": text, "emoji": False}
+
+
+def _run(text: str) -> dict[str, str]:
+    return {"type": "TextRun", "text": text}

@@ -1,0 +1,67 @@
+"""What ``decaf accept`` does and prints."""
+
+import getpass
+import os
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from decaf.errors import BadInput
+from decaf.plan.study import Study, load_study
+from decaf.registry.messages import finding
+from flows.commands.display import table_of
+from flows.commands.terminal import say
+from tasks.hold import hold_warehouse
+from tasks.publish import publish
+from tasks.reaudit import standing
+from tasks.reaudit.plan import newest
+from warehouse import storage
+
+
+def accept(console: Console, config: Path, entry: str | None, why: str) -> None:
+    """Accept the failed verdict of an entry of a study's registry.
+
+    Raises BadInput when the study was not re-audited yet, no entry is given, or it has no failed
+    verdict that stands; AlreadyRunning while the study is being audited.
+    """
+    study = _audited(config)
+    if entry is None:
+        raise BadInput(f"no entry is given; expected decaf accept {config} ENTRY --why TEXT")
+    with hold_warehouse(study) as root:
+        verdict = standing.accept(root, study.study, entry, why, _user())
+    for row in verdict["rows"]:
+        say(console, finding(row))
+    say(console, f"{entry} {verdict['version']} is accepted, and later versions compared with it")
+    publish(study.warehouse, study.study, study.report_file)
+
+
+def list_acceptances(console: Console, config: Path) -> None:
+    """All acceptances of a study, the newest first."""
+    study = _audited(config)
+    root = storage.resolved(study.warehouse)
+    names = ("accepted", "entry", "version", "by", "why")
+    table = table_of(f"{study.study}: accepted verdicts", names, 5)
+    for row in standing.acceptances(root, study.study):
+        cells = (row["entry"], row["version"], row["accepted_by"], row["why"])
+        table.add_row(row["accepted_at"][:16].replace("T", " "), *map(Text, cells))
+    console.print(table)
+
+
+def _audited(config: Path) -> Study:
+    study = load_study(config)
+    root = storage.resolved(study.warehouse)
+    if study.registry is None or newest(root, study.study) is None:
+        raise BadInput(
+            f"no registry of {study.study} was audited into {root}; expected that "
+            f"decaf reaudit {config} was"
+        )
+    return study
+
+
+def _user() -> str:
+    """Name of the user; a number where the machine has no name for it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user {os.getuid()}"

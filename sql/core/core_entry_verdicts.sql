@@ -1,0 +1,39 @@
+-- purpose: what the gates say of every audited entry, since when, and who has accepted it
+-- grain: one row per study, re-audit and audited entry
+-- The verdict is that of the re-audit which judged this content, until there is another content.
+CREATE OR REPLACE VIEW core_entry_verdicts AS
+WITH judged AS (
+    SELECT
+        study, reaudit_id AS judged_reaudit_id, entry,
+        ['no gate applies', 'pass', 'not enough evidence', 'fail'][max(list_position(
+            ['not applicable', 'pass', 'not enough evidence', 'fail'], verdict
+        ))] AS verdict,
+        list(DISTINCT metric ORDER BY metric) FILTER (verdict = 'fail') AS failed_gates
+    FROM stg_gate_verdicts
+    GROUP BY ALL
+)
+SELECT
+    entry.study,
+    entry.reaudit_id,
+    entry.resolved_at = max(entry.resolved_at) OVER (PARTITION BY entry.study) AS is_newest,
+    entry.entry,
+    entry.version,
+    entry.judged_reaudit_id,
+    judged.verdict, -- the worst of the gates that apply; NULL where there was no gate
+    judged.failed_gates,
+    CASE WHEN judged.verdict = 'fail' THEN min(entry.resolved_at) FILTER (judged.verdict = 'fail')
+        OVER (PARTITION BY entry.study, entry.entry, entry.model_id)
+    END AS failed_since, -- when this content first failed
+    acceptance.accepted_at, -- NULL unless the failed verdict was accepted, as what follows
+    acceptance.accepted_by,
+    acceptance.why,
+    -- Whether later versions are compared with it.
+    coalesce(judged.verdict IN ('pass', 'no gate applies'), true)
+        OR acceptance.accepted_at IS NOT NULL AS is_reference
+FROM stg_registry_entries AS entry
+LEFT JOIN judged USING (study, judged_reaudit_id, entry)
+LEFT JOIN stg_acceptances AS acceptance
+    ON acceptance.study = entry.study
+    AND acceptance.reaudit_id = entry.judged_reaudit_id
+    AND acceptance.entry = entry.entry
+QUALIFY entry.state = 'audited';

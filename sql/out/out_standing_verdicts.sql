@@ -1,0 +1,24 @@
+-- purpose: failed gates of the versions that a registry has now: since when, and who accepted them
+-- grain: one row per study and entry of its newest re-audit whose version failed a gate
+CREATE OR REPLACE VIEW out_standing_verdicts AS
+SELECT
+    entry.study,
+    entry.entry,
+    entry.version,
+    entry.failed_gates,
+    entry.failed_since,
+    entry.accepted_at, -- NULL while the verdict stands, as who accepted it and why
+    entry.accepted_by,
+    entry.why,
+    count(alert.delivery) AS alert_count, -- delivered alerts and reminders of it
+    max(alert.delivered_at) AS last_alert_at,
+    entry.judged_reaudit_id AS reaudit_id -- that judged it
+FROM core_entry_verdicts AS entry
+LEFT JOIN stg_alerts AS alert
+    ON alert.study = entry.study
+    AND alert.reaudit_id = entry.judged_reaudit_id
+    AND alert.entry = entry.entry
+    AND starts_with(alert.kind, 'gate.')
+WHERE entry.is_newest AND entry.verdict = 'fail'
+GROUP BY ALL
+ORDER BY entry.study, entry.entry;

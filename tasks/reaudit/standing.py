@@ -1,0 +1,101 @@
+"""Verdicts that stand until they are answered: found, told again, and accepted."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from decaf.errors import BadInput, UnknownName
+from decaf.foundation.digests import json_sha256, short
+from decaf.registry.alerts import Alerts
+from warehouse.commits.writer import commit
+from warehouse.query.damage import connect_whole
+from warehouse.storage import Root
+from warehouse.tables.declarations import TABLES
+
+ACCEPTANCES = "acceptances"
+Verdict = dict[str, Any]
+"""A failed verdict as out_standing_verdicts has it, in JSON, with its failed ``rows``."""
+
+
+def standing(root: Root, study: str) -> list[Verdict]:
+    """Failed verdicts of the versions that are there now, accepted ones included."""
+    with connect_whole(root, study) as connection:
+        found = rows_of(connection, "FROM out_standing_verdicts WHERE study = $study", study=study)
+        failed = "FROM out_verdicts WHERE study = $study AND verdict = 'fail'"
+        rows = rows_of(connection, failed, study=study) if found else []
+    for verdict in found:
+        verdict["rows"] = [row for row in rows if row["entry"] == verdict["entry"]]
+    return found
+
+
+def unanswered(found: Sequence[Verdict]) -> list[Verdict]:
+    """Those of the failed verdicts that nobody has accepted."""
+    return [verdict for verdict in found if verdict["accepted_at"] is None]
+
+
+def to_tell(found: Sequence[Verdict], alerts: Alerts, now: datetime) -> list[Verdict]:
+    """Alerts of the verdicts that stand: those never told of, and those to be reminded of."""
+    told = []
+    for verdict in unanswered(found):
+        last, kind = verdict["last_alert_at"], "gate.failed"
+        if last is not None:
+            wait, kind = alerts.reminder, "gate.standing"
+            if wait is None or now < datetime.fromisoformat(last) + wait:
+                continue
+        told.append({"kind": kind, **verdict})
+    return told
+
+
+def accept(root: Root, study: str, entry: str, why: str, user: str) -> Verdict:
+    """Record that a user accepts the failed verdict of an entry; returns what was accepted.
+
+    Raises UnknownName when the newest re-audit has no such entry, and BadInput when the entry has
+    no failed verdict that stands, or the reason is empty or cannot be printed.
+    """
+    if not why.strip() or not why.isprintable():
+        raise BadInput(f'the reason is {why!r}; expected one line of text: --why "…"')
+    with connect_whole(root, study) as connection:
+        entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study)
+    known = {row["entry"]: row for row in entries}
+    if entry not in known:
+        raise UnknownName.among("entry of the registry", entry, known)
+    found = {verdict["entry"]: verdict for verdict in standing(root, study)}
+    if entry not in found:
+        verdict = known[entry]["verdict"] or known[entry]["state"]
+        raise BadInput(
+            f"{entry} {known[entry]['version']} has no failed verdict to accept: it is {verdict!r}"
+        )
+    verdict = found[entry]
+    if verdict["accepted_at"]:
+        raise BadInput(
+            f"{entry} {verdict['version']} was accepted already, by {verdict['accepted_by']} on "
+            f"{verdict['accepted_at'][:10]}: {verdict['why']}"
+        )
+    row = {name: verdict[name] for name in ("reaudit_id", "entry", "version")}
+    row |= {"accepted_at": datetime.now(UTC), "accepted_by": user, "why": why}
+    key = short(json_sha256([verdict["reaudit_id"], entry]))
+    table = pa.Table.from_pylist([row], schema=TABLES[ACCEPTANCES].schema)
+    commit(root, ACCEPTANCES, study, key, {ACCEPTANCES: table})
+    return verdict
+
+
+def acceptances(root: Root, study: str) -> list[dict[str, Any]]:
+    """All acceptances of a study, the newest first."""
+    with connect_whole(root, study) as connection:
+        return rows_of(connection, "FROM out_acceptances WHERE study = $study", study=study)
+
+
+def rows_of(connection: DuckDBPyConnection, query: str, **values: Any) -> list[dict[str, Any]]:
+    """Rows of a query as JSON has them, but for the study."""
+    rows = connection.sql(query, params=values).to_arrow_table().to_pylist()
+    return [
+        {
+            name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+            for name, value in row.items()
+            if name != "study"
+        }
+        for row in rows
+    ]

@@ -1,0 +1,146 @@
+"""Versions of one alias fail, stand, are accepted and rolled back, as a user sees it."""
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+import yaml
+from ended_commands import refused, succeeded
+from registry_folder import alias, put
+from warehouse_answers import fetched
+
+from decaf.plan.study import load_study
+from tasks.reaudit import notify as notifying
+
+pytestmark = pytest.mark.slow
+LEANS = {"1": 0.5, "2": 1.5, "3": 1.49}
+"""The evidence on the wall grows with it; 3 is no worse than 2, and both are worse than 1."""
+
+
+@pytest.fixture
+def config(study, write, tmp_path):
+    settings = {**study, "models": [], "paths": {"blend": {"kind": "blend", "sigma": 1.15}}}
+    settings["registry"] = {
+        "kind": "folder",
+        "root": str(tmp_path / "zoo"),
+        "follow": ["champion"],
+        "trusted": ["leaning"],
+    }
+    settings["gates"] = {"evidence": {"increase": 0.02, "pair_type": "wall_hue"}}
+    told = "import sys; open('told.jsonl', 'a').write(sys.stdin.read() + '\\n')"
+    settings["alerts"] = {"command": ["python3", "-c", told], "remind": "7d"}
+    return write(settings)
+
+
+def states(api):
+    """Names and types of the states of all flow runs of re-audits, the newest first."""
+    asked = {"sort": "START_TIME_DESC", "flows": {"name": {"any_": ["reaudit"]}}}
+    answer = httpx.post(f"{api}/flow_runs/filter", json=asked, trust_env=False).json()
+    return [(run["state"]["name"], run["state"]["type"], run["state"]["message"]) for run in answer]
+
+
+def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tmp_path):
+    zoo, warehouse = tmp_path / "zoo" / "net", tmp_path / "warehouse"
+
+    def reaudit(champion=None, *options):
+        if champion:
+            alias(zoo, champion=int(champion))
+        return decaf("reaudit", config, *options, **prefect_server)
+
+    def verdict():
+        query = "SELECT version, version_passed, verdict FROM out_entries"
+        return fetched(warehouse, query)
+
+    def told():
+        return [json.loads(line) for line in (tmp_path / "told.jsonl").read_text().splitlines()]
+
+    for version, lean in LEANS.items():
+        put(zoo / version, seed=0, lean=lean)
+    assert "no gate applies" in succeeded(reaudit("1"))
+    assert verdict() == [("1", None, "no gate applies")]
+    refused(decaf("accept", config, "net@champion", "--why", "x"), "no failed verdict to accept")
+
+    # 2 leans on the wall.
+    stands = "net@champion 2 failed evidence since 2"
+    refused(reaudit("2"), stands, "accept with decaf accept", "evidence on wall_hue", code=1)
+    assert verdict() == [("2", "1", "fail")]
+    name, kind, message = states(prefect_server["PREFECT_API_URL"])[0]
+    assert (name, kind) == ("GateFailed", "FAILED")
+    assert message.startswith(stands)
+    (alert,) = told()[0]["alerts"]
+    assert alert["kind"] == "gate.failed"
+    assert "compared with version 1" in alert["message"]
+
+    # Nothing changed: it stands all the same, and nobody is told again.
+    refused(reaudit(), "nothing changed; 1 verdict stands", stands, code=1)
+    unchanged = reaudit(None, "--json")
+    assert (unchanged.returncode, len(told())) == (1, 1)
+    (standing,) = json.loads(unchanged.stdout)["standing"]
+    assert (standing["version"], standing["failed_gates"]) == ("2", ["evidence"])
+    assert standing["alert_count"] == 1
+    remind(config, days=6)
+    assert len(told()) == 1
+    remind(config, days=8)
+    assert [alert["kind"] for alert in told()[1]["alerts"]] == ["gate.standing"]
+
+    # 3 is no worse than 2, but worse than 1, which passed last.
+    refused(reaudit("3"), "net@champion 3 failed evidence", code=1)
+    query = "SELECT against, version_before, change > 0.02 FROM out_drift "
+    query += "WHERE metric = 'evidence' AND pair_type = 'wall_hue'"
+    assert fetched(warehouse, query) == [("last_passed", "1", True), ("previous", "2", False)]
+    succeeded(decaf("gc", "-w", warehouse, "--keep", 1, "--delete"))
+    assert verdict() == [("3", "1", "fail")]
+
+    # Somebody accepts 3; what comes next is compared with it.
+    refused(decaf("accept", config, "net@champion", "--why", " "), "expected one line of text")
+    refused(decaf("accept", config, "net@champio", "--why", "x"), "did you mean 'net@champion'")
+    refused(decaf("accept", config), "no entry is given")
+    assert "net@champion 3 is accepted" in succeeded(
+        decaf("accept", config, "net@champion", "--why", "a brighter camera")
+    )
+    refused(decaf("accept", config, "net@champion", "--why", "x"), "was accepted already")
+    assert "a brighter camera" in succeeded(decaf("accept", config, "--list"))
+    assert "nothing changed" in succeeded(reaudit())
+    page = (tmp_path / "report.html").read_text()
+    assert "a brighter camera" in page
+    succeeded(reaudit("2"))
+    assert verdict() == [("2", "3", "pass")]
+
+    # Back to 1, which leans less; then a copy of 2 under another number: it is worse than 1.
+    succeeded(reaudit("1"))
+    assert verdict() == [("1", "2", "pass")]
+    shutil.copytree(zoo / "2", zoo / "4")
+    refused(reaudit("4"), "net@champion 4 failed evidence", code=1)
+    # The same content once more is no answer.
+    shutil.copytree(zoo / "2", zoo / "5")
+    refused(reaudit("5"), "net@champion 5 failed evidence", code=1)
+    assert fetched(warehouse, "SELECT change, version FROM out_entries") == [("version", "5")]
+    assert fetched(warehouse, "SELECT count(*) FROM out_acceptances") == [(1,)]
+
+    # Nor is another epsilon, at which 5 cannot be compared with 1 any more.
+    settings = yaml.safe_load(config.read_text()) | {"epsilon": 0.002}
+    config.write_text(yaml.safe_dump(settings))
+    refused(reaudit(), "net@champion 5 failed evidence", code=1)
+    # What is no worse than it passes where that is what is asked.
+    config.write_text(yaml.safe_dump(settings | {"compare_with": "previous"}))
+    succeeded(reaudit("3"))
+    assert verdict() == [("3", "1", "pass")]
+
+
+def remind(config, days):
+    """Notify as so many days later."""
+    study = load_study(config)
+    events = study.alerts.model_copy(update={"events": False})
+    study = study.model_copy(update={"alerts": events})
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(UTC) + timedelta(days=days)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(notifying, "datetime", Clock)
+        patch.chdir(config.parent)
+        notifying.notify(config.parent / "warehouse", study, str(config))
