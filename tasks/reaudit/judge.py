@@ -5,6 +5,8 @@ from typing import Any
 import pyarrow as pa
 
 from decaf.plan.study import Study
+from decaf.registry.entries import Finding
+from decaf.registry.gates import VERDICTS as VERDICTS_OF_GATES
 from decaf.registry.gates import DriftRow, Judged, judge
 from tasks.reaudit.plan import AUDITED, FAILED, NONE, newest
 from warehouse.commits import receipts
@@ -35,6 +37,24 @@ FROM drift_of('asked', $replicates, $seed, $levels) AS drift
 JOIN asked ON asked.entry = drift.g.entry
 ORDER BY ALL
 """
+
+
+FOUND = """
+WITH asked AS (FROM core_entry_versions WHERE study = $study AND is_newest),
+found AS (
+    FROM history_of('asked')
+    WHERE metric IN ('evidence', 'contradiction', 'fragility') AND value IS NOT NULL
+)
+SELECT name, asked.version, verdict, metric, concat_ws('.', path, pair_type),
+    1 = (SELECT count(DISTINCT (path, pair_type)) FROM found),
+    value, lower_limit, upper_limit
+FROM found
+JOIN asked USING (study, entry)
+JOIN out_entries USING (study, entry)
+ORDER BY ALL
+"""
+VERDICTS_IN_ORDER = ("", *VERDICTS_OF_GATES)
+"""From the best to the worst, after none."""
 
 
 def judge_newest(root: Root, study: Study) -> list[Judged]:
@@ -69,6 +89,22 @@ def verdicts(root: Root, study: str) -> list[Judged]:
     with connect_whole(root, study) as connection:
         committed = connection.sql("FROM out_verdicts WHERE study = $s", params={"s": study})
         return [Judged(*row) for row in committed.select(*COLUMNS).fetchall()]
+
+
+def findings(root: Root, study: str) -> list[Finding]:
+    """What the newest re-audit of a study found of each audited version: verdict, E, C and F.
+
+    A version that is followed under several names has the worst of its verdicts.
+    """
+    with connect_whole(root, study) as connection:
+        rows = connection.sql(FOUND, params={"study": study}).fetchall()
+    found: dict[tuple[str, str], Finding] = {}
+    for name, version, verdict, metric, place, is_alone, *value in rows:
+        of = found.setdefault((name, version), Finding(name, version, verdict or "", {}))
+        if verdict and VERDICTS_IN_ORDER.index(verdict) > VERDICTS_IN_ORDER.index(of.verdict):
+            of = found[name, version] = of._replace(verdict=verdict)
+        of.values[metric if is_alone else f"{metric}.{place}"] = tuple(value)
+    return list(found.values())
 
 
 def summary(root: Root, study: str) -> dict[str, Any]:
