@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import httpx
@@ -32,10 +33,13 @@ def mlflow_command():
 
 def mlflow_python():
     """Interpreter of an environment with MLflow's full package, or a skip that says what to do."""
-    found = os.environ.get(FULL_VARIABLE)
-    if not found:
+    if found := os.environ.get(FULL_VARIABLE):
+        return found
+    try:
+        version("mlflow")  # not that of mlflow-skinny
+    except PackageNotFoundError:
         pytest.skip(f"{FULL_VARIABLE} is not set: no full MLflow 3 here (make test-mlflow)")
-    return found
+    return sys.executable
 
 
 @contextmanager

@@ -116,6 +116,10 @@ def test_a_card_that_cannot_be_used_fails_alone(study, folder, changed, message)
             "of source 'endpoint'; cards of a registry are of networks",
         ),
         (
+            {"source": "mlflow_server", "model": ".", "python": "/bin/sh", "output": "value"},
+            "of source 'mlflow_server'; cards of a registry are of networks",
+        ),
+        (
             {"source": "estimator", "file": "a.skops", "trusted": ["os.system"]},
             "names os.system, which would run here",
         ),
