@@ -21,6 +21,7 @@ from decaf.plan.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
 from decaf.registry.alerts import Alerts, Webhook
 from decaf.registry.entries import Registry
 from decaf.registry.gates import METRICS, Gate
+from decaf.registry.write_back import WriteBack
 from decaf.reveal.path import RevealPath
 from decaf.scoring.scores.base import ScoreDefinition
 from warehouse.query.catalog import connect_empty
@@ -93,6 +94,8 @@ def configuration() -> str:
         "## `registry:`",
         "[How a registry is audited](reaudit.md).",
         *_variants(members(Registry)),
+        "### `write_back:`",
+        _keys(WriteBack),
         "## `gates:` – one section for each column",
         f"A column is one of {', '.join(f'`{name}`' for name in METRICS)}.",
         _keys(Gate),

@@ -2,11 +2,13 @@
 
 import hashlib
 import json
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from decaf.foundation.files import file_status
+from decaf.errors import DecafError
+from decaf.foundation.files import file_status, is_inside, refusals_as
 
 
 def file_sha256(path: Path) -> str:
@@ -19,6 +21,28 @@ def file_sha256(path: Path) -> str:
 def _file_sha256(path: Path, size: int, modified: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def folder_sha256(folder: Path, kind: type[DecafError]) -> str:
+    """Digest of all files below a folder and of their names.
+
+    What a link out of it leads to is not the folder's: nothing of it is read. Raises an error of
+    the kind when a file cannot be read, or its name is not UTF-8.
+    """
+    with refusals_as(kind, f"{folder} cannot be read", "make its files readable"):
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        names = [os.fsencode(path.relative_to(folder)) for path in files]
+        try:
+            return json_sha256(
+                {
+                    name.decode(): file_sha256(path) if is_inside(path, folder) else "elsewhere"
+                    for name, path in zip(names, files, strict=True)
+                }
+            )
+        except UnicodeDecodeError as error:
+            raise kind(
+                f"{folder} has a file whose name is not UTF-8: {error.object!r}; rename it"
+            ) from error
 
 
 def json_sha256(value: Any) -> str:

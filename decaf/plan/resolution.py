@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from decaf.errors import BadInput, DecafError, ModelError, RegistryError
+from decaf.errors import listed as listed_words
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.names import fault_of, printable
 from decaf.foundation.settings import FOLDER
@@ -17,7 +18,14 @@ from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.function import FunctionCard
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Card, Study
-from decaf.registry.entries import CARD_FILE, Entry, Fetched, Registry, texts_in
+from decaf.registry.entries import (
+    CARD_FILE,
+    CardRegistry,
+    Entry,
+    Fetched,
+    Registry,
+    texts_in,
+)
 
 FACTORY = "factory"
 NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9._+-]+")
@@ -67,7 +75,7 @@ def listed(registry: Registry) -> list[Entry]:
                 f"{entry.place}; every entry needs a name of its own"
             )
         places[entry.label] = entry.place
-    return [_printable(entry) for entry in entries]
+    return [_printable(_with_card(registry, entry)) for entry in entries]
 
 
 def resolve(study: Study, entries: Sequence[Entry]) -> list[Resolved]:
@@ -94,6 +102,18 @@ def models_of(study: Study, resolved: Sequence[Resolved]) -> Study:
     return study.model_copy(update={"models": (*given.values(), *(cards[i] for i in cards))})
 
 
+def _trusted(study: Study) -> tuple[str, ...]:
+    return study.registry.trust if isinstance(study.registry, CardRegistry) else ()
+
+
+def _with_card(registry: Registry, entry: Entry) -> Entry:
+    """The entry, which is another one where the configuration has another card of it."""
+    card = registry.cards.get(entry.name) if isinstance(registry, CardRegistry) else None
+    if card is None or entry.problem:
+        return entry
+    return replace(entry, digest=json_sha256([entry.digest, card]))
+
+
 def _printable(entry: Entry) -> Entry:
     """The entry under a name that can be shown; where that is another, it is not audited."""
     texts = {"name": entry.name, "version": entry.version, "alias": entry.alias or "none"}
@@ -109,6 +129,13 @@ def _resolved(study: Study, entry: Entry) -> Resolved:
         return Resolved(entry, problem=entry.problem)
     try:
         card = _card(entry, study.registry.fetch(entry, study.workspace))
+        if getattr(card, "unpickle", False) and entry.name not in _trusted(study):
+            raise ModelError(
+                f"{entry.label} is a pickle, which can run anything when it is opened, with all "
+                f"rights that you have here: if you trust whoever registered it, add 'trust: "
+                f"[{entry.name}]' to the registry; else have it answered by a server of its own, "
+                "'source: mlflow_server'"
+            )
         weights, preprocessing = card.weights_digest(), card.preprocessing_digest
     except BadInput as error:
         return Resolved(entry, problem=str(error))
@@ -134,14 +161,19 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
         raise ModelError(f"{where} has an 'id'; leave it out, the registry names its models")
     given: dict[str, Any] = {"family": entry.name, **fetched.model, "id": "entry"}
     context = None if fetched.folder is None else {FOLDER: fetched.folder}
+    is_strange = fetched.folder is not None and fetched.trusted is not None
     try:
         card = TypeAdapter(Card).validate_python(given, context=context)
     except ValidationError as error:
-        if fetched.folder is None:  # the owner's own settings of the registry
-            raise ModelError(f"{where} cannot be used: {error}") from None
+        if not is_strange:
+            found = [
+                f"'{'.'.join(map(str, problem['loc']))}': {problem['msg']}"
+                for problem in error.errors(include_url=False)
+            ]
+            raise ModelError(f"{where} cannot be used: {listed_words(found, 5)}") from None
         found = faults(fetched.folder / CARD_FILE, error)
         raise ModelError(f"the card of {entry.label} cannot be used: {found}") from None
-    if fetched.folder is not None:
+    if is_strange:
         _refuse_strangers(card, fetched.trusted, where)
     return card
 

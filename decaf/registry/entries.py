@@ -2,14 +2,14 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from decaf.errors import ConfigError
+from decaf.errors import ConfigError, RegistryError
 from decaf.foundation.files import is_inside
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
@@ -51,8 +51,29 @@ class Fetched(NamedTuple):
     folder: Path | None = None
     """Where relative paths of the card start, and what they cannot leave; None where the card is
     the owner's own configuration."""
-    trusted: tuple[str, ...] = ()
-    """Modules whose functions and types the card may name."""
+    trusted: tuple[str, ...] | None = ()
+    """Modules whose functions and types the card may name; None where the card is the owner's own,
+    of an entry that has none."""
+
+
+class Described(NamedTuple):
+    """What an entry says of itself beside a card."""
+
+    folder: Path
+    """With its `MLmodel`, if it has one."""
+    tags: dict[str, str]
+
+
+class Finding(NamedTuple):
+    """What a re-audit found of one version of an entry, for a registry that keeps it."""
+
+    name: str
+    version: str
+    verdict: str
+    """Empty where no gate was asked."""
+    values: dict[str, tuple[float, float | None, float | None]]
+    """Means by column, with their 95 % interval; `evidence`, or `evidence.PATH.PAIR_TYPE` where
+    several are audited."""
 
 
 class Registry(Settings, ABC):
@@ -74,6 +95,17 @@ class Registry(Settings, ABC):
         Raises BadInput when the entry has no card, or is not what was listed any more.
         """
 
+    @property
+    def keeps_findings(self) -> bool:
+        """Whether :meth:`keep` is to be called."""
+        return False
+
+    def keep(self, reaudit_id: str, report: str, findings: Sequence[Finding]) -> None:
+        """Write back what a re-audit found, however often it is called with the same.
+
+        ``report`` is an address. Raises RegistryError when that cannot be done now.
+        """
+
 
 class CardRegistry(Registry, ABC):
     """A registry whose entries are folders of files, one of them the model card."""
@@ -90,18 +122,40 @@ class CardRegistry(Registry, ABC):
         "anything else that a card would run is refused",
     )
 
-    def card_in(self, folder: Path) -> Fetched:
-        """Fetched of an entry whose files are in a folder.
+    cards: dict[str, dict[str, Any]] = Field(
+        {},
+        description="model cards by the name of the entry, instead of its `decaf.yaml`: keys of an "
+        "entry of `models:` without `id`, paths from the entry's own folder. `decaf card NAME` "
+        "proposes one",
+    )
+    trust: tuple[str, ...] = Field(
+        (),
+        description="names of entries whose pickles are opened where their card says `unpickle: "
+        "true`: a pickle runs whatever it brings along, with all rights that you have here",
+    )
+
+    def described(self, entry: Entry, workspace: Path) -> Described:
+        """What a card of an entry can be proposed from.
+
+        Raises RegistryError when the entry cannot be read.
+        """
+        raise RegistryError(f"a registry of this kind describes no entries, {entry.label} neither")
+
+    def card_in(self, folder: Path, name: str) -> Fetched:
+        """Fetched of an entry by its name, whose files are in a folder.
 
         Raises ConfigError when there is no card, it is not plain YAML, or a link to elsewhere.
         """
+        if name in self.cards:
+            return Fetched(self.cards[name], folder, None)
         card = folder / CARD_FILE
         if not is_inside(card, folder):
             raise ConfigError(f"{card} is a link that leads out of its folder; put a copy there")
         if not card.exists():
             raise ConfigError(
                 f"{folder} has no card; expected {CARD_FILE} there, with the keys of an entry of "
-                "'models:' but for 'id'"
+                f"'models:' but for 'id', or a card under 'cards:' of the registry: decaf card "
+                f"{name} -c CONFIG proposes one"
             )
         return Fetched(plain_mapping(card), folder, self.trusted)
 

@@ -55,7 +55,9 @@ def message(alert: Mapping[str, Any], report: str, config: str) -> str:
     compared = f", compared with version {before}" if before else ""
     head = f"{subject} {fails}, since {alert['failed_since'][:10]}{compared}:"
     accept = f"To accept it: {accepting(config, alert['entry'])}"
-    return "\n".join([head, *rows, f"Report: {report}", accept])
+    if report:
+        rows.append(f"Report: {report}")
+    return "\n".join([head, *rows, accept])
 
 
 def title_of(content: Mapping[str, Any]) -> str:

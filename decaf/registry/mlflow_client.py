@@ -1,6 +1,7 @@
 """Ask an MLflow tracking server, over its REST interface, for registered models and artefacts.
 
-MLflow's own package is not needed: what is read here are six requests of its documented interface.
+MLflow's own package is not needed: what is asked here are a few requests of its documented
+interface.
 """
 
 import os
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from decaf.errors import RegistryError
 from decaf.foundation.calls import SUCCESS, Answer, Caller, NoAnswer
 from decaf.foundation.files import open_file, refusals_as
+from decaf.foundation.retries import last_answer
 
 API = "/api/2.0/mlflow"
 ARTEFACTS = "/api/2.0/mlflow-artifacts/artifacts"
@@ -65,6 +67,13 @@ class RegisteredModel(Said):
     aliases: list[Alias] = []
 
 
+class Tag(Said):
+    """A word that people or programs have put on something, and its meaning."""
+
+    key: Text
+    value: str = ""
+
+
 class ModelVersion(Said):
     """One version of a registered model; its moment is in ms."""
 
@@ -72,6 +81,7 @@ class ModelVersion(Said):
     version: Text
     status: Text = READY
     creation_timestamp: int | Text | None = None
+    tags: list[Tag] = []
 
 
 class RegisteredModels(Said):
@@ -86,6 +96,12 @@ class ModelVersions(Said):
 
     items: list[ModelVersion] = Field([], alias="model_versions")
     next_page_token: str | None = None
+
+
+class OneVersion(Said):
+    """What ``model-versions/get`` answers."""
+
+    model_version: ModelVersion
 
 
 class Artefact(Said):
@@ -143,7 +159,29 @@ class MlflowServer:
     def artefacts_of(self, name: str, version: str) -> str:
         """Address of the files of a version, as ``mlflow-artifacts:/1/ab/artifacts/model``."""
         asked = {"name": name, "version": version}
-        return self._read(f"{API}/model-versions/get-download-uri", asked, Place)[0].artifact_uri
+        return self._get(f"{API}/model-versions/get-download-uri", asked, Place)[0].artifact_uri
+
+    def tags(self, name: str, version: str) -> dict[str, str]:
+        """Tags of a version."""
+        asked = {"name": name, "version": version}
+        found = self._get(f"{API}/model-versions/get", asked, OneVersion)[0].model_version
+        return {tag.key: tag.value for tag in found.tags}
+
+    def ask(
+        self, what: str, kind: type[Read], asked: dict[str, Any], retries: int, backoff: float
+    ) -> Read:
+        """What the server answers to something that it is to write, or to find.
+
+        Asked again up to so many times, after a pause of so many seconds, while it may be answered.
+        """
+
+        def post(url: str, left: float) -> Answer:
+            def send(seconds: float) -> Answer:
+                return self._caller.call("POST", url, seconds, json=asked)
+
+            return last_answer(send, left, retries, backoff)
+
+        return self._read(f"{API}/{what}", kind, post)[0]
 
     def listed(self, artefacts: str, folder: str = "") -> dict[str, int | None]:
         """Names in a folder of artefacts with their sizes in bytes; None is a folder.
@@ -160,7 +198,7 @@ class MlflowServer:
                 }
         path = str(PurePosixPath(self._path(artefacts)) / folder)
         found = {}
-        for file in self._read(ARTEFACTS, {"path": path}, Artefacts)[0].files:
+        for file in self._get(ARTEFACTS, {"path": path}, Artefacts)[0].files:
             name = PurePosixPath(file.path).name
             if name in ("", "..") or file.path.startswith(("/", "..")):
                 raise Unfit(f"{self._uri} lists {file.path!r}, which is no name")
@@ -196,7 +234,7 @@ class MlflowServer:
         token, left = "", MOST_LISTED_BYTES
         for _ in range(MOST_PAGES):
             asked = {"max_results": PAGE} | ({"page_token": token} if token else {})
-            page, size = self._read(f"{API}/{what}", asked, kind)
+            page, size = self._get(f"{API}/{what}", asked, kind)
             yield from page.items
             token, left = page.next_page_token, left - size
             if not token:
@@ -208,14 +246,17 @@ class MlflowServer:
             f"or {MOST_LISTED_BYTES >> 20} MiB; correct 'uri:', or repair the server"
         )
 
-    def _read(self, path: str, asked: dict[str, Any], kind: type[Read]) -> tuple[Read, int]:
-        """What a path answers, and of how many bytes."""
-
-        def get(url: str) -> Answer:
-            left = self._deadline - time.monotonic()
+    def _get(self, path: str, asked: dict[str, Any], kind: type[Read]) -> tuple[Read, int]:
+        def get(url: str, left: float) -> Answer:
             return self._caller.call("GET", url, left, params=asked)
 
-        answer = self._answer(path, get)
+        return self._read(path, kind, get)
+
+    def _read(
+        self, path: str, kind: type[Read], call: Callable[[str, float], Answer]
+    ) -> tuple[Read, int]:
+        """What a path answers to a call in the time that is left, and of how many bytes."""
+        answer = self._answer(path, lambda url: call(url, self._deadline - time.monotonic()))
         try:
             return kind.model_validate_json(answer.content), len(answer.content)
         except ValidationError as error:

@@ -138,6 +138,21 @@ def accept(
         acceptances.accept(console, config, entry, why)
 
 
+@app.command()
+def card(
+    entry: Annotated[
+        str, typer.Argument(help="entry of the registry: its name, or name@alias", metavar="NAME")
+    ],
+    config: Annotated[
+        Path, typer.Option("--config", "-c", help="YAML file of the study with the registry")
+    ],
+) -> None:
+    """Propose the card of an entry that has none, from what its registry says of it."""
+    from flows.commands import reaudits
+
+    reaudits.card(console, config, entry)
+
+
 @schedule_commands.schedules.command(hidden=True)
 def execute(config: Config) -> None:
     """Do what a schedule is for; ``decaf serve`` calls this."""

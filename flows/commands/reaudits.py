@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import yaml
 from rich.console import Console
 from rich.text import Text
 
@@ -19,12 +20,15 @@ from decaf.errors import (
     RegistryError,
     UnknownName,
 )
+from decaf.foundation.names import printable
+from decaf.models.mlflow_model import read_mlmodel
 from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
-from decaf.registry.entries import Entry
+from decaf.registry.entries import CardRegistry, Entry
 from decaf.registry.gates import check_places
 from decaf.registry.messages import finding, place_of, standing
+from decaf.registry.proposals import propose
 from flows.commands.display import quarantined, table_of
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
@@ -67,6 +71,30 @@ def refuse_registry(study: Study, command: str) -> None:
             f"study {study.study} takes its models from a 'registry:', which decaf {command} does "
             "not ask; expected decaf reaudit CONFIG, with --plan to see what it would do"
         )
+
+
+def card(console: Console, config: Path, label: str) -> None:
+    """Print the card that is proposed for an entry, as YAML for `registry:`.
+
+    Raises ConfigError when the study has no registry, or the entry no `MLmodel`; UnknownName when
+    there is no such entry.
+    """
+    study = load_study(config)
+    if not isinstance(study.registry, CardRegistry):
+        raise ConfigError(f"{config} has no registry whose entries have cards; expected one")
+    entries = {entry.label: entry for entry in listed(study.registry)}
+    if label not in entries:
+        raise UnknownName.among("entry of the registry", label, entries)
+    entry = entries[label]
+    if entry.problem:
+        raise RegistryError(f"{label}: {entry.problem}")
+    found = study.registry.described(entry, study.workspace)
+    proposal = propose(read_mlmodel(found.folder), found.tags)
+    say(console, f"# {label}, version {entry.version}; under 'registry:' of {config}")
+    for remark in proposal.remarks:
+        say(console, f"# {printable(remark)}")
+    text = yaml.safe_dump({"cards": {entry.name: proposal.card}}, sort_keys=False)
+    say(console, text.rstrip())
 
 
 def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> None:

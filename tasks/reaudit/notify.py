@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 from prefect.events import emit_event
 
-from decaf.errors import AlertFailed
+from decaf.errors import AlertFailed, RegistryError
 from decaf.foundation.digests import json_sha256, short
 from decaf.plan.study import Study
 from decaf.registry.alerts import append, run, send
 from decaf.registry.messages import message
-from tasks.reaudit.judge import summary
+from tasks.reaudit.judge import findings, summary
 from tasks.reaudit.plan import ALERTS, AUDITED, FAILED, NONE
 from tasks.reaudit.standing import to_tell
 from warehouse.commits import receipts
@@ -45,8 +45,12 @@ def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
     if settings.events:
         for alert in content["alerts"]:
             _emit(study.study, reaudit_id, alert)
+    channels: list[Callable[[], None]] = []
+    if is_new and study.registry.keeps_findings:
+        channels.append(partial(_write_back, root, study, content))
     if alerts:
-        _deliver(_receivers(study, delivery, content))
+        channels += _receivers(study, delivery, content)
+    _deliver(channels)
     rows = [
         {"delivery": delivery, "delivered_at": now, "entry": alert["entry"]}
         | {"reaudit_id": alert.get("reaudit_id", reaudit_id), "kind": alert["kind"]}
@@ -85,7 +89,9 @@ def _worded(
     """Alerts with their messages, and the version that gates compared with."""
     column = "version_passed" if study.compare_with == "last_passed" else "version_before"
     before = {row["entry"]: row[column] for row in content.get("entries", ())}
-    report = study.alerts.report_url or str(study.report_file.absolute())
+    report = study.alerts.report_url or (
+        str(study.report_file.absolute()) if study.report_file else ""
+    )
     worded = []
     for alert in alerts:
         told = alert | {"version_before": before.get(alert.get("entry"))}
@@ -101,6 +107,21 @@ def _receivers(study: Study, delivery: str, content: Mapping[str, Any]) -> list[
     if alerts.command is not None:
         channels.append(lambda: run(alerts, content))
     return channels + [partial(send, webhook, delivery, content) for webhook in alerts.webhook]
+
+
+def _write_back(root: Root, study: Study, content: Mapping[str, Any]) -> None:
+    """Write what was found to the registry itself.
+
+    Raises AlertFailed when it does not take it.
+    """
+    report = study.report_file.absolute().as_uri() if study.report_file else ""
+    try:
+        study.registry.keep(content["reaudit_id"], report, findings(root, study.study))
+    except RegistryError as error:
+        raise AlertFailed(
+            f"the findings cannot be written back: {error}. The audit is kept; the next decaf "
+            "reaudit writes them again"
+        ) from error
 
 
 def _deliver(channels: Iterable[Callable[[], None]]) -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import httpx
@@ -17,6 +18,10 @@ OWN_VARIABLE = "DECAF_MLFLOW"
 """Names an `mlflow` command of another environment, where there is none beside this Python."""
 
 
+FULL_VARIABLE = "DECAF_MLFLOW_PYTHON"
+"""Names the interpreter of an environment with all of MLflow 3, not with mlflow-skinny."""
+
+
 def mlflow_command():
     """Path of the command, or a skip that says what is missing."""
     beside = Path(sys.executable).parent / "mlflow"
@@ -26,10 +31,21 @@ def mlflow_command():
     return found
 
 
+def mlflow_python():
+    """Interpreter of an environment with MLflow's full package, or a skip that says what to do."""
+    if found := os.environ.get(FULL_VARIABLE):
+        return found
+    try:
+        version("mlflow")  # not that of mlflow-skinny
+    except PackageNotFoundError:
+        pytest.skip(f"{FULL_VARIABLE} is not set: no full MLflow 3 here (make test-mlflow)")
+    return sys.executable
+
+
 @contextmanager
-def mlflow_server(folder):
-    """Serve until the block ends; yields a :class:`Registered`."""
-    command = mlflow_command()
+def mlflow_server(folder, *command):
+    """Serve until the block ends; yields a :class:`Registered`. Skips where there is no command."""
+    command = command or (mlflow_command(),)
     port = free_port()
     arguments = [
         *("server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
@@ -42,7 +58,7 @@ def mlflow_server(folder):
     environment.pop("PYTHONPATH", None)
     with (folder / "mlflow.log").open("w") as log:
         output = {"stdout": log, "stderr": subprocess.STDOUT, "start_new_session": True}
-        command = [command, *arguments]
+        command = [*command, *arguments]
         server = subprocess.Popen(command, env=environment, cwd=folder, **output)
     registered = Registered(f"http://127.0.0.1:{port}")
     try:

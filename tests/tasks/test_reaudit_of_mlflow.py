@@ -8,10 +8,13 @@ from mlflow_server import mlflow_server
 from registry_folder import put_small_cnn
 from small_studies import of_scenes
 
+from decaf.errors import AlertFailed
 from decaf.plan.resolution import listed
 from decaf.plan.study import load_study
+from decaf.registry.entries import Finding
 from decaf.registry.kinds import mlflow
 from tasks.plan import plan_audit
+from tasks.reaudit.notify import _write_back, notify
 from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
 from warehouse.commits.writer import open_root
 
@@ -32,6 +35,7 @@ def study(tmp_path):
     def of(uri):
         path = tmp_path / "study.yaml"
         registry = {"kind": "mlflow", "uri": uri, "follow": ["latest", "champion"]}
+        registry |= {"write_back": {"experiment": "decaf audits", "backoff_seconds": 0.01}}
         path.write_text(yaml.safe_dump(of_scenes(tmp_path, registry=registry)))
         return load_study(path)
 
@@ -85,8 +89,50 @@ def test_two_days(study, tmp_path, monkeypatch):
         assert not is_unchanged(opened, root, listed(opened.registry), opened.data.pair_set())
         assert not discover(opened, root, opened.pair_set()).is_changed
 
+        check_what_is_written_back(opened, root, registered, monkeypatch)
+
         # A version that is downloaded is not asked for again.
         worse = next(one for one in tuesday.resolved if one.entry.label == "worse")
         monkeypatch.setattr(mlflow.Mlflow, "_download", None)
         assert opened.registry.fetch(worse.entry, opened.workspace).folder.exists()
+    with pytest.raises(AlertFailed, match="cannot be written back: .*ConnectError"):
+        notify(root, opened)
     assert "mlflow" not in sys.modules
+
+
+def check_what_is_written_back(opened, root, registered, monkeypatch):
+    """Tags and a run, once however often it is told; no entry is another one for it."""
+    values = {"evidence": (0.1234, 0.11, 0.135), "fragility": (0.5, None, None)}
+    values |= {"evidence.blend.wände": (0.25, 0.2, 0.3)}
+    found = [Finding("worse", "2", "fail", values), Finding("moved", "2", "", {})]
+    monkeypatch.setattr("tasks.reaudit.notify.findings", lambda *_: found)
+    before = listed(opened.registry)
+    _write_back(root, opened, {"reaudit_id": "r1"})
+    _write_back(root, opened, {"reaudit_id": "r1"})
+    assert listed(opened.registry) == before
+
+    version = registered.ask("model-versions/get?name=worse&version=2", "GET")["model_version"]
+    tags = {tag["key"]: tag["value"] for tag in version["tags"]}
+    assert tags.pop("decaf.report").startswith("file:///")
+    (odd,) = [key for key in tags if key.startswith("decaf.evidence.blend.w_nde-")]
+    assert tags == {
+        "decaf.reaudit": "r1",
+        "decaf.verdict": "fail",
+        "decaf.evidence": "0.123 [0.110, 0.135]",
+        "decaf.fragility": "0.500",
+        odd: "0.250 [0.200, 0.300]",
+    }
+    name = {"experiment_name": "decaf audits"}
+    experiment = registered.ask("experiments/get-by-name", "GET", **name)["experiment"]
+    asked = {"experiment_ids": [experiment["experiment_id"]]}
+    runs = registered.ask("runs/search", **asked)["runs"]
+    assert {run["info"]["run_name"]: run["info"]["status"] for run in runs} == {
+        "worse version 2": "FINISHED",
+        "moved version 2": "FINISHED",
+    }
+    (of_worse,) = [run for run in runs if run["info"]["run_name"].startswith("worse")]
+    metrics = {metric["key"]: metric["value"] for metric in of_worse["data"]["metrics"]}
+    assert metrics["evidence"] == 0.1234
+    assert metrics["evidence.lower"] == 0.11
+    assert "fragility.lower" not in metrics
+    assert len(metrics) == 7

@@ -2,8 +2,9 @@
 
 A source module has two functions: ``build(name, arguments)`` returns an untrained
 ``torch.nn.Module``, ``identity(name)`` returns text that changes when the source's code does and
-is a part of keys. A source whose library publishes weights has ``pretrained(name, tag,
-folder)`` as well, which finds them on this machine. A new module in this package is a new source.
+is a part of keys. A source whose library publishes weights has ``pretrained(name, tag, folder)`` as
+well, which finds them on this machine, and ``preprocessing(name, tag)``. A new module in this
+package is a new source.
 """
 
 import importlib
@@ -94,6 +95,16 @@ def first_file(candidates: list[Path], what: str, called: str) -> Path:
         f"{' or '.join(map(str, candidates))}. Put the file there, or as {called} in a folder "
         "that 'checkpoints:' names"
     )
+
+
+def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
+    """What the library's own data configuration says of published weights; imports the library.
+
+    ``input_size``, ``mean`` and ``std``, as far as it says them. Raises UnknownName when it knows
+    no such architecture or tag.
+    """
+    source, name = _split(architecture)
+    return source.preprocessing(name, tag) if hasattr(source, "preprocessing") else {}
 
 
 def _split(architecture: str) -> tuple[ModuleType, str]:

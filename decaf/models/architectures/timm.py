@@ -41,11 +41,7 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     """
     import timm
 
-    full = f"{_known(name)}.{tag}"
-    known = timm.list_pretrained(f"{name}.*")
-    if full not in known:
-        tags = [other.partition(".")[2] for other in known]
-        raise UnknownName.among(f"pretrained tag of timm:{name}", tag, tags)
+    full = _published(name, tag)
     called = [f"{full}{suffix}" for suffix in (".safetensors", ".bin")]
     if folder is not None:
         places = [folder / one for one in called]
@@ -61,6 +57,30 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
 
     file = first_file(places, f"timm:{full}", called[0])
     return Weights(file, {"pretrained_cfg": tag}, adapt)
+
+
+def preprocessing(name: str, tag: str) -> dict[str, Any]:
+    """That of timm's own data configuration; no side where images are not square."""
+    import timm
+    from timm.data import resolve_data_config
+
+    published = timm.get_pretrained_cfg(_published(name, tag))
+    said = resolve_data_config(pretrained_cfg=published.to_dict())
+    _, height, width = said["input_size"]
+    side = {"input_size": height} if height == width else {}
+    return {**side, "mean": tuple(said["mean"]), "std": tuple(said["std"])}
+
+
+def _published(name: str, tag: str) -> str:
+    """Full name of published weights, as ``resnet50.a1_in1k``."""
+    import timm
+
+    full = f"{_known(name)}.{tag}"
+    known = timm.list_pretrained(f"{name}.*")
+    if full not in known:
+        tags = [other.partition(".")[2] for other in known]
+        raise UnknownName.among(f"pretrained tag of timm:{name}", tag, tags)
+    return full
 
 
 @cache

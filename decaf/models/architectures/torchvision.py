@@ -29,18 +29,30 @@ def identity(name: str) -> str:
 def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     """Weights by the name of their entry in torchvision's enum, such as ``IMAGENET1K_V2``."""
     import torch
-    from torchvision import models
 
-    tags = models.get_model_weights(_known(name)).__members__
-    if tag not in tags:
-        raise UnknownName.among(f"weights of torchvision:{name}", tag, tags)
     home = folder or Path(torch.hub.get_dir()) / "checkpoints"
-    file_name = tags[tag].url.rpartition("/")[2]
+    file_name = _published(name, tag).url.rpartition("/")[2]
     return Weights(
         file=first_file([home / file_name], f"torchvision:{name} {tag}", file_name),
         arguments={"transform_input": True} if name in INPUT_TRANSFORMED else {},
         adapt=_renamed,
     )
+
+
+def preprocessing(name: str, tag: str) -> dict[str, Any]:
+    """That of the weights' own ``transforms()``, once images are cropped."""
+    said = _published(name, tag).transforms()
+    (side,) = set(said.crop_size)
+    return {"input_size": side, "mean": tuple(said.mean), "std": tuple(said.std)}
+
+
+def _published(name: str, tag: str) -> Any:
+    from torchvision import models
+
+    tags = models.get_model_weights(_known(name)).__members__
+    if tag not in tags:
+        raise UnknownName.among(f"weights of torchvision:{name}", tag, tags)
+    return tags[tag]
 
 
 def _renamed(tensors: dict[str, Any], network: Module) -> dict[str, Any]:

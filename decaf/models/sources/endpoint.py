@@ -4,11 +4,11 @@ import base64
 import json
 import math
 import weakref
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
@@ -18,7 +18,7 @@ from decaf.foundation.arrays import Tensor
 from decaf.foundation.calls import Answer, Caller, NoAnswer
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.retries import is_transient, last_answer
-from decaf.foundation.settings import LONGEST_WAIT, fault
+from decaf.foundation.settings import LONGEST_WAIT, fault, require_keys
 from decaf.models.card import Model, ModelCard, Output
 
 VERSION_HEADER = "X-Model-Version"
@@ -30,7 +30,10 @@ SHOWN = 300
 
 
 class EndpointCard(ModelCard):
-    """An HTTP endpoint that answers `POST {"inputs": …}` with `{"outputs": [[…], …]}`."""
+    """An HTTP endpoint that answers `POST {"inputs": …}` with `{"outputs": [[…], …]}`.
+
+    MLflow's scoring server, which answers otherwise, is one with `encoding: mlflow`.
+    """
 
     source: Literal["endpoint"]
     url: Address = Field(description="`http://` or `https://` address, without credentials")
@@ -43,10 +46,19 @@ class EndpointCard(ModelCard):
     output: Output = Field(description="what the endpoint returns")
     timeout: ClassVar[None] = None
     """Each attempt has its own."""
-    encoding: Literal["json", "base64", "records"] = Field(
+    encoding: Literal["json", "base64", "records", "mlflow"] = Field(
         "json",
         description="of inputs: nested lists, little-endian float32 as base64, or rows of a table "
-        "as objects by column",
+        "as objects by column; `mlflow` is what `mlflow models serve` takes at `/invocations`, "
+        "nested lists, rows of `columns`, or rows of a table by its columns",
+    )
+    columns: tuple[str, ...] = Field(
+        (),
+        description="names of the features, where the model behind `encoding: mlflow` takes them "
+        "by name",
+    )
+    flatten: bool = Field(
+        False, description="send images as rows of numbers, channel by channel, row by row"
     )
     rows_per_request: int = Field(64, gt=0, le=1_000_000, description="inputs of one request")
     timeout_seconds: float = Field(
@@ -82,6 +94,13 @@ class EndpointCard(ModelCard):
         "never stored",
     )
 
+    @model_validator(mode="after")
+    def _columns_for_mlflow(self) -> Self:
+        require_keys(
+            [("columns", not self.columns or self.encoding == "mlflow", "encoding: mlflow")]
+        )
+        return self
+
     @field_validator("headers")
     @classmethod
     def _sendable(cls, headers: dict[str, SecretStr]) -> dict[str, SecretStr]:
@@ -104,7 +123,9 @@ class EndpointCard(ModelCard):
     @property
     def preprocessing_digest(self) -> str:
         """Digest of how inputs are sent and what the outputs are."""
-        return json_sha256(["endpoint", self.encoding, self.output])
+        said = ["endpoint", self.encoding, self.output]
+        more = {name: getattr(self, name) for name in ("columns", "flatten") if getattr(self, name)}
+        return json_sha256([*said, more] if more else said)
 
     def weights_digest(self) -> str:
         """Digest of the address and the declared version: all that can be known without asking."""
@@ -116,9 +137,12 @@ class EndpointCard(ModelCard):
 
 
 class EndpointModel:
-    """Inputs → outputs of an endpoint, over one client whose connections are reused."""
+    """Inputs → outputs of an endpoint, over one client whose connections are reused.
 
-    def __init__(self, card: EndpointCard) -> None:
+    ``options`` are those of the client (``httpx.Client``).
+    """
+
+    def __init__(self, card: EndpointCard, **options: Any) -> None:
         import torch
 
         self.output = card.output
@@ -127,12 +151,12 @@ class EndpointModel:
         self._columns: FrameSchema | None = None
         headers = {name: value.get_secret_value() for name, value in card.headers.items()}
         self._secrets = [word for value in headers.values() for word in value.split()]
-        self._caller = Caller(card.timeout_seconds, headers=headers)
+        self._caller = Caller(card.timeout_seconds, headers=headers, **options)
         weakref.finalize(self, self._caller.close)
 
     def of_frames(self, columns: FrameSchema) -> "EndpointModel | None":
         """Itself for rows of a table, which it sends as objects; None if it sends arrays alone."""
-        if not self._card.asks_for_frames:
+        if self._card.encoding not in ("records", "mlflow"):
             return None
         self._columns = columns
         return self
@@ -158,7 +182,7 @@ class EndpointModel:
 
     def _ask(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         card = self._card
-        body = json.dumps({"inputs": self._encoded(rows)}).encode()
+        body = json.dumps(self._encoded(rows)).encode()
         headers = {"Content-Type": "application/json"}
 
         def send(seconds: float) -> Answer:
@@ -188,13 +212,25 @@ class EndpointModel:
             "Start the server or repair the connection, then run the same command again"
         )
 
-    def _encoded(self, rows: NDArray[np.floating]) -> Any:
+    def _encoded(self, rows: NDArray[np.floating]) -> dict[str, Any]:
         if self._columns is not None:
-            return _records(self._columns.decode(rows))
-        if self._card.encoding == "json":
-            return rows.tolist()
+            name = "inputs" if self._card.asks_for_frames else "dataframe_records"
+            return {name: _records(self._columns.decode(rows))}
+        columns = self._card.columns
+        if columns or self._card.flatten:
+            rows = rows.reshape(len(rows), -1)
+        if columns:
+            if rows.shape[1] != len(columns):
+                raise ModelError(
+                    f"{self._name} takes {len(columns)} columns, the inputs have {rows.shape[1]} "
+                    "features; correct 'columns:', or the data"
+                )
+            return {"dataframe_split": {"columns": columns, "data": rows.tolist()}}
+        if self._card.encoding != "base64":
+            return {"inputs": rows.tolist()}
         content = np.ascontiguousarray(rows, "<f4").tobytes()
-        return {"base64": base64.b64encode(content).decode(), "shape": list(rows.shape)}
+        encoded = {"base64": base64.b64encode(content).decode(), "shape": list(rows.shape)}
+        return {"inputs": encoded}
 
     def _read(self, answer: Answer, row_count: int) -> NDArray[np.float64]:
         if answer.status != OK:
@@ -208,12 +244,14 @@ class EndpointModel:
                 f"{self._name} is version {self._shown(version)}, the configuration says "
                 f"{self._card.version!r}: correct 'version:', and its scores are made again"
             )
+        key = "predictions" if self._card.encoding == "mlflow" else "outputs"
         try:
-            return _numbers(answer.json()["outputs"], row_count)
+            found = answer.json()[key]
+            return _numbers(_rows(found) if key == "predictions" else found, row_count)
         except (ValueError, LookupError, TypeError, OverflowError) as error:
             raise ModelError(
                 f"{self._name} returned {self._shown(answer.text)}; expected "
-                f'{{"outputs": [[…], …]}} with {row_count} lists of as many numbers or null '
+                f'{{"{key}": [[…], …]}} with {row_count} lists of as many numbers or null '
                 f"({error})"
             ) from error
 
@@ -234,6 +272,14 @@ def _records(frame: Frame) -> list[dict[str, Any]]:
     for row, column in np.argwhere(frame.isna().to_numpy()):
         records[row][frame.columns[column]] = None
     return records
+
+
+def _rows(predictions: Any) -> list[Any]:
+    """Predictions of MLflow as lists: it has numbers for one output, and objects for a frame."""
+    return [
+        list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else [one]
+        for one in predictions
+    ]
 
 
 def _numbers(rows: Any, row_count: int) -> NDArray[np.float64]:

@@ -1,6 +1,7 @@
 """An estimator of scikit-learn or XGBoost, from a file that runs no code when it is opened."""
 
 import json
+import pickle
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.files import open_file, refusals_as
 from decaf.foundation.plugins import one_of
-from decaf.foundation.settings import PlacedPath, fault
+from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models.array_model import ArrayModel
 from decaf.models.card import Model, Output
 from decaf.models.recipes.base import EstimatorRecipe
@@ -29,6 +30,7 @@ BINARY, MULTICLASS = "binary:logistic", "multi:softprob"
 """XGBoost's objectives whose predictions are probabilities."""
 
 XGBOOST = (".json", ".ubj")
+PICKLES = (".pkl", ".pickle")
 SKOPS_SCHEMA = "schema.json"
 LONGEST_END = 16
 """Bytes in which a file must end, white space included."""
@@ -43,7 +45,14 @@ class EstimatorCard(TrainableCard):
 
     source: Literal["estimator"]
     file: PlacedPath | None = Field(
-        None, description="`.skops` file (scikit-learn), or `.json` or `.ubj` file (XGBoost)"
+        None,
+        description="`.skops` file (scikit-learn), `.json` or `.ubj` file (XGBoost), or a pickle "
+        "with `unpickle: true`",
+    )
+    unpickle: bool = Field(
+        False,
+        description="open a pickle of scikit-learn (`.pkl`), which runs whatever it brings along, "
+        "with all your rights; for an entry of a registry the registry has to `trust:` it by name",
     )
     training: Fitting | None = Field(
         None, description="recipe that makes the estimator when there is no file"
@@ -67,6 +76,8 @@ class EstimatorCard(TrainableCard):
     def _one_source(self) -> "EstimatorCard":
         if (self.file is None) == (self.training is None):
             raise fault("give exactly one of 'file' and 'training' (a recipe)")
+        is_pickle = self.file is not None and self.file.suffix in PICKLES
+        require_keys([("unpickle", not self.unpickle or is_pickle, "a pickle in 'file:'")])
         return self
 
     @property
@@ -91,7 +102,7 @@ class EstimatorCard(TrainableCard):
     def load(self, device: str) -> Model:
         """Open the file; estimators run on the CPU, whatever the device."""
         path = self._checked_file()
-        opened = (_open_skops if path.suffix == SKOPS else _open_xgboost)(self, path)
+        opened = (_open_xgboost if path.suffix in XGBOOST else _open_sklearn)(self, path)
 
         def answer(inputs: NDArray[np.float32] | Frame) -> NDArray:
             is_array = isinstance(inputs, np.ndarray)
@@ -112,7 +123,7 @@ class EstimatorCard(TrainableCard):
 
     def _checked_file(self) -> Path:
         path = self.trained_file if self.file is None else self.file
-        _check_header(path)
+        _check_header(path, may_unpickle=self.unpickle)
         return path
 
 
@@ -142,9 +153,9 @@ class Opened(NamedTuple):
         return columns[:, self.order]
 
 
-def _open_skops(card: EstimatorCard, path: Path) -> Opened:
-    """Open a scikit-learn estimator, if all types in its file are trusted."""
-    estimator = _load_skops(card, path)
+def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
+    """Open a scikit-learn estimator, if all types in its file are trusted, or all of it is."""
+    estimator = (_load_pickle if card.unpickle else _load_skops)(card, path)
     if not hasattr(estimator, card.method):
         usable = [name for name in get_args(Method) if hasattr(estimator, name)]
         raise ModelError(
@@ -216,6 +227,18 @@ def _load_skops(card: EstimatorCard, path: Path) -> Any:
         ) from error
 
 
+def _load_pickle(card: EstimatorCard, path: Path) -> Any:
+    with path.open("rb") as file:
+        try:
+            return pickle.load(file)
+        # It is code of others, which may raise anything.
+        except Exception as error:
+            raise ModelError(
+                f"model {card.id}: {path} cannot be unpickled: {type(error).__name__}: {error}; it "
+                "needs the versions that it was made with"
+            ) from error
+
+
 def _order(card: EstimatorCard, names: list[Any]) -> list[int]:
     """Column of every class of the study, given the estimator's names of its columns."""
     wanted = list(range(len(names)) if card.classes is None else card.classes)
@@ -240,13 +263,15 @@ def _check_objective(card: EstimatorCard, path: Path, objective: str) -> None:
         )
 
 
-def _check_header(path: Path) -> None:
+def _check_header(path: Path, *, may_unpickle: bool) -> None:
     """Check that a file is there and of the kind that its suffix says; opens nothing else."""
     what, remedy = f"estimator {path} cannot be read", "put the file there, or correct 'file:'"
     with refusals_as(ModelError, what, remedy), open_file(path) as file:
         start = file.read(1)
         file.seek(max(0, path.stat().st_size - LONGEST_END))
         end = file.read().rstrip()[-1:]
+    if may_unpickle:
+        return
     if path.suffix == SKOPS:
         is_whole = zipfile.is_zipfile(path) and SKOPS_SCHEMA in zipfile.ZipFile(path).namelist()
     else:
@@ -256,6 +281,7 @@ def _check_header(path: Path) -> None:
         raise ModelError(
             f"{path} is not a whole file of an estimator that can be opened without running code "
             "that it brings along; expected .skops, written by skops.io.dump(estimator, path), or "
-            ".json or .ubj, written by XGBoost's save_model(path). A pickle or joblib file is "
-            "never opened: convert it where you trust it"
+            ".json or .ubj, written by XGBoost's save_model(path). A pickle runs whatever it "
+            "brings along, with all your rights: convert it where you trust it, or open it with "
+            "'unpickle: true'"
         )

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from decaf.errors import ModelError
+from decaf.errors import BadInput, ModelError
 from decaf.foundation.arrays import Device, Module, Tensor, as_real
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.plugins import one_of
@@ -26,6 +26,8 @@ Training = one_of(NetworkRecipe)
 ChosenBy = one_of(EpochRule)
 INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 """Fields that decide what a network is given, in training as in an audit."""
+PUBLISHED = {"input_size", "mean", "std"}
+"""Fields that the library says itself of the weights that it publishes."""
 OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
 """Fields that change outputs, beside the architecture and the file."""
 
@@ -66,7 +68,8 @@ class NetworkCard(TrainableCard):
         gt=0,
         le=LARGEST_SIDE,
         description="side of the input in px, other sizes are resized, bilinear, antialiased; "
-        "`null` takes images as they come, and inputs that are no images",
+        "`null` takes images as they come, and inputs that are no images. That of the library's "
+        "own data configuration where it is absent beside `pretrained`, as are `mean` and `std`",
     )
     mean: Mean = Field(
         min_length=1,
@@ -95,6 +98,18 @@ class NetworkCard(TrainableCard):
         description="rule that chooses epochs among `keep_epochs` once they are measured; each is "
         "audited as `ID@eNN`",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _preprocessing_of_the_library(cls, given: Any) -> Any:
+        """Fill in what is not said of published weights."""
+        named = isinstance(given, dict) and given.get("pretrained")
+        if not named or not PUBLISHED - given.keys():
+            return given
+        try:
+            return architectures.preprocessing(str(given.get("architecture")), str(named)) | given
+        except BadInput as error:
+            raise fault(str(error)) from error
 
     @model_validator(mode="after")
     def _one_source_of_weights(self) -> "NetworkCard":
@@ -196,6 +211,20 @@ class NetworkCard(TrainableCard):
             self._file_digest(path, self.sha256)
         return content_sha256(path)
 
+    def checks(self) -> tuple[Check, ...]:
+        """Also whether the preprocessing is that of the library whose weights are taken."""
+        return (*super().checks(), *((self._is_as_published,) if self.pretrained else ()))
+
+    def _is_as_published(self) -> tuple[str, ...]:
+        said = architectures.preprocessing(self.architecture, self.pretrained)
+        return tuple(
+            f"model {self.id} has '{key}: {_shown(given)}', and {self.architecture} publishes "
+            f"{self.pretrained} with {_shown(expected)}: wrong preprocessing changes results "
+            "without a word"
+            for key, expected in said.items()
+            if _of_length(given := getattr(self, key), expected) != expected
+        )
+
     def load(self, device: str) -> Model:
         """Build the network, load its weights and put it on a device."""
         import torch
@@ -231,6 +260,16 @@ class NetworkCard(TrainableCard):
 
     def _architecture(self) -> list[Any]:
         return [self.architecture, architectures.identity(self.architecture), self.arguments]
+
+
+def _of_length(given: Any, expected: Any) -> Any:
+    """One number for all channels as one for each."""
+    is_one = isinstance(given, tuple) and len(given) == 1
+    return given * len(expected) if is_one else given
+
+
+def _shown(value: Any) -> str:
+    return str(list(value) if isinstance(value, tuple) else value)
 
 
 class NetworkModel:

@@ -8,14 +8,15 @@ from typing import Literal
 from pydantic import Field
 
 from decaf.errors import BadInput, RegistryError
-from decaf.foundation.digests import file_sha256, json_sha256
-from decaf.foundation.files import is_inside, refusals_as
+from decaf.foundation.digests import folder_sha256
+from decaf.foundation.files import refusals_as
 from decaf.foundation.settings import PlacedPath
 from decaf.foundation.yaml_source import plain_mapping
 from decaf.registry.entries import (
     CARD_FILE,
     LATEST,
     CardRegistry,
+    Described,
     Entry,
     Fetched,
     version_order,
@@ -49,7 +50,11 @@ class Folder(CardRegistry):
 
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Read the card; files are used where they are."""
-        return self.card_in(Path(entry.place))
+        return self.card_in(Path(entry.place), entry.name)
+
+    def described(self, entry: Entry, workspace: Path) -> Described:
+        """Where the entry is; a folder has no tags."""
+        return Described(Path(entry.place), {})
 
     def _followed(self, folder: Path, alias: str) -> list[Entry]:
         """The entry under an alias, or the newest one; none where a model has no such alias."""
@@ -68,13 +73,13 @@ def _found(folder: Path, alias: str) -> Iterator[Entry]:
     if not versions or (folder / CARD_FILE).exists():
         # Without folders of versions there is one, which has no number and no alias.
         if not alias:
-            digest = _folder_digest(folder)
+            digest = folder_sha256(folder, RegistryError)
             yield Entry(folder.name, digest[:12], digest, str(folder))
         return
     version = _aliases(folder).get(alias) if alias else max(versions, key=version_order)
     if version in versions:
         place = versions[version]
-        yield Entry(folder.name, version, _folder_digest(place), str(place), alias)
+        yield Entry(folder.name, version, folder_sha256(place, RegistryError), str(place), alias)
     elif version is not None:
         known = ", ".join(sorted(versions, key=version_order))
         problem = f"{folder / ALIASES_FILE}: {alias} is version {version}; known: {known}"
@@ -90,21 +95,3 @@ def _aliases(folder: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     return {str(alias): str(version) for alias, version in plain_mapping(path).items()}
-
-
-def _folder_digest(folder: Path) -> str:
-    with refusals_as(RegistryError, f"{folder} cannot be read", "make its files readable"):
-        files = sorted(path for path in folder.rglob("*") if path.is_file())
-        names = [os.fsencode(path.relative_to(folder)) for path in files]
-        try:
-            # What a link from elsewhere leads to is not the entry's: nothing of it is read.
-            return json_sha256(
-                {
-                    name.decode(): file_sha256(path) if is_inside(path, folder) else "elsewhere"
-                    for name, path in zip(names, files, strict=True)
-                }
-            )
-        except UnicodeDecodeError as error:
-            raise RegistryError(
-                f"{folder} has a file whose name is not UTF-8: {error.object!r}; rename it"
-            ) from error

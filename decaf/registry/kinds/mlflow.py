@@ -1,9 +1,9 @@
 """Registered models of an MLflow tracking server."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from pydantic import Field
@@ -13,23 +13,30 @@ from decaf.foundation.addresses import Address
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.settings import LONGEST_WAIT
 from decaf.foundation.yaml_source import plain_mapping
+from decaf.models.mlflow_model import MLMODEL
 from decaf.registry.entries import (
     CARD_FILE,
     LATEST,
     CardRegistry,
+    Described,
     Entry,
     Fetched,
+    Finding,
     texts_in,
     version_order,
 )
 from decaf.registry.mlflow_client import READY, MlflowServer, ModelVersion, Unfit
+from decaf.registry.write_back import WriteBack
+
+MOST_FILES = 10_000
+"""Of one version."""
 
 
 class Mlflow(CardRegistry):
-    """Registered models of an MLflow server; a version holds `decaf.yaml` and the files it names.
+    """Registered models of an MLflow server; a version holds the files that its card names.
 
-    Credentials come from `MLFLOW_TRACKING_TOKEN`, or `MLFLOW_TRACKING_USERNAME` and
-    `MLFLOW_TRACKING_PASSWORD`.
+    The card is `decaf.yaml` among these files, or the configuration's own. Credentials come from
+    `MLFLOW_TRACKING_TOKEN`, or `MLFLOW_TRACKING_USERNAME` and `MLFLOW_TRACKING_PASSWORD`.
     """
 
     kind: Literal["mlflow"]
@@ -46,6 +53,9 @@ class Mlflow(CardRegistry):
         le=LONGEST_WAIT,
         description="longest time of all that is asked to list the models, or to bring one; its "
         "files have another second for each MB, s",
+    )
+    write_back: WriteBack | None = Field(
+        None, description="verdict, E, C and F are written to the server; not when absent"
     )
 
     def entries(self) -> list[Entry]:
@@ -75,10 +85,30 @@ class Mlflow(CardRegistry):
         if not folder.exists():
             arriving = folder.with_name(f"{folder.name}.tmp")
             shutil.rmtree(arriving, ignore_errors=True)
+            arriving.mkdir(parents=True)
             with closing(self._server()) as server:
                 self._download(server, entry, arriving)
             arriving.replace(folder)
-        return self.card_in(folder)
+        return self.card_in(folder, entry.name)
+
+    def described(self, entry: Entry, workspace: Path) -> Described:
+        """Download the `MLmodel` of an entry, and ask for its tags."""
+        folder = (workspace / "registry" / f"{short(entry.digest)}.described").absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        with closing(self._server()) as server:
+            if (size := server.listed(entry.place).get(MLMODEL)) is not None:
+                server.download(entry.place, MLMODEL, size, folder / MLMODEL)
+            return Described(folder, server.tags(entry.name, entry.version))
+
+    @property
+    def keeps_findings(self) -> bool:
+        """Whether the configuration has a `write_back:`."""
+        return self.write_back is not None
+
+    def keep(self, reaudit_id: str, report: str, findings: Sequence[Finding]) -> None:
+        """Write tags of versions, and a run of metrics for each."""
+        with closing(self._server()) as server:
+            self.write_back.write(server, reaudit_id, report, findings)
 
     def _server(self) -> MlflowServer:
         return MlflowServer(self.uri, self.timeout_seconds, self.deadline_seconds)
@@ -118,28 +148,39 @@ class Mlflow(CardRegistry):
         return json_sha256(said), place
 
     def _download(self, server: MlflowServer, entry: Entry, folder: Path) -> None:
-        size = server.listed(entry.place).get(CARD_FILE)
-        if size is None:
-            raise ConfigError(
-                f"version {entry.version} of {entry.name} has no card: expected {CARD_FILE} among "
-                f"the files at {entry.place}; log it with the weights, as docs/reaudit.md says"
-            )
-        server.download(entry.place, CARD_FILE, size, folder / CARD_FILE)
-        card = plain_mapping(folder / CARD_FILE)
+        card = self.cards.get(entry.name)
+        if card is None:
+            size = server.listed(entry.place).get(CARD_FILE)
+            if size is None:
+                raise ConfigError(
+                    f"version {entry.version} of {entry.name} has no card: expected {CARD_FILE} "
+                    f"among the files at {entry.place}, or a card under 'cards:' of the registry: "
+                    f"decaf card {entry.label} -c CONFIG proposes one"
+                )
+            server.download(entry.place, CARD_FILE, size, folder / CARD_FILE)
+            card = plain_mapping(folder / CARD_FILE)
         for name, size in _files_of(server, entry.place, card).items():
             server.download(entry.place, name, size, folder / name)
 
 
 def _files_of(server: MlflowServer, place: str, card: dict[str, Any]) -> dict[str, int]:
-    """Artefacts that a card names, and their bytes: nothing else is downloaded, least a pickle."""
+    """Artefacts that a card names, and their bytes: nothing else is downloaded, least a pickle.
+
+    A folder that it names, as `.`, means everything in it.
+    """
     words = set(texts_in(card))
-    found, folders = {}, [""]
+    found, folders, seen = {}, [""], 0
     while folders:
         folder = folders.pop()
         for name, size in server.listed(place, folder).items():
-            path = f"{folder}/{name}" if folder else name
-            if size is None and any(word.startswith(f"{path}/") for word in words):
-                folders.append(path)
-            elif size is not None and path in words and path != CARD_FILE:
-                found[path] = size
+            seen += 1
+            path = PurePosixPath(folder, name)
+            is_named = not words.isdisjoint(map(str, (path, *path.parents)))
+            if size is None:
+                if is_named or any(word.startswith(f"{path}/") for word in words):
+                    folders.append(str(path))
+            elif is_named and str(path) != CARD_FILE:
+                found[str(path)] = size
+        if seen > MOST_FILES:
+            raise Unfit(f"{place} lists more than {MOST_FILES:,} files; name those that are needed")
     return found

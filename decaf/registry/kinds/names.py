@@ -15,7 +15,7 @@ PublishedName = Annotated[str, Field(pattern=r"^(torchvision|timm):[A-Za-z0-9_]+
 
 
 class Names(Registry):
-    """Networks of torchvision and timm by name, with one preprocessing; weights lie here."""
+    """Networks of torchvision and timm by name; weights lie here."""
 
     kind: Literal["names"]
     names: tuple[PublishedName, ...] = Field(
@@ -26,9 +26,17 @@ class Names(Registry):
     checkpoints: PlacedPath | None = Field(
         None, description="folder of published weights; the library's own cache when absent"
     )
-    input_size: int = Field(gt=0, le=LARGEST_SIDE, description="side of the input in px")
-    mean: Mean = Field(min_length=1, description="subtracted from inputs in [0, 1]")
-    std: Std = Field(min_length=1, description="inputs are divided by it")
+    input_size: int | None = Field(
+        None,
+        gt=0,
+        le=LARGEST_SIDE,
+        description="side of the input of all of them in px; each has its own, as its library's "
+        "data configuration says, when absent",
+    )
+    mean: Mean | None = Field(
+        None, min_length=1, description="subtracted from inputs in [0, 1]; likewise"
+    )
+    std: Std | None = Field(None, min_length=1, description="inputs are divided by it; likewise")
 
     def entries(self) -> list[Entry]:
         """Entries in the order of the list; the version is the library's.
@@ -51,7 +59,9 @@ class Names(Registry):
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Write the card."""
         architecture, _, tag = entry.place.partition(".")
-        shared = self.model_dump(include={"checkpoints", "input_size", "mean", "std"})
+        shared = self.model_dump(
+            include={"checkpoints", "input_size", "mean", "std"}, exclude_none=True
+        )
         card = {"architecture": architecture, "pretrained": tag, "family": _family(architecture)}
         return Fetched({**card, **shared})
 

@@ -19,7 +19,7 @@ from decaf.foundation.plugins import members, name_of
 from decaf.plan.places import BASES
 
 MEMBERS = [member for base in BASES for member in members(base)]
-NEEDS_A_SERVER = {"endpoints", "mlflow"}
+NEEDS_A_SERVER = {"endpoints", "mlflow", "mlflow_server"}
 """Tried against a real server in their own tests; here they are only made."""
 
 
@@ -39,6 +39,7 @@ SETTINGS = {
     "kernel_shap": {"rows": 4, "samples": 16, "background": 8},
     "lime": {"rows": 4, "samples": 64},
     "mlflow": {"uri": "http://127.0.0.1:1"},
+    "mlflow_server": {**MODEL, "model": "x", "python": "python3", "output": "value"},
     "names": {"names": ["timm:resnet18.a1_in1k"], **FED},
     "scene_shortcut": {"shortcut": 0.9, "seed": 1},
     "scenes": {"sources": 8},

@@ -272,3 +272,43 @@ def test_the_client_is_closed_where_a_call_has_failed():
     held = weakref.ref(model)
     del model
     assert held() is None, "nothing waits for the collector of cycles"
+
+
+def predictions(answer):
+    """A server that answers as MLflow's scoring server does, with this of each row."""
+
+    def behave(request, number):
+        asked = json.loads(request.body)
+        rows = asked["dataframe_split"]["data"] if "dataframe_split" in asked else asked["inputs"]
+        return 200, json.dumps({"predictions": [answer(row) for row in rows]}), {}
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [sum, lambda row: [sum(row)], lambda row: {"prediction": sum(row)}],
+    ids=["numbers", "lists", "frame"],
+)
+def test_the_scoring_server_of_mlflow(answer):
+    rows = torch.tensor([[0.1, 0.2, 0.3], [1e-30, 1.0, 1 / 3]], dtype=torch.float64)
+    expected = [sum(row) for row in rows.tolist()]
+    with serving(predictions(answer)) as server:
+        named = ask(server, rows, encoding="mlflow", columns=["a", "b", "c"])
+        plain = ask(server, rows.reshape(2, 3, 1, 1), encoding="mlflow", flatten=True)
+        assert json.loads(server.requests[0].body)["dataframe_split"]["columns"] == ["a", "b", "c"]
+        assert json.loads(server.requests[1].body) == {"inputs": rows.tolist()}
+        with pytest.raises(ModelError, match="takes 2 columns, the inputs have 3 features"):
+            ask(server, rows, encoding="mlflow", columns=["a", "b"])
+    assert named[:, 0].tolist() == plain[:, 0].tolist() == expected
+
+
+def test_classes_of_a_scoring_server_are_no_scores():
+    refused = pytest.raises(ModelError, match="predictions.*expected .*an output is no number")
+    with serving(predictions(lambda row: "cat")) as server, refused:
+        ask(server, encoding="mlflow", flatten=True)
+
+
+def test_columns_are_mlflows():
+    with pytest.raises(ValidationError, match="'columns' needs encoding: mlflow"):
+        card("http://127.0.0.1:1", columns=["a"])

@@ -9,6 +9,7 @@ from decaf.models.card import ModelCard
 from decaf.models.sources.endpoint import EndpointCard
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.function import FunctionCard
+from decaf.models.sources.mlflow_server import MlflowServerCard
 from decaf.models.sources.network import NetworkCard
 
 FED = {"input_size": None, "mean": [0.5] * 3, "std": [0.5] * 3}
@@ -22,6 +23,9 @@ FUNCTION = FunctionCard(
 )
 ENDPOINT = EndpointCard(
     id="one", family="any", source="endpoint", url="http://a", version="1", output="value"
+)
+SERVED = MlflowServerCard(
+    id="one", family="any", source="mlflow_server", model="one", python="python3", output="value"
 )
 CHANGED = (
     (
@@ -50,17 +54,30 @@ CHANGED = (
             "output": "logits",
         },
     ),
-    (ENDPOINT, {"url": "http://b", "version": "2", "encoding": "base64", "output": "logits"}),
+    (
+        ENDPOINT,
+        {
+            "url": "http://b",
+            "version": "2",
+            "encoding": "base64",
+            "output": "logits",
+            "columns": ("a",),
+            "flatten": True,
+        },
+    ),
+    (SERVED, {"output": "logits"}),
 )
 NAMES = {"id", "family", "source", "sha256"}
 BY_CONTENT = {"weights", "training", "epoch", "epoch_rule", "checkpoints", "file", "trusted"}
+BY_CONTENT |= {"unpickle", "model", "url"}
 TRANSPORT = {"rows_per_request", "timeout_seconds", "deadline_seconds", "headers"}
 TRANSPORT |= {"retries", "backoff_seconds", "longest_backoff_seconds", "timeout"}
+TRANSPORT |= {"python", "start_seconds"}
 
 
 def identity(card):
     """Both digests, the first where it does not depend on a file alone."""
-    by_file = isinstance(card, NetworkCard | EstimatorCard)
+    by_file = isinstance(card, NetworkCard | EstimatorCard | MlflowServerCard)
     return None if by_file else card.weights_digest(), card.preprocessing_digest
 
 

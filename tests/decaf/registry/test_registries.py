@@ -1,12 +1,16 @@
 """Registries: what they list, and which entries become models."""
 
 import json
+import pickle
 import re
 
+import numpy as np
 import pytest
+import torch
 import yaml
 from model_server import serving
 from registry_folder import put_small_cnn as put
+from sklearn.linear_model import LogisticRegression
 
 from decaf.errors import ConfigError, RegistryError
 from decaf.plan.resolution import listed, models_of, resolve
@@ -112,6 +116,10 @@ def test_a_card_that_cannot_be_used_fails_alone(study, folder, changed, message)
             "of source 'endpoint'; cards of a registry are of networks",
         ),
         (
+            {"source": "mlflow_server", "model": ".", "python": "/bin/sh", "output": "value"},
+            "of source 'mlflow_server'; cards of a registry are of networks",
+        ),
+        (
             {"source": "estimator", "file": "a.skops", "trusted": ["os.system"]},
             "names os.system, which would run here",
         ),
@@ -136,6 +144,53 @@ def test_an_entry_without_a_card_or_of_another_kind_fails_alone(study, folder):
     assert "found a list; expected keys and values" in found["list"].problem
     assert "champion is version 7; known: 1" in found["net@champion"].problem
     assert found["net"].problem is None
+
+
+def test_the_configuration_has_cards_for_entries_without_one(study, folder):
+    made = put(folder / "net")
+    own = yaml.safe_load((made / CARD_FILE).read_text())
+    (made / CARD_FILE).unlink()
+    put(folder / "other")
+
+    def found(**card):
+        registry = {"kind": "folder", "root": str(folder), "cards": {"net": own | card}}
+        opened = study(registry)
+        return listed(opened.registry), resolved(opened)
+
+    entries, models = found()
+    assert {one.problem for one in models.values()} == {None}
+    assert models["net"].card.weights == made / "net.safetensors"
+    changed, others = found(mean=[0.1, 0.5, 0.5])
+    assert [one.name for one in entries if one not in changed] == ["net"]
+    assert models["net"].model_id != others["net"].model_id
+    # The owner's card may name what a stranger's may not, but no file outside of the entry.
+    _, odd = found(weights="../other/net.safetensors")
+    assert "'weights': " in odd["net"].problem
+    assert "outside of the folder of its card" in odd["net"].problem
+    _, mistyped = found(maen=[0.5])
+    assert "unknown key 'maen'" in mistyped["net"].problem
+
+
+def test_a_pickle_is_opened_where_it_is_trusted_by_name(study, folder, tmp_path):
+    (folder / "line").mkdir(parents=True)
+    estimator = LogisticRegression().fit(np.eye(4), [0, 1, 0, 1])
+    (folder / "line" / "model.pkl").write_bytes(pickle.dumps(estimator))
+    card = {"source": "estimator", "file": "model.pkl"}
+
+    def found(card, **more):
+        registry = {"kind": "folder", "root": str(folder), "cards": {"line": card}} | more
+        return resolved(study(registry))["line"]
+
+    assert "A pickle runs whatever it brings along" in found(card).problem
+    refused = found(card | {"unpickle": True}, trust=["lines"]).problem
+    assert "can run anything when it is opened, with all rights that you have here" in refused
+    assert "'trust: [line]'" in refused
+    trusted = found(card | {"unpickle": True}, trust=["line"])
+    answers = trusted.card.load("cpu").outputs(torch.eye(4)).numpy()
+    assert np.array_equal(answers, estimator.predict_proba(np.eye(4, dtype=np.float32)))
+    (folder / "line" / CARD_FILE).write_text(yaml.safe_dump(card | {"unpickle": True}))
+    own = resolved(study({"kind": "folder", "root": str(folder)}))["line"]
+    assert "'trust: [line]'" in own.problem
 
 
 def test_a_folder_that_is_not_there(study, folder):

@@ -1,0 +1,85 @@
+"""What an `MLmodel` file says of a model: its flavours and its signature.
+
+The file is somebody else's: it is read as data, and nothing that it names is imported or run.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from decaf.errors import ModelError
+from decaf.foundation.files import is_inside
+from decaf.foundation.yaml_source import plain_mapping
+
+MLMODEL = "MLmodel"
+OF_ROWS = ("sklearn", "xgboost", "lightgbm", "catboost")
+PYFUNC = "python_function"
+"""Flavour that MLflow's scoring server answers."""
+
+
+class Column(NamedTuple):
+    """An input or output by its name, empty where it has none, and MLflow's word for its type."""
+
+    name: str
+    type: str
+    dimensions: int = 0
+    """Of a tensor."""
+
+
+class MlflowModel(NamedTuple):
+    """What is said of a model."""
+
+    flavours: dict[str, dict[str, Any]]
+    inputs: tuple[Column, ...]
+    """Columns of a table, or one without a name of a tensor; none where nothing is said."""
+    outputs: tuple[Column, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that the model takes; none where they have none."""
+        names = tuple(column.name for column in self.inputs)
+        return names if all(names) else ()
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether inputs are rows of features, as the signature or else the flavour has it."""
+        if not self.inputs:
+            return not self.flavours.keys().isdisjoint(OF_ROWS)
+        return self.inputs[0].dimensions in (0, 2)
+
+
+def read_mlmodel(folder: Path) -> MlflowModel:
+    """Read the `MLmodel` of a folder.
+
+    Raises ConfigError when it is no plain YAML, and ModelError when it is missing or none of
+    MLflow's.
+    """
+    path = folder / MLMODEL
+    if not is_inside(path, folder) or not path.exists():
+        raise ModelError(
+            f"there is no {MLMODEL} in {folder}: no flavour of MLflow wrote this model; write its "
+            "card by hand, as docs/models.md says"
+        )
+    said = plain_mapping(path)
+    try:
+        signature = said.get("signature") or {}
+        flavours = {name: dict(of or {}) for name, of in said["flavors"].items()}
+        inputs, outputs = (_columns(signature.get(name)) for name in ("inputs", "outputs"))
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise ModelError(
+            f"{path} is not as MLflow writes it ({type(error).__name__}: {error}); log the model "
+            "again"
+        ) from error
+    return MlflowModel(flavours, inputs, outputs)
+
+
+def _columns(text: str | None) -> tuple[Column, ...]:
+    """Columns that a signature lists in JSON; of a tensor, its type."""
+    return tuple(_column(one) for one in json.loads(text or "[]"))
+
+
+def _column(said: dict[str, Any]) -> Column:
+    if said.get("type") == "tensor":
+        spec = said["tensor-spec"]
+        return Column("", str(spec["dtype"]), len(spec["shape"]))
+    return Column(str(said.get("name", "")), str(said.get("type", "")))

@@ -1,0 +1,167 @@
+"""A model of any MLflow flavour, answered by MLflow's own scoring server in its own environment."""
+
+import json
+import os
+import select
+import subprocess
+import time
+import weakref
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from decaf.errors import ModelError
+from decaf.foundation.addresses import Address
+from decaf.foundation.digests import folder_sha256, json_sha256
+from decaf.foundation.files import refusals_as
+from decaf.foundation.settings import LONGEST_WAIT, PlacedPath, fault
+from decaf.models import scoring_process
+from decaf.models.card import Model, ModelCard, Output
+from decaf.models.mlflow_model import MLMODEL, PYFUNC, read_mlmodel
+from decaf.models.sources.endpoint import EndpointCard, EndpointModel
+
+MOST_SAID = 1 << 16
+"""Bytes that a starting server may say."""
+END_SECONDS = 10.0
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
+"""Variables that a server is given; it runs the model's code, and gets no credentials of ours."""
+
+
+class MlflowServerCard(ModelCard):
+    """An MLflow model of any flavour with `python_function`; its code runs in a process of its own.
+
+    The process is ended with the work. What it runs it runs as you: name models that you trust.
+    """
+
+    source: Literal["mlflow_server"]
+    model: PlacedPath = Field(
+        description="folder of the MLflow model, with `MLmodel`; `.` in a registry"
+    )
+    python: Path | None = Field(
+        None,
+        description="interpreter of an environment with mlflow 3 and all that the model needs, "
+        "which a server is started with; other files of the model are not installed",
+    )
+    url: Address | None = Field(
+        None,
+        description="`/invocations` of a scoring server that serves exactly this version already",
+    )
+    output: Output = Field(description="what the model's `predict` returns")
+    rows_per_request: int = Field(256, gt=0, le=1_000_000, description="inputs of one request")
+    start_seconds: float = Field(
+        120.0, gt=0, le=LONGEST_WAIT, description="longest time until the server is there, s"
+    )
+    timeout_seconds: float = Field(
+        60.0, gt=0, le=LONGEST_WAIT, description="longest time of an answer, s"
+    )
+
+    @model_validator(mode="after")
+    def _one_server(self) -> "MlflowServerCard":
+        if (self.python is None) == (self.url is None):
+            raise fault("give exactly one of 'python' (an interpreter) and 'url' (a server)")
+        return self
+
+    @property
+    def origin(self) -> str:
+        """Name of the folder."""
+        return f"mlflow_server:{self.model.name}"
+
+    @property
+    def preprocessing_digest(self) -> str:
+        """Digest of what the outputs are."""
+        return json_sha256(["mlflow_server", self.output])
+
+    def weights_digest(self) -> str:
+        """Digest of all files of the model."""
+        if PYFUNC not in read_mlmodel(self.model).flavours:
+            raise ModelError(
+                f"{self.model / MLMODEL} has no flavour {PYFUNC}, which MLflow's scoring server "
+                "needs; log the model with one"
+            )
+        return json_sha256([folder_sha256(self.model, ModelError), self.url])
+
+    def load(self, device: str) -> Model:
+        """Start the server, unless there is one."""
+        if self.url is not None:
+            return EndpointModel(self._endpoint(self.url))
+        process, port = _started(self)
+        model = EndpointModel(
+            self._endpoint(f"http://127.0.0.1:{port}/invocations"), trust_env=False
+        )
+        weakref.finalize(model, _end, process)
+        return model
+
+    def _endpoint(self, url: str) -> EndpointCard:
+        model = read_mlmodel(self.model)
+        return EndpointCard(
+            source="endpoint",
+            id=self.id,
+            family=self.family,
+            url=url,
+            version=MLMODEL,
+            output=self.output,
+            encoding="mlflow",
+            columns=model.columns,
+            flatten=model.takes_rows,
+            rows_per_request=self.rows_per_request,
+            timeout_seconds=self.timeout_seconds,
+        )
+
+
+def _started(card: MlflowServerCard) -> tuple[subprocess.Popen[bytes], int]:
+    """A server that answers, and its port.
+
+    Raises ModelError when the interpreter cannot be started, or the model cannot be loaded by it.
+    """
+    said, telling = os.pipe()
+    timeout = {"MLFLOW_SCORING_SERVER_REQUEST_TIMEOUT": str(int(card.timeout_seconds) + 1)}
+    quiet = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "1"}
+    given = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    command = [card.python, "-I", scoring_process.__file__, card.model, str(telling)]
+    remedy = "correct 'python:'"
+    with os.fdopen(said, "rb") as end:
+        try:
+            with refusals_as(ModelError, f"model {card.id}: {card.python} cannot be run", remedy):
+                process = subprocess.Popen(
+                    command, stdin=subprocess.PIPE, pass_fds=[telling], env=given | timeout | quiet
+                )
+        finally:
+            os.close(telling)
+        told = _told(end.fileno(), card.start_seconds)
+    if "port" in told:
+        return process, int(told["port"])
+    _end(process)
+    raise ModelError(
+        f"model {card.id}: MLflow's scoring server did not start with {card.python}: "
+        f"{told.get('problem', f'it ended, or said nothing for {card.start_seconds:g} s')}; the "
+        "environment needs mlflow 3 and what the model needs (requirements.txt of the model)"
+    )
+
+
+def _told(descriptor: int, seconds: float) -> dict[str, object]:
+    """What a process writes as one JSON object before it closes its end; empty if it does not."""
+    deadline, content = time.monotonic() + seconds, b""
+    while len(content) < MOST_SAID:
+        left = deadline - time.monotonic()
+        if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            return {}
+        part = os.read(descriptor, MOST_SAID)
+        if not part:
+            break
+        content += part
+    try:
+        told = json.loads(content)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a server and wait for it; it ends by itself once nobody holds its standard input."""
+    process.stdin.close()
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,89 @@
+"""Propose the card of an MLflow model from its flavours, signature and tags."""
+
+from typing import Any, NamedTuple
+
+from decaf.errors import ModelError
+from decaf.models.mlflow_model import PYFUNC, MlflowModel
+
+LABELS = ("integer", "long", "string", "boolean", "int32", "int64", "str", "object", "bool")
+"""MLflow's types of what a classifier predicts."""
+TAG = "decaf."
+"""Begins a tag that holds a key of the card, as `decaf.family`."""
+KEYS = ("family", "output", "method")
+"""Keys that such a tag may hold."""
+PYTHON = "/opt/mlflow/bin/python"
+OUTPUTS = {"predict_proba": "probabilities", "pytorch": "logits"}
+SERVED = (
+    "python: correct it: the interpreter of an environment with mlflow 3 and what the model needs "
+    "(its requirements.txt); what the model brings along runs there, with all your rights"
+)
+
+
+class Proposal(NamedTuple):
+    """A card without its name, and what its reader has to look at."""
+
+    card: dict[str, Any]
+    remarks: list[str]
+
+
+def propose(model: MlflowModel, tags: dict[str, str]) -> Proposal:
+    """Propose a card that opens a file without running code, or else one that asks a server.
+
+    Raises ModelError when the model has no flavour that can be scored.
+    """
+    sklearn, xgboost = model.flavours.get("sklearn", {}), model.flavours.get("xgboost", {})
+    pyfunc = model.flavours.get(PYFUNC)
+    if sklearn.get("serialization_format") == "skops":
+        gives = (pyfunc or {}).get("predict_fn") == "predict_proba" or _is_classifier(model)
+        card, remarks = _estimator(str(sklearn.get("pickled_model")), gives)
+        if trusted := sklearn.get("skops_trusted_types"):
+            card["trusted"] = list(trusted)
+            remarks.append("trusted: types that the file asks for; look at each of them")
+    elif str(xgboost.get("data", "")).endswith((".ubj", ".json")):
+        card, remarks = _estimator(
+            str(xgboost["data"]), "Regressor" not in str(xgboost.get("model_class", ""))
+        )
+    elif pyfunc is not None:
+        card, remarks = _served(model, pyfunc)
+    else:
+        raise ModelError(
+            f"the model has the flavours {', '.join(sorted(model.flavours)) or 'none'}; expected "
+            f"sklearn as skops, xgboost, or {PYFUNC}"
+        )
+    given = {key: tags[TAG + key] for key in KEYS if TAG + key in tags}
+    taken = ", ".join(f"{column.name or 'tensor'} {column.type}" for column in model.inputs[:40])
+    remarks.append(f"inputs: {taken or 'the signature says nothing of them'}")
+    return Proposal(card | given, remarks)
+
+
+def _estimator(file: str, is_classifier: bool) -> tuple[dict[str, Any], list[str]]:
+    method = "predict_proba" if is_classifier else "predict"
+    card = {"source": "estimator", "file": file, "method": method}
+    if not is_classifier:
+        return card, []
+    return card, ["classes: give the model's names of the study's classes, unless they are 0, 1, …"]
+
+
+def _served(model: MlflowModel, pyfunc: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    kind = "pytorch" if "pytorch" in model.flavours else pyfunc.get("predict_fn")
+    output = OUTPUTS.get(str(kind), "value")
+    card = {"source": "mlflow_server", "model": ".", "python": PYTHON, "output": output}
+    remarks = [SERVED, f"output: is what predict returns {output}? Say so if not"]
+    if _is_classifier(model) and output == "value":
+        remarks.append(
+            "predict returns classes, of which no score is made: log the model with "
+            "pyfunc_predict_fn='predict_proba'"
+        )
+    if file := model.flavours.get("sklearn", {}).get("pickled_model"):
+        remarks.append(
+            f"or, with its name under 'trust:' of the registry, {{source: estimator, file: {file}, "
+            "unpickle: true}: a pickle, which can run anything when it is opened"
+        )
+    if any(column.type in ("integer", "long") for column in model.inputs):
+        remarks.append("whole-number columns: MLflow cuts off the fractions that a path reveals")
+    return card, remarks
+
+
+def _is_classifier(model: MlflowModel) -> bool:
+    """Whether the signature says labels, or nothing."""
+    return all(column.type in LABELS for column in model.outputs)

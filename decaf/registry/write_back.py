@@ -1,0 +1,160 @@
+"""Write what a re-audit found to an MLflow server: tags of versions, and runs with metrics."""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from decaf.foundation.addresses import Address
+from decaf.foundation.digests import json_sha256
+from decaf.foundation.settings import LONGEST_WAIT, Settings, ShownName
+from decaf.registry.entries import Finding
+from decaf.registry.mlflow_client import MlflowServer, Read, Said
+
+NOT_OF_A_KEY = re.compile(r"[^A-Za-z0-9_. :/-]")
+"""What MLflow takes in no name of a tag or a metric."""
+LONGEST_KEY = 200
+METRICS_AT_ONCE = 1000
+REAUDIT, ENTRY = "decaf.reaudit", "decaf.entry"
+"""Tags by which a run is found again."""
+
+
+class Nothing(Said):
+    """An answer that says nothing but that it is done."""
+
+
+class Experiment(Said):
+    """An experiment, by its number."""
+
+    experiment_id: str
+
+
+class Experiments(Said):
+    """What ``experiments/search`` answers."""
+
+    experiments: list[Experiment] = []
+
+
+class RunInfo(Said):
+    """A run, by its number."""
+
+    run_id: str
+
+
+class Run(Said):
+    """A run as MLflow describes it."""
+
+    info: RunInfo
+
+
+class OneRun(Said):
+    """What ``runs/create`` answers."""
+
+    run: Run
+
+
+class Runs(Said):
+    """What ``runs/search`` answers."""
+
+    runs: list[Run] = []
+
+
+class WriteBack(Settings):
+    """Tags of each audited version, and a run with its metrics, in an experiment of their own.
+
+    `decaf.verdict`, `decaf.evidence`, `decaf.contradiction`, `decaf.fragility` (as `0.123 [0.110,
+    0.135]`), `decaf.report` and `decaf.reaudit`.
+    """
+
+    experiment: ShownName = Field("decaf", description="experiment that the runs go to")
+    report: Address | None = Field(
+        None, description="address of the report, for people; that of its file when absent"
+    )
+    retries: int = Field(
+        4, ge=0, le=1000, description="further attempts of each request, as of a webhook"
+    )
+    backoff_seconds: float = Field(
+        0.5, ge=0, le=LONGEST_WAIT, description="pause before the first of them, s"
+    )
+
+    def write(
+        self, server: MlflowServer, reaudit_id: str, report: str, findings: Sequence[Finding]
+    ) -> None:
+        """Write all findings; what is there already from an earlier try is replaced by itself.
+
+        Raises RegistryError when the server does not take it.
+        """
+        if not findings:
+            return
+        experiment = self._experiment(server)
+        for finding in findings:
+            self._tag(server, finding, reaudit_id, report)
+            self._log(server, experiment, finding, reaudit_id)
+
+    def _tag(self, server: MlflowServer, finding: Finding, reaudit_id: str, report: str) -> None:
+        said = {"reaudit": reaudit_id}
+        if address := self.report or report:
+            said["report"] = address
+        if finding.verdict:
+            said["verdict"] = finding.verdict
+        said |= {column: _shown(*found) for column, found in finding.values.items()}
+        version = {"name": finding.name, "version": finding.version}
+        for key, value in said.items():
+            tag = {"key": _key(f"decaf.{key}"), "value": value}
+            self._ask(server, "model-versions/set-tag", Nothing, **version, **tag)
+
+    def _log(
+        self, server: MlflowServer, experiment: str, finding: Finding, reaudit_id: str
+    ) -> None:
+        """Log metrics to the run of this re-audit and version, which is made unless it is there."""
+        tags = {REAUDIT: reaudit_id, ENTRY: json_sha256([finding.name, finding.version])[:32]}
+        given = " and ".join(f"tags.`{key}` = '{value}'" for key, value in tags.items())
+        asked = {"experiment_ids": [experiment], "filter": given, "max_results": 1}
+        found, now = self._ask(server, "runs/search", Runs, **asked).runs, int(time.time() * 1000)
+        if not found:
+            made = {"experiment_id": experiment, "start_time": now}
+            made["run_name"] = f"{finding.name} version {finding.version}"
+            made["tags"] = [{"key": key, "value": value} for key, value in tags.items()]
+            found = [self._ask(server, "runs/create", OneRun, **made).run]
+        run = {"run_id": found[0].info.run_id}
+        # Equal metrics of one moment are one: a batch that is sent again changes nothing.
+        at = {"timestamp": 0, "step": 0}
+        metrics = [{"key": key, "value": value, **at} for key, value in _numbers(finding)]
+        for first in range(0, len(metrics), METRICS_AT_ONCE):
+            batch = metrics[first : first + METRICS_AT_ONCE]
+            self._ask(server, "runs/log-batch", Nothing, **run, metrics=batch)
+        self._ask(server, "runs/update", Nothing, **run, status="FINISHED", end_time=now)
+
+    def _experiment(self, server: MlflowServer) -> str:
+        quoted = self.experiment.replace("'", "\\'")
+        asked = {"filter": f"name = '{quoted}'", "max_results": 1}
+        found = self._ask(server, "experiments/search", Experiments, **asked).experiments
+        if not found:
+            found = [self._ask(server, "experiments/create", Experiment, name=self.experiment)]
+        return found[0].experiment_id
+
+    def _ask(self, server: MlflowServer, what: str, kind: type[Read], **asked: Any) -> Read:
+        return server.ask(what, kind, asked, self.retries, self.backoff_seconds)
+
+
+def _numbers(finding: Finding) -> Iterator[tuple[str, float]]:
+    for column, (value, *limits) in finding.values.items():
+        yield _key(column), value
+        for side, limit in zip(("lower", "upper"), limits, strict=True):
+            if limit is not None:
+                yield _key(f"{column}.{side}"), limit
+
+
+def _shown(value: float, lower: float | None, upper: float | None) -> str:
+    """As `0.123 [0.110, 0.135]`."""
+    interval = "" if lower is None or upper is None else f" [{lower:.3f}, {upper:.3f}]"
+    return f"{value:.3f}{interval}"
+
+
+def _key(text: str) -> str:
+    """A name that MLflow takes; one that has to become another one ends in digits of its own."""
+    if len(text) <= LONGEST_KEY and not NOT_OF_A_KEY.search(text):
+        return text
+    return f"{NOT_OF_A_KEY.sub('_', text)[:LONGEST_KEY]}-{json_sha256(text)[:8]}"
