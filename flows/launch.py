@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -10,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from decaf.errors import DecafError, OrchestrationLost
+from decaf.foundation.yaml_source import Source
 from flows.stopping import heed_signals
 from tasks.prefect.server import OwnServer, stop_orphans
 
@@ -19,15 +21,18 @@ NO_PREFECT = "Failed to reach API"
 """What Prefect says of a server that answers, and is none of Prefect's."""
 
 
-def launch(name: str, config: Path, *work: Any) -> Any:
+def launch(name: str, config: Source, *work: Any) -> Any:
     """Run the function ``name`` of the module of that name on some work, as a flow of Prefect.
 
-    Prefect shows the study's file as the flow's parameter. From here on SIGTERM, and SIGHUP when
-    the terminal closes, end this process as Ctrl-C does. Returns what the function returns.
+    Where a flow is under way, which a worker of Prefect has started, it is that one. Prefect shows
+    the study's file as the flow's parameter. From here on SIGTERM, and SIGHUP when the terminal
+    closes, end this process as Ctrl-C does. Returns what the function returns.
 
     Raises OrchestrationLost when the Prefect server cannot be reached, or not any more; Stopped
     when a signal came.
     """
+    if is_in_flow():
+        return getattr(import_module(f"flows.{name}"), name)(*work)
     heed_signals()
     stop_orphans()
     own = None if os.environ.get("PREFECT_API_URL") else OwnServer()
@@ -43,6 +48,12 @@ def launch(name: str, config: Path, *work: Any) -> Any:
     except Exception as error:
         _raise_if_lost(os.environ["PREFECT_API_URL"], error)
         raise
+
+
+def is_in_flow() -> bool:
+    """Whether a flow is under way; where Prefect is not imported there is none."""
+    context = sys.modules.get("prefect.context")
+    return context is not None and context.FlowRunContext.get() is not None
 
 
 def _as_flow(name: str, carry_out: Callable[[], Any], config: Path) -> Any:

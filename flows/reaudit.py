@@ -11,6 +11,7 @@ from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect import audit_steps, reaudit_steps
+from tasks.prefect.events import tell_failed
 from tasks.prefect.reaudit_steps import leave_out, problems_of
 from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
@@ -22,14 +23,18 @@ def reaudit(study: Study, pairs: PairSet, root: Root) -> dict[str, Any]:
     Reads the registry, the data and the models; writes downloads, the input file, the warehouse
     and the report; sends alerts. What has a receipt is not done again.
     """
-    diff = reaudit_steps.discover(study, root, pairs)
-    if diff.is_changed:
-        diff, plan = audit(diff, pairs)
-        if diff.is_changed:  # an entry that fails as it did before is no change
-            reaudit_steps.record(diff, plan)
-    reaudit_steps.judge(root, study)
-    reaudit_steps.report(root, study)
-    return reaudit_steps.notify(root, study)
+    try:
+        diff = reaudit_steps.discover(study, root, pairs)
+        if diff.is_changed:
+            diff, plan = audit(diff, pairs)
+            if diff.is_changed:  # an entry that fails as it did before is no change
+                reaudit_steps.record(diff, plan)
+        reaudit_steps.judge(root, study)
+        reaudit_steps.report(root, study)
+        return reaudit_steps.notify(root, study)
+    except Exception as error:
+        tell_failed(study, error)
+        raise
 
 
 def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan | None]:

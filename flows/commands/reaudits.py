@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -11,6 +10,7 @@ from rich.text import Text
 
 from decaf.data.pairs import PairSet
 from decaf.errors import BadInput, ConfigError, GatesFailed, RegistryError, UnknownName
+from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
 from decaf.registry.entries import Entry
@@ -58,16 +58,20 @@ def refuse_registry(study: Study, command: str) -> None:
         )
 
 
-def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> None:
+def reaudit(
+    console: Console, config: Source, *, is_plan: bool, is_json: bool, overrides: Overrides = ()
+) -> None:
     """Re-audit a registry, or say what would be done.
 
     Raises ConfigError when the study has no registry, a gate is on what its pairs do not have, or a
     secret of its alerts is not there; RegistryError, which the alerts say, too, when the registry
     cannot be asked; GatesFailed when a gate failed, or an entry could not be audited.
     """
-    study = load_study(config)
+    study = load_study(config, overrides)
     if study.registry is None:
-        raise ConfigError(f"{config} has no 'registry:'; expected one, or use decaf run {config}")
+        raise ConfigError(
+            f"study {study.study} has no 'registry:'; expected one, or use decaf run CONFIG"
+        )
     pairs = study.pair_set()
     check_places(
         study.gates,
@@ -94,7 +98,9 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
         )
 
 
-def _audit(console: Console, study: Study, pairs: PairSet, config: Path, *, is_json: bool) -> None:
+def _audit(
+    console: Console, study: Study, pairs: PairSet, config: Source, *, is_json: bool
+) -> None:
     from flows.launch import launch
 
     for remark in pairs.remarks:
