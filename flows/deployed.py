@@ -47,18 +47,20 @@ def audit(
 
 @flow
 def reaudit(
-    config: str | dict[str, Any], overrides: list[str] | dict[str, Any] | None = None
+    config: str | dict[str, Any],
+    overrides: list[str] | dict[str, Any] | None = None,
+    entries: list[str] | None = None,
 ) -> State | None:
     """Audit what changed in a registry, compare and judge it, send alerts, as decaf reaudit does.
 
     Args:
         config: Path of the study's YAML file where the worker runs, or its content
         overrides: Other values of some keys, as ["gates.evidence.increase=0.05"]
+        entries: Entries that are audited where not all are, as decaf reaudit --entry
     """
-    source, changed = _given(config), overrides or ()
-    return _ended(
-        lambda: reaudits.reaudit(console, source, is_plan=False, is_json=False, overrides=changed)
-    )
+    how = {"overrides": overrides or (), "only": entries or ()}
+    source = _given(config)
+    return _ended(lambda: reaudits.reaudit(console, source, is_plan=False, is_json=False, **how))
 
 
 def _given(config: str | dict[str, Any]) -> Source:

@@ -1,5 +1,6 @@
 """Re-audit a registry: discover → audit what changed → record → judge → report → notify."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,15 @@ from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
 
 
-def reaudit(study: Study, pairs: PairSet, root: Root) -> dict[str, Any]:
+def reaudit(study: Study, pairs: PairSet, root: Root, only: Collection[str] = ()) -> dict[str, Any]:
     """Audit what changed in the registry of a study that is held, and say what was found.
 
+    ``only`` names the entries that are audited where not all are.
     Reads the registry, the data and the models; writes downloads, the input file, the warehouse
     and the report; sends alerts. What has a receipt is not done again.
     """
     try:
-        diff = reaudit_steps.discover(study, root, pairs)
+        diff = reaudit_steps.discover(study, root, pairs, only)
         if diff.is_changed:
             diff, plan = audit(diff, pairs)
             if diff.is_changed:  # an entry that fails as it did before is no change

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Collection
 from itertools import groupby
 from typing import Any
 
@@ -59,9 +60,15 @@ def refuse_registry(study: Study, command: str) -> None:
 
 
 def reaudit(
-    console: Console, config: Source, *, is_plan: bool, is_json: bool, overrides: Overrides = ()
+    console: Console,
+    config: Source,
+    *,
+    is_plan: bool,
+    is_json: bool,
+    overrides: Overrides = (),
+    only: Collection[str] = (),
 ) -> None:
-    """Re-audit a registry, or say what would be done.
+    """Re-audit a registry, or the entries of it that ``only`` names, or say what would be done.
 
     Raises ConfigError when the study has no registry, a gate is on what its pairs do not have, or a
     secret of its alerts is not there; RegistryError, which the alerts say, too, when the registry
@@ -80,14 +87,14 @@ def reaudit(
         variant={image.variant for image in pairs.inputs},
     )
     if is_plan:
-        _print_plan(console, study, pairs)
+        _print_plan(console, study, pairs, only)
         return
     if study.alerts.webhook is not None:
         _ = study.alerts.webhook.secret  # missed now, not after hours of scoring
     root = open_root(study.warehouse)
     entries = _listed(study)
-    if not is_unchanged(study, root, entries, pairs):
-        _audit(console, study, pairs, config, is_json=is_json)
+    if not is_unchanged(study, root, entries, pairs, only):
+        _audit(console, study, pairs, config, only, is_json=is_json)
     elif is_json:
         say(console, json.dumps({"study": study.study, "changed": False}, indent=1))
     else:
@@ -99,7 +106,13 @@ def reaudit(
 
 
 def _audit(
-    console: Console, study: Study, pairs: PairSet, config: Source, *, is_json: bool
+    console: Console,
+    study: Study,
+    pairs: PairSet,
+    config: Source,
+    only: Collection[str],
+    *,
+    is_json: bool,
 ) -> None:
     from flows.launch import launch
 
@@ -107,7 +120,7 @@ def _audit(
         announce(remark)
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
     with hold_warehouse(study) as root:
-        summary = launch("reaudit", config, study, pairs, root)
+        summary = launch("reaudit", config, study, pairs, root, only)
     if is_json:
         say(console, json.dumps(summary, indent=1))
     else:
@@ -152,9 +165,9 @@ def _listed(study: Study) -> list[Entry]:
         raise
 
 
-def _print_plan(console: Console, study: Study, pairs: PairSet) -> None:
+def _print_plan(console: Console, study: Study, pairs: PairSet, only: Collection[str]) -> None:
     """What changed in the registry, and how many units of work of each model would be computed."""
-    diff = discover(study, storage.resolved(study.warehouse), pairs)
+    diff = discover(study, storage.resolved(study.warehouse), pairs, only)
     pending = plan_audit(diff.audited, pairs).pending if diff.audited.models else []
     counts, changes = Counter(unit.model_id for unit in pending), diff.changes()
     names = ("entry", "version", "change", "units to compute")
