@@ -6,6 +6,7 @@
     ├── BadInput                exit code 2: what was given cannot be used
     │   ├── ConfigError         a configuration file (file, line, key)
     │   ├── UnknownName         a name that no registry knows, with the nearest ones
+    │   │   └── UnknownEntry    a model that a registry of models does not list, nor ever has
     │   ├── DataError           a data set, an image, a pair
     │   ├── ModelError          a checkpoint, an architecture, a model card
     │   ├── ResponseError       an array handed to the routing kernel
@@ -56,6 +57,10 @@ class UnknownName(BadInput):
     def among(cls, kind: str, name: str, known: Iterable[str]) -> "UnknownName":
         """Build the error for ``name``, with the nearest of the ``known`` names."""
         return cls(f"unknown {kind} {name!r}{suggestion(name, known)}")
+
+
+class UnknownEntry(UnknownName):
+    """A model that a registry of models does not list, and that no re-audit has recorded."""
 
 
 class DataError(BadInput):

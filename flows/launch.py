@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -10,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from decaf.errors import DecafError, OrchestrationLost
+from decaf.foundation.yaml_source import Source
 from flows.stopping import heed_signals
 from tasks.prefect.server import OwnServer, stop_orphans
 
@@ -17,22 +19,25 @@ PORTS = {"http": 80, "https": 443}
 ANSWER_SECONDS = 5
 NO_PREFECT = "Failed to reach API"
 """What Prefect says of a server that answers, and is none of Prefect's."""
-GATE_FAILED = "GateFailed"
+NEEDS_ATTENTION = "NeedsAttention"
 """State of a flow run that did all its work, and found what somebody has to answer."""
 
 
 def launch(
-    name: str, config: Path, *work: Any, needs_attention: Callable[[Any], str] = lambda _: ""
+    name: str, config: Source, *work: Any, needs_attention: Callable[[Any], str] = lambda _: ""
 ) -> Any:
     """Run the function ``name`` of the module of that name on some work, as a flow of Prefect.
 
-    Prefect shows the study's file as the flow's parameter. From here on SIGTERM, and SIGHUP when
-    the terminal closes, end this process as Ctrl-C does. Returns what the function returns; where
+    Where a flow is under way, which a worker of Prefect has started, it is that one. Prefect shows
+    the study's file as the flow's parameter. From here on SIGTERM, and SIGHUP when the terminal
+    closes, end this process as Ctrl-C does. Returns what the function returns; where
     ``needs_attention`` has words about it, the flow run ends as failed, under these words.
 
     Raises OrchestrationLost when the Prefect server cannot be reached, or not any more; Stopped
     when a signal came.
     """
+    if is_in_flow():
+        return getattr(import_module(f"flows.{name}"), name)(*work)
     heed_signals()
     stop_orphans()
     own = None if os.environ.get("PREFECT_API_URL") else OwnServer()
@@ -50,6 +55,12 @@ def launch(
         raise
 
 
+def is_in_flow() -> bool:
+    """Whether a flow is under way; where Prefect is not imported there is none."""
+    context = sys.modules.get("prefect.context")
+    return context is not None and context.FlowRunContext.get() is not None
+
+
 def _as_flow(
     name: str, carry_out: Callable[[], Any], config: Path, needs_attention: Callable[[Any], str]
 ) -> Any:
@@ -64,7 +75,7 @@ def _as_flow(
     def whole(config: Path) -> Any:
         results.append(carry_out())
         words = needs_attention(results[0])
-        return Failed(name=GATE_FAILED, message=words) if words else None
+        return Failed(name=NEEDS_ATTENTION, message=words) if words else None
 
     # Nobody listens to heartbeats, and a flow would wait a second for the end of their thread.
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):

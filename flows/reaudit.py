@@ -1,5 +1,6 @@
 """Re-audit a registry: discover → audit what changed → record → judge → report → notify."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -11,27 +12,35 @@ from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect import audit_steps, reaudit_steps
+from tasks.prefect.events import tell_failed
 from tasks.prefect.reaudit_steps import leave_out, problems_of
 from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
 
 
-def reaudit(study: Study, pairs: PairSet, root: Root, config: str) -> dict[str, Any]:
+def reaudit(
+    study: Study, pairs: PairSet, root: Root, config: str, only: Collection[str] = ()
+) -> dict[str, Any]:
     """Audit what changed in the registry of a study that is held, and say what was found.
 
+    ``only`` names the entries that are audited where not all are.
     Reads the registry, the data and the models; writes downloads, the input file, the warehouse
     and the report; sends alerts, which name the study's file ``config``. What has a receipt is not
     done again.
     """
-    reaudit_steps.judge(root, study)  # what a re-audit that was stopped has left
-    diff = reaudit_steps.discover(study, root, pairs)
-    if diff.is_changed:
-        diff, plan = audit(diff, pairs)
-        if diff.is_changed:  # an entry that fails as it did before is no change
-            reaudit_steps.record(diff, plan)
-    reaudit_steps.judge(root, study)
-    reaudit_steps.report(root, study)
-    return reaudit_steps.notify(root, study, config)
+    try:
+        reaudit_steps.judge(root, study)  # what a re-audit that was stopped has left
+        diff = reaudit_steps.discover(study, root, pairs, only)
+        if diff.is_changed:
+            diff, plan = audit(diff, pairs)
+            if diff.is_changed:  # an entry that fails as it did before is no change
+                reaudit_steps.record(diff, plan)
+        reaudit_steps.judge(root, study)
+        reaudit_steps.report(root, study)
+        return reaudit_steps.notify(root, study, config)
+    except Exception as error:
+        tell_failed(study, error)
+        raise
 
 
 def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan | None]:

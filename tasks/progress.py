@@ -1,5 +1,6 @@
 """Progress of units of work: a bar where there is a terminal, plain lines elsewhere."""
 
+import logging
 import sys
 import threading
 import time
@@ -12,6 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from tasks.terminal import Terminal
 
 SECONDS_BETWEEN_LINES = 5.0
+LOG = logging.getLogger("decaf.announced")
+"""Has what is announced, too, for whoever adds a handler: a flow of a Prefect server's worker."""
+LOG.propagate = False
+LOG.setLevel(logging.INFO)
 
 
 class WorkProgress(Protocol):
@@ -68,8 +73,8 @@ class _Bar:
 
 
 class _Lines:
-    def __init__(self, console: Terminal, counted: _Counted) -> None:
-        self._console, self._counted = console, counted
+    def __init__(self, counted: _Counted) -> None:
+        self._counted = counted
         self._printed = time.monotonic()
 
     def advance(self, label: str, rows: int, count: int = 1) -> None:
@@ -79,7 +84,7 @@ class _Lines:
             return
         self._printed = now
         done = f"{label}: {counted.done} of {counted.total} {counted.unit}"
-        self._console.print(", ".join(filter(None, (done, counted.rate, counted.left))))
+        announce(", ".join(filter(None, (done, counted.rate, counted.left))))
 
 
 _latest: list[_Counted] = []
@@ -103,7 +108,7 @@ def progress_of(
     _latest[:] = [counted]
     console = Terminal(stderr=True)
     if not (console.is_terminal and sys.stderr.isatty()):
-        yield _Lines(console, counted)
+        yield _Lines(counted)
         return
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -119,6 +124,7 @@ def progress_of(
 def announce(text: str) -> None:
     """Say on standard error what begins now, where nothing else would show for a while."""
     Terminal(stderr=True).print(text, soft_wrap=True)
+    LOG.info("%s", text)
 
 
 def clock(seconds: float) -> str:

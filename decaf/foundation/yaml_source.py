@@ -10,6 +10,7 @@ depth, digits and values, anchors filled in, are bounded before anything is made
 import math
 import os
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,19 +42,36 @@ SHOWN = 60
 """Characters of a value that a message repeats."""
 EXPANDED = "holds_environment_variable"
 
+MAPPING_NAME = "configuration"
+"""What messages call settings that come without a file."""
+
 Model = TypeVar("Model", bound=BaseModel)
+Source = Path | Mapping[str, Any]
+"""A YAML file, or what one would hold."""
+Overrides = Sequence[str] | Mapping[str, Any]
+"""Other values of some keys: ``["models.0.batch_size=8"]`` or ``{"models.0.batch_size": 8}``."""
 
 
-def load(path: Path, model: type[Model]) -> Model:
-    """Read a YAML file into a settings model.
+def load(source: Source, model: type[Model], overrides: Overrides = ()) -> Model:
+    """Read a YAML file, or settings that are one's content, into a settings model.
 
-    Raises ConfigError when the file is missing, is not YAML, or does not fit the model; all
-    problems are listed, each with file, line and key.
+    ``overrides`` take the place of what is given, or are added; a part of a dotted key is a key or
+    a place in a list. Relative ``python_path`` of settings without a file start from the current
+    folder. Raises ConfigError when the file is missing, is not YAML, or does not fit the model, or
+    an override has no place; all problems are listed, each with file, line and key.
     """
-    node = _compose(path, depth=0)
+    if isinstance(source, Path):
+        node, folder = _compose(source, depth=0), source.parent
+    else:
+        node, folder = _resolve(_parsed_text(_written(source), MAPPING_NAME), Path(), 0), Path()
+    for key, text in _assignments(overrides):
+        value = _resolve(_parsed_text(text, f"override {key}"), Path(), depth=0)
+        if key.count(".") >= DEEPEST:
+            raise ConfigError(f"override {_shown(key)}: expected {DEEPEST} keys at most")
+        node = _with(node, key.split("."), value)
     given = _mapping(node)
     try:
-        return model.model_validate(given, context={FILE_FOLDER: path.parent})
+        return model.model_validate(given, context={FILE_FOLDER: folder})
     except ValidationError as error:
         problems = [_describe(node, problem) for problem in error.errors(include_url=False)]
         raise ConfigError("\n".join(dict.fromkeys(problems))) from None
@@ -74,6 +92,50 @@ def faults(path: Path, error: ValidationError, most: int = 5) -> str:
     node = _parsed(path)
     found = [_describe(node, problem) for problem in error.errors(include_url=False)]
     return listed(list(dict.fromkeys(found)), most)
+
+
+def _written(value: Any) -> bytes:
+    """A JSON value as one line of YAML."""
+    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=math.inf)
+    return text.encode(errors="surrogatepass")
+
+
+def _assignments(overrides: Overrides) -> Iterator[tuple[str, bytes]]:
+    if isinstance(overrides, Mapping):
+        yield from ((key, _written(value)) for key, value in overrides.items())
+        return
+    for override in overrides:
+        key, is_assigned, text = override.partition("=")
+        if not (key and is_assigned):
+            raise ConfigError(
+                f"override {_shown(override)}: expected KEY=VALUE, as in study=nightly or "
+                "models.0.batch_size=8"
+            )
+        yield key, (text or "null").encode()
+
+
+def _with(node: yaml.Node, keys: Sequence[str], value: yaml.Node) -> yaml.Node:
+    """The same node with another value at its keys; an anchor's other places stay as they are."""
+    if not keys:
+        return value
+    key, *below = keys
+    if isinstance(node, yaml.MappingNode):
+        parts = list(node.value)
+        at = next((at for at, (name, _) in enumerate(parts) if name.value == key), len(parts))
+        name = yaml.ScalarNode(TEXT_TAG, key, value.start_mark)
+        name, old = (*parts[at : at + 1], (name, yaml.MappingNode(MAPPING, [], value.start_mark)))[
+            0
+        ]
+        parts[at : at + 1] = [(name, _with(old, below, value))]
+        return yaml.MappingNode(node.tag, parts, node.start_mark)
+    if isinstance(node, yaml.SequenceNode) and key.isdecimal() and int(key) < len(node.value):
+        items = list(node.value)
+        items[int(key)] = _with(items[int(key)], below, value)
+        return yaml.SequenceNode(node.tag, items, node.start_mark)
+    expected = "keys and values"
+    if isinstance(node, yaml.SequenceNode):
+        expected = f"a place in its list of {len(node.value)}, the first is 0"
+    raise ConfigError(f"{_mark(value)}: {_shown(key)} is not in {_tag(node)}; expected {expected}")
 
 
 def _mapping(node: yaml.Node) -> dict[str, Any]:
@@ -120,25 +182,30 @@ def _parsed(path: Path) -> yaml.Node:
         raise ConfigError(f"{str(path)[:300]} cannot be read: {found}; {remedy}") from error
     if len(content) > MOST_BYTES:
         raise ConfigError(f"{path} is larger than {MOST_BYTES >> 20} MiB; {remedy}")
+    return _parsed_text(content, str(path))
+
+
+def _parsed_text(content: bytes, name: str) -> yaml.Node:
+    """The node of a text that messages call by a name."""
     try:
         loader = _Loader(text := content.decode())
-        loader.name = str(path)
+        loader.name = name
         node = loader.get_single_node()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}:{line}: found {error.reason}; expected UTF-8") from None
+        raise ConfigError(f"{name}:{line}: found {error.reason}; expected UTF-8") from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         found = f"character U+{error.character:04X}"
-        raise ConfigError(f"{path}:{line}: found {found}, which no YAML has; take it out") from None
+        raise ConfigError(f"{name}:{line}: found {found}, which no YAML has; take it out") from None
     except yaml.MarkedYAMLError as error:
         line = (error.problem_mark or error.context_mark).line + 1
         said = "; ".join(filter(None, (error.context, error.problem)))
-        raise ConfigError(f"{path}:{line}: it is not YAML: {said}") from None
+        raise ConfigError(f"{name}:{line}: it is not YAML: {said}") from None
     except ValueError as error:  # a number of a character that there is not
-        raise ConfigError(f"{path} is not YAML: {error}") from None
+        raise ConfigError(f"{name} is not YAML: {error}") from None
     if node is None:
-        raise ConfigError(f"{path} is empty; expected keys and values")
+        raise ConfigError(f"{name} is empty; expected keys and values")
     _check_plain(node)
     return node
 

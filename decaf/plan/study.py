@@ -20,7 +20,7 @@ from decaf.foundation.callables import import_from
 from decaf.foundation.plugins import members, name_of, one_of
 from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_long
 from decaf.foundation.strangers import code_of
-from decaf.foundation.yaml_source import load
+from decaf.foundation.yaml_source import Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.registry import entries as registry_base
@@ -321,9 +321,9 @@ def _fitted_to_tables() -> set[str]:
     return {name_of(recipe) for recipe in recipes if "table" in recipe.model_fields}
 
 
-def load_study(path: Path) -> Study:
-    """Read a study; its ``python_path`` is made importable.
+def load_study(source: Source, overrides: Overrides = ()) -> Study:
+    """Read a study from its file, or from what would be in one; its ``python_path`` is importable.
 
     Raises ConfigError with file, line and key of everything that is wrong.
     """
-    return load(path, Study)
+    return load(source, Study, overrides)

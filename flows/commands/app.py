@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from decaf.errors import BadInput, ConfigError, QueryError
+from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry
 from flows.commands import schedule as schedule_commands
 from flows.commands.terminal import complain, console, say, warn
 
@@ -41,6 +41,14 @@ Memory = Annotated[
         envvar="DECAF_MEMORY",
         help="memory for the rows of a query; what is larger goes to the temporary folder, and the "
         "process never takes more than twice as much",
+    ),
+]
+Entries = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--entry",
+        metavar="NAME[@ALIAS]",
+        help="audit this entry alone; what else has changed keeps its last state",
     ),
 ]
 StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
@@ -111,11 +119,12 @@ def reaudit(
         typer.Option("--plan", help="say what changed, would be scored and told; audit nothing"),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+    entry: Entries = None,
 ) -> None:
     """Audit what changed in a registry, compare and judge it, send alerts."""
     from flows.commands import reaudits
 
-    reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json)
+    reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json, only=entry or ())
 
 
 @app.command()
@@ -154,14 +163,17 @@ def card(
 
 
 @schedule_commands.schedules.command(hidden=True)
-def execute(config: Config) -> None:
+def execute(config: Config, entry: Entries = None) -> None:
     """Do what a schedule is for; ``decaf serve`` calls this."""
     from decaf.plan.study import load_study
 
     if load_study(config).registry is None:
         run(config)
-    else:
-        reaudit(config)
+        return
+    try:
+        reaudit(config, entry=entry)
+    except UnknownEntry as unknown:  # a registry has more models than are followed
+        say(console, f"nothing to do: {unknown}")
 
 
 @app.command()

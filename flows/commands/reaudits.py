@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Collection
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -21,6 +22,7 @@ from decaf.errors import (
     UnknownName,
 )
 from decaf.foundation.names import printable
+from decaf.foundation.yaml_source import Overrides, Source
 from decaf.models.mlflow_model import read_mlmodel
 from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
@@ -97,17 +99,27 @@ def card(console: Console, config: Path, label: str) -> None:
     say(console, text.rstrip())
 
 
-def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> None:
-    """Re-audit a registry, or say what would be done.
+def reaudit(
+    console: Console,
+    config: Source,
+    *,
+    is_plan: bool,
+    is_json: bool,
+    overrides: Overrides = (),
+    only: Collection[str] = (),
+) -> None:
+    """Re-audit a registry, or the entries of it that ``only`` names, or say what would be done.
 
     Raises ConfigError when the study has no registry, a gate is on what its pairs do not have, or a
     secret of its alerts is not there; RegistryError, which the alerts say, too, when the registry
     cannot be asked; GatesFailed when a failed verdict stands, or an entry could not be audited;
     ChecksFailed when a plan finds that alerts would not be delivered.
     """
-    study = load_study(config)
+    study = load_study(config, overrides)
     if study.registry is None:
-        raise ConfigError(f"{config} has no 'registry:'; expected one, or use decaf run {config}")
+        raise ConfigError(
+            f"study {study.study} has no 'registry:'; expected one, or use decaf run CONFIG"
+        )
     pairs = study.pair_set()
     check_places(
         study.gates,
@@ -116,17 +128,17 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
         variant={image.variant for image in pairs.inputs},
     )
     if is_plan:
-        _print_plan(console, study, pairs)
+        _print_plan(console, study, pairs, only)
         return
     for webhook in study.alerts.webhook:
         _ = webhook.secret  # missed now, not after hours of scoring
     root = open_root(study.warehouse)
-    entries = _listed(study, config)
+    entries = _listed(study, _name_of(config))
     found = None
-    if is_unchanged(study, root, entries, pairs):
+    if is_unchanged(study, root, entries, pairs, only):
         found = verdicts.standing(root, study.study)
     if found is None or _must_tell(study, found):
-        _audit(console, study, pairs, config, is_json=is_json)
+        _audit(console, study, pairs, config, only, is_json=is_json)
         return
     if is_json:
         unchanged = {"study": study.study, "changed": False, "standing": found}
@@ -137,9 +149,14 @@ def reaudit(console: Console, config: Path, *, is_plan: bool, is_json: bool) -> 
             f"nothing changed: {len(entries)} entries of the registry are those of re-audit "
             f"{newest(root, study.study).reaudit_id[:12]}; no model was opened",
         )
-    if lines := _attention({"standing": found, "entries": []}, config):
+    if lines := _attention({"standing": found, "entries": []}, _name_of(config)):
         count = "1 verdict stands" if len(lines) == 1 else f"{len(lines)} verdicts stand"
         raise GatesFailed(f"nothing changed; {count}:\n  " + "\n  ".join(lines))
+
+
+def _name_of(config: Source) -> str:
+    """The study's file, as messages name it; a word for it where its content was given."""
+    return str(config) if isinstance(config, Path) else "CONFIG"
 
 
 def _must_tell(study: Study, found: list[dict[str, Any]]) -> bool:
@@ -147,7 +164,15 @@ def _must_tell(study: Study, found: list[dict[str, Any]]) -> bool:
     return alerts.has_receivers and bool(verdicts.to_tell(found, alerts, datetime.now(UTC)))
 
 
-def _audit(console: Console, study: Study, pairs: PairSet, config: Path, *, is_json: bool) -> None:
+def _audit(
+    console: Console,
+    study: Study,
+    pairs: PairSet,
+    config: Source,
+    only: Collection[str],
+    *,
+    is_json: bool,
+) -> None:
     from flows.launch import launch
 
     for remark in pairs.remarks:
@@ -155,14 +180,14 @@ def _audit(console: Console, study: Study, pairs: PairSet, config: Path, *, is_j
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
     with hold_warehouse(study) as root:
         summary = launch(
-            *("reaudit", config, study, pairs, root, str(config)),
-            needs_attention=lambda summary: "\n".join(_attention(summary, config)),
+            *("reaudit", config, study, pairs, root, _name_of(config), only),
+            needs_attention=lambda summary: "\n".join(_attention(summary, _name_of(config))),
         )
     if is_json:
         say(console, json.dumps(summary, indent=1))
     else:
         _print_summary(console, study, summary)
-    if lines := _attention(summary, config):
+    if lines := _attention(summary, _name_of(config)):
         raise GatesFailed(
             f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
             + "\n  ".join(lines)
@@ -196,19 +221,19 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
         console.print(table)
 
 
-def _listed(study: Study, config: Path) -> list[Entry]:
+def _listed(study: Study, name: str) -> list[Entry]:
     try:
         return listed(study.registry)
     except RegistryError as error:
         from tasks.reaudit.notify import notify_unreachable
 
-        notify_unreachable(study, str(config), str(error))
+        notify_unreachable(study, name, str(error))
         raise
 
 
-def _print_plan(console: Console, study: Study, pairs: PairSet) -> None:
+def _print_plan(console: Console, study: Study, pairs: PairSet, only: Collection[str]) -> None:
     """What changed in the registry, and how many units of work of each model would be computed."""
-    diff = discover(study, storage.resolved(study.warehouse), pairs)
+    diff = discover(study, storage.resolved(study.warehouse), pairs, only)
     pending = plan_audit(diff.audited, pairs).pending if diff.audited.models else []
     counts, changes = Counter(unit.model_id for unit in pending), diff.changes()
     names = ("entry", "version", "change", "units to compute")
@@ -254,12 +279,12 @@ def _before(entry: dict[str, Any]) -> tuple[str, str]:
     return entry["version_before"] or "", entry["version_passed"] or ""
 
 
-def _attention(summary: dict[str, Any], config: Path) -> list[str]:
+def _attention(summary: dict[str, Any], config: str) -> list[str]:
     """What has to be answered, a line each: verdicts that stand, and entries that failed."""
     lines = []
     for verdict in verdicts.unanswered(summary["standing"]):
         rows = "".join(f"\n    {finding(row)}" for row in verdict["rows"])
-        lines.append(standing(verdict, str(config)) + rows)
+        lines.append(standing(verdict, config) + rows)
     return lines + [
         f"{entry['entry']} {entry['version']}: {entry['problem']}"
         for entry in summary["entries"]

@@ -1,10 +1,10 @@
 """What ``decaf run`` does and prints."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 
+from decaf.foundation.yaml_source import Overrides, Source
 from decaf.plan.study import load_study
 from flows.commands import display
 from flows.commands.reaudits import refuse_registry
@@ -16,13 +16,13 @@ from tasks.publish import show_again
 from tasks.verify import refuse_quarantined
 
 
-def run(console: Console, config: Path, force: Sequence[str]) -> None:
+def run(console: Console, config: Source, force: Sequence[str], overrides: Overrides = ()) -> None:
     """Carry out what is left of a study; a study that is done needs no Prefect.
 
     Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
     again.
     """
-    study = load_study(config)
+    study = load_study(config, overrides)
     refuse_registry(study, "run")
     with hold_warehouse(study):
         plan = plan_audit(study, study.pair_set(), force)

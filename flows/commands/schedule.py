@@ -29,11 +29,17 @@ def serve(
         ),
     ] = DEFAULT_HOST,
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="port")] = DEFAULT_PORT,
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            "--listen", metavar="HOST:PORT", help="hear MLflow's webhooks, as at 127.0.0.1:4300"
+        ),
+    ] = None,
 ) -> None:
     """Run a Prefect server and what is scheduled, until Ctrl-C; both are restarted if they die."""
     from flows.scheduling import serving
 
-    serving.serve(host, port)
+    serving.serve(host, port, listen)
 
 
 @schedules.command("list")
@@ -77,6 +83,10 @@ def add(
     name: Annotated[
         str | None, typer.Option("--name", help="the name of the study if not given")
     ] = None,
+    on_change: Annotated[
+        bool,
+        typer.Option("--on-change", help="also when an entry of its registry changes, for it"),
+    ] = False,
 ) -> None:
     """Run a configuration on a schedule: as decaf reaudit if it has a registry, else decaf run.
 
@@ -85,16 +95,22 @@ def add(
     from decaf.errors import ScheduleError
     from decaf.plan.study import load_study
     from flows.scheduling.cron import next_date, zone
+    from flows.scheduling.watching import FOLDER, MLFLOW
 
     study = load_study(config)
     next_date(cron, timezone)  # refused here, before the server gets to choke on it
     server = _server()
     name = _checked_name(name or study.study)
-    wanted = (cron, timezone, config.absolute(), Path.cwd())
+    if on_change and getattr(study.registry, "kind", None) not in (FOLDER, MLFLOW):
+        raise ScheduleError(
+            "--on-change needs a 'registry:' of kind folder or mlflow; the others tell nobody"
+        )
+    wanted = (cron, timezone, config.absolute(), Path.cwd(), on_change)
     for other in server.all():
         if other.name != name:
             continue
-        if (other.cron, other.timezone, other.config, other.folder) == wanted:
+        of_other = (other.cron, other.timezone, other.config, other.folder, other.is_watched)
+        if of_other == wanted:
             say(console, f"{name} is there already, and just so")
             return
         raise ScheduleError(

@@ -16,10 +16,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from decaf.errors import ServerUnreachable
+from decaf.errors import ServerUnreachable, listed
 from flows.scheduling import processes, service
 from flows.scheduling import schedules as states
+from flows.scheduling.listening import LISTEN, listening_at
 from flows.scheduling.schedules import Run, Schedule, Schedules
+from flows.scheduling.watching import Watch
 from tasks.progress import announce
 
 POLL_SECONDS = 2.0
@@ -108,6 +110,7 @@ class Runner:
     ) -> None:
         self._schedules, self._home, self._start = schedules, home, start
         self._active: dict[str, Active] = {}
+        self.watch = Watch()
         self._is_new = True
         self._given_again: set[str] = set()
         """Runs that failed while the server was away, and had their second chance."""
@@ -124,6 +127,7 @@ class Runner:
             schedules = {schedule.id: schedule for schedule in self._schedules.all()}
             self._compare(schedules, now)
             self._begin_due(schedules, now)
+            self._begin_changed(schedules, now)
         except ServerUnreachable as error:
             if not self._is_away:
                 announce(f"{error}; trying again every {POLL_SECONDS:g} s")
@@ -197,6 +201,12 @@ class Runner:
             if choice.begun is not None:
                 self._begin(choice.begun, schedules[schedule_id], now)
 
+    def _begin_changed(self, schedules: dict[str, Schedule], now: datetime) -> None:
+        due = self.watch.due(schedules.values(), now, self._active.keys())
+        for schedule_id, entries in due.items():
+            announce(f"{schedules[schedule_id].name}: {listed(entries)} changed")
+            self._schedules.run_now(schedule_id, entries)
+
     def _begin(self, run: Run, schedule: Schedule, now: datetime) -> None:
         log = _log_file(self._home, schedule.name, now)
         if not self._schedules.begin(run, f"log: {log}"):
@@ -204,6 +214,7 @@ class Runner:
         command = processes.python(
             "flows.commands.cli", "schedule", "execute", str(schedule.config)
         )
+        command += [f"--entry={entry}" for entry in run.entries]
         marks = {processes.RUN: run.id}
         try:
             with log.open("ab") as output:
@@ -247,9 +258,10 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     runner = Runner(Schedules(os.environ[service.ADDRESS]), service.home())
-    while not stopping.is_set():
-        runner.poll(datetime.now(UTC))
-        stopping.wait(POLL_SECONDS)
+    with listening_at(os.environ.get(LISTEN), runner.watch.told.put):
+        while not stopping.is_set():
+            runner.poll(datetime.now(UTC))
+            stopping.wait(POLL_SECONDS)
     runner.stop()
 
 

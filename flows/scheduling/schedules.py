@@ -5,7 +5,7 @@ it as any other. Its own client takes seconds to import; a dozen requests need n
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -47,6 +47,8 @@ class Schedule(NamedTuple):
     is_paused: bool
     is_served: bool
     """Whether a runner has asked for its runs within the last minute."""
+    is_watched: bool = False
+    """Whether it also runs when something changes in its registry."""
 
 
 class Run(NamedTuple):
@@ -61,6 +63,8 @@ class Run(NamedTuple):
     due: datetime
     started: datetime | None
     ended: datetime | None
+    entries: tuple[str, ...] = ()
+    """Entries of the registry that it is about; all where none is named."""
 
 
 class Schedules:
@@ -104,14 +108,16 @@ class Schedules:
             raise UnknownName.among("schedule", name, by_name)
         return by_name[name]
 
-    def add(self, name: str, cron: str, timezone: str, config: Path, folder: Path) -> Run | None:
+    def add(
+        self, name: str, cron: str, timezone: str, config: Path, folder: Path, is_watched: bool
+    ) -> Run | None:
         """Make a schedule; returns its first run."""
         when = {"cron": cron, "timezone": timezone}
         deployment = {
             "name": name,
             "flow_id": self._request("POST", "flows/", {"name": FLOW})["id"],
             "schedules": [{"schedule": when, "active": True, "slug": name}],
-            "parameters": {"config": str(config), "folder": str(folder)},
+            "parameters": {"config": str(config), "folder": str(folder), "watched": is_watched},
             "enforce_parameter_schema": False,
             "description": f"{config}, at {cron} {timezone}",
             "tags": ["decaf"],
@@ -133,9 +139,10 @@ class Schedules:
         """Forget a schedule; one of its runs that is under way goes on."""
         self._request("DELETE", f"deployments/{schedule_id}")
 
-    def run_now(self, schedule_id: str) -> Run:
-        """Have it run as soon as a runner looks."""
-        return _run(self._request("POST", f"deployments/{schedule_id}/create_flow_run", {}))
+    def run_now(self, schedule_id: str, entries: Sequence[str] = ()) -> Run:
+        """Have it run as soon as a runner looks, for some entries of its registry or for all."""
+        wanted = {"parameters": {"entries": list(entries)}} if entries else {}
+        return _run(self._request("POST", f"deployments/{schedule_id}/create_flow_run", wanted))
 
     def next_run(self, schedule_id: str) -> Run | None:
         """The run that is due next."""
@@ -289,6 +296,7 @@ def _schedule(deployment: dict[str, Any]) -> Schedule | None:
         folder=Path(parameters["folder"]),
         is_paused=deployment["paused"],
         is_served=deployment["status"] == "READY",
+        is_watched=parameters.get("watched", False),
     )
 
 
@@ -304,6 +312,7 @@ def _run(flow_run: dict[str, Any]) -> Run:
         due=datetime.fromisoformat(due),
         started=started and datetime.fromisoformat(started),
         ended=ended and datetime.fromisoformat(ended),
+        entries=tuple(flow_run["parameters"].get("entries", ())),
     )
 
 

@@ -12,7 +12,7 @@ from ipaddress import ip_address
 
 import tasks
 from decaf.errors import BadInput, DecafError
-from flows.scheduling import processes, service
+from flows.scheduling import listening, processes, service
 from flows.scheduling.schedules import CREDENTIALS, Schedules
 from tasks.progress import announce
 
@@ -72,8 +72,10 @@ class Kept:
             processes.stop(self._process, grace_seconds)
 
 
-def serve(host: str, port: int) -> None:
+def serve(host: str, port: int, listen: str | None = None) -> None:
     """Serve until a signal comes; no process of it is left then, runs under way included.
+
+    ``listen`` is ``HOST:PORT`` for MLflow's webhooks; nobody listens where it is None.
 
     Raises AlreadyRunning when this folder is served by another process; BadInput when the address
     cannot be used; DecafError when the server does not start.
@@ -85,7 +87,10 @@ def serve(host: str, port: int) -> None:
     with service.held(home, address), signals() as stopping:
         if processes.end({processes.SERVE: str(home)}):
             announce("ended what a decaf serve that was killed had left behind")
-        _refuse_taken(host, port)
+        _refuse_taken(host, port, "--port")
+        if listen is not None:
+            _refuse_taken(*listening.address(listen), "--listen")
+            listening.secret()  # missed now, not in the runner
         if not _is_loopback(host) and SERVER_CREDENTIALS not in os.environ:
             announce(
                 f"warning: whoever reaches {host}:{port} can run configurations, hence code, as "
@@ -95,6 +100,7 @@ def serve(host: str, port: int) -> None:
             os.environ.setdefault(CREDENTIALS, os.environ[SERVER_CREDENTIALS])
         marks = {processes.SERVE: str(home)}
         own = marks | {service.ADDRESS: address, "PREFECT_HOME": str(home)}
+        own[listening.LISTEN] = listen or ""
         server = Kept("Prefect server", server_command(host, port), own | _server_settings())
         runner = Kept("runner", processes.python("flows.scheduling.runner"), own)
         try:
@@ -158,7 +164,7 @@ def _await(server: Kept, schedules: Schedules, stopping: threading.Event) -> Non
         stopping.wait(POLL_SECONDS)
 
 
-def _refuse_taken(host: str, port: int) -> None:
+def _refuse_taken(host: str, port: int, option: str) -> None:
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family) as probe:
@@ -166,8 +172,8 @@ def _refuse_taken(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         raise BadInput(
-            f"{host}:{port} cannot be served ({error.strerror or error}); give another --port, or "
-            "a --host of this machine"
+            f"{host}:{port} cannot be served ({error.strerror or error}); give another {option} "
+            "of this machine"
         ) from error
 
 

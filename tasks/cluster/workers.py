@@ -16,7 +16,7 @@ from decaf.errors import BadInput
 from decaf.plan.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster.prints import Prints
 from tasks.cluster.user_code import UserCode, give
-from tasks.progress import announce
+from tasks.progress import LOG, announce
 
 CONNECT_SECONDS = 30
 QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
@@ -52,7 +52,7 @@ def connect(
     # Prefect turns every logger of the process to INFO: a hundred lines for a start and a stop.
     logging.getLogger("distributed").setLevel(logging.ERROR)
     if isinstance(settings, SchedulerAddress):
-        with let_go(_reach(settings)) as client:
+        with let_go(_reach(settings)) as client, _heard(client):
             give(client, code)
             yield client
         return
@@ -64,6 +64,7 @@ def connect(
         dask.config.set({"temporary_directory": scratch, **_environment(settings)}),
         let_go(_start(settings)) as cluster,
         let_go(Client(cluster, set_as_default=False)) as client,
+        _heard(client),
     ):
         if prints is not None:
             client.register_plugin(Prints(prints))
@@ -81,8 +82,8 @@ def let_go(opened: Closable) -> Iterator[Closable]:
     is_waited_for = True
     try:
         yield opened
-    except (KeyboardInterrupt, SystemExit):
-        is_waited_for = isinstance(opened, Client)
+    except BaseException as stop:  # KeyboardInterrupt, SystemExit, or Prefect's cancellation
+        is_waited_for = isinstance(opened, Client) or isinstance(stop, Exception)
         raise
     finally:
         # What a loop says while it is ended, pages of it, is about workers that are slow, or a
@@ -94,6 +95,17 @@ def let_go(opened: Closable) -> Iterator[Closable]:
                 opened.close()
         except TimeoutError:
             announce("workers are slow to end; what they did is committed")
+
+
+@contextmanager
+def _heard(client: Client) -> Iterator[None]:
+    """Have what workers warn of logged here, too, where somebody keeps what is announced."""
+    if not LOG.handlers:
+        yield
+        return
+    client.forward_logging(level=logging.WARNING)
+    yield
+    client.unforward_logging()
 
 
 def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from tasks.estimate import Remaining, estimate_of
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.manifest import commit_run
 from tasks.plan import AuditPlan, plan_audit
+from tasks.prefect.artifacts import leave_artifacts
 from tasks.prefect.step import step
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
@@ -115,5 +116,7 @@ def check(plan: AuditPlan) -> None:
 
 @step
 def report(plan: AuditPlan) -> Path | None:
-    """Read the views; write the report file, unless the study has none."""
-    return publish(plan.root, plan.study.study, plan.study.report_file)
+    """Write the report file, unless there is to be none, and what Prefect's page shows."""
+    file = publish(plan.root, plan.study.study, plan.study.report_file)
+    leave_artifacts(plan.root, plan.study.study, file)
+    return file

@@ -1,12 +1,15 @@
 """The steps of a re-audit, beside those of an audit."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from prefect.states import State
 
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
 from decaf.plan.study import Study
 from tasks.plan import AuditPlan, plan_audit
+from tasks.prefect.artifacts import leave_artifacts
+from tasks.prefect.events import tell_finished
 from tasks.prefect.step import step
 from tasks.progress import announce
 from tasks.publish import publish
@@ -18,7 +21,6 @@ from warehouse.storage import Root
 
 discover = step(planning.discover, name="discover")
 judge = step(judging.judge_newest, name="judge")
-notify = step(notifying.notify, name="notify")
 
 
 def problems_of(states: Mapping[str, State]) -> dict[str, str]:
@@ -62,6 +64,16 @@ def record(diff: RegistryDiff, plan: AuditPlan | None) -> str:
 
 @step
 def report(root: Root, study: Study) -> None:
-    """Read the views; write the report file, where there is a run to report."""
+    """Read the views; write the report file, where there is a run to report, and artifacts."""
     if any(row["run_id"] for row in planning.newest(root, study.study).rows.values()):
-        publish(root, study.study, study.report_file)
+        file = publish(root, study.study, study.report_file)
+        leave_artifacts(root, study.study, file)
+
+
+@step
+def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
+    """Send the alerts and emit the events of the newest re-audit, unless that is done."""
+    content = notifying.notify(root, study, config)
+    if content["changed"]:
+        tell_finished(study, content)
+    return content

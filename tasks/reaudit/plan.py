@@ -1,6 +1,6 @@
 """What a re-audit has to do, against the one before it, and its record in the warehouse."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from decaf.data.pairs import PairSet
+from decaf.errors import UnknownEntry
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
@@ -15,6 +16,7 @@ from decaf.plan.resolution import Resolved, listed, models_of, resolve
 from decaf.plan.study import Study
 from decaf.registry.entries import Entry
 from tasks.order import software
+from tasks.progress import announce
 from tasks.units.kinds import KINDS
 from tasks.units.train import has_recipe
 from warehouse.commits import receipts
@@ -64,6 +66,8 @@ class RegistryDiff:
     previous: PreviousAudit | None
     last_audited: Mapping[str, Row]
     """By label, the row of the re-audit that audited the entry last."""
+    held_back: tuple[Row, ...] = ()
+    """Rows of entries that are not what they say any more, and are not asked for."""
 
     @property
     def audited(self) -> Study:
@@ -75,7 +79,8 @@ class RegistryDiff:
         """Whether anything differs from what is recorded."""
         if self.previous is None or self.previous.inputs != dict(self.inputs):
             return True
-        return {entry.entry.label: _face(_row(entry)) for entry in self.resolved} != {
+        rows = [*map(_row, self.resolved), *self.held_back]
+        return {row["entry"]: _face(row) for row in rows} != {
             label: _face(row) for label, row in self.previous.rows.items()
         }
 
@@ -94,6 +99,7 @@ class RegistryDiff:
     def gone(self) -> list[Row]:
         """Rows of entries that the registry does not list any more."""
         listed_labels = {entry.entry.label for entry in self.resolved}
+        listed_labels |= {row["entry"] for row in self.held_back}
         previous_rows = self.previous.rows if self.previous else {}
         return [row for label, row in previous_rows.items() if label not in listed_labels]
 
@@ -119,31 +125,45 @@ class RegistryDiff:
         return ", ".join(words) or unchanged
 
 
-def is_unchanged(study: Study, root: Root, entries: list[Entry], pairs: PairSet) -> bool:
+def is_unchanged(
+    study: Study, root: Root, entries: list[Entry], pairs: PairSet, only: Collection[str] = ()
+) -> bool:
     """Whether the registry and the study are what was recorded last, all of it settled.
 
-    Compares what the registry says of its entries, so nothing is downloaded or opened. An entry
-    that failed is tried again at every re-audit.
+    Of the registry, what ``only`` names counts, or all of it. Compares what the registry says, so
+    nothing is downloaded or opened. An entry that failed is tried again at every re-audit.
     """
     previous = newest(root, study.study)
     if previous is None or not previous.is_settled:
         return False
-    recorded = {label: (row["version"], row["digest"]) for label, row in previous.rows.items()}
+    rows = [row for row in previous.rows.values() if _is_asked(row["entry"], only)]
+    recorded = {row["entry"]: (row["version"], row["digest"]) for row in rows}
+    asked = [entry for entry in entries if _is_asked(entry.label, only)]
     return (
-        recorded == {entry.label: (entry.version, entry.digest) for entry in entries}
-        and all(row["state"] == AUDITED for row in previous.rows.values())
+        recorded == {entry.label: (entry.version, entry.digest) for entry in asked}
+        and all(row["state"] == AUDITED for row in rows)
+        and bool(rows or not only)
         and previous.inputs == study_inputs(study, pairs)
     )
 
 
-def discover(study: Study, root: Root, pairs: PairSet) -> RegistryDiff:
+def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str] = ()) -> RegistryDiff:
     """Ask the registry and bring every new entry here; writes nothing to the warehouse.
 
-    Raises RegistryError when the registry cannot be reached, or lists what it should not.
+    Where ``only`` names entries, as ``name`` or ``name@alias``, others that are as they were
+    recorded are audited with them, and what else has changed is held back: its last row stays, and
+    what is new is left to the next re-audit. Where the study itself has changed, all are audited.
+    Raises RegistryError when the registry cannot be reached, or lists what it should not, and
+    UnknownEntry when a name is neither listed nor recorded.
     """
     resolved_at = next_moment(root, REAUDITS, study.study)
-    resolved = tuple(resolve(study, listed(study.registry)))
     previous = newest(root, study.study)
+    entries, held_back = listed(study.registry), ()
+    if only and previous is not None and previous.inputs == study_inputs(study, pairs):
+        entries, held_back = _restricted(entries, previous.rows, only)
+    elif only:
+        announce("the study is new or has changed, so all entries are audited")
+    resolved = tuple(resolve(study, entries))
     return RegistryDiff(
         study=study,
         root=root,
@@ -152,7 +172,31 @@ def discover(study: Study, root: Root, pairs: PairSet) -> RegistryDiff:
         inputs=study_inputs(study, pairs),
         previous=previous,
         last_audited=_last_audited(root, study, previous),
+        held_back=held_back,
     )
+
+
+def _restricted(
+    entries: list[Entry], rows: Mapping[str, Row], only: Collection[str]
+) -> tuple[list[Entry], tuple[Row, ...]]:
+    """Entries that are asked for or as recorded, and the rows of the others."""
+    labels = {entry.label for entry in entries} | rows.keys()
+    for name in only:
+        if not any(_is_asked(label, [name]) for label in labels):
+            raise UnknownEntry.among("entry of the registry", name, labels)
+
+    def is_recorded(entry: Entry) -> bool:
+        row = rows.get(entry.label, {})
+        return (row.get("version"), row.get("digest")) == (entry.version, entry.digest)
+
+    kept = [entry for entry in entries if _is_asked(entry.label, only) or is_recorded(entry)]
+    covered = {entry.label for entry in kept}
+    held_back = (row for label, row in rows.items() if label not in covered)
+    return kept, tuple(row for row in held_back if not _is_asked(row["entry"], only))
+
+
+def _is_asked(label: str, only: Collection[str]) -> bool:
+    return not only or label in only or label.rpartition("@")[0] in only
 
 
 def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
@@ -213,13 +257,25 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
         row = _row(resolved) | {"change": changes[label], "problem": problem}
         row["previous_reaudit_id"] = before and before["reaudit_id"]
         rows.append(row)
+    held_back = [
+        row | {"change": NONE, "previous_reaudit_id": before and before["reaudit_id"]}
+        for row in diff.held_back
+        for before in [diff.last_audited.get(row["entry"])]
+    ]
     nothing = {"state": GONE, "change": GONE, "problem": None, "model_id": None}
     references = _references(diff)
     rows += [row | nothing | {"previous_reaudit_id": row["reaudit_id"]} for row in diff.gone()]
-    states = [[row["entry"], row["version"], row["digest"], row["state"]] for row in rows]
+    states = [
+        [row["entry"], row["version"], row["digest"], row["state"]] for row in (*rows, *held_back)
+    ]
     key = short(json_sha256([study, diff.resolved_at.isoformat(), run_id, states]))
     stamp = {"run_id": run_id, "resolved_at": diff.resolved_at, "reaudit_id": key}
     told = [row | _judged_by(row, diff, key, references) | stamp for row in rows]
+    # The results of what is held back are those of its own run.
+    told += [
+        row | _judged_by(row, diff, key, references) | stamp | {"run_id": row["run_id"]}
+        for row in held_back
+    ]
     table = pa.Table.from_pylist(told, schema=TABLES["registry_entries"].schema)
     commit(
         diff.root,

@@ -71,11 +71,14 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
         sent = list(server.requests)
     check_found(registered, json.loads(tuesday.stdout), before)
     check_told(sent, tmp_path / "alerts.jsonl", json.loads(tuesday.stdout))
-    assert emitted(prefect_server["PREFECT_API_URL"]) == {
+    labels = ("again", "broken", "gone", "moved", "moved@champion", "worse")
+    expected = {("decaf.version.new", f"decaf.entry.small.{label}") for label in labels} | {
         ("decaf.gate.failed", "decaf.entry.small.worse"),
         ("decaf.entry.failed", "decaf.entry.small.broken"),
+        ("decaf.reaudit.finished", "decaf.study.small"),
     }
     assert "worse 2 failed evidence since" in tuesday.stderr
+    assert emitted(prefect_server["PREFECT_API_URL"], len(expected)) == expected
     assert "evidence on wall_hue, blend: found +" in tuesday.stderr
 
     assert "weights" in succeeded(decaf("history", "worse", "-w", registered["warehouse"]))
@@ -133,13 +136,14 @@ def check_told(requests, file, content):
     ]
 
 
-def emitted(api):
-    """Our events and their resources, once Prefect has stored as many as there should be."""
+def emitted(api, count):
+    """Events of the study and their resources, once Prefect has stored as many as should be."""
     asked = {"filter": {"event": {"prefix": ["decaf."]}}}
     for _ in range(60):
         answer = httpx.post(f"{api}/events/filter", json=asked, trust_env=False).json()
         found = {(e["event"], e["resource"]["prefect.resource.id"]) for e in answer["events"]}
-        if len(found) >= 2:
+        found = {(event, resource) for event, resource in found if ".small" in resource}
+        if len(found) >= count:
             break
         time.sleep(0.5)
     return found

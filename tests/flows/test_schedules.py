@@ -87,8 +87,9 @@ class Server:
     def named(self, name):
         return Schedules.named(self, name)
 
-    def add(self, name, cron, timezone, config, folder):
-        self.schedules.append(Schedule(name, name, cron, timezone, config, folder, False, True))
+    def add(self, name, cron, timezone, config, folder, is_watched=False):
+        states = False, True, is_watched
+        self.schedules.append(Schedule(name, name, cron, timezone, config, folder, *states))
         return run(0)
 
     def last_run(self, schedule_id):
@@ -364,6 +365,13 @@ def test_what_cannot_be_scheduled_is_refused(tmp_path, monkeypatch, capsys):
     assert [one.name for one in server.schedules] == ["small"]
     with pytest.raises(ScheduleError, match="'small' is there already: .* give this one another"):
         add(cron="0 3 * * *")
+    with pytest.raises(ScheduleError, match="'small' is there already"):
+        add(on_change=True)
+    published = tmp_path / "published.yaml"
+    names = "{kind: names, names: [timm:a.b], input_size: 32, mean: [0.5], std: [0.5]}"
+    published.write_text(config.read_text().replace("{kind: folder, root: zoo}", names))
+    with pytest.raises(ScheduleError, match="--on-change needs a 'registry:' of kind folder or"):
+        add(config=published, on_change=True)
     with pytest.raises(ScheduleError, match="'../up' cannot be the name of a schedule"):
         add(name="../up")
     with pytest.raises(ConfigError, match="moved.yaml does not exist"):

@@ -67,7 +67,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     refused(reaudit("2"), stands, "accept with decaf accept", "evidence on wall_hue", code=1)
     assert verdict() == [("2", "1", "fail")]
     name, kind, message = states(prefect_server["PREFECT_API_URL"])[0]
-    assert (name, kind) == ("GateFailed", "FAILED")
+    assert (name, kind) == ("NeedsAttention", "FAILED")
     assert message.startswith(stands)
     (alert,) = told()[0]["alerts"]
     assert alert["kind"] == "gate.failed"

@@ -11,7 +11,7 @@ from rich.console import Console
 from small_studies import network_card, of_scenes
 from warehouse_answers import fetched
 
-from decaf.errors import ConfigError, ModelError, RegistryError
+from decaf.errors import ConfigError, ModelError, RegistryError, UnknownEntry
 from decaf.plan.resolution import listed
 from decaf.plan.study import load_study
 from flows.commands.reaudits import reaudit, refuse_registry
@@ -199,6 +199,62 @@ def test_a_missing_secret_is_missed_before_anything_is_scored(config, tmp_path, 
     path = config(alerts={"webhook": {"url": "http://127.0.0.1:9/"}})
     with pytest.raises(ConfigError, match="DECAF_WEBHOOK_SECRET is not set"):
         reaudit(Console(), path, is_plan=False, is_json=False)
+
+
+def test_what_is_not_asked_for_keeps_its_last_row(opened, tmp_path):
+    zoo = tmp_path / "zoo"
+    for seed, name in enumerate(["asked", "same", "moved", "gone"]):
+        put(zoo / name / "1", seed=seed)
+    study, root = opened()
+    first = recorded(study, root)
+    put(zoo / "asked" / "2", seed=5)
+    put(zoo / "moved" / "2", seed=6)
+    put(zoo / "fresh" / "1", seed=7)
+    shutil.rmtree(zoo / "gone")
+
+    pairs = study.pair_set()
+    found = discover(study, root, pairs, ["asked"])
+    assert found.changes() == {"asked": "weights", "same": "none"}
+    assert found.gone() == []
+    assert found.is_changed
+    key = commit_reaudit(found, "another run")
+    commit(root, ALERTS, study.study, key, {})
+    rows = newest(root, study.study).rows
+    assert {
+        label: (row["version"], row["change"], row["run_id"]) for label, row in rows.items()
+    } == {
+        "asked": ("2", "weights", "another run"),
+        "same": ("1", "none", "another run"),
+        "moved": ("1", "none", "run"),
+        "gone": ("1", "none", "run"),
+    }
+    assert not discover(study, root, pairs, ["asked"]).is_changed
+    assert is_unchanged(study, root, listed(study.registry), pairs, ["asked"])
+    assert not is_unchanged(study, root, listed(study.registry), pairs, ["moved"])
+    with pytest.raises(UnknownEntry, match="did you mean 'asked'"):
+        discover(study, root, pairs, ["askde"])
+
+    night = discover(study, root, pairs)
+    assert night.changes() == {
+        "asked": "none",
+        "same": "none",
+        "moved": "weights",
+        "fresh": "new",
+    }
+    assert [row["entry"] for row in night.gone()] == ["gone"]
+    moved = night.last_audited["moved"]
+    assert moved["model_id"] == {r.entry.label: r.model_id for r in first.resolved}["moved"]
+
+
+def test_where_the_study_has_changed_all_entries_are_audited(opened, tmp_path, capsys):
+    put(tmp_path / "zoo" / "one", seed=1)
+    put(tmp_path / "zoo" / "two", seed=2)
+    study, root = opened()
+    assert discover(study, root, study.pair_set(), ["one"]).changes().keys() == {"one", "two"}
+    recorded(study, root)
+    other, _ = opened(epsilon=0.1)
+    assert not discover(other, root, other.pair_set(), ["one"]).held_back
+    assert "so all entries are audited" in capsys.readouterr().err
 
 
 def test_a_gate_on_pairs_that_are_not_there(config):

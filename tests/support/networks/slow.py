@@ -1,5 +1,6 @@
 """A user's own network that takes its time where it is told to: a run can be interrupted."""
 
+import logging
 import os
 import time
 
@@ -13,5 +14,7 @@ class Slow(nn.Module):
         self.head = nn.Linear(3, 2)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        time.sleep(float(os.environ.get("SLOW_SECONDS", "0")))
+        if seconds := float(os.environ.get("SLOW_SECONDS", "0")):
+            logging.getLogger(__name__).warning("it takes its time")
+            time.sleep(seconds)
         return self.head(x.mean(dim=(2, 3)))

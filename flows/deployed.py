@@ -1,0 +1,125 @@
+"""The flows that are deployed to a Prefect server of one's own: ``prefect.yaml`` names them.
+
+Their parameters are what Prefect's page asks for, described by the docstrings.
+"""
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+from prefect import flow, get_run_logger
+from prefect.exceptions import FailedRun
+from prefect.states import State
+
+from decaf.errors import DecafError
+from decaf.foundation.yaml_source import Source
+from flows.commands import reaudits, runs
+from flows.commands.terminal import console
+from flows.final_state import final_state
+from tasks.progress import LOG
+
+END_SECONDS = 5.0
+"""For what is told to the server when a run is cancelled; its process ends in any case."""
+
+
+@flow
+def audit(
+    config: str | dict[str, Any],
+    overrides: list[str] | dict[str, Any] | None = None,
+    force: list[str] | None = None,
+) -> State | None:
+    """Run a study to its end, or what is left of it, as decaf run does.
+
+    Args:
+        config: Path of the study's YAML file where the worker runs, or its content
+        overrides: Other values of some keys, as ["models.0.batch_size=8"]
+        force: Units that are computed again although their results are there, as score:blend
+    """
+    source, changed = _given(config), overrides or ()
+    return _ended(lambda: runs.run(console, source, force or (), changed))
+
+
+@flow
+def reaudit(
+    config: str | dict[str, Any],
+    overrides: list[str] | dict[str, Any] | None = None,
+    entries: list[str] | None = None,
+) -> State | None:
+    """Audit what changed in a registry, compare and judge it, send alerts, as decaf reaudit does.
+
+    Args:
+        config: Path of the study's YAML file where the worker runs, or its content
+        overrides: Other values of some keys, as ["gates.evidence.increase=0.05"]
+        entries: Entries that are audited where not all are, as decaf reaudit --entry
+    """
+    how = {"overrides": overrides or (), "only": entries or ()}
+    source = _given(config)
+    return _ended(lambda: reaudits.reaudit(console, source, is_plan=False, is_json=False, **how))
+
+
+def _given(config: str | dict[str, Any]) -> Source:
+    return Path(config) if isinstance(config, str) else config
+
+
+def _ended(work: Callable[[], None]) -> State | None:
+    """Do the work; the state of what the command line would say in a message."""
+    with _logged():
+        try:
+            work()
+        except DecafError as error:
+            LOG.error("%s", error)
+            logging.getLogger("prefect.flow_runs").addFilter(_is_news)
+            return final_state(error)
+        except BaseException as stop:
+            if not isinstance(stop, Exception):  # cancelled: threads and workers are not waited for
+                last = threading.Timer(END_SECONDS, _end)
+                last.daemon = True
+                last.start()
+            raise
+    return None
+
+
+def _end() -> None:
+    """End this process, and its workers: what they have not committed is computed again."""
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
+    os._exit(128 + signal.SIGTERM)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether it is no traceback of a failed state, whose message the log has already."""
+    return not (record.exc_info and record.exc_info[0] is FailedRun)
+
+
+class _ToRun(logging.Handler):
+    """Passes records on to the log of a run, from any thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._log = get_run_logger()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if not record.name.startswith("prefect"):  # which tells the run itself
+            self._log.log(record.levelno, "%s", record.getMessage())
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """Put what is announced, and what libraries and Dask's workers warn of, into the run's log."""
+    to_run, warned = _ToRun(), _ToRun()
+    warned.setLevel(logging.WARNING)
+    listening = ((LOG, to_run), (logging.getLogger(), warned))
+    for log, handler in listening:
+        log.addHandler(handler)
+    try:
+        yield
+    finally:
+        for log, handler in listening:
+            log.removeHandler(handler)

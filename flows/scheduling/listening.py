@@ -1,0 +1,155 @@
+"""Hears of new versions and aliases from MLflow's registry webhooks, each signature checked."""
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+
+from decaf.errors import BadInput, ConfigError
+
+LISTEN, SECRET = "DECAF_SERVE_LISTEN", "DECAF_MLFLOW_SECRET"
+"""Variables of the environment: where the runner listens, and what MLflow signs with."""
+SIGNATURE, DELIVERY = "X-MLflow-Signature", "X-MLflow-Delivery-Id"
+TIMESTAMP = "X-MLflow-Timestamp"
+WINDOW_SECONDS = 300
+"""How far a signed moment may be from now; a delivery within it counts once."""
+MOST_BYTES, MOST_DELIVERIES = 1 << 16, 10_000
+SILENCE_SECONDS = 10
+ACTIONS = (
+    ("model_version", "created"),
+    ("model_version_alias", "created"),
+    ("model_version_alias", "deleted"),
+)
+"""Entities and actions after which a registry may list another version."""
+
+
+class Heard(NamedTuple):
+    """What is answered, and the model that has changed, if one has."""
+
+    status: HTTPStatus
+    model: str | None = None
+
+
+class Ear:
+    """Judges requests by a secret; remembers deliveries for as long as they could be repeated."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret.encode()
+        self._known: OrderedDict[str, float] = OrderedDict()
+
+    def hear(self, headers: Mapping[str, str], body: bytes, now: float) -> Heard:
+        """Judge a request at a moment (seconds since 1970).
+
+        401 without the signature of this body, delivery and moment, or when the moment is not
+        within the window; 400 when what is signed is no event; 503 when more deliveries are
+        remembered than may be. Else 200, with the model where an event is about a version or an
+        alias; a delivery that is repeated has none.
+        """
+        delivery, moment = headers.get(DELIVERY, ""), headers.get(TIMESTAMP, "")
+        signed = f"{delivery}.{moment}.".encode(errors="surrogateescape") + body
+        digest = hmac.new(self._secret, signed, hashlib.sha256).digest()
+        expected = f"v1,{base64.b64encode(digest).decode()}"
+        given = headers.get(SIGNATURE, "").encode(errors="surrogateescape")
+        if not (delivery and hmac.compare_digest(given, expected.encode())):
+            return Heard(HTTPStatus.UNAUTHORIZED)
+        if not (moment.isascii() and moment.isdecimal()) or len(moment) > 12:
+            return Heard(HTTPStatus.UNAUTHORIZED)
+        if abs(now - int(moment)) > WINDOW_SECONDS:
+            return Heard(HTTPStatus.UNAUTHORIZED)
+        for old in [one for one, until in self._known.items() if until < now]:
+            del self._known[old]
+        if delivery in self._known:
+            return Heard(HTTPStatus.OK)
+        if len(self._known) >= MOST_DELIVERIES:
+            return Heard(HTTPStatus.SERVICE_UNAVAILABLE)
+        self._known[delivery] = int(moment) + WINDOW_SECONDS
+        try:
+            event = json.loads(body)
+            kind, model = (event["entity"], event["action"]), event["data"].get("name")
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return Heard(HTTPStatus.BAD_REQUEST)
+        return Heard(HTTPStatus.OK, model if kind in ACTIONS and isinstance(model, str) else None)
+
+
+def secret() -> str:
+    """What MLflow signs with.
+
+    Raises ConfigError when the variable is not set.
+    """
+    if found := os.environ.get(SECRET):
+        return found
+    raise ConfigError(
+        f"--listen needs the secret of MLflow's webhook in {SECRET}, which is not set; set it, "
+        "since whoever reaches the address could have registries audited"
+    )
+
+
+def address(place: str) -> tuple[str, int]:
+    """Host and port of ``HOST:PORT``.
+
+    Raises BadInput when it is something else.
+    """
+    host, _, port = place.rpartition(":")
+    if not (host and port.isascii() and port.isdecimal() and 0 < int(port) < 1 << 16):
+        raise BadInput(f"--listen {place!r}: expected HOST:PORT, as 127.0.0.1:4300")
+    return host.strip("[]"), int(port)
+
+
+@contextmanager
+def listening_at(place: str | None, tell: Callable[[str], None]) -> Iterator[None]:
+    """Listen at ``HOST:PORT`` until the block ends; nowhere where there is none."""
+    if not place:
+        yield
+        return
+    with listening(*address(place), Ear(secret()), tell):
+        yield
+
+
+@contextmanager
+def listening(host: str, port: int, ear: Ear, tell: Callable[[str], None]) -> Iterator[int]:
+    """Listen until the block ends, and tell the names of models; yields the port."""
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        timeout = SILENCE_SECONDS
+
+        def do_POST(self) -> None:
+            status, model = self._heard()
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            if model is not None:
+                tell(model)
+
+        def _heard(self) -> Heard:
+            length = self.headers.get("Content-Length", "")
+            if not (length.isascii() and length.isdecimal()):
+                return Heard(HTTPStatus.LENGTH_REQUIRED)
+            if len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
+                return Heard(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            body = self.rfile.read(int(length))
+            with lock:
+                return ear.hear(self.headers, body, time.time())
+
+        def log_message(self, *_: object) -> None:
+            """Nothing: who asks may ask as often as they like."""
+
+    with ThreadingHTTPServer((host, port), Handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,296 @@
+"""What MLflow tells and what changes in folders becomes one run of a schedule."""
+
+import base64
+import hashlib
+import hmac
+import http.client
+import json
+import os
+import socket
+import time
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from registry_folder import NETWORKS, put
+from small_studies import of_scenes
+from warehouse_answers import fetched
+
+from decaf.errors import BadInput, ConfigError, WarehouseError
+from flows.scheduling import listening as hearing
+from flows.scheduling import watching
+from flows.scheduling.listening import Ear, listening
+from flows.scheduling.runner import Runner
+from flows.scheduling.schedules import Schedule, Schedules
+from flows.scheduling.watching import Watch, look
+
+NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
+NOW = 1_800_000_000
+SECRET = "between us"
+EVENT = {"entity": "model_version", "action": "created", "timestamp": "2027-01-15T08:00:00+00:00"}
+EVENT |= {"data": {"name": "net", "version": "2", "source": "models:/1", "run_id": "r"}}
+
+
+def signed(body, delivery="d1", moment=NOW, secret=SECRET):
+    """Headers that MLflow sends with a body, made as its documentation says."""
+    content = f"{delivery}.{moment}.".encode() + body
+    digest = hmac.new(secret.encode(), content, hashlib.sha256).digest()
+    return {
+        "X-MLflow-Signature": f"v1,{base64.b64encode(digest).decode()}",
+        "X-MLflow-Delivery-Id": delivery,
+        "X-MLflow-Timestamp": str(moment),
+    }
+
+
+BODY = json.dumps(EVENT).encode()
+
+
+def test_mlflow_signs_as_these_tests_do():
+    delivery = pytest.importorskip("mlflow.webhooks.delivery")
+    ours = signed(BODY)["X-MLflow-Signature"]
+    assert delivery._generate_hmac_signature(SECRET, "d1", str(NOW), BODY.decode()) == ours
+
+
+def test_an_event_is_heard_once():
+    ear = Ear(SECRET)
+    assert ear.hear(signed(BODY), BODY, NOW) == (200, "net")
+    assert ear.hear(signed(BODY), BODY, NOW + 1) == (200, None)
+    assert ear.hear(signed(BODY, "d2"), BODY, NOW + 1) == (200, "net")
+    # Repeated when it could be forgotten, it is too old.
+    assert ear.hear(signed(BODY), BODY, NOW + 301) == (401, None)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"X-MLflow-Signature": None},
+        {"X-MLflow-Signature": ""},
+        {"X-MLflow-Signature": "v1,"},
+        {"X-MLflow-Signature": signed(BODY)["X-MLflow-Signature"].replace("v1", "v2")},
+        {"X-MLflow-Signature": signed(BODY, secret="guessed")["X-MLflow-Signature"]},
+        {"X-MLflow-Signature": "v1,\udcff"},
+        {"X-MLflow-Delivery-Id": "d2"},
+        {"X-MLflow-Delivery-Id": None},
+        {"X-MLflow-Timestamp": str(NOW + 1)},
+        {"X-MLflow-Timestamp": None},
+    ],
+)
+def test_what_is_not_signed_is_refused(changed):
+    headers = {name: text for name, text in (signed(BODY) | changed).items() if text is not None}
+    assert Ear(SECRET).hear(headers, BODY, NOW) == (401, None)
+
+
+@pytest.mark.parametrize("moment", [NOW - 301, NOW + 301, "", "soon", "-1", "9" * 400, "१"])
+def test_a_moment_that_is_not_now_is_refused_though_signed(moment):
+    assert Ear(SECRET).hear(signed(BODY, moment=moment), BODY, NOW) == (401, None)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xff", b"[]", b"{}", b"[" * 60000, b'{"entity": 1, "action": [], "data": {}}'],
+)
+def test_what_is_signed_and_no_event_is_refused(content):
+    assert Ear(SECRET).hear(signed(content), content, NOW).status in (200, 400)
+    assert Ear(SECRET).hear(signed(content), content, NOW).model is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "model"),
+    [
+        (("model_version_alias", "created"), "net"),
+        (("model_version_alias", "deleted"), "net"),
+        (("model_version_tag", "set"), None),
+        (("registered_model", "created"), None),
+        (("prompt_version", "created"), None),
+    ],
+)
+def test_versions_and_aliases_count(kind, model):
+    body = json.dumps(EVENT | dict(zip(("entity", "action"), kind, strict=True))).encode()
+    assert Ear(SECRET).hear(signed(body), body, NOW) == (200, model)
+
+
+def test_deliveries_are_remembered_within_bounds(monkeypatch):
+    monkeypatch.setattr(hearing, "MOST_DELIVERIES", 2)
+    ear = Ear(SECRET)
+    statuses = [ear.hear(signed(BODY, f"d{n}"), BODY, NOW).status for n in range(3)]
+    assert statuses == [200, 200, 503]
+    later = NOW + 301
+    assert ear.hear(signed(BODY, "d9", later), BODY, later) == (200, "net")
+
+
+@given(st.binary(max_size=200), st.dictionaries(st.text(max_size=9), st.text(max_size=9)))
+def test_no_stranger_is_heard(body, headers):
+    assert Ear(SECRET).hear(headers, body, NOW) == (401, None)
+
+
+def asked(port, body, headers):
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        connection.request("POST", "/", body, headers)
+        return connection.getresponse().status
+
+
+def test_over_the_network(monkeypatch):
+    heard = []
+    monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.2)
+    with listening("127.0.0.1", 0, Ear(SECRET), heard.append) as port:
+        now = int(time.time())
+        assert asked(port, BODY, signed(BODY, moment=now)) == 200
+        assert asked(port, BODY, {}) == 401
+        large = b" " * (1 << 16) + BODY
+        assert asked(port, large, signed(large, "d3", now)) == 413
+        assert asked(port, iter([BODY]), signed(BODY, "d4", now)) == 411  # in chunks
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as silent:
+            silent.sendall(b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\n1")
+            assert asked(port, BODY, signed(BODY, "d5", now)) == 200
+            assert silent.recv(100) == b""  # it is hung up on
+    assert heard == ["net", "net"]
+
+
+def test_where_to_listen(monkeypatch):
+    assert hearing.address("127.0.0.1:4300") == ("127.0.0.1", 4300)
+    assert hearing.address("[::1]:4300") == ("::1", 4300)
+    for wrong in ("4300", "here", "127.0.0.1:", "127.0.0.1:70000", ":1"):
+        with pytest.raises(BadInput, match="expected HOST:PORT"):
+            hearing.address(wrong)
+    monkeypatch.delenv("DECAF_MLFLOW_SECRET", raising=False)
+    with pytest.raises(ConfigError, match="DECAF_MLFLOW_SECRET, which is not set"):
+        hearing.secret()
+
+
+def schedule(folder, name="nightly", kind="mlflow", **changed):
+    config = folder / f"{name}.yaml"
+    registry = {"kind": kind, "root": "zoo", "uri": "http://127.0.0.1:9"}
+    config.write_text(yaml.safe_dump({"study": name, "registry": registry}))
+    made = Schedule(name, name, "0 2 * * *", "UTC", config, folder, False, True, True)
+    return made._replace(**changed)
+
+
+def at(seconds):
+    return NOON + timedelta(seconds=seconds)
+
+
+def test_several_events_are_one_run(tmp_path):
+    watch, schedules = Watch(), [schedule(tmp_path)]
+    found = {}
+    for second in range(60):
+        if second in (1, 3, 4):
+            watch.told.put(f"net{second}")
+        if due := watch.due(schedules, at(second), busy=()):
+            found[second] = due
+    # The last came at 4 s, and nothing for six seconds.
+    assert found == {10: {"nightly": ["net1", "net3", "net4"]}}
+
+
+def test_events_without_end_begin_a_run_all_the_same(tmp_path):
+    watch, schedules = Watch(), [schedule(tmp_path)]
+    begun = []
+    for second in range(70):
+        watch.told.put("net")
+        begun += [second] * bool(watch.due(schedules, at(second), busy=()))
+    assert begun == [30, 61]
+
+
+def test_an_event_during_a_run_is_one_run_more_afterwards(tmp_path):
+    watch, schedules = Watch(), [schedule(tmp_path)]
+    begun = []
+    for second in range(60):
+        if second in (5, 12, 20):
+            watch.told.put("net")
+        busy = ["nightly"] if second < 40 else []
+        begun += [second] * bool(watch.due(schedules, at(second), busy))
+    assert begun == [40]
+
+
+def test_who_is_not_watched_or_paused_or_removed_is_not_due(tmp_path):
+    watch = Watch()
+    asleep = [
+        schedule(tmp_path, "a", is_watched=False),
+        schedule(tmp_path, "b", is_paused=True),
+        schedule(tmp_path, "c", config=tmp_path / "absent.yaml"),
+    ]
+    removed = schedule(tmp_path, "d")
+    watch.told.put("net")
+    assert watch.due([*asleep, removed], NOON, busy=()) == {}
+    assert watch.due(asleep, at(60), busy=()) == {}
+    assert watch.due([*asleep, removed], at(120), busy=()) == {}
+
+
+def test_a_changed_folder_is_seen_by_its_entry(tmp_path):
+    zoo = tmp_path / "zoo"
+    for name in ("one", "two", ".hidden"):
+        (zoo / name / "1").mkdir(parents=True)
+        (zoo / name / "1" / "decaf.yaml").write_text("a: 1")
+    watch, schedules = Watch(), [schedule(tmp_path, kind="folder")]
+    assert watch.due(schedules, at(0), busy=()) == {}
+    (zoo / "two" / "2").mkdir()
+    (zoo / "two" / "2" / "decaf.yaml").write_text("a: 2")
+    (zoo / ".hidden" / "1" / "decaf.yaml").write_text("a: 3")
+    (zoo / "three").mkdir()
+    assert watch.due(schedules, at(5), busy=()) == {}
+    assert watch.due(schedules, at(10), busy=()) == {}
+    assert watch.due(schedules, at(11), busy=()) == {"nightly": ["three", "two"]}
+    assert watch.due(schedules, at(60), busy=()) == {}
+
+
+def test_a_look_opens_no_file_and_follows_no_link(tmp_path):
+    (tmp_path / "zoo" / "net").mkdir(parents=True)
+    os.mkfifo(tmp_path / "zoo" / "net" / "pipe")
+    (tmp_path / "zoo" / "net" / "round").symlink_to(tmp_path / "zoo")
+    before = look(tmp_path / "zoo")
+    assert look(tmp_path / "zoo") == before
+    (tmp_path / "zoo" / "net" / "more").write_text("")
+    assert look(tmp_path / "zoo").keys() == {"net"}
+    assert look(tmp_path / "zoo") != before
+
+
+@pytest.mark.slow
+def test_a_changed_folder_is_audited_by_a_run_of_its_own(
+    prefect_server, workers, tmp_path, monkeypatch
+):
+    """A real server and real runs; the version that nobody has asked for is left to the night."""
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server["PREFECT_API_URL"])
+    zoo = tmp_path / "zoo"
+    put(zoo / "net" / "1", seed=0)
+    registry = {"kind": "folder", "root": str(zoo), "trusted": ["leaning"]}
+    settings = of_scenes(tmp_path, study="watched", registry=registry, cluster=workers)
+    config = tmp_path / "watched.yaml"
+    config.write_text(yaml.safe_dump(settings | {"python_path": [str(NETWORKS)]}))
+
+    def audited():
+        if not (Path(settings["warehouse"]) / "warehouse.json").exists():
+            return []
+        query = "SELECT version, change FROM stg_registry_entries ORDER BY resolved_at"
+        try:
+            return fetched(settings["warehouse"], query)
+        except WarehouseError:  # it is being made
+            return []
+
+    with closing(Schedules(prefect_server["PREFECT_API_URL"])) as server:
+        server.add("watched", "0 2 * * *", "UTC", config, tmp_path, is_watched=True)
+        runner = Runner(server, tmp_path / "home")
+
+        def until(wanted):
+            stop = time.monotonic() + 600
+            while audited() != wanted:
+                assert time.monotonic() < stop, audited()
+                runner.poll(datetime.now(UTC))
+                time.sleep(0.5)
+
+        monkeypatch.setattr(watching, "QUIET_SECONDS", 1.0)
+        monkeypatch.setattr(watching, "LOOK_SECONDS", 1.0)
+        try:
+            runner.poll(datetime.now(UTC))
+            (made,) = [one for one in server.all() if one.name == "watched"]
+            server.run_now(made.id)
+            until([("1", "new")])
+            put(zoo / "net" / "2", seed=1)
+            until([("1", "new"), ("2", "weights")])
+            (last,) = [server.last_run(made.id)]
+            assert last.entries == ("net",)
+        finally:
+            runner.stop()
+            server.remove(made.id)
