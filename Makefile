@@ -1,7 +1,11 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
+INSTALL = $(VENV)/bin/uv pip install -q --python
+COMPILE = $(VENV)/bin/uv pip compile -q packaging/requirements.in --python-version 3.11 --no-header \
+	--no-annotate --no-emit-package decaf-audit --no-emit-package decaf-audit-pipeline
 
 .PHONY: setup demo test lock clean
+.PRECIOUS: .venv-%/.ready
 
 # Pins without addresses, installed through uv: plain pip could pick another build of torch. Compiled
 # at once: uv leaves that to the first import, and no process would do it where Python is told not to
@@ -9,8 +13,8 @@ PYTHON := $(VENV)/bin/python
 $(VENV)/.ready: requirements.lock pyproject.toml
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install -q uv==0.13.8
-	$(VENV)/bin/uv pip install -q --compile-bytecode --python $(PYTHON) -r requirements.lock
-	$(VENV)/bin/uv pip install -q --python $(PYTHON) --no-deps --no-build-isolation -e .
+	$(INSTALL) $(PYTHON) --compile-bytecode -r requirements.lock
+	$(INSTALL) $(PYTHON) --no-deps --no-build-isolation -e .
 	$(PYTHON) -m compileall -q decaf flows tasks warehouse
 	touch $@
 
@@ -24,9 +28,28 @@ test: setup
 	$(VENV)/bin/ruff format --check .
 	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 30 --durations-min 5
 
+# Beside MLflow 3 (mlflow), and with the oldest packages that the ranges allow (lowest): both wheels,
+# installed as a user has them. Warnings of other versions than the pinned ones are no errors.
+.venv-%/.ready: requirements-%.lock | setup
+	python3 -m venv --without-pip .venv-$*
+	$(INSTALL) .venv-$*/bin/python --compile-bytecode -r $<
+	touch $@
+
+wheels-%: .venv-%/.ready
+	$(INSTALL) .venv-$*/bin/python --no-deps --no-build-isolation --reinstall . ./packaging/pipeline
+
+test-%: wheels-%
+	.venv-$*/bin/pytest -n 2 --dist loadfile -o filterwarnings= $(or $(TESTS),tests)
+
+smoke-%: wheels-%
+	.venv-$*/bin/pytest -o filterwarnings= "tests/decaf/library/test_library.py" -k README
+	folder=$$(mktemp -d) && cd $$folder && $(CURDIR)/.venv-$*/bin/decaf run \
+		$(CURDIR)/configs/scenes/demo.yaml && rm -r $$folder
+
 lock:
-	$(VENV)/bin/uv pip compile -q pyproject.toml --extra dev --python-version 3.11 \
-		--no-header --no-annotate -o requirements.lock
+	$(COMPILE) -o requirements.lock
+	$(COMPILE) --upgrade --resolution lowest-direct -o requirements-lowest.lock
+	echo mlflow==3.17.2 | $(COMPILE) - -o requirements-mlflow.lock
 
 clean:
 	rm -rf runs

@@ -21,6 +21,8 @@ from decaf.routing.profiles import Profiles, profile
 from decaf.routing.route import Components, route
 from decaf.statistics.bootstrap import bootstrap_mean
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Audit",
     "Audits",

@@ -10,6 +10,7 @@
     │   ├── DataError           a data set, an image, a pair
     │   ├── ModelError          a checkpoint, an architecture, a model card
     │   ├── ResponseError       an array handed to the routing kernel
+    │   ├── MissingPackage      a package that some extra of decaf brings, or a plug-in needs
     │   ├── RegistryError       a registry that cannot be reached, or lists what it should not
     │   ├── ScheduleError       a schedule that cannot be made, or run now
     │   ├── ServerUnreachable   Prefect's server of the schedules does not answer, or refuses
@@ -73,6 +74,10 @@ class ModelError(BadInput):
 
 class ResponseError(BadInput):
     """An array or threshold handed to the routing kernel is not a response."""
+
+
+class MissingPackage(BadInput):
+    """A package that is needed is not installed."""
 
 
 class RegistryError(BadInput):

@@ -8,6 +8,10 @@ ephemeral server keeps its database out of the home folder.
 import os
 from pathlib import Path
 
+from decaf_command import check_packages
+
+check_packages("warehouse")
+
 PREFECT_DEFAULTS = {
     "PREFECT_HOME": str(Path("runs/.prefect").absolute()),
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from decaf.data.input_store import channels_first, input_file, open_inputs
 from decaf.data.pairs import Input, InputSet, PairSet
 from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.extras import Installed
 from decaf.foundation.readiness import carry_out
 from decaf.models.card import ModelCard
 from decaf.models.trainable import TrainableCard
@@ -150,6 +151,8 @@ def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
     study = scope.study
     checks = [("score", check) for check in study.score.checks()]
     checks += [(card.id, check) for card in cards for check in card.checks()]
+    methods = {**study.attributions, **study.baselines}.items()
+    checks += [(name, Installed(one)) for name, method in methods for one in method.libraries]
     return carry_out([*checks, ("paths", pairs_are_there), ("labels", foregrounds_are_there)])
 
 

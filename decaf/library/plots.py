@@ -1,11 +1,14 @@
 """Pictures for a notebook: the trajectory of one pair, and the mean over pairs, as Vega-Lite."""
 
-import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.foundation.extras import optional
 from decaf.routing.profiles import profile
 from decaf.routing.route import route
+
+with optional():
+    import altair as alt
 
 COLOURS = {
     "evidence": "#0f7b80",

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from decaf import __version__
 from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry
 from flows.commands import schedule as schedule_commands
 from flows.commands.terminal import complain, console, say, warn
@@ -59,9 +60,20 @@ app.add_typer(schedule_commands.schedules, name="schedule")
 app.command()(schedule_commands.serve)
 
 
+def say_version(is_asked: bool) -> None:
+    """Print the version, and end."""
+    if is_asked:
+        say(console, f"decaf {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     debug: Annotated[bool, typer.Option("--debug", help="show tracebacks")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="say the version", callback=say_version, is_eager=True),
+    ] = False,
 ) -> None:
     """Audit how models react to controlled change: evidence, contradiction, fragility."""
     # ``cli.main`` reads the option itself: it must know before the command line is parsed.
@@ -283,6 +295,20 @@ def check_plugin(
     from flows.commands.plugins import check_plugins
 
     check_plugins(console, target)
+
+
+@app.command()
+def doctor(
+    config: Annotated[
+        Path | None, typer.Argument(help="YAML file of a study", metavar="[CONFIG]")
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+) -> None:
+    """Say what this machine has for an audit, and what will be slow; exit code 1 for a problem."""
+    from flows.commands.doctor import doctor
+
+    doctor(console, config, warehouse, is_json=as_json)
 
 
 @app.command()

@@ -13,6 +13,7 @@ import dask
 from distributed import Client, LocalCluster
 
 from decaf.errors import BadInput
+from decaf.foundation.extras import optional
 from decaf.plan.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster.prints import Prints
 from tasks.cluster.user_code import UserCode, give
@@ -135,13 +136,8 @@ def _start(settings: LocalWorkers | CudaWorkers) -> Any:
             dashboard_address="127.0.0.1:0",
             silence_logs=50,
         )
-    try:
+    with optional():
         from dask_cuda import LocalCUDACluster
-    except ImportError:
-        raise BadInput(
-            "cluster kind 'cuda' needs dask-cuda; install the extra in the checkout: "
-            "pip install -e '.[cuda]'"
-        ) from None
     try:
         return LocalCUDACluster(
             threads_per_worker=1, device_memory_limit=None, memory_limit=0, silence_logs=50

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -99,18 +100,25 @@ def test_manifests_call_what_exists_with_volumes_that_are_there():
 
 
 def test_the_image_copies_what_is_installed():
-    copied = set(re.findall(r"^COPY (\w+) \w+$", (FOLDER / "Containerfile").read_text(), re.M))
-    project = (ROOT / "pyproject.toml").read_text()
-    (packages,) = re.findall(r"^packages = \[(.*)\]$", project, re.MULTILINE)
-    assert copied == set(re.findall(r'"(\w+)"', packages))
+    lines = re.findall(r"^COPY (.*) \S+$", (FOLDER / "Containerfile").read_text(), re.M)
+    copied = {name for line in lines for name in line.split()}
+    library, pipeline = (
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+        for folder in (".", "packaging/pipeline")
+    )
+    wheels = library["targets"]["wheel"]["only-include"], pipeline["targets"]["wheel"]
+    assert copied >= {*wheels[0], *wheels[1]["force-include"].values()}
 
 
 def test_what_the_image_copies_runs_by_itself(tmp_path):
     """The folders alone, elsewhere: every view is bound, and nothing of the checkout is read."""
+    (tmp_path / "image").mkdir()
     for line in re.findall(r"^COPY (.*) \S+$", (FOLDER / "Containerfile").read_text(), re.M):
         for name in line.split():
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, tmp_path / "image" / name)
+            else:
+                shutil.copy(ROOT / name, tmp_path / "image")
     code = (
         "import flows.commands.app, warehouse.query.views\n"
         "print(warehouse.query.views.SQL_FOLDER)\n"

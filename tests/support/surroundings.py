@@ -94,6 +94,13 @@ def ascii_terminal():
         stream.reconfigure(encoding="ascii", errors="strict")
 
 
+def without_package(name):
+    """It is not installed."""
+    for loaded in [one for one in sys.modules if one.partition(".")[0] == name]:
+        del sys.modules[loaded]
+    sys.modules[name] = None
+
+
 def _refusing(number):
     def refuse(*_):
         raise OSError(number, os.strerror(number))

@@ -56,6 +56,9 @@ def warm_command(python):
 
 
 def test_a_study_of_strangers_members_is_audited(decaf, write, prefect_server, tmp_path):
+    for name in ("flows", "tasks", "warehouse"):  # of the folder's own: no worker imports them
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit('a stranger')")
     succeeded(decaf("run", write(BIRDS), **prefect_server))
     root = tmp_path / "runs" / "warehouse"
     paths = fetched(root, "SELECT DISTINCT path FROM core_profiles ORDER BY path")

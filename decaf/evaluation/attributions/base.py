@@ -38,6 +38,8 @@ class AttributionMethod(Settings, ABC):
 
     needs_gradients: ClassVar[bool] = True
     """Whether the score is differentiated; the others ask it for values alone."""
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """Modules that it imports where it uses them, beside torch: planning looks for them."""
 
     @property
     @abstractmethod

@@ -1,11 +1,12 @@
 """Integrated gradients."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from decaf.evaluation.attributions.base import AttributionMethod, Batch
 from decaf.foundation.arrays import Tensor
+from decaf.foundation.extras import optional
 from decaf.foundation.settings import Level
 from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
@@ -17,6 +18,7 @@ class IntegratedGradients(AttributionMethod):
     ``k`` runs from 1 to ``steps``: a right Riemann sum, the image itself included.
     """
 
+    libraries: ClassVar = ("captum",)
     kind: Literal["integrated_gradients"] = "integrated_gradients"
     steps: int = Field(16, gt=1, le=10_000, description="gradients on the way from the baseline")
     baseline: tuple[Level, ...] = Field(
@@ -29,7 +31,8 @@ class IntegratedGradients(AttributionMethod):
         return self.steps
 
     def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
-        from captum import attr
+        with optional():
+            from captum import attr
 
         baseline = Constant(self.baseline).value_like(batch.images)
         return attr.IntegratedGradients(score).attribute(

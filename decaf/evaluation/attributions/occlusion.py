@@ -7,6 +7,7 @@ from pydantic import Field
 from decaf.data.cells import cell_map
 from decaf.evaluation.attributions.base import AttributionMethod, Batch
 from decaf.foundation.arrays import Tensor
+from decaf.foundation.extras import optional
 from decaf.foundation.settings import Level
 from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
@@ -20,6 +21,7 @@ class Occlusion(AttributionMethod):
     """
 
     needs_gradients: ClassVar[bool] = False
+    libraries: ClassVar = ("captum",)
     kind: Literal["occlusion"] = "occlusion"
     grid: int = Field(7, gt=0, le=1000, description="cells along a side")
     baseline: tuple[Level, ...] = Field(
@@ -33,7 +35,9 @@ class Occlusion(AttributionMethod):
 
     def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         import torch
-        from captum import attr
+
+        with optional():
+            from captum import attr
 
         images = batch.images
         cells = torch.from_numpy(cell_map(*images.shape[2:], self.grid)).to(images.device)

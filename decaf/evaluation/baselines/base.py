@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from decaf.data.factual import FactualRows
+from decaf.foundation.extras import optional
 from decaf.foundation.place import Place
 from decaf.foundation.settings import LARGEST_SEED, Settings
 from decaf.models.card import ModelCard
@@ -96,7 +97,7 @@ class Baseline(Settings, ABC):
     components: ClassVar[tuple[str, ...]] = ("score",)
     """Names of the numbers that it gives."""
     libraries: ClassVar[tuple[str, ...]] = ()
-    """Modules that are imported where it uses them: planning imports none."""
+    """Modules that it imports where it uses them: planning looks for them, and imports none."""
 
     models: tuple[str, ...] | None = Field(
         None,
@@ -153,7 +154,7 @@ def mean_magnitude(values: NDArray[np.floating]) -> dict[str, Component]:
 
 def quiet_import(name: str) -> ModuleType:
     """Import a module of a library; what it warns of is its own to mend."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), optional():
         warnings.simplefilter("ignore")
         module = importlib.import_module(name)
     logging.getLogger("shap").setLevel(logging.ERROR)  # it advises on budgets, which are settings

@@ -29,7 +29,7 @@ class NativeShap(Baseline):
     sampled against a background, in P(y = 1); these alone predict rows.
     """
 
-    libraries: ClassVar = ("shap", FOREST_VALUES)
+    libraries: ClassVar = ("numba", "shap", "xgboost", FOREST_VALUES)
     kind: Literal["native_shap"] = Field(description="this method")
     rows: int = Field(128, gt=0, le=1_000_000, description="rows that are explained, at most")
     background: int = Field(
@@ -96,7 +96,7 @@ class ShapInteraction(Baseline):
     Path-dependent and exact: XGBoost's own in log-odds, forests' in P(y = 1). Predicts no row.
     """
 
-    libraries: ClassVar = (FOREST_VALUES,)
+    libraries: ClassVar = ("numba", "xgboost", FOREST_VALUES)
     kind: Literal["shap_interaction"] = Field(description="this method")
     rows: int = Field(128, gt=0, le=1_000_000, description="rows that are explained, at most")
 
@@ -147,9 +147,7 @@ def _linear_values(
 
 def _is_xgboost(estimator: Any) -> bool:
     """Whether it is what the card of an estimator opens an XGBoost file as."""
-    import xgboost
-
-    return isinstance(estimator, xgboost.Booster)
+    return isinstance(estimator, quiet_import("xgboost").Booster)
 
 
 def _is_forest(estimator: Any) -> bool:
@@ -165,11 +163,9 @@ def _xgboost_values(
     wanted: Literal["pred_contribs", "pred_interactions"],
 ) -> NDArray[np.float32]:
     """XGBoost's own TreeSHAP: (n, p + 1) values or (n, p + 1, p + 1) interactions, log-odds."""
-    import xgboost
-
     best = booster.attr("best_iteration")
     rounds = (0, 0 if best is None else int(best) + 1)
-    matrix = xgboost.DMatrix(rows, nthread=1)
+    matrix = quiet_import("xgboost").DMatrix(rows, nthread=1)
     return booster.predict(matrix, iteration_range=rounds, **{wanted: True})
 
 

@@ -14,8 +14,10 @@ from pydantic import Field, model_validator
 from decaf.data.frame_libraries import Frame
 from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.extras import Installed, optional
 from decaf.foundation.files import open_file, refusals_as
 from decaf.foundation.plugins import one_of
+from decaf.foundation.readiness import Check
 from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models.array_model import ArrayModel
 from decaf.models.card import Model, Output
@@ -121,6 +123,12 @@ class EstimatorCard(TrainableCard):
         """Fit by the recipe, on the CPU whatever the device; the outcome lies beside the file."""
         fit_estimator(self.training, file)
 
+    def checks(self) -> tuple[Check, ...]:
+        """What training needs, or its file; and XGBoost for a model of its own."""
+        suffix = self.trained_suffix if self.file is None else self.file.suffix
+        needed = (Installed("xgboost"),) if suffix in XGBOOST else ()
+        return (*super().checks(), *needed)
+
     def _checked_file(self) -> Path:
         path = self.trained_file if self.file is None else self.file
         _check_header(path, may_unpickle=self.unpickle)
@@ -176,7 +184,8 @@ def _open_sklearn(card: EstimatorCard, path: Path) -> Opened:
 
 def _open_xgboost(card: EstimatorCard, path: Path) -> Opened:
     """Open an XGBoost model; it predicts with its best iteration, as XGBoost's own classes do."""
-    import xgboost
+    with optional():
+        import xgboost
 
     try:
         booster = xgboost.Booster(model_file=path)

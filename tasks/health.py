@@ -1,0 +1,263 @@
+"""Whether this machine has what an audit needs, and what will be slow: what `decaf doctor` asks."""
+
+import os
+import platform
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import psutil
+
+import decaf
+from decaf.errors import BadInput
+from decaf.foundation.extras import PACKAGES
+from decaf.foundation.files import replace_file
+from decaf.plan.study import CudaWorkers, LocalWorkers, Study
+from tasks.plan import missing_inputs
+from tasks.units.scope import Scope
+from warehouse import storage
+from warehouse.commits import layout
+from warehouse.commits.migrations import check_version
+from warehouse.storage import Root
+from warehouse.storage.cache import cache_folder
+
+SHOWN = ("numpy", "scipy", "torch", "pyarrow", "duckdb", "dask", "prefect")
+GB = 10**9
+LEAST_MEMORY, LITTLE_MEMORY = 1 * GB, 4 * GB
+LEAST_ROOM, LITTLE_ROOM = 1 * GB, 10 * GB
+TRIES, SLOW_FLUSH_SECONDS, SLOW_STORE_SECONDS = 5, 0.05, 1.0
+ANSWER_SECONDS = 5
+NVIDIA_DRIVER = Path("/proc/driver/nvidia/version")
+CGROUPS = Path("/sys/fs/cgroup")
+NO_LIMIT = "max"
+
+
+class Finding(NamedTuple):
+    """What one check found."""
+
+    level: Literal["ok", "warning", "problem"]
+    subject: str
+    found: str
+    advice: str = ""
+
+
+class Asked(NamedTuple):
+    """What the checks are about."""
+
+    root: Root
+    workspace: Path
+    study: Study | None
+
+
+def examine(asked: Asked) -> Iterator[Finding]:
+    """Carry out every check; one that cannot be carried out is a problem, with its reason.
+
+    Nothing is left behind: what is written to try a folder or a store is deleted.
+    """
+    for check in CHECKS:
+        try:
+            yield from check(asked)
+        except (BadInput, OSError) as error:
+            yield Finding("problem", check.__name__, str(error))
+
+
+def versions(asked: Asked) -> Iterable[Finding]:
+    """Python, decaf, and the packages that results and speed depend on."""
+    packages = ", ".join(f"{name} {version(name)}" for name in SHOWN)
+    yield Finding(
+        "ok",
+        "versions",
+        f"decaf {decaf.__version__}, Python {platform.python_version()}, {packages}",
+    )
+
+
+def extras(asked: Asked) -> Iterable[Finding]:
+    """Which extras are installed; the one for GPUs is missed where there is a driver of one."""
+    for extra, modules in PACKAGES.items():
+        absent = [name for name in modules if find_spec(name) is None]
+        if not absent:
+            yield Finding("ok", f"extra {extra}", "installed")
+            continue
+        is_missed = extra == "cuda" and NVIDIA_DRIVER.exists()
+        found, advice = f"without {', '.join(absent)}", f"pip install 'decaf-audit[{extra}]'"
+        yield Finding("warning" if is_missed else "ok", f"extra {extra}", found, advice)
+
+
+def gpu(asked: Asked) -> Iterable[Finding]:
+    """GPUs that torch sees, or why it may see none."""
+    import torch
+
+    if count := torch.cuda.device_count() if torch.cuda.is_available() else 0:
+        parts = [torch.cuda.get_device_properties(number) for number in range(count)]
+        found = ", ".join(f"{part.name} ({part.total_memory / GB:.0f} GB)" for part in parts)
+        yield Finding("ok", "gpu", found)
+        return
+    study = asked.study
+    is_asked_for = study and (study.device == "cuda" or isinstance(study.cluster, CudaWorkers))
+    if NVIDIA_DRIVER.exists():
+        found = f"a driver is there, and torch {torch.__version__} sees no GPU"
+        advice = "install a torch that is built for CUDA, or give this container its devices"
+    else:
+        found = "none: networks are slow"
+        advice = "tables and small networks need none; for others see 'cluster: kind: cuda'"
+    yield Finding("problem" if is_asked_for else "warning", "gpu", found, advice)
+
+
+def processor(asked: Asked) -> Iterable[Finding]:
+    """Cores that this process may use."""
+    cores = float(len(os.sched_getaffinity(0)))
+    for folder in _control_groups():
+        quota, _, period = _text(folder / "cpu.max").partition(" ")
+        if quota.isdigit():
+            cores = min(cores, int(quota) / int(period))
+    cluster = asked.study.cluster if asked.study else None
+    if isinstance(cluster, LocalWorkers) and cluster.workers > cores:
+        found = f"{cores:g} for {cluster.workers} workers: they wait for each other"
+        yield Finding("warning", "cores", found, "set 'cluster: workers:' to the number of cores")
+    elif cores < 2:
+        yield Finding("warning", "cores", f"{cores:g}: workers and server share it", "use two")
+    else:
+        yield Finding("ok", "cores", f"{cores:g}")
+
+
+def memory(asked: Asked) -> Iterable[Finding]:
+    """Memory that is left, to the machine or to this container, whichever has less."""
+    free = psutil.virtual_memory().available
+    for folder in _control_groups():
+        limit, used = _text(folder / "memory.max"), _text(folder / "memory.current")
+        if limit.isdigit() and used.isdigit():
+            free = min(free, int(limit) - int(used))
+    yield _measured(
+        free,
+        (LEAST_MEMORY, LITTLE_MEMORY),
+        "memory",
+        "free",
+        "a worker takes about 1 GB, and its models",
+    )
+
+
+def disks(asked: Asked) -> Iterable[Finding]:
+    """Room, right to write and speed of the folders that an audit writes to."""
+    folders = {
+        "workspace": asked.workspace.absolute(),
+        "temporary folder": Path(tempfile.gettempdir()),
+    }
+    root = storage.resolved(asked.root)
+    if isinstance(root, Path):
+        folders["warehouse folder"] = root
+    for name, folder in folders.items():
+        there = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
+        try:
+            seconds = _seconds_to_flush(there)
+        except OSError as error:
+            found = f"{there} cannot be written: {error.strerror or error}"
+            yield Finding("problem", name, found, "choose another folder, or correct its rights")
+            continue
+        free = shutil.disk_usage(there).free
+        yield _measured(free, (LEAST_ROOM, LITTLE_ROOM), name, f"free in {there}", "make room")
+        if seconds > SLOW_FLUSH_SECONDS:
+            found = f"{seconds:.2f} s to put a small file on the disk: commits are slow"
+            yield Finding("warning", name, found, "use a local disk")
+
+
+def caches(asked: Asked) -> Iterable[Finding]:
+    """Weights and other things that are kept between runs."""
+    import torch
+    from huggingface_hub import constants
+
+    hub, checkpoints = Path(constants.HF_HUB_CACHE), Path(torch.hub.get_dir()) / "checkpoints"
+    for name, folder, pattern, what in (
+        ("Hugging Face cache", hub, "models--*", "models"),
+        ("torch cache", checkpoints, "*", "files of weights"),
+        ("decaf cache", cache_folder(), "*", "entries"),
+    ):
+        size = sum(
+            path.lstat().st_size
+            for path in folder.rglob("*")
+            if path.is_file() and not path.is_symlink()
+        )
+        count = len(list(folder.glob(pattern)))
+        yield Finding("ok", name, f"{count} {what}, {size / GB:.1f} GB in {folder}")
+
+
+def warehouse(asked: Asked) -> Iterable[Finding]:
+    """Whether the warehouse is reached, of a version that is known, and takes what is written."""
+    opened, root = storage.open(asked.root), storage.resolved(asked.root)
+    if isinstance(root, Path) and not root.is_dir():
+        yield Finding("ok", "warehouse", f"{root} is not there yet; the first run makes it")
+        return
+    if opened.exists(layout.FORMAT):
+        check_version(root)
+    started = time.perf_counter()
+    opened.prepare()
+    seconds = time.perf_counter() - started
+    level = "warning" if seconds > SLOW_STORE_SECONDS else "ok"
+    advice = "" if level == "ok" else "every commit waits so long: use a nearer store"
+    yield Finding(level, "warehouse", f"{opened.address} is written in {seconds:.2f} s", advice)
+
+
+def prefect(asked: Asked) -> Iterable[Finding]:
+    """The Prefect server that a run uses."""
+    import httpx
+
+    url = os.environ.get("PREFECT_API_URL")
+    if url is None:
+        home = os.environ["PREFECT_HOME"]
+        yield Finding("ok", "prefect", f"a run starts a server of its own, which keeps to {home}")
+        return
+    try:
+        httpx.get(f"{url}/health", timeout=ANSWER_SECONDS).raise_for_status()
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        found = f"no server answers at {url} ({error})"
+        yield Finding("problem", "prefect", found, "start it, or unset PREFECT_API_URL")
+    else:
+        yield Finding("ok", "prefect", f"a server answers at {url}")
+
+
+def study(asked: Asked) -> Iterable[Finding]:
+    """Whether everything is there that the configuration names: data, weights, packages."""
+    if asked.study is None:
+        return
+    remarks = missing_inputs(Scope(asked.study, asked.study.pair_set()), asked.study.models)
+    yield from (Finding("warning", "study", remark) for remark in remarks)
+    if not remarks:
+        yield Finding("ok", "study", "data, weights and packages are there")
+
+
+CHECKS: tuple[Callable[[Asked], Iterable[Finding]], ...] = (
+    *(versions, extras, gpu, processor, memory, disks, caches, warehouse, prefect, study),
+)
+
+
+def _measured(free: int, limits: tuple[int, int], subject: str, what: str, advice: str) -> Finding:
+    least, little = limits
+    level = "problem" if free < least else "warning" if free < little else "ok"
+    return Finding(level, subject, f"{free / GB:.1f} GB {what}", "" if level == "ok" else advice)
+
+
+def _seconds_to_flush(folder: Path) -> float:
+    """Mean over a few files that are written and deleted."""
+    with tempfile.TemporaryDirectory(prefix="decaf-", dir=folder) as made:
+        started = time.perf_counter()
+        for number in range(TRIES):
+            replace_file(Path(made) / str(number), lambda path: path.write_bytes(b"\n"))
+        return (time.perf_counter() - started) / TRIES
+
+
+def _control_groups() -> list[Path]:
+    """Folders with the limits of this process and of all above it; none where Linux has no v2."""
+    own = _text(Path("/proc/self/cgroup")).rpartition("0::/")[2]
+    path = Path(own)
+    return [CGROUPS / part for part in (path, *path.parents)]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""
