@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.errors import BadInput
+from decaf.foundation.extras import optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ class Tabular(ABC):
     def to_pandas(self) -> "pd.DataFrame":
         """The table of :meth:`to_columns` as a frame of pandas, which has to be installed.
 
-        Undefined numbers are NaN, in all libraries. Raises BadInput where it is not.
+        Undefined numbers are NaN, in all libraries. Raises MissingPackage where it is not.
         """
         frame: pd.DataFrame = _library("pandas").DataFrame(self._plain())
         return frame
@@ -89,12 +89,5 @@ def _cell(value: Any) -> str:
 
 
 def _library(name: str) -> Any:
-    try:
+    with optional():
         return import_module(name)
-    except ModuleNotFoundError as missing:
-        if missing.name != name:
-            raise
-        raise BadInput(
-            f"{name} is not installed, and a table of its kind is asked for: "
-            f"pip install {name}, or take to_columns(), a dict of arrays"
-        ) from missing
