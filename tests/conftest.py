@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -16,6 +17,8 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 # Test files run side by side, one on each core; read when torch and NumPy are imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A suite that was started in the background ignores Ctrl-C, and so would the commands it stops.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 # Prefect makes its folder when it is imported; every process of the suite has its own.
 PREFECT_HOME = tempfile.TemporaryDirectory(prefix="prefect-")
 os.environ["PREFECT_HOME"] = PREFECT_HOME.name
