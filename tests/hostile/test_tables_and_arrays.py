@@ -210,8 +210,8 @@ def test_a_path_that_cannot_reveal_signals_is_refused_by_the_plan_and_the_run(
     of_paths = {
         "blend": ({"kind": "blend"}, "a blur (sigma 8.0) needs images", "use sigma 0"),
         "patches": ({"kind": "patches"}, "patches need images"),
-        "removal": ({"kind": "removal", "baseline": "blur"}, "a blur (sigma 12.0) needs images"),
-        "grid": ({"kind": "removal", "side": 2}, "removes feature 0"),
+        "removal": ({"kind": "removal", "baseline": "blur"}, "pair 'row-0000000' has none"),
+        "grid": ({"kind": "removal", "side": 2}, "pair 'row-0000000' has none"),
         "context": ({"kind": "context"}, "no second context"),
     }
     for name, (path, *words) in of_paths.items():

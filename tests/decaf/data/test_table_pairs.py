@@ -137,7 +137,7 @@ def test_a_column_is_a_feature_to_remove(table):
     assert [pair.feature for pair in pair_set.pairs[::3]] == [3, 1]
     block = pair_set.block((0, 1))
     assert (block.plus == block.minus).all()
-    assert block.regions.tolist() == [[1, 2, 2, 3, 3, 4, 4]] * 2  # two jobs, two towns
+    assert block.regions.tolist() == [[1, 2, 2, 4, 4, 8, 8]] * 2  # two jobs, two towns
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
