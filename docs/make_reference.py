@@ -189,6 +189,9 @@ def _keys(model: type, skip: str = "") -> str:
 def _described(model: type) -> list[Key]:
     """Keys of a settings class, or of a path's dataclass (those of its base last)."""
     if issubclass(model, Settings):
+        # Data sets begin with where the data are.
+        late = set(model.model_fields) - set(model.__annotations__)
+        late = late if issubclass(model, Adapter) else set()
         return [
             Key(
                 name,
@@ -196,7 +199,7 @@ def _described(model: type) -> list[Key]:
                 "required" if field.is_required() else f"`{_shown(field.default)}`",
                 field.description,
             )
-            for name, field in model.model_fields.items()
+            for name, field in sorted(model.model_fields.items(), key=lambda own: own[0] in late)
         ]
     types = get_type_hints(model)
     keys = [

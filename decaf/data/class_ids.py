@@ -10,6 +10,7 @@ from decaf.foundation.names import shown
 WHOLE = re.compile(r"-?\d+", re.ASCII)
 MOST_DIGITS = 9
 """Of the number of a class."""
+NO_LABELS = "there are no labels: all count as class 0, unless the score has a 'target:'"
 
 
 class Classes(NamedTuple):
@@ -18,16 +19,25 @@ class Classes(NamedTuple):
     ids: list[int]
     """One for each label, from 0."""
     remarks: tuple[str, ...]
-    """Which name is which class, where the names were sorted."""
+    """Which name is which class, where the names were sorted, or that there are no labels."""
 
 
 def class_ids(labels: Sequence[str], classes: Sequence[int | str] = ()) -> Classes:
     """Number of the class of every label.
 
     It is its place among the ``classes``; without any, labels that are all whole numbers count as
-    they are, and others by the order of their sorted names. Raises DataError when a label is not
-    among the classes, or two of these are equal.
+    they are, and others by the order of their sorted names. A label is empty where nothing says it:
+    where all are, every one is class 0. Raises DataError when some are empty, a label is not among
+    the classes, or two of these are equal.
     """
+    if not any(labels):
+        return Classes([0] * len(labels), (NO_LABELS,))
+    if not all(labels):
+        said = next(filter(None, labels))
+        raise DataError(
+            f"{labels.count('')} of {len(labels)} inputs have no label, and others have, as "
+            f"{shown(said)}; expected all, or none"
+        )
     names = [str(name) for name in classes]
     if len(set(names)) < len(names):
         raise DataError(f"'classes' has a name twice: {', '.join(names)}; expected each once")

@@ -18,7 +18,7 @@ def features(study, tmp_path):
     paths = {"decaf-3": {"kind": "removal", "stages": 3}, "decaf-5": {"kind": "removal"}}
     methods = {"gradient": {"kind": "input_x_gradient"}}
     changed = {"data": data, "paths": paths, "stages": 5, "attributions": methods}
-    return study | changed | {"epsilon": 1e-7}
+    return study | changed | {"epsilon": 1e-7, "report": str(tmp_path / "report.html")}
 
 
 def test_features_are_audited_resumed_and_shown(features, write, decaf, prefect_server, tmp_path):

@@ -30,6 +30,8 @@ TABLES = {
     "doubled id": ([[*PAIR, "x"], [*OTHER, "x"]], (*HEADER, "pair_id"), "are one pair, 'x'"),
     "empty cell": ([PAIR, [PAIR[0], ""]], HEADER, "row 2: column 'counterfactual' is empty"),
     "empty label": ([[*PAIR, "a"], [*OTHER, ""]], (*HEADER, "label"), "row 2: column 'label'"),
+    "parent": ([["images/..", PAIR[1]]], HEADER, "it is a folder, not a file"),
+    "up and down": ([["images/../../secret.png", PAIR[1]]], HEADER, "lies outside of"),
     "two labels": (
         [[*PAIR, "a"], [PAIR[0], OTHER[1], "b"]],
         (*HEADER, "label"),
@@ -46,8 +48,17 @@ TABLES = {
     "text": ([["pairs.csv", PAIR[1]]], HEADER, r"pairs\.csv cannot be decoded"),
     "long name": ([["x" * 600, PAIR[1]]], HEADER, "has 600 letters; expected 1 to 500"),
     "escape": ([["a\x1b[2Jb.png", PAIR[1]]], HEADER, "has letters that cannot be printed"),
-    "two sizes": ([[PAIR[0], "images/small.png"]], HEADER, r"small\.png has 8 x 8 pixels"),
+    "two sizes": (
+        [[PAIR[0], "images/small.png"]],
+        HEADER,
+        r"small\.png comes out with 8 x 8",
+    ),
     "no class": ([[*PAIR, "dgo"]], (*HEADER, "label"), "did you mean 'dog'"),
+    "weights": (
+        [[*PAIR, "2"]],
+        (*HEADER, "weight"),
+        "pairs have no weights",
+    ),
     "long split": ([[*PAIR, "s" * 501]], (*HEADER, "split"), "has 501 letters"),
 }
 

@@ -1,29 +1,22 @@
 """Images in files and their counterfactuals, paired by a table or by equal names in two folders."""
 
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from decaf.data.adapters.base import Adapter
+from decaf.data.adapters.image_files import Folder, ImageFiles, label_of, said_of_rows
 from decaf.data.class_ids import class_ids
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
-from decaf.data.photo_files import central_crop, fitted_size, read_photo, upright_size
-from decaf.data.table_files import Columns, read_table
+from decaf.data.table_files import read_table
 from decaf.errors import DataError, listed, suggestion
-from decaf.foundation.digests import file_sha256
-from decaf.foundation.files import is_inside, refusals_as
-from decaf.foundation.names import fault_of, shown
+from decaf.foundation.names import shown
 from decaf.foundation.settings import PlacedPath, fault, require_keys
 
 Role = Literal["factual", "counterfactual", "label", "pair_type", "source", "split", "pair_id"]
 NEEDED: tuple[Role, ...] = ("factual", "counterfactual")
 OPTIONAL: tuple[Role, ...] = ("label", "pair_type", "source", "split", "pair_id")
-LARGEST_SIDE = 4096
 
 
 class Row(NamedTuple):
@@ -38,7 +31,7 @@ class Row(NamedTuple):
     pair_id: str
 
 
-class ImagePairs(Adapter):
+class ImagePairs(ImageFiles):
     """Pairs of image files: rows of a table, or files of equal names in two folders."""
 
     adapter: Literal["image_pairs"]
@@ -60,23 +53,6 @@ class ImagePairs(Adapter):
     columns: dict[Role, str] = Field(
         {}, description="what the table calls its columns, as in `{factual: before}`"
     )
-    classes: tuple[int | str, ...] = Field(
-        (),
-        description="names of classes 0, 1, … among the labels; when absent, labels that are whole "
-        "numbers are class numbers, and others are counted in the order of their sorted names",
-    )
-    resize: int | None = Field(
-        None,
-        gt=0,
-        le=LARGEST_SIDE,
-        description="the shorter side of every image is resized to it, px, bilinear",
-    )
-    crop: int | None = Field(
-        None,
-        gt=0,
-        le=LARGEST_SIDE,
-        description="side of the central square that is kept, px; the whole image when absent",
-    )
 
     @model_validator(mode="after")
     def _one_way_to_pair(self) -> "ImagePairs":
@@ -84,14 +60,12 @@ class ImagePairs(Adapter):
         if (self.pairs is None) != has_folders:
             raise fault("give either 'pairs' (a table) or 'factual' and 'counterfactual' (folders)")
         has_table = self.pairs is not None
-        fits = self.crop is None or self.resize is None or self.crop <= self.resize
         require_keys(
             [
                 ("factual", not (has_table and self.factual), "no 'pairs' beside it"),
                 ("counterfactual", not (has_table and self.counterfactual), "no 'pairs' beside it"),
                 ("images", has_table or self.images is None, "a table in 'pairs'"),
                 ("columns", has_table or not self.columns, "a table in 'pairs'"),
-                ("crop", fits, f"'resize' of at least {self.crop}"),
             ]
         )
         return self
@@ -128,34 +102,18 @@ class ImagePairs(Adapter):
             )
             for row, class_id in zip(rows, classes.ids, strict=True)
         )
-        resized = "as stored" if self.resize is None else f"bilinear {self.resize}"
-        geometry = f"pillow {resized}" + (f" crop {self.crop}" if self.crop else "")
         inputs = tuple(
             Input(f"{role}/{file}", role, *files[role, file], file) for role, file in positions
         )
-        return PairSet(inputs, pairs, geometry, (*remarks, *classes.remarks))
+        return PairSet(inputs, pairs, self.geometry, (*remarks, *classes.remarks))
 
     def verify(self, pairs: PairSet) -> None:
         """Check from their headers that images come out of one size, both of a pair the same way.
 
         Raises DataError, naming images that differ or are refused.
         """
-        sizes: dict[str, tuple[int, int]] = {}
         faults: dict[str, None] = {}
-        expected = ""
-        for image in pairs.inputs:
-            try:
-                sizes[image.location] = upright_size(Path(image.location))
-                width, height = self._fitted(image, sizes[image.location])
-            except DataError as error:
-                faults[str(error)] = None
-                continue
-            expected = expected or f"{width} x {height}, as {image.location} has it"
-            if not expected.startswith(f"{width} x {height},"):
-                faults[
-                    f"{image.location} has {width} x {height} pixels; expected {expected}: bring "
-                    "all to one size, or set 'resize:' and 'crop:'"
-                ] = None
+        sizes = self.sizes(pairs.inputs, faults)
         for pair in pairs.pairs:
             both = [pairs.inputs[place].location for place in (pair.plus, pair.minus)]
             first, second = (sizes.get(file) for file in both)
@@ -168,23 +126,9 @@ class ImagePairs(Adapter):
         if faults:
             raise unusable(faults, "images or pairs")
 
-    def read_input(self, image: Input) -> NDArray[np.uint8]:
-        """Decode, turn upright, resize and crop as the settings say: (height, width, 3)."""
-        photo = read_photo(Path(image.location))
-        self._fitted(image, photo.size)
-        return central_crop(photo, self.resize, self.crop)
-
     @property
     def _root(self) -> Path | None:
         return self.images or (self.pairs and self.pairs.parent)
-
-    def _fitted(self, image: Input, size: tuple[int, int]) -> tuple[int, int]:
-        """Width and height that an image comes out with."""
-        try:
-            fitted = fitted_size(size, self.resize, self.crop)
-        except DataError as error:
-            raise DataError(f"{image.location} cannot be used: {error}") from error
-        return fitted if self.crop is None else (self.crop, self.crop)
 
     def _of_table(self) -> tuple[list[Row], tuple[str, ...]]:
         table = read_table(self.pairs, typed=False)
@@ -195,29 +139,17 @@ class ImagePairs(Adapter):
                     f"table {self.pairs} has no column {shown(name)}{suggestion(name, table)}; "
                     f"say 'columns: {{{role}: NAME}}' where it is called otherwise"
                 )
-        of_role = {role: table[name] for role, name in names.items() if name in table}
-        self._check_filled(of_role, names)
+        said = said_of_rows(table, self.pairs, names)
         unused = [shown(name) for name in table if name not in names.values()]
         remarks = (f"columns that are not used: {listed(unused)}",) if unused else ()
-        return self._distinct(of_role), remarks
+        return self._distinct(said), remarks
 
-    def _check_filled(self, of_role: Columns, names: dict[Role, str]) -> None:
-        for role, values in of_role.items():
-            row = next((row for row, value in enumerate(values, 1) if not value), None)
-            if row is not None:
-                raise DataError(
-                    f"table {self.pairs}, row {row}: column {shown(names[role])} is empty; "
-                    "expected a value in every row, or no such column"
-                )
-
-    def _distinct(self, of_role: Columns) -> list[Row]:
+    def _distinct(self, said: list[dict[Role, str]]) -> list[Row]:
         """Rows with what is said when the table does not say it; refuses two of one name."""
         rows: list[Row] = []
         first: dict[str, int] = {}
-        for number, values in enumerate(zip(*of_role.values(), strict=True), 1):
-            said = dict(zip(of_role, values, strict=True))
-            said |= {role: Path(said[role]).as_posix() for role in NEEDED}
-            row = _row(said)
+        for number, one in enumerate(said, 1):
+            row = _row(one | {role: Path(one[role]).as_posix() for role in NEEDED})
             if (other := first.setdefault(row.pair_id, number)) != number:
                 raise DataError(
                     f"table {self.pairs}: rows {other} and {number} are one pair, "
@@ -229,7 +161,7 @@ class ImagePairs(Adapter):
     def _of_folders(self) -> tuple[list[Row], tuple[str, ...]]:
         """Files that both folders have; labels are the names of the folders that they lie in."""
         folders = (self.factual, self.counterfactual)
-        first, second = (sorted(_files_below(folder)) for folder in folders)
+        first, second = (Folder(folder).files() for folder in folders)
         shared = set(second).intersection(first)
         if not shared:
             raise DataError(
@@ -237,7 +169,9 @@ class ImagePairs(Adapter):
                 "which are called the same; expected equal names for images that are a pair"
             )
         rows = [
-            _row({"factual": name, "counterfactual": name, "pair_id": name} | _label_of(name))
+            _row(
+                {**dict.fromkeys((*NEEDED, "pair_id"), name), "label": label_of(name)},
+            )
             for name in first
             if name in shared
         ]
@@ -249,7 +183,7 @@ class ImagePairs(Adapter):
 def _row(said: dict[str, str]) -> Row:
     factual, kind = said["factual"], said.get("pair_type", "pair")
     unsaid = {
-        "label": "0",
+        "label": "",
         "pair_type": kind,
         "source": factual,
         "split": "all",
@@ -258,44 +192,16 @@ def _row(said: dict[str, str]) -> Row:
     return Row(**unsaid | said)
 
 
-def _label_of(name: str) -> dict[str, str]:
-    folder = Path(name).parent.as_posix()
-    return {} if folder == "." else {"label": folder}
-
-
-def _files_below(folder: Path) -> Iterator[str]:
-    """Files of a folder and of those in it, as paths below it; hidden ones are left out."""
-    if not folder.is_dir():
-        raise DataError(f"{folder} is no folder; expected one of images")
-    for file in folder.rglob("*"):
-        below = file.relative_to(folder)
-        if not file.is_dir() and not any(part.startswith(".") for part in below.parts):
-            yield below.as_posix()
-
-
 def _checked_files(
-    roots: dict[Role, Path], rows: Iterable[Row]
+    roots: dict[Role, Path], rows: list[Row]
 ) -> dict[tuple[Role, str], tuple[str, str]]:
-    """Digest and place of every file, by its role and name.
-
-    Raises DataError, naming the files that are missing, are none, or lie outside of their folder:
-    a table of somebody else must not show what is elsewhere on this machine.
-    """
+    """Digest and place of every file, by its role and name; raises DataError, naming faults."""
+    folders = {role: Folder(root) for role, root in roots.items()}
     found: dict[tuple[Role, str], tuple[str, str]] = {}
     faults: dict[str, None] = {}
-    for key in dict.fromkeys((role, getattr(row, role)) for row in rows for role in NEEDED):
-        role, name = key
-        place = roots[role] / name
+    for role, name in dict.fromkeys((role, getattr(row, role)) for row in rows for role in NEEDED):
         try:
-            if problem := fault_of(name):
-                raise DataError(f"the name {shown(name)} of an image {problem}")
-            if not is_inside(place, roots[role]):
-                raise DataError(
-                    f"{shown(name)} lies outside of {roots[role]}; put it there, or name a folder "
-                    "that holds all images"
-                )
-            with refusals_as(DataError, f"image {place}", "put it there, or correct its name"):
-                found[key] = file_sha256(place), str(place.resolve())
+            found[role, name] = folders[role].file(name)
         except DataError as error:
             faults[str(error)] = None
     if faults:

@@ -8,6 +8,7 @@ from own_data import COLUMNS, HEADER, rows_of_squares, save, square, write_table
 from pydantic import ValidationError
 
 from decaf.data.adapters.image_pairs import ImagePairs
+from decaf.data.class_ids import NO_LABELS
 from decaf.errors import DataError
 
 
@@ -51,7 +52,7 @@ def test_only_two_columns_are_needed(tmp_path):
         ("s0-black.png", "pair", 0, "all"),
         ("s1-black.png", "pair", 0, "all"),
     ]
-    assert pairs.remarks == ("columns that are not used: 'note'",)
+    assert pairs.remarks == ("columns that are not used: 'note'", NO_LABELS)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
@@ -121,7 +122,7 @@ def test_images_are_resized_and_cropped_as_declared(tmp_path):
     cropped = adapter(**folders, crop=20)
     np.testing.assert_array_equal(cropped.read_input(pairs.inputs[0]), np.full((20, 20, 3), 200))
     cropped.verify(pairs)
-    with pytest.raises(DataError, match=r"wide.png has 20 x 10 pixels; expected 10 x 20, as"):
+    with pytest.raises(DataError, match=r"out with 20 x 10 pixels; expected 10 x 20, as"):
         adapter(**folders, resize=10).verify(pairs)
     with pytest.raises(DataError, match=r"fewer than the crop of 21; set 'resize:' too"):
         adapter(**folders, crop=21).verify(pairs)

@@ -1,0 +1,175 @@
+"""What data sets of image files have in common: listing, digests, resize, crop, and refusals."""
+
+import os
+from abc import ABC
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from decaf.data.adapters.base import Adapter
+from decaf.data.pairs import Input
+from decaf.data.photo_files import central_crop, fitted_size, read_photo, upright_size
+from decaf.data.table_files import Columns
+from decaf.errors import DataError
+from decaf.foundation.digests import file_sha256
+from decaf.foundation.files import refusals_as
+from decaf.foundation.names import fault_of, shown
+from decaf.foundation.settings import require_keys
+
+LARGEST_SIDE = 4096
+
+
+class ImageFiles(Adapter, ABC):
+    """Images in files, brought to one size; an input's location is its file."""
+
+    classes: tuple[int | str, ...] = Field(
+        (),
+        description="names of classes 0, 1, … among the labels; when absent, labels that are whole "
+        "numbers are class numbers, and others are counted in the order of their sorted names",
+    )
+    resize: int | None = Field(
+        None,
+        gt=0,
+        le=LARGEST_SIDE,
+        description="the shorter side of every image is resized to it, px, bilinear",
+    )
+    crop: int | None = Field(
+        None,
+        gt=0,
+        le=LARGEST_SIDE,
+        description="side of the central square that is kept, px; the whole image when absent",
+    )
+
+    @model_validator(mode="after")
+    def _crop_fits(self) -> "ImageFiles":
+        fits = self.crop is None or self.resize is None or self.crop <= self.resize
+        require_keys([("crop", fits, f"'resize' of at least {self.crop}")])
+        return self
+
+    @property
+    def geometry(self) -> str:
+        """How inputs are made from files, as their identity has it."""
+        resized = "as stored" if self.resize is None else f"bilinear {self.resize}"
+        return f"pillow {resized}" + (f" crop {self.crop}" if self.crop else "")
+
+    def read_input(self, image: Input) -> NDArray[np.uint8]:
+        """Decode, turn upright, resize and crop as the settings say: (height, width, 3)."""
+        photo = read_photo(Path(image.location))
+        self.fitted(image.location, photo.size)
+        return central_crop(photo, self.resize, self.crop)
+
+    def fitted(self, file: str, size: tuple[int, int]) -> tuple[int, int]:
+        """Width and height that an image of a size comes out with, px.
+
+        Raises DataError, naming the file, where it is too small for the crop, or too large.
+        """
+        try:
+            fitted = fitted_size(size, self.resize, self.crop)
+        except DataError as error:
+            raise DataError(f"{file} cannot be used: {error}") from error
+        return (self.crop, self.crop) if self.crop else fitted
+
+    def sizes(self, images: Iterable[Input], faults: dict[str, None]) -> dict[str, tuple[int, int]]:
+        """Width and height of every file that can be read, px, from its header.
+
+        What is refused, and what comes out of another size than the first, joins the faults.
+        """
+        sizes: dict[str, tuple[int, int]] = {}
+        expected = ""
+        for image in images:
+            file = image.location
+            try:
+                size = upright_size(Path(file))
+                width, height = self.fitted(file, size)
+            except DataError as error:
+                faults[str(error)] = None
+                continue
+            sizes[file] = size
+            expected = expected or f"{width} x {height}, as {file}"
+            if not expected.startswith(f"{width} x {height},"):
+                faults[
+                    f"{file} comes out with {width} x {height} pixels; expected {expected}: bring "
+                    "all to one size, or set 'resize:' and 'crop:'"
+                ] = None
+        return sizes
+
+
+class Folder:
+    """A folder of images, whose files are named by their paths below it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        # Folders are resolved once, which is most of the work for many small files.
+        self._resolved = cache(os.path.realpath)
+
+    def files(self) -> list[str]:
+        """Files of it and of the folders in it, sorted; hidden ones are left out.
+
+        Raises DataError when it is no folder, or cannot be read.
+        """
+        if not self.root.is_dir():
+            raise DataError(f"{self.root} is no folder; expected one of images")
+        found = []
+        with refusals_as(DataError, f"{self.root} cannot be read", "make all in it readable"):
+            for place, folders, files in os.walk(self.root, onerror=_raise):
+                folders[:] = [name for name in folders if not name.startswith(".")]
+                below = Path(place).relative_to(self.root)
+                found += [(below / name).as_posix() for name in files if not name.startswith(".")]
+        return sorted(found)
+
+    def file(self, name: str) -> tuple[str, str]:
+        """Digest of a file's content, and where it lies once links are followed.
+
+        Raises DataError when it is missing, no file, or outside of the folder: a table of somebody
+        else must not show what is elsewhere on this machine.
+        """
+        if problem := fault_of(name):
+            raise DataError(f"the name {shown(name)} of an image {problem}")
+        place = self.root / name
+        file = Path(self._resolved(place.parent), place.name)
+        if place.name == ".." or file.is_symlink():
+            file = Path(os.path.realpath(file))
+        if not file.is_relative_to(self._resolved(self.root)):
+            raise DataError(
+                f"{shown(name)} lies outside of {self.root}; put it there, or name a folder that "
+                "holds all images"
+            )
+        with refusals_as(DataError, f"image {place}", "put it there, or correct its name"):
+            return file_sha256(file), str(file)
+
+
+def label_of(name: str) -> str:
+    """Folder that a file lies in, below that of all; empty where it lies there itself."""
+    folder = Path(name).parent.as_posix()
+    return "" if folder == "." else folder
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def said_of_rows(table: Columns, path: Path, names: Mapping[Any, str]) -> list[dict[Any, str]]:
+    """What each row of a table says, by role, of the columns that it has.
+
+    Raises DataError when a cell of them is empty, or there is a column of weights.
+    """
+    own = {role: name for role, name in names.items() if name in table}
+    for name in own.values():
+        row = next((row for row, value in enumerate(table[name], 1) if not value), None)
+        if row is not None:
+            raise DataError(
+                f"table {path}, row {row}: column {shown(name)} is empty; expected a value in "
+                "every row, or no such column"
+            )
+    if "weight" in table and "weight" not in own.values():
+        raise DataError(
+            f"table {path} has a column 'weight', and pairs have no weights: each counts once; "
+            "rename it, or take it out"
+        )
+    columns = zip(*(table[name] for name in own.values()), strict=True)
+    return [dict(zip(own, values, strict=True)) for values in columns]
