@@ -1,4 +1,4 @@
-"""Arrays of other people in ``.npy`` and ``.npz`` files, mapped into memory and never unpickled."""
+"""Arrays of other people in files, mapped into memory and never unpickled."""
 
 import struct
 import zipfile
@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.table_files import arrow_column
 from decaf.errors import DataError, suggestion
 from decaf.foundation.files import open_file, refusals_as
 
-NPY, NPZ = ".npy", ".npz"
+NPY, NPZ, ARROW = ".npy", ".npz", ".arrow"
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 """Of a file in a zip archive; its name and its extra field follow."""
 HEADERS = {
@@ -21,15 +22,16 @@ HEADERS = {
 }
 KINDS = "biufU"
 """Of numbers, truth values and texts, as NumPy calls them."""
-EXPECTED = "expected .npy, or .npz as numpy.savez writes it"
+EXPECTED = "expected .npy, .npz as numpy.savez writes it, or .arrow with columns of tensors"
 
 
 def mapped(path: Path, name: str) -> NDArray[Any]:
     """An array of a file, read-only and mapped into memory, opened once while the file stays.
 
     ``name`` is that of the array in an ``.npz`` file, which must not be compressed: it could
-    not be mapped. Raises DataError when the file cannot be read, is cut short, or holds something
-    else than numbers, truth values or texts, objects above all.
+    not be mapped. Of an ``.arrow`` file it is a column of tensors, numbers or texts. Raises
+    DataError when the file cannot be read, is cut short, or holds something else than numbers,
+    truth values or texts, objects above all.
     """
     with refusals_as(DataError, f"array {path} cannot be read", EXPECTED), open_file(path):
         return _mapped(path, name, path.stat().st_mtime_ns)
@@ -37,6 +39,10 @@ def mapped(path: Path, name: str) -> NDArray[Any]:
 
 @lru_cache(maxsize=16)
 def _mapped(path: Path, name: str, modified: int) -> NDArray[Any]:
+    if path.suffix == ARROW:
+        array, where = arrow_column(path, name), f"column {name!r} of {path}"
+        _check_kind(array.dtype, array.shape, where)
+        return array
     if path.suffix not in (NPY, NPZ):
         raise DataError(f"array {path} has the suffix {path.suffix!r}; {EXPECTED}")
     try:
@@ -51,15 +57,19 @@ def _mapped(path: Path, name: str, modified: int) -> NDArray[Any]:
     except (ValueError, KeyError, EOFError, struct.error, zipfile.BadZipFile) as error:
         raise DataError(f"array {path} cannot be read: {error}; {EXPECTED}") from error
     where = f"array {path}" if path.suffix == NPY else f"array {name!r} of {path}"
+    _check_kind(dtype, shape, where)
+    needed = start + dtype.itemsize * int(np.prod(shape, dtype=object))
+    if (size := path.stat().st_size) < needed:
+        raise DataError(f"{where} is cut short: {size:,} of {needed:,} bytes; copy it again")
+    return np.asarray(np.memmap(path, dtype, "r", start, shape, "F" if is_fortran else "C"))
+
+
+def _check_kind(dtype: np.dtype[Any], shape: tuple[int, ...], where: str) -> None:
     if dtype.kind not in KINDS:
         what = "objects, which would have to be unpickled" if dtype.hasobject else f"{dtype}"
         raise DataError(f"{where} holds {what}; expected numbers, or texts of a fixed length")
     if not shape or min(*shape, dtype.itemsize) < 1:
         raise DataError(f"{where} is {dtype} {shape}; expected (n, …) with nothing empty")
-    needed = start + dtype.itemsize * int(np.prod(shape, dtype=object))
-    if (size := path.stat().st_size) < needed:
-        raise DataError(f"{where} is cut short: {size:,} of {needed:,} bytes; copy it again")
-    return np.asarray(np.memmap(path, dtype, "r", start, shape, "F" if is_fortran else "C"))
 
 
 def _place(path: Path, name: str) -> int:

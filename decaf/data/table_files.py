@@ -1,8 +1,8 @@
 """Small tables as people have them: CSV with a header, Parquet, or JSON lines.
 
 Rows are counted from 1, below the header. A CSV is UTF-8 with commas, with or without a byte order
-mark; an empty cell is a missing value. Parquet is read by pyarrow, the one place in ``decaf`` that
-imports it: there Parquet is a format of other people's files, no database.
+mark; an empty cell is a missing value. Parquet and Arrow are read by pyarrow, the one place in
+``decaf`` that imports it: there they are formats of other people's files, no database.
 """
 
 import csv
@@ -14,7 +14,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from decaf.errors import DataError, listed
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import DataError, listed, suggestion
 from decaf.foundation.files import open_file, refusals_as
 from decaf.foundation.names import shown
 
@@ -52,7 +55,55 @@ def read_table(path: Path, *, typed: bool = True) -> Columns:
         raise DataError(f"table {path} has no rows; {EXPECTED}")
     if path.suffix.lower() == ".csv" and typed:
         return {name: _numbers(values) for name, values in columns.items()}
-    return columns if typed else {name: list(map(_text, own)) for name, own in columns.items()}
+    return columns if typed else {name: list(map(as_text, own)) for name, own in columns.items()}
+
+
+def arrow_column(path: Path, name: str) -> NDArray[Any]:
+    """(n, …) column of an Arrow IPC file: tensors, nested lists of fixed sizes, numbers or texts.
+
+    Numbers are mapped into memory where the file has one batch of rows and is not compressed.
+    Raises DataError when there is no such column, or it has missing values.
+    """
+    import pyarrow as pa
+
+    try:
+        with pa.memory_map(str(path)) as file:
+            table = pa.ipc.open_file(file).read_all()
+        table.validate(full=True)
+        if name not in table.column_names:
+            raise ValueError(f"it has no column {name!r}{suggestion(name, table.column_names)}")
+        array = _dense(table[name], name)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DataError(
+            f"{path} cannot be used: {error}; expected an Arrow IPC file with a column for each "
+            "array, of tensors or lists of a fixed size"
+        ) from error
+    array.flags.writeable = False
+    return array
+
+
+def _dense(chunks: Any, name: str) -> NDArray[Any]:
+    """(n, …) array of a column of Arrow; raises ValueError where it is not one."""
+    import pyarrow as pa
+
+    kind = chunks.type
+    parts = [getattr(part, "storage", part) for part in chunks.chunks]
+    if not parts:
+        raise ValueError("it has no rows")
+    column = parts[0] if len(parts) == 1 else pa.concat_arrays(parts)
+    shape = [len(column)]
+    while pa.types.is_fixed_size_list(column.type) and not column.null_count:
+        shape.append(column.type.list_size)
+        column = column.flatten()
+    if column.null_count:
+        raise ValueError(f"column {name!r} has missing values; fill them in, or drop the rows")
+    if isinstance(kind, pa.FixedShapeTensorType):
+        if kind.permutation not in (None, [*range(len(kind.shape))]):
+            raise ValueError(f"the axes of column {name!r} are permuted; store them in order")
+        shape[1:] = kind.shape
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return np.array(column.to_pylist(), np.str_)
+    return column.to_numpy(zero_copy_only=False).reshape(shape)
 
 
 def _csv(content: bytes) -> Columns:
@@ -151,7 +202,8 @@ def _numbers(cells: list[str | None]) -> list[Any]:
     return cells
 
 
-def _text(value: Any) -> str | None:
+def as_text(value: Any) -> str | None:
+    """Value as people write it: whole numbers without a point."""
     if value is None or isinstance(value, str):
         return value
     is_whole = isinstance(value, float) and value.is_integer()

@@ -21,7 +21,7 @@ REFUSED = {
     "no id": ({"rows": ROWS + ",1,1,cook,Ulm,1\n"}, "'who' has no value in row 3"),
     "twice": (
         {"other": "who,age,pay,job,town\na,1,1,cook,Ulm\na,2,1,cook,Ulm\n"},
-        r"two rows of the who a \(counterfactual\); give each its 'pair_type', or set 'several",
+        r"two rows of the who a \(pair\); give each its 'pair_type', or set 'several",
     ),
     "no partner": ({"other": "who,age,pay,job,town\nz,1,1,cook,Ulm\n"}, "rows of the who z, which"),
     "no id there": ({"other": "age,pay,job,town\n1,1,cook,Ulm\n"}, "lack the column 'who'; add"),
@@ -76,8 +76,8 @@ REFUSED = {
     ),
     "removed": ({"changes": {}, "removed": ["wage"]}, "'removed:' names the column 'wage'"),
     "removed id": ({"changes": {}, "removed": ["who"]}, "'who', which is no input of the model"),
-    "label": ({"label": "job"}, "row a of .* has the job 'cook'; expected a number from 0"),
-    "class": ({"classes": [1, 2]}, "row b of .* has the hired 0; expected 1, 2: correct 'classes"),
+    "label": ({"label": "job"}, "column .job. has no value in row 2"),
+    "class": ({"classes": [1, 2]}, "label '0' is not among 'classes'; known: 1, 2"),
     "source": ({"source": "hose"}, "'source:' names the column 'hose', which"),
     "category": (
         {"categories": {"job": ["cook"]}},

@@ -157,12 +157,12 @@ def test_an_array_that_cannot_be_meant(name, tmp_path):
 
 
 BESIDE = {
-    "labels of another length": ("labels", np.zeros(2, int), r"int64 \(2,\); expected whole"),
-    "labels that are no numbers": ("labels", np.zeros(3), r"float64 \(3,\); expected whole"),
-    "a negative label": ("labels", np.array([0, -1, 2]), "label '-1'; expected class numbers from"),
-    "sources of two axes": ("sources", np.zeros((3, 1), int), "expected whole numbers or texts"),
-    "types without a letter": ("pair_types", np.array(["a", "", "b"]), "has 0 letters"),
-    "objects": ("sources", np.array(["a", None, 2], object), "have to be unpickled"),
+    "labels of another length": ("label", np.zeros(2, int), r"int64 \(2,\); expected whole"),
+    "labels that are no numbers": ("label", np.zeros(3), r"float64 \(3,\); expected whole"),
+    "a negative label": ("label", np.array([0, -1, 2]), "label '-1'; expected class numbers from"),
+    "sources of two axes": ("source", np.zeros((3, 1), int), "expected whole numbers or texts"),
+    "types without a letter": ("pair_type", np.array(["a", "", "b"]), "has 0 letters"),
+    "objects": ("source", np.array(["a", None, 2], object), "have to be unpickled"),
 }
 
 

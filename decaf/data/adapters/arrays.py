@@ -19,12 +19,12 @@ from decaf.foundation.settings import PlacedPath
 
 INPUTS = "arrays 1: rows as they are stored, whole numbers as float64"
 """Names how inputs are made; changes when a change here changes them."""
-Role = Literal["factual", "counterfactual", "labels", "sources", "pair_types"]
+Role = Literal["factual", "counterfactual", "label", "source", "pair_type", "split"]
 PAIR_TYPE, SPLIT = "pair", "all"
 
 
 class Arrays(Adapter):
-    """Pairs of rows of two arrays of any shape, (n, …), in `.npy` or `.npz` files.
+    """Pairs of rows of two arrays of any shape, (n, …), in `.npy`, `.npz` or `.arrow` files.
 
     8-bit arrays (n, height, width, 3) are images; floats are taken as they are, channels first
     where they have any, as (n, channels, length) or (n, channels, height, width).
@@ -33,22 +33,27 @@ class Arrays(Adapter):
     adapter: Literal["arrays"]
     factual: PlacedPath = Field(description="file of the factual inputs, (n, …)")
     counterfactual: PlacedPath = Field(description="file of their counterfactuals, (n, …)")
-    labels: PlacedPath | None = Field(
+    label: PlacedPath | None = Field(
         None, description="file of the labels, (n,): class numbers, or names; class 0 when absent"
     )
-    sources: PlacedPath | None = Field(
+    source: PlacedPath | None = Field(
         None,
         description="file of what each pair is about, (n,): pairs of one source are resampled "
         "together; each pair by itself when absent",
     )
-    pair_types: PlacedPath | None = Field(
+    pair_type: PlacedPath | None = Field(
         None, description="file of the types of the pairs, (n,); all are `pair` when absent"
     )
+    split: PlacedPath | None = Field(
+        None, description="file of the splits of the pairs, (n,); all are `all` when absent"
+    )
     names: dict[Role, str] = Field(
-        {}, description="names of the arrays in `.npz` files, by key; the key itself when absent"
+        {},
+        description="names of the arrays in `.npz` files and of the columns in `.arrow` files, by "
+        "key; the key itself when absent",
     )
     classes: tuple[int | str, ...] = Field(
-        (), description="names of classes 0, 1, … in `labels`; sorted names when absent"
+        (), description="names of classes 0, 1, … in `label`; sorted names when absent"
     )
 
     def pair_set(self) -> PairSet:
@@ -65,16 +70,17 @@ class Arrays(Adapter):
             )
         count = len(factual)
         rows = [f"row-{row:07d}" for row in range(count)]
-        classes = class_ids(self._words("labels", count, ["0"] * count), self.classes)
-        sources = self._words("sources", count, rows)
-        types = self._words("pair_types", count, [PAIR_TYPE] * count)
+        classes = class_ids(self._words("label", count, [""] * count), self.classes)
+        sources = self._words("source", count, rows)
+        types = self._words("pair_type", count, [PAIR_TYPE] * count)
+        splits = self._words("split", count, [SPLIT] * count)
         inputs = tuple(
             Input(f"{role}/{name}", role, digest, str(row))
             for role in ("factual", "counterfactual")
             for row, (name, digest) in enumerate(zip(rows, self._digests(role), strict=True))
         )
         pairs = tuple(
-            Pair(name, sources[row], types[row], classes.ids[row], SPLIT, row, count + row)
+            Pair(name, sources[row], types[row], classes.ids[row], splits[row], row, count + row)
             for row, name in enumerate(rows)
         )
         return PairSet(inputs, pairs, INPUTS, classes.remarks)

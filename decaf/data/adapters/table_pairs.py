@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.frame_libraries import Category, Frame
+from decaf.data.class_ids import class_ids
+from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.table_changes import Change
+from decaf.data.table_files import as_text
 from decaf.data.typed_frames import Dtype, read_frame
 from decaf.errors import DataError, listed, suggestion
 from decaf.foundation.digests import json_sha256
@@ -21,8 +23,8 @@ from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
 
 ENCODING = "table_pairs 1"
 """Names how rows become values; changes when a change here changes them."""
-ALL = "all"
-"""Split of a table that has none."""
+PAIR_TYPE, ALL = "pair", "all"
+"""Type and split where nothing says them."""
 
 
 class Counterfactuals(NamedTuple):
@@ -82,7 +84,7 @@ class TablePairs(Adapter):
     pair_type: str | None = Field(
         None,
         description="column of `counterfactuals` that says which change was made; all are "
-        "`counterfactual` when absent",
+        "`pair` when absent",
     )
     changes: dict[ShownName, Change] = Field(
         {},
@@ -95,12 +97,14 @@ class TablePairs(Adapter):
         "with itself, of the type `without COLUMN`",
     )
     label: str | None = Field(
-        None, description="column of the class whose score is q: its number, or a name in `classes`"
+        None,
+        description="column of the class whose score is q, number or name; class 0 when absent",
     )
     classes: tuple[bool | int | str, ...] = Field(
-        (), description="values of `label` that are the classes 0, 1, …"
+        (),
+        description="names of classes 0, 1, … among the labels; when absent, labels that are whole "
+        "numbers are class numbers, and others are counted in the order of their sorted names",
     )
-    class_id: int = Field(0, ge=0, description="class of all rows where there is no `label`")
     source: str | None = Field(
         None, description="column whose equal values are resampled together; the row when absent"
     )
@@ -242,7 +246,7 @@ class TablePairs(Adapter):
                 f"{self.counterfactuals} has rows of the {self.id} {listed(strange)}, which "
                 f"{self.table} lacks; correct the ids, or add the rows"
             )
-        types = ["counterfactual"] * len(own)
+        types = [PAIR_TYPE] * len(own)
         if self.pair_type is not None:
             if self.pair_type not in other:
                 raise DataError(f"{self.counterfactuals} lacks the column {self.pair_type!r}")
@@ -269,7 +273,8 @@ class TablePairs(Adapter):
     ) -> Built:
         sources = ids if self.source is None else _names(frame, self.source)
         splits = [ALL] * len(ids) if self.split is None else _names(frame, self.split)
-        class_ids = self._class_ids(frame, ids)
+        labels = [""] * len(ids) if self.label is None else _names(frame, self.label)
+        classes = class_ids(labels, [*map(str, self.classes)])
         kept, pairs, plus_of = _Inputs([], []), [], {}
         asked = equal = 0
         for origin in every:
@@ -287,7 +292,7 @@ class TablePairs(Adapter):
                         pair_id=pair_id,
                         source_id=sources[row],
                         pair_type=pair_type,
-                        class_id=class_ids[row],
+                        class_id=classes.ids[row],
                         split=splits[row],
                         plus=plus_of[row],
                         minus=plus_of[row]
@@ -300,25 +305,11 @@ class TablePairs(Adapter):
             (equal, asked, "counterfactuals equal their row and are left out"),
             (len(ids) - len(plus_of), len(ids), "rows have no counterfactual"),
         )
-        remarks = tuple(f"table: {n:,} of {of:,} {what}" for n, of, what in counts if n)
+        left = [f"table: {n:,} of {of:,} {what}" for n, of, what in counts if n]
+        remarks = (*left, *classes.remarks)
         geometry = f"{ENCODING}: {json_sha256(columns.identity)}"
         images = tuple(kept.images)
         return Built(kept.rows, PairSet(images, tuple(pairs), geometry, remarks, columns=columns))
-
-    def _class_ids(self, frame: Frame, ids: list[str]) -> list[int]:
-        if self.label is None:
-            return [self.class_id] * len(ids)
-        number: dict[Category, int] = {name: place for place, name in enumerate(self.classes)}
-        found = []
-        for row, value in zip(ids, frame[self.label].tolist(), strict=True):
-            is_number = isinstance(value, int | float) and value >= 0 and value % 1 == 0
-            if value not in number if number else not is_number:
-                raise DataError(
-                    f"row {row} of {self.table} has the {self.label} {value!r}; expected "
-                    f"{listed([*map(repr, number)], 10) or 'a number from 0'}: correct 'classes:'"
-                )
-            found.append(number[value] if number else int(value))
-        return found
 
 
 def _names(frame: Frame, column: str) -> list[str]:
@@ -328,7 +319,7 @@ def _names(frame: Frame, column: str) -> list[str]:
     gone = np.flatnonzero(frame[column].isna())
     if gone.size:
         raise DataError(f"column {column!r} has no value in row {gone[0]}; expected a name in all")
-    return [str(value) for value in frame[column].tolist()]
+    return [str(as_text(value)) for value in frame[column].tolist()]
 
 
 def _refuse_doubled(names: list[str], what: str, remedy: str) -> None:

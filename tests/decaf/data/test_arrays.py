@@ -1,6 +1,7 @@
 """Arrays in files: mapped, never unpickled, and each row an input by its content."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from own_data import signals
 
@@ -29,9 +30,9 @@ def test_rows_are_pairs_with_what_the_other_arrays_say(tmp_path):
             tmp_path,
             factual=factual,
             counterfactual=changed,
-            labels=np.array([2, 0, 1]),
-            sources=np.array(["x", "y", "x"]),
-            pair_types=np.array(["up", "up", "down"]),
+            label=np.array([2, 0, 1]),
+            source=np.array(["x", "y", "x"]),
+            pair_type=np.array(["up", "up", "down"]),
         )
     )
     pairs = data.pair_set()
@@ -50,8 +51,8 @@ def test_rows_are_pairs_with_what_the_other_arrays_say(tmp_path):
 
 def test_an_archive_has_all_arrays_under_their_names(tmp_path):
     factual, changed = signals(2)
-    np.savez(tmp_path / "all.npz", before=factual, counterfactual=changed, labels=["b", "a"])
-    keys = dict.fromkeys(("factual", "counterfactual", "labels"), tmp_path / "all.npz")
+    np.savez(tmp_path / "all.npz", before=factual, counterfactual=changed, label=["b", "a"])
+    keys = dict.fromkeys(("factual", "counterfactual", "label"), tmp_path / "all.npz")
     data = adapter(**keys, names={"factual": "before"})
     pairs = data.pair_set()
     np.testing.assert_array_equal(data.read_input(pairs.inputs[1]), factual[1])
@@ -112,3 +113,73 @@ def test_values_that_are_not_finite_are_named_by_their_row(tmp_path):
     pairs = data.pair_set()
     with pytest.raises(DataError, match=r"counterfactual.npy\[2\] has values that are not finite"):
         data.read_input(pairs.inputs[5])
+
+
+def as_lists(array):
+    """Fixed-size lists of fixed-size lists, one for each axis but the first."""
+    column = pa.array(array.ravel())
+    for size in array.shape[:0:-1]:
+        column = pa.FixedSizeListArray.from_arrays(column, size)
+    return column
+
+
+def write_arrow(path, columns, batch=None, **options):
+    table = pa.table(columns)
+    with pa.ipc.new_file(path, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as file:
+        file.write_table(table, batch)
+
+
+@pytest.mark.parametrize(
+    ("make", "batch", "options"),
+    [
+        (pa.FixedShapeTensorArray.from_numpy_ndarray, None, {}),
+        (pa.FixedShapeTensorArray.from_numpy_ndarray, 2, {"compression": "zstd"}),
+        (as_lists, 2, {}),
+    ],
+)
+def test_columns_of_an_arrow_file_are_the_arrays_that_they_were_made_of(
+    make, batch, options, tmp_path
+):
+    factual, changed = signals(5)
+    words = {"label": pa.array([1, 0, 1, 0, 1]), "split": pa.array([*"abaab"])}
+    both = {"before": make(factual), "counterfactual": make(changed)}
+    write_arrow(tmp_path / "all.arrow", both | words, batch, **options)
+    keys = dict.fromkeys(("factual", "counterfactual", "label", "split"), tmp_path / "all.arrow")
+    data = adapter(**keys, names={"factual": "before"})
+    pairs = data.pair_set()
+    of_numpy = adapter(**saved(tmp_path, factual=factual, counterfactual=changed)).pair_set()
+    assert pairs.input_set.digest == of_numpy.input_set.digest
+    for place, expected in ((0, factual[0]), (4, factual[4]), (9, changed[4])):
+        np.testing.assert_array_equal(data.read_input(pairs.inputs[place]), expected)
+    assert [(pair.class_id, pair.split) for pair in pairs.pairs[:2]] == [(1, "a"), (0, "b")]
+
+
+def test_one_batch_of_arrow_is_mapped(tmp_path):
+    write_arrow(tmp_path / "a.arrow", {"a": as_lists(signals(5)[0])})
+    before = pa.total_allocated_bytes()
+    array = mapped(tmp_path / "a.arrow", "a")
+    assert not array.flags.writeable
+    assert pa.total_allocated_bytes() - before < array.nbytes
+
+
+ARROW = {
+    "no column": ({"b": pa.array([1.0])}, "no column 'a'; known: b"),
+    "missing": ({"a": pa.array([1.0, None])}, "column 'a' has missing values"),
+    "missing rows": (
+        {"a": pa.array([[1.0, 2.0], None], pa.list_(pa.float64(), 2))},
+        "column 'a' has missing values",
+    ),
+    "lists of any length": ({"a": pa.array([[1.0], [1.0, 2.0]])}, "holds objects"),
+    "no row": ({"a": pa.array([], pa.float64())}, "no rows"),
+}
+
+
+@pytest.mark.parametrize("name", ARROW)
+def test_an_arrow_file_that_cannot_be_used_is_refused(name, tmp_path):
+    columns, words = ARROW[name]
+    write_arrow(tmp_path / "a.arrow", columns)
+    with pytest.raises(DataError, match=words):
+        mapped(tmp_path / "a.arrow", "a")
+    (tmp_path / "b.arrow").write_bytes((tmp_path / "a.arrow").read_bytes()[:-40])
+    with pytest.raises(DataError, match="expected an Arrow IPC file"):
+        mapped(tmp_path / "b.arrow", "a")

@@ -8,6 +8,7 @@ import pytest
 from applicants import INPUTS, JOBS, applicants, section, written
 
 from decaf.data.adapters.table_pairs import TablePairs
+from decaf.data.class_ids import NO_LABELS
 from decaf.data.frames import FrameSchema
 from decaf.data.table_changes import Change
 from decaf.errors import BadInput
@@ -103,12 +104,12 @@ def test_two_tables_are_joined_by_their_ids(table, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("town,job,pay,age,who\nBonn,smith,7.0,31.0,b\nUlm,smith,2.5,45.0,a\n")
     found, pair_set = pairs_of(adapter(table, counterfactuals=str(other)))
-    gone = found["b__counterfactual"].pop("pay")
+    gone = found["b__pair"].pop("pay")
     assert np.isnan(gone[0])
     assert gone[1] == 7.0
     assert found == {
-        "b__counterfactual": {},
-        "a__counterfactual": {"age": (40, 45), "job": ("cook", "smith")},
+        "b__pair": {},
+        "a__pair": {"age": (40, 45), "job": ("cook", "smith")},
     }
     assert pair_set.remarks == ("table: 1 of 3 rows have no counterfactual",)
 
@@ -197,9 +198,33 @@ def test_other_rows_types_or_categories_are_other_content(tmp_path):
     assert len({base, *others}) == 5
 
 
-def test_a_table_without_labels_asks_for_one_class(tmp_path):
-    data = TablePairs.model_validate(section(tmp_path, label=None, classes=None, class_id=1))
-    assert {pair.class_id for pair in data.pair_set().pairs} == {1}
+@pytest.mark.parametrize(
+    ("labels", "classes", "expected"),
+    [
+        ("1,0,1", [], [1, 0, 1]),
+        ("1.0,0.0,1.0", [], [1, 0, 1]),
+        ("yes,no,yes", [], [1, 0, 1]),
+        ("yes,no,yes", ["yes", "no"], [0, 1, 0]),
+        ("True,False,True", [True, False], [0, 1, 0]),
+        ("7,3,7", [3, 7], [1, 0, 1]),
+    ],
+)
+def test_labels_are_numbers_or_names_as_those_of_images(labels, classes, expected, tmp_path):
+    path = tmp_path / "rows.csv"
+    rows = [f"{n},{label}" for n, label in enumerate(labels.split(","))]
+    path.write_text("\n".join(["age,y", *rows]))
+    changes = {"older": {"add": {"age": 1}}}
+    data = adapter(path, id=None, label="y", classes=classes, changes=changes)
+    pairs = data.pair_set()
+    assert [pair.class_id for pair in pairs.pairs] == expected
+    is_sorted = not classes and "yes" in labels
+    assert pairs.remarks == (("class names: 0 no, 1 yes",) if is_sorted else ())
+
+
+def test_a_table_without_labels_is_of_class_0(tmp_path):
+    data = TablePairs.model_validate(section(tmp_path, label=None, classes=None))
+    assert {pair.class_id for pair in data.pair_set().pairs} == {0}
+    assert NO_LABELS in data.pair_set().remarks
     assert "hired" in [column.name for column in data.pair_set().columns.columns]
 
 
