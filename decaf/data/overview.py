@@ -7,11 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from decaf.data.cells import feature_words
+from decaf.data.frame_libraries import LIBRARIES, Library
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 
 SHOWN_VALUES = 4
 """Numbers of an input that has no file, in a line of text."""
+
+
+class Cell(NamedTuple):
+    """One column of both rows of a pair."""
+
+    column: str
+    plus: str
+    minus: str
+    differs: bool
 
 
 class ShownPair(NamedTuple):
@@ -23,10 +34,19 @@ class ShownPair(NamedTuple):
     plus: NDArray[Any]
     """(…) as the data set reads it: (height, width, 3) uint8, or floats of any shape."""
     minus: NDArray[Any]
+    cells: list[Cell]
+    """Columns of inputs that are rows: by name, with values as models get them, if they have names;
+    else by number."""
+    has_names: bool
+    removed: NDArray[np.bool_] | None
+    """(height, width) or (features,) where the removed feature lies; None where none is removed."""
 
 
 def some_pairs(
-    pairs: PairSet, read: Callable[[Input], NDArray[Any]], count: int = 10
+    pairs: PairSet,
+    read: Callable[[Input], NDArray[Any]],
+    read_mask: Callable[[Input], NDArray[Any]],
+    count: int = 10,
 ) -> list[ShownPair]:
     """Read ``count`` pairs, evenly spread over the set; all where there are no more.
 
@@ -43,8 +63,51 @@ def some_pairs(
                 f"pair {pair.pair_id}: its inputs are {size_of(plus)} and {size_of(minus)}; "
                 "expected one size and type"
             )
-        shown.append(ShownPair(pair, *both, plus, minus))
+        removed = _removed(pairs, pair, read_mask)
+        cells = _cells(pairs, plus, minus, removed) if plus.ndim == 1 else []
+        has_names = pairs.columns is not None
+        shown.append(ShownPair(pair, *both, plus, minus, cells, has_names, removed))
     return shown
+
+
+def _removed(
+    pairs: PairSet, pair: Pair, read_mask: Callable[[Input], NDArray[Any]]
+) -> NDArray[np.bool_] | None:
+    if pairs.columns is not None and pair.feature:
+        return pairs.columns.regions == pair.feature
+    if not (pair.feature and pairs.masks):
+        return None
+    return (read_mask(pairs.masks[pair.plus]) & feature_words(np.array(pair.feature))) > 0
+
+
+def _cells(
+    pairs: PairSet,
+    plus: NDArray[Any],
+    minus: NDArray[Any],
+    removed: NDArray[np.bool_] | None,
+) -> list[Cell]:
+    is_gone = np.zeros(plus.shape, bool) if removed is None else removed
+    if pairs.columns is None:
+        texts = [
+            (str(n), f"{a:.6g}", f"{b:.6g}")
+            for n, (a, b) in enumerate(zip(plus, minus, strict=True), 1)
+        ]
+        regions = np.arange(1, plus.size + 1)
+    else:
+        frame = pairs.columns.decode(np.stack([plus, minus]))
+        library = LIBRARIES[pairs.columns.library]
+        texts = [(name, *_in_words(library, frame[name])) for name in frame.columns]
+        regions = pairs.columns.regions
+    gone, differs = (np.bincount(regions - 1, own) > 0 for own in (is_gone, plus != minus))
+    return [
+        Cell(name, a, "removed" if is_gone else b, bool(is_gone or is_other))
+        for (name, a, b), is_gone, is_other in zip(texts, gone, differs, strict=True)
+    ]
+
+
+def _in_words(library: type[Library], column: Any) -> list[str]:
+    rows = zip(column, library.missing(column), strict=True)
+    return ["missing" if is_missing else str(value) for value, is_missing in rows]
 
 
 def counts(pairs: PairSet) -> dict[str, Any]:
@@ -68,17 +131,36 @@ def counts(pairs: PairSet) -> dict[str, Any]:
 
 def described(shown: ShownPair) -> dict[str, Any]:
     """One pair in words and numbers, as JSON has them."""
-    pair = shown.pair
+    pair, factual, counterfactual = shown.pair, *_in_lines(shown)
     return {
         "pair_id": pair.pair_id,
         "pair_type": pair.pair_type,
         "source_id": pair.source_id,
         "split": pair.split,
         "class_id": pair.class_id,
-        "factual": in_a_line(shown.factual, shown.plus),
-        "counterfactual": in_a_line(shown.counterfactual, shown.minus),
+        "factual": factual,
+        "counterfactual": counterfactual,
         "size": size_of(shown.plus),
     }
+
+
+def share_of(removed: NDArray[np.bool_]) -> str:
+    """How much of an input a feature covers, in words."""
+    return f"{removed.mean():.1%} of it" if removed.any() else "nowhere in it"
+
+
+def _in_lines(shown: ShownPair) -> tuple[str, str]:
+    """Both inputs in a line each: what differs of rows whose columns have names."""
+    if shown.has_names:
+        changed = [cell for cell in shown.cells if cell.differs]
+        more = ", …" if len(changed) > SHOWN_VALUES else ""
+        own = changed[:SHOWN_VALUES]
+        plus = ", ".join(f"{cell.column} {cell.plus}" for cell in own)
+        return plus + more, ", ".join(f"{cell.column} {cell.minus}" for cell in own) + more
+    plus = in_a_line(shown.factual, shown.plus)
+    if shown.removed is not None:
+        return plus, f"without {shown.pair.pair_type}: {share_of(shown.removed)}"
+    return plus, in_a_line(shown.counterfactual, shown.minus)
 
 
 def in_a_line(image: Input, read: NDArray[Any]) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.pairs import PairBlock
+from decaf.errors import BadInput
 from decaf.reveal.path import Regions, Revealed, RevealPath, Rule, Start
 
 CLEAN, START, NONE = -1, -2, -1
@@ -148,7 +149,8 @@ def plan_states(
     starts: list[Start] = []
     grids = {name: path.grid(grid) for name, path in paths.items()}
     revealed = {
-        name: path.reveal(blocks[name], inputs, grids[name]) for name, path in paths.items()
+        name: _revealed(name, path, blocks[name], inputs, grids[name])
+        for name, path in paths.items()
     }
     first_equal = _first_equal(inputs, block.regions)
     draws = max((part.draw.shape[-1] for part in revealed.values()), default=0)
@@ -204,6 +206,19 @@ def plan_states(
         clean_index=parts[-1],
         endpoints=parts[-1][np.stack([block.plus, block.minus], axis=1)[is_alone]][:, None, None],
     )
+
+
+def _revealed(
+    name: str,
+    path: RevealPath,
+    block: PairBlock,
+    inputs: NDArray[Any],
+    grid: NDArray[np.float64],
+) -> Revealed:
+    try:
+        return path.reveal(block, inputs, grid)
+    except BadInput as error:
+        raise type(error)(f"path {name} (kind: {path.kind}): {error}") from error
 
 
 def _name_states(

@@ -24,7 +24,8 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
     study = load_study(config)
     pairs = study.pair_set()
     study.data.verify(pairs)
-    found, shown = counts(pairs), some_pairs(pairs, study.data.read_input)
+    found = counts(pairs)
+    shown = some_pairs(pairs, study.data.read_input, study.data.read_mask)
     rows = [described(one) for one in shown]
     lines = [*_summary(study.study, found), *pairs.remarks]
     if is_json:

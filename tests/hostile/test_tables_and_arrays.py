@@ -219,7 +219,7 @@ def test_a_path_that_cannot_reveal_signals_is_refused_by_the_plan_and_the_run(
         np.save(tmp_path / f"{role}.npy", array)
     data = {"adapter": "arrays"} | {role: str(tmp_path / f"{role}.npy") for role in HEADER}
     of_paths = {
-        "blend": ({"kind": "blend"}, "a blur (sigma 8.0) needs images", "use sigma 0"),
+        "mist": ({"kind": "blend"}, "path mist (kind: blend): ", "a blur (sigma 8.0) needs images"),
         "patches": ({"kind": "patches"}, "patches need images"),
         "removal": ({"kind": "removal", "baseline": "blur"}, "pair 'row-0000000' has none"),
         "grid": ({"kind": "removal", "side": 2}, "pair 'row-0000000' has none"),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from decaf.data.overview import ShownPair, described
+from decaf.data.overview import Cell, ShownPair, described, share_of
 from warehouse.report.templates import render, write
 
 THUMBNAIL = 192
@@ -21,6 +21,8 @@ THUMBNAIL = 192
 WIDTH, HEIGHT = 400, 80
 """Of the curve of one channel, px."""
 MOST_CHANNELS, MOST_COLUMNS = 8, 64
+TINT = np.array([170, 0, 0], np.uint8)
+"""Two thirds of red."""
 MOST_POINTS = 800
 """Of a curve."""
 
@@ -33,8 +35,7 @@ class Card(NamedTuple):
     """Data URIs: factual, counterfactual."""
     curves: list[tuple[str, str]]
     """Points of an SVG polyline for every channel: factual, counterfactual."""
-    cells: list[tuple[str, str, str, bool]]
-    """Column, both values, and whether they differ."""
+    cells: list[Cell]
     note: str
 
 
@@ -56,18 +57,27 @@ def _card(shown: ShownPair) -> Card:
     facts, differs = described(shown), plus != minus
     pictures, curves, cells = [], [], []
     note = f"{np.count_nonzero(differs):,} of {differs.size:,} values differ"
+    if shown.has_names:
+        note = f"{sum(cell.differs for cell in shown.cells)} of {len(shown.cells)} columns differ"
+    elif shown.removed is not None:
+        note = f"{shown.pair.pair_type}: {share_of(shown.removed)}"
     if plus.dtype == np.uint8:
-        pictures = [_picture(plus), _picture(minus)]
+        pictures = [_picture(plus), _picture(_tinted(minus, shown.removed))]
     elif plus.ndim == 2:
         curves = [_curves(*both) for both in zip(plus[:MOST_CHANNELS], minus, strict=False)]
-    elif plus.ndim == 1:
+    else:
         # Changed columns come first where there is no room for all.
-        first = np.argsort(~differs, kind="stable")[:MOST_COLUMNS]
-        cells = [
-            (str(place + 1), f"{plus[place]:.6g}", f"{minus[place]:.6g}", bool(differs[place]))
-            for place in sorted(first)
-        ]
+        first = sorted(range(len(shown.cells)), key=lambda place: not shown.cells[place].differs)
+        cells = [shown.cells[place] for place in sorted(first[:MOST_COLUMNS])]
     return Card(facts, pictures, curves, cells, note)
+
+
+def _tinted(pixels: NDArray[np.uint8], removed: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+    """Pixels with the removed feature in red; as they are where none is removed."""
+    if removed is None:
+        return pixels
+    red = (pixels // 3 + TINT).astype(np.uint8)
+    return np.where(removed[..., None], red, pixels)
 
 
 def _picture(pixels: NDArray[np.uint8]) -> str:

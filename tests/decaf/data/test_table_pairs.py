@@ -231,7 +231,7 @@ def test_a_table_without_labels_is_of_class_0(tmp_path):
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        (Blend(), r"a blur \(sigma 8.0\) needs images"),
+        (Blend(), r"path path \(kind: blend\): .* a blur \(sigma 8.0\) needs images"),
         (Removal(baseline="blur"), r"a blur \(sigma 12.0\) needs images"),
         (Removal(), "removes feature 0; expected one input and a feature"),
         (Patches(), "patches need images"),
