@@ -109,7 +109,7 @@ class Caller:
         except TimeoutError:
             client.close()  # which ends the thread that waits for the next byte
             self._client = self._opened()
-            raise NoAnswer(f"no whole answer within {seconds:.3g} s") from None
+            raise NoAnswer(f"no whole answer within {max(seconds, 0):.3g} s") from None
 
     def _opened(self) -> "httpx.Client":
         import httpx

@@ -7,7 +7,18 @@ import typer
 
 from decaf import __version__
 from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry
+from flows.commands import registries
 from flows.commands import schedule as schedule_commands
+from flows.commands.options import (
+    DEFAULT_MEMORY,
+    DEFAULT_WAREHOUSE,
+    Config,
+    Entries,
+    Force,
+    Memory,
+    StudyName,
+    Warehouse,
+)
 from flows.commands.terminal import complain, console, say, warn
 
 app = typer.Typer(
@@ -16,45 +27,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
-Force = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--force",
-        metavar="KIND[:NAME][@MODEL]",
-        help="compute units again although their results are there, as in score:blend@resnet*",
-    ),
-]
-Warehouse = Annotated[
-    str,
-    typer.Option(
-        "--warehouse", "-w", envvar="DECAF_WAREHOUSE", help="root of the warehouse: folder or URL"
-    ),
-]
-Memory = Annotated[
-    int,
-    typer.Option(
-        "--memory",
-        metavar="GB",
-        min=1,
-        max=1_000_000,
-        envvar="DECAF_MEMORY",
-        help="memory for the rows of a query; what is larger goes to the temporary folder, and the "
-        "process never takes more than twice as much",
-    ),
-]
-Entries = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--entry",
-        metavar="NAME[@ALIAS]",
-        help="audit this entry alone; what else has changed keeps its last state",
-    ),
-]
-StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
-DEFAULT_WAREHOUSE = "runs/warehouse"
-DEFAULT_MEMORY = 4
 
 app.add_typer(schedule_commands.schedules, name="schedule")
 app.command()(schedule_commands.serve)
@@ -123,55 +95,8 @@ def data(
     show_data(console, config, html, is_json=as_json)
 
 
-@app.command()
-def reaudit(
-    config: Config,
-    plan_only: Annotated[
-        bool,
-        typer.Option("--plan", help="say what changed, would be scored and told; audit nothing"),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
-    entry: Entries = None,
-) -> None:
-    """Audit what changed in a registry, compare and judge it, send alerts."""
-    from flows.commands import reaudits
-
-    reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json, only=entry or ())
-
-
-@app.command()
-def accept(
-    config: Config,
-    entry: Annotated[
-        str | None, typer.Argument(help="entry of the registry, as NAME@ALIAS", metavar="ENTRY")
-    ] = None,
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="reason, one line")] = "",
-    listing: Annotated[
-        bool, typer.Option("--list", help="show what was accepted, and accept nothing")
-    ] = False,
-) -> None:
-    """Accept the failed verdict of the version that an entry of a registry has now."""
-    from flows.commands import acceptances
-
-    if listing:
-        acceptances.list_acceptances(console, config)
-    else:
-        acceptances.accept(console, config, entry, why)
-
-
-@app.command()
-def card(
-    entry: Annotated[
-        str, typer.Argument(help="entry of the registry: its name, or name@alias", metavar="NAME")
-    ],
-    config: Annotated[
-        Path, typer.Option("--config", "-c", help="YAML file of the study with the registry")
-    ],
-) -> None:
-    """Propose the card of an entry that has none, from what its registry says of it."""
-    from flows.commands import reaudits
-
-    reaudits.card(console, config, entry)
+for command in (registries.reaudit, registries.accept, registries.card, registries.history):
+    app.command()(command)
 
 
 @schedule_commands.schedules.command(hidden=True)
@@ -183,23 +108,9 @@ def execute(config: Config, entry: Entries = None) -> None:
         run(config)
         return
     try:
-        reaudit(config, entry=entry)
+        registries.reaudit(config, entry=entry)
     except UnknownEntry as unknown:  # a registry has more models than are followed
         say(console, f"nothing to do: {unknown}")
-
-
-@app.command()
-def history(
-    model: Annotated[
-        str | None, typer.Argument(help="name of the model in its registry", metavar="MODEL")
-    ] = None,
-    warehouse: Warehouse = DEFAULT_WAREHOUSE,
-    study: StudyName = None,
-) -> None:
-    """Show E, C and F of a model of a registry over its versions and dates, with intervals."""
-    from flows.commands import reaudits
-
-    reaudits.history(console, warehouse, model, study)
 
 
 @app.command()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
+from flows.commands.options import Config
 from flows.commands.terminal import console, say
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ schedules = typer.Typer(
     help="Run configurations on a schedule, while decaf serve is running.", no_args_is_help=True
 )
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 4200
-Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
 Name = Annotated[str, typer.Argument(help="name of the schedule", metavar="NAME")]
 
 

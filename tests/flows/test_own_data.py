@@ -27,6 +27,7 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     bright = {"id": "bright", **FUNCTION, "function": "brightness:two_classes"}
     paths = {"blend": {"kind": "blend", "sigma": 0}}
     settings = {**study, "data": data, "models": [bright], "paths": paths, "stages": 3}
+    settings["report"] = str(tmp_path / "report.html")
     config = write(settings)
 
     looked = decaf("data", config, "--html", tmp_path / "sheet.html")

@@ -31,6 +31,7 @@ def config(study, write, tmp_path):
     settings["gates"] = {"evidence": {"increase": 0.02, "pair_type": "wall_hue"}}
     told = "import sys; open('told.jsonl', 'a').write(sys.stdin.read() + '\\n')"
     settings["alerts"] = {"command": ["python3", "-c", told], "remind": "7d"}
+    settings["report"] = str(tmp_path / "report.html")
     return write(settings)
 
 

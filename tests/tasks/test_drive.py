@@ -180,7 +180,7 @@ def test_a_scheduler_that_is_lost_in_the_middle_is_said(tmp_path, monkeypatch):
 
 
 def test_a_machine_without_gpus_or_the_extra_says_so():
-    with pytest.raises(BadInput, match="cluster kind 'cuda'"):
+    with pytest.raises(BadInput, match="dask_cuda is not installed here"):
         connect(CudaWorkers(kind="cuda")).__enter__()
 
 

@@ -36,7 +36,8 @@ def study(tmp_path):
         path = tmp_path / "study.yaml"
         registry = {"kind": "mlflow", "uri": uri, "follow": ["latest", "champion"]}
         registry |= {"write_back": {"experiment": "decaf audits", "backoff_seconds": 0.01}}
-        path.write_text(yaml.safe_dump(of_scenes(tmp_path, registry=registry)))
+        page = str(tmp_path / "report.html")
+        path.write_text(yaml.safe_dump(of_scenes(tmp_path, registry=registry, report=page)))
         return load_study(path)
 
     return of

@@ -52,6 +52,7 @@ CHANGED = (
             "arguments": {},
             "files": (Path(__file__),),
             "output": "logits",
+            "input": "frame",
         },
     ),
     (

@@ -177,7 +177,7 @@ def test_a_killed_run_and_a_fit_that_fails_keep_what_is_done(
     assert first.stat().st_mtime_ns == fitted
     assert second.exists()
     assert len(receipts(tmp_path / "warehouse")) == 2 + 4  # trained, and 100 rows by 60
-    assert not study.report_file.exists()
+    assert "Report:" not in done.stdout
     planned = decaf("plan", file, **prefect_server)
     assert "1 models are to be trained first" in planned.stdout, planned.stderr
 

@@ -1,0 +1,45 @@
+"""Arguments and options that several commands have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Config = Annotated[Path, typer.Argument(help="YAML file of the study", metavar="CONFIG")]
+Force = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--force",
+        metavar="KIND[:NAME][@MODEL]",
+        help="compute units again although their results are there, as in score:blend@resnet*",
+    ),
+]
+Warehouse = Annotated[
+    str,
+    typer.Option(
+        "--warehouse", "-w", envvar="DECAF_WAREHOUSE", help="root of the warehouse: folder or URL"
+    ),
+]
+Memory = Annotated[
+    int,
+    typer.Option(
+        "--memory",
+        metavar="GB",
+        min=1,
+        max=1_000_000,
+        envvar="DECAF_MEMORY",
+        help="memory for the rows of a query; what is larger goes to the temporary folder, and the "
+        "process never takes more than twice as much",
+    ),
+]
+Entries = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--entry",
+        metavar="NAME[@ALIAS]",
+        help="audit this entry alone; what else has changed keeps its last state",
+    ),
+]
+StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
+DEFAULT_WAREHOUSE = "runs/warehouse"
+DEFAULT_MEMORY = 4

@@ -1,0 +1,70 @@
+"""Commands about registries of models. Each imports what it needs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.commands.options import DEFAULT_WAREHOUSE, Config, Entries, StudyName, Warehouse
+from flows.commands.terminal import console
+
+
+def reaudit(
+    config: Config,
+    plan_only: Annotated[
+        bool,
+        typer.Option("--plan", help="say what changed, would be scored and told; audit nothing"),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+    entry: Entries = None,
+) -> None:
+    """Audit what changed in a registry, compare and judge it, send alerts."""
+    from flows.commands import reaudits
+
+    reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json, only=entry or ())
+
+
+def accept(
+    config: Config,
+    entry: Annotated[
+        str | None, typer.Argument(help="entry of the registry, as NAME@ALIAS", metavar="ENTRY")
+    ] = None,
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="reason, one line")] = "",
+    listing: Annotated[
+        bool, typer.Option("--list", help="show what was accepted, and accept nothing")
+    ] = False,
+) -> None:
+    """Accept the failed verdict of the version that an entry of a registry has now."""
+    from flows.commands import acceptances
+
+    if listing:
+        acceptances.list_acceptances(console, config)
+    else:
+        acceptances.accept(console, config, entry, why)
+
+
+def card(
+    entry: Annotated[
+        str, typer.Argument(help="entry of the registry: its name, or name@alias", metavar="NAME")
+    ],
+    config: Annotated[
+        Path, typer.Option("--config", "-c", help="YAML file of the study with the registry")
+    ],
+) -> None:
+    """Propose the card of an entry that has none, from what its registry says of it."""
+    from flows.commands import reaudits
+
+    reaudits.card(console, config, entry)
+
+
+def history(
+    model: Annotated[
+        str | None, typer.Argument(help="name of the model in its registry", metavar="MODEL")
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    study: StudyName = None,
+) -> None:
+    """Show E, C and F of a model of a registry over its versions and dates, with intervals."""
+    from flows.commands import reaudits
+
+    reaudits.history(console, warehouse, model, study)
