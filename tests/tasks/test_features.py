@@ -130,6 +130,15 @@ def test_scores_are_those_of_the_library_bit_by_bit(path, photos, tmp_path):
     assert q_plus == q_minus
 
 
+def test_masks_that_overlap_are_those_of_the_library_bit_by_bit(photos, tmp_path):
+    features = featured_images.mask_files(tmp_path / "masks", photos)
+    study = Study(**settings(tmp_path, features, [untrained(tmp_path, "cnn")]))
+    in_process.compute(study)
+    masks = np.stack([parts(number_of(name)) for name in photos])
+    more = assert_equal_bits(study, of_library(study, masks, path=Removal()))
+    assert more == {"0/bird-2.png/3"}  # it lies nowhere
+
+
 def test_a_grid_is_that_of_the_path_bit_by_bit(photos, tmp_path):
     models = [untrained(tmp_path, "cnn")]
     study = Study(**settings(tmp_path, {"kind": "grid"}, models, sources_per_block=2))
