@@ -103,6 +103,8 @@ def test_numbers_keep_their_values_in_the_type_of_inputs(stored, read, tmp_path)
 
 def test_a_file_is_mapped_and_noticed_when_it_changes(tmp_path):
     path = saved(tmp_path, a=np.arange(3.0))["a"]
+    assert mapped(path.rename(tmp_path / "A.NPY"), "a").tolist() == [0, 1, 2]
+    np.save(path, np.arange(3.0))
     array = mapped(path, "a")
     assert isinstance(array.base, np.memmap)
     assert not array.flags.writeable
