@@ -39,15 +39,16 @@ def mapped(path: Path, name: str) -> NDArray[Any]:
 
 @lru_cache(maxsize=16)
 def _mapped(path: Path, name: str, modified: int) -> NDArray[Any]:
-    if path.suffix == ARROW:
+    suffix = path.suffix.lower()
+    if suffix == ARROW:
         array, where = arrow_column(path, name), f"column {name!r} of {path}"
         _check_kind(array.dtype, array.shape, where)
         return array
-    if path.suffix not in (NPY, NPZ):
+    if suffix not in (NPY, NPZ):
         raise DataError(f"array {path} has the suffix {path.suffix!r}; {EXPECTED}")
     try:
         with open_file(path) as file:
-            if path.suffix == NPZ:
+            if suffix == NPZ:
                 file.seek(_place(path, name))
             version = np.lib.format.read_magic(file)
             if version not in HEADERS:
@@ -56,7 +57,7 @@ def _mapped(path: Path, name: str, modified: int) -> NDArray[Any]:
             start = file.tell()
     except (ValueError, KeyError, EOFError, struct.error, zipfile.BadZipFile) as error:
         raise DataError(f"array {path} cannot be read: {error}; {EXPECTED}") from error
-    where = f"array {path}" if path.suffix == NPY else f"array {name!r} of {path}"
+    where = f"array {path}" if suffix == NPY else f"array {name!r} of {path}"
     _check_kind(dtype, shape, where)
     needed = start + dtype.itemsize * int(np.prod(shape, dtype=object))
     if (size := path.stat().st_size) < needed:

@@ -37,12 +37,13 @@ def read_frame(
 def _read(path: Path, dtypes: Mapping[str, str]) -> Frame:
     import pandas
 
-    if path.suffix not in (CSV, PARQUET):
+    suffix = path.suffix.lower()
+    if suffix not in (CSV, PARQUET):
         raise DataError(f"table {path} is no .csv and no .parquet file; save it as one of them")
     what, remedy = f"table {path} cannot be read", "put the file there, or correct its name"
     try:
         with refusals_as(DataError, what, remedy), open_file(path) as file:
-            if path.suffix == CSV:
+            if suffix == CSV:
                 return pandas.read_csv(file, dtype=dict(dtypes), low_memory=False)
             frame = pandas.read_parquet(file)
     # Parsers refuse in their own ways; all of these are about the content.

@@ -113,8 +113,9 @@ def audit(
         Both inputs under the swapped context, each of the shape or columns of ``x_plus``.
     regions
         For the removal of features: feature number of every pixel or column, 0 for none; (height,
-        width) or (features,), or with a leading (n,). Without them every column of a row is a
-        feature, and an image has the cells of a 4 × 4 grid.
+        width) or (features,), or with a leading (n,). For features that overlap, truth values:
+        (k, height, width) or (k, features), or with a leading (n,). Without them every column of a
+        row is a feature, and an image has the cells of a 4 × 4 grid.
     clusters
         (n,) labels of inputs that are resampled together in intervals; every input is its own
         cluster by default, with all its features.

@@ -115,14 +115,15 @@ def pair_features(
     the name of that feature where there are names.
     Features are the cells of a grid of ``side`` a side, or those of ``regions``: the feature number
     of every pixel, (height, width), or column, (features,), or the same for every input with its
-    own, (n_inputs, …); 0 for none. Without ``side`` and regions every column of a row is a feature.
+    own, (n_inputs, …); 0 for none. Features that overlap are truth values, (n_features, …) or
+    (n_inputs, n_features, …). Without ``side`` and regions every column of a row is a feature.
     Raises DataError when features and inputs do not fit, or an input has none.
     """
-    numbers = None
+    words = None
     if side is None:
-        numbers = _checked_regions(inputs, regions)
-        every = np.arange(1, numbers.max() + 1)
-        has = np.stack([(numbers == k).reshape(len(inputs), -1).any(axis=1) for k in every], axis=1)
+        words, count = _words(inputs, regions)
+        every = feature_words(np.arange(1, count + 1))
+        has = np.stack([(words & k).reshape(len(inputs), -1).any(axis=1) for k in every], axis=1)
     else:
         if regions is not None:
             raise DataError("a path with 'side' makes its own features; give it no regions")
@@ -134,12 +135,12 @@ def pair_features(
     rows, features = np.nonzero(has)
     called = feature_names or tuple(str(k + 1) for k in range(has.shape[1]))
     names = [f"{ids[row]}/{called[k]}" for row, k in zip(rows, features, strict=True)]
-    words = None if numbers is None else feature_words(numbers)
     block = _block(names, rows, rows, len(inputs), feature=features + 1, regions=words)
     return PairedInputs(block, to_numpy(inputs), as_taken(inputs), called)
 
 
-def _checked_regions(inputs: Array, regions: ArrayLike | None) -> NDArray[np.integer]:
+def _words(inputs: Array, regions: ArrayLike | None) -> tuple[NDArray[np.uint64], int]:
+    """Features of every pixel or column of the inputs, bit k - 1 for feature k, and how many."""
     shape = tuple(inputs.shape)
     if regions is None:
         if len(shape) != 2:
@@ -150,17 +151,38 @@ def _checked_regions(inputs: Array, regions: ArrayLike | None) -> NDArray[np.int
         regions = np.arange(1, shape[1] + 1)
     numbers = to_numpy(regions)
     each = (shape[0], *shape[2:]) if len(shape) == 4 else shape
+    if numbers.dtype == bool:
+        return _words_of_masks(numbers, each)
     if numbers.dtype.kind not in "iu" or numbers.shape not in (each, each[1:]):
         raise DataError(
             f"regions have type {numbers.dtype} and shape {numbers.shape}; expected whole numbers "
-            f"of shape {each[1:]}, or {each} where inputs differ"
+            f"of shape {each[1:]}, or {each} where inputs differ; or, for features that overlap, "
+            "truth values with an axis of features before those of an input"
         )
     if numbers.min() < 0 or not 0 < numbers.max() <= WORD_BITS:
         raise DataError(
             f"regions go from {numbers.min()} to {numbers.max()}; expected feature numbers from 1 "
             f"to at most {WORD_BITS}, and 0 for no feature"
         )
-    return np.broadcast_to(numbers, each)
+    return feature_words(np.broadcast_to(numbers, each)), int(numbers.max())
+
+
+def _words_of_masks(
+    masks: NDArray[np.bool_], each: tuple[int, ...]
+) -> tuple[NDArray[np.uint64], int]:
+    axis = masks.ndim - len(each)
+    is_alike = axis in (0, 1) and masks.shape[:axis] in ((), each[:1])
+    if not is_alike or masks.shape[axis + 1 :] != each[1:] or masks.shape[axis] > WORD_BITS:
+        raise DataError(
+            f"regions have type bool and shape {masks.shape}; expected (features, *{each[1:]}), or "
+            f"({each[0]}, features, *{each[1:]}) where inputs differ, of {WORD_BITS} features at "
+            "most"
+        )
+    count = masks.shape[axis]
+    words = np.zeros((*masks.shape[:axis], *each[1:]), np.uint64)
+    for number in range(count):
+        words |= np.where(masks.take(number, axis), np.uint64(1 << number), np.uint64(0))
+    return np.broadcast_to(words, each), count
 
 
 def _check_alike(first_name: str, first: Array, name: str, other: Array) -> None:

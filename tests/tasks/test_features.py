@@ -130,6 +130,40 @@ def test_scores_are_those_of_the_library_bit_by_bit(path, photos, tmp_path):
     assert q_plus == q_minus
 
 
+def test_masks_that_overlap_are_those_of_the_library_bit_by_bit(photos, tmp_path):
+    features = featured_images.mask_files(tmp_path / "masks", photos)
+    study = Study(**settings(tmp_path, features, [untrained(tmp_path, "cnn")]))
+    in_process.compute(study)
+    masks = np.stack([parts(number_of(name)) for name in photos])
+    more = assert_equal_bits(study, of_library(study, masks, path=Removal()))
+    assert more == {"0/bird-2.png/3"}  # it lies nowhere
+
+
+def test_columns_of_arrays_are_those_of_the_library_bit_by_bit(tmp_path):
+    x = np.random.default_rng(0).normal(size=(5, 3))
+    np.save(tmp_path / "x.npy", x)
+    (tmp_path / "products.py").write_text("def total(x):\n    return x[:, 0] * x[:, 1] + x[:, 2]\n")
+    data = {"adapter": "arrays", "factual": str(tmp_path / "x.npy"), "removed": "columns"}
+    card = {"id": "f", "family": "f", "source": "function", "function": "products:total"}
+    given = {
+        "data": data,
+        "python_path": [str(tmp_path)],
+        "models": [card | {"output": "value"}],
+        "score": {"kind": "regression_value"},
+    }
+    study = Study(**settings(tmp_path, {}, **given))
+    in_process.compute(study)
+    audited = audit(
+        lambda x: x[:, 0] * x[:, 1] + x[:, 2],
+        x,
+        path=Removal(),
+        stages=study.stages,
+        ids=[f"row-{row:07d}" for row in range(5)],
+    )
+    scores = zip(audited.q_plus[:, 0], audited.q_minus[:, 0], strict=True)
+    assert assert_equal_bits(study, dict(zip(audited.ids, scores, strict=True))) == set()
+
+
 def test_a_grid_is_that_of_the_path_bit_by_bit(photos, tmp_path):
     models = [untrained(tmp_path, "cnn")]
     study = Study(**settings(tmp_path, {"kind": "grid"}, models, sources_per_block=2))

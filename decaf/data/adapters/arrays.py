@@ -1,4 +1,4 @@
-"""Arrays of inputs in files: signals, volumes, images or rows, one counterfactual for each."""
+"""Arrays of inputs in files: signals, volumes, images or rows, and their counterfactuals."""
 
 import hashlib
 from functools import lru_cache
@@ -7,15 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.array_files import mapped
+from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.class_ids import class_ids
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 from decaf.foundation.arrays import as_real
-from decaf.foundation.settings import PlacedPath
+from decaf.foundation.settings import PlacedPath, fault, require_keys
 
 INPUTS = "arrays 1: rows as they are stored, whole numbers as float64"
 """Names how inputs are made; changes when a change here changes them."""
@@ -32,7 +33,14 @@ class Arrays(Adapter):
 
     adapter: Literal["arrays"]
     factual: PlacedPath = Field(description="file of the factual inputs, (n, …)")
-    counterfactual: PlacedPath = Field(description="file of their counterfactuals, (n, …)")
+    counterfactual: PlacedPath | None = Field(
+        None, description="file of their counterfactuals, (n, …)"
+    )
+    removed: Literal["columns"] | None = Field(
+        None,
+        description="instead of counterfactuals, for `removal` paths: each row of (n, features) "
+        "with itself without each of its columns, of the type `column NUMBER`, from 1",
+    )
     label: PlacedPath | None = Field(
         None, description="file of the labels, (n,): class numbers, or names; class 0 when absent"
     )
@@ -56,18 +64,26 @@ class Arrays(Adapter):
         (), description="names of classes 0, 1, … in `label`; sorted names when absent"
     )
 
+    @model_validator(mode="after")
+    def _makes_pairs(self) -> "Arrays":
+        if (self.counterfactual is None) == (self.removed is None):
+            raise fault("give either 'counterfactual' (an array), or 'removed: columns'")
+        fits = self.pair_type is None or self.removed is None
+        require_keys([("pair_type", fits, "a 'counterfactual'")])
+        return self
+
     def pair_set(self) -> PairSet:
-        """Digest every row of both arrays, reading them a row at a time.
+        """Digest every row of the arrays, reading them a row at a time.
 
         Raises DataError when a file cannot be used, or lengths, shapes or types differ.
         """
-        factual, counterfactual = self._array("factual"), self._array("counterfactual")
-        found = [f"{array.dtype} {array.shape}" for array in (factual, counterfactual)]
-        if found[0] != found[1]:
-            raise DataError(
-                f"{self.counterfactual} is {found[1]}; expected {found[0]}, as {self.factual} has "
-                "it: row by row, the same input but for the change"
-            )
+        factual = self._array("factual")
+        if self.removed:
+            features = self._columns(factual)
+        else:
+            features = []
+            self._check_alike(factual, self._array("counterfactual"))
+        roles = ("factual",) if features else ("factual", "counterfactual")
         count = len(factual)
         rows = [f"row-{row:07d}" for row in range(count)]
         classes = class_ids(self._words("label", count, [""] * count), self.classes)
@@ -76,14 +92,21 @@ class Arrays(Adapter):
         splits = self._words("split", count, [SPLIT] * count)
         inputs = tuple(
             Input(f"{role}/{name}", role, digest, str(row))
-            for role in ("factual", "counterfactual")
+            for role in roles
             for row, (name, digest) in enumerate(zip(rows, self._digests(role), strict=True))
         )
-        pairs = tuple(
-            Pair(name, sources[row], types[row], classes.ids[row], splits[row], row, count + row)
-            for row, name in enumerate(rows)
-        )
-        return PairSet(inputs, pairs, INPUTS, classes.remarks)
+        said = zip(rows, sources, types, classes.ids, splits, strict=True)
+        if not features:
+            pairs = [Pair(*own, plus=row, minus=count + row) for row, own in enumerate(said)]
+            return PairSet(inputs, tuple(pairs), INPUTS, classes.remarks)
+        pairs = [
+            Pair(f"{name}__{k}", source, f"column {k}", class_id, split, row, row, feature=k)
+            for row, (name, source, _, class_id, split) in enumerate(said)
+            for k in features
+        ]
+        mask = Input("columns", "features", str(len(features)), str(len(features)))
+        masks = (mask,) * count
+        return PairSet(inputs, tuple(pairs), INPUTS, classes.remarks, masks=masks)
 
     def verify(self, pairs: PairSet) -> None:
         """Accept: both arrays have one shape; values are looked at where they are read."""
@@ -104,6 +127,26 @@ class Arrays(Adapter):
         if not np.isfinite(row).all():
             raise DataError(f"{where} has values that are not finite; fill them in, or drop it")
         return row
+
+    def read_mask(self, mask: Input) -> NDArray[np.uint64]:
+        """(features,) words: each column is a feature."""
+        return feature_words(np.arange(1, int(mask.location) + 1))
+
+    def _columns(self, factual: NDArray[Any]) -> list[int]:
+        if factual.ndim != 2 or factual.shape[1] > WORD_BITS:
+            raise DataError(
+                f"{self.factual} is {factual.shape}; expected rows (n, features) of {WORD_BITS} "
+                "columns at most, which 'removed: columns' removes"
+            )
+        return list(range(1, factual.shape[1] + 1))
+
+    def _check_alike(self, factual: NDArray[Any], counterfactual: NDArray[Any]) -> None:
+        found = [f"{array.dtype} {array.shape}" for array in (factual, counterfactual)]
+        if found[0] != found[1]:
+            raise DataError(
+                f"{self.counterfactual} is {found[1]}; expected {found[0]}, as {self.factual} has "
+                "it: row by row, the same input but for the change"
+            )
 
     def _array(self, role: str) -> NDArray[Any]:
         return mapped(getattr(self, role), self.names.get(role, role))

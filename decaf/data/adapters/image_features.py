@@ -133,7 +133,11 @@ class ImageFeatures(ImageFiles):
         if self.table is None:
             yield from map(_row, Folder(self.images).files())
             return
-        table = self._listed() if self.table.suffix == LIST else read_table(self.table, typed=False)
+        table = (
+            self._listed()
+            if self.table.suffix.lower() == LIST
+            else read_table(self.table, typed=False)
+        )
         if "image" not in table:
             raise DataError(f"table {self.table} has no column 'image', of paths below the folder")
         seen = set()

@@ -4,10 +4,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from own_data import signals
+from pydantic import ValidationError
 
+import decaf
 from decaf.data.adapters.arrays import Arrays
 from decaf.data.array_files import mapped
 from decaf.errors import DataError
+from decaf.reveal.paths.removal import Removal
+from decaf.scoring.planner import plan_states
 
 
 def saved(tmp_path, **arrays):
@@ -99,6 +103,8 @@ def test_numbers_keep_their_values_in_the_type_of_inputs(stored, read, tmp_path)
 
 def test_a_file_is_mapped_and_noticed_when_it_changes(tmp_path):
     path = saved(tmp_path, a=np.arange(3.0))["a"]
+    assert mapped(path.rename(tmp_path / "A.NPY"), "a").tolist() == [0, 1, 2]
+    np.save(path, np.arange(3.0))
     array = mapped(path, "a")
     assert isinstance(array.base, np.memmap)
     assert not array.flags.writeable
@@ -113,6 +119,46 @@ def test_values_that_are_not_finite_are_named_by_their_row(tmp_path):
     pairs = data.pair_set()
     with pytest.raises(DataError, match=r"counterfactual.npy\[2\] has values that are not finite"):
         data.read_input(pairs.inputs[5])
+
+
+def test_columns_of_rows_are_removed_one_at_a_time(tmp_path):
+    x = np.array([[1.0, 2.0, 4.0], [3.0, 0.0, 5.0]])
+    data = adapter(**saved(tmp_path, factual=x, source=np.array(["a", "a"])), removed="columns")
+    pairs = data.pair_set()
+    assert [(p.pair_id, p.pair_type, p.source_id, p.feature) for p in pairs.pairs[1:4]] == [
+        ("row-0000000__2", "column 2", "a", 2),
+        ("row-0000000__3", "column 3", "a", 3),
+        ("row-0000001__1", "column 1", "a", 1),
+    ]
+    assert data.read_mask(pairs.masks[0]).tolist() == [1, 2, 4]
+    rows = np.stack([data.read_input(image) for image in pairs.inputs])
+    block = pairs.block(tuple(range(6))).with_regions(data.read_mask(pairs.masks[0])[None])
+    states = plan_states(block, rows, {"path": Removal()}, np.array([0.0, 1.0]))
+    # Of each row its three columns are removed, but for the one that is 0 already: both ends of
+    # that pair are the clean row. Two clean rows, five without a column, and one baseline.
+    assert states.state_count == 8
+    audited = decaf.audit(lambda x: x.sum(1), x, path=Removal(), stages=2)
+    assert audited.feature.tolist() == [pair.feature for pair in pairs.pairs]
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "either 'counterfactual' .an array., or 'removed: columns'"),
+        ({"counterfactual": "a.npy", "removed": "columns"}, "either 'counterfactual'"),
+        ({"pair_type": "a.npy", "removed": "columns"}, "pair_type"),
+    ],
+)
+def test_settings_of_arrays_that_do_not_belong_together(settings, words, tmp_path):
+    with pytest.raises(ValidationError, match=words):
+        adapter(factual=tmp_path / "factual.npy", **settings)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 65)])
+def test_only_rows_of_64_columns_have_columns_to_remove(shape, tmp_path):
+    data = adapter(**saved(tmp_path, factual=np.zeros(shape)), removed="columns")
+    with pytest.raises(DataError, match="expected rows .n, features. of 64 columns at most"):
+        data.pair_set()
 
 
 def as_lists(array):

@@ -117,12 +117,31 @@ def test_options_that_do_not_fit_are_refused(options, error, message):
         (ROW, {"regions": [0, 0]}, "from 0 to 0"),
         (ROW, {"regions": [-1, 1]}, "from -1 to 1"),
         (np.ones((1, 65)), {}, "from 1 to 65"),
+        (ROW, {"regions": np.ones((2, 3), bool)}, r"shape \(2, 3\); expected \(features, \*\(2,"),
+        (ROW, {"regions": np.ones((65, 2), bool)}, "of 64 features at most"),
+        (ROW, {"regions": np.ones(2, bool)}, "shape \\(2,\\); expected"),
+        (IMAGE, {"regions": np.ones((8, 8), bool)}, "where inputs differ"),
+        (ROW, {"regions": np.zeros((2, 2), bool)}, "input '0' has no feature"),
         (np.ones((2, 2)), {"regions": [[1, 2], [0, 0]]}, "input '1' has no feature"),
     ],
 )
 def test_features_that_do_not_fit_are_refused(x, options, message):
     with pytest.raises(DataError, match=message):
         audit(total, x, **options)
+
+
+def test_masks_that_overlap_remove_what_either_covers():
+    # q is the sum of 1, 2 and 4: without columns 0 and 1, without 1 and 2, and without nothing.
+    x, masks = np.array([[1.0, 2.0, 4.0]]), np.array([[1, 1, 0], [0, 1, 1], [0, 0, 0]], bool)
+    for regions in (masks, masks[None], masks.tolist()):
+        audited = audit(total, x, regions=regions, stages=2)
+        assert audited.ids == ("0/1", "0/2")
+        np.testing.assert_array_equal(audited.q_minus[:, 0, 1], [4, 1])
+    # Numbers are masks that do not overlap.
+    numbers = np.array([2, 0, 1])
+    apart = np.stack([numbers == 1, numbers == 2])
+    both = [audit(total, x, regions=one, stages=3) for one in (numbers, apart)]
+    np.testing.assert_array_equal(both[0].q_minus, both[1].q_minus)
 
 
 def test_attributions_need_features_and_a_metric_that_exists():
