@@ -1,8 +1,8 @@
 """Images in files and their counterfactuals, paired by a table or by equal names in two folders."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from decaf.data.class_ids import class_ids
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_files import central_crop, fitted_size, read_photo, upright_size
-from decaf.data.table_files import Columns, read_table
+from decaf.data.table_files import read_table
 from decaf.errors import DataError, listed, suggestion
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.files import is_inside, refusals_as
@@ -102,11 +102,13 @@ class ImagePairs(Adapter):
         Raises DataError when the table or a folder cannot be used, a file is missing or lies
         outside of its folder, two rows are one pair, or an image has two labels.
         """
-        roots = {role: getattr(self, role) or self._root for role in NEEDED}
+        roots: dict[Role, Path] = {
+            role: cast("Path", getattr(self, role) or self._root) for role in NEEDED
+        }
         rows, remarks = self._of_folders() if self.pairs is None else self._of_table()
         classes = class_ids([row.label for row in rows], self.classes)
         files = _checked_files(roots, rows)
-        labels: dict[tuple[str, str], str] = {}
+        labels: dict[tuple[Role, str], str] = {}
         for row in rows:
             for role in NEEDED:
                 file = getattr(row, role)
@@ -187,7 +189,7 @@ class ImagePairs(Adapter):
         return fitted if self.crop is None else (self.crop, self.crop)
 
     def _of_table(self) -> tuple[list[Row], tuple[str, ...]]:
-        table = read_table(self.pairs, typed=False)
+        table = read_table(cast("Path", self.pairs), typed=False)
         names = {role: self.columns.get(role, role) for role in (*NEEDED, *OPTIONAL)}
         for role, name in names.items():
             if name not in table and (role in NEEDED or role in self.columns):
@@ -201,7 +203,7 @@ class ImagePairs(Adapter):
         remarks = (f"columns that are not used: {listed(unused)}",) if unused else ()
         return self._distinct(of_role), remarks
 
-    def _check_filled(self, of_role: Columns, names: dict[Role, str]) -> None:
+    def _check_filled(self, of_role: Mapping[Role, list[Any]], names: dict[Role, str]) -> None:
         for role, values in of_role.items():
             row = next((row for row, value in enumerate(values, 1) if not value), None)
             if row is not None:
@@ -210,7 +212,7 @@ class ImagePairs(Adapter):
                     "expected a value in every row, or no such column"
                 )
 
-    def _distinct(self, of_role: Columns) -> list[Row]:
+    def _distinct(self, of_role: Mapping[Role, list[Any]]) -> list[Row]:
         """Rows with what is said when the table does not say it; refuses two of one name."""
         rows: list[Row] = []
         first: dict[str, int] = {}
@@ -229,7 +231,7 @@ class ImagePairs(Adapter):
     def _of_folders(self) -> tuple[list[Row], tuple[str, ...]]:
         """Files that both folders have; labels are the names of the folders that they lie in."""
         folders = (self.factual, self.counterfactual)
-        first, second = (sorted(_files_below(folder)) for folder in folders)
+        first, second = (sorted(_files_below(cast("Path", folder))) for folder in folders)
         shared = set(second).intersection(first)
         if not shared:
             raise DataError(
