@@ -26,6 +26,7 @@ demo: setup
 test: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy --num-workers 2
 	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 30 --durations-min 5
 
 # Beside MLflow 3 (mlflow), and with the oldest packages that the ranges allow (lowest): both wheels,

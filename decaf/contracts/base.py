@@ -5,11 +5,12 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from decaf.foundation.plugins import one_of
+from decaf.foundation.place import Placed
+from decaf.foundation.plugins import OneOf
 from decaf.foundation.settings import Settings
 
 
@@ -22,7 +23,7 @@ class Trial(NamedTuple):
 
     member: Any
     """Made from one of the examples of its class."""
-    base: type
+    base: type[Placed]
     """Base class of the place."""
     folder: Path
     """Empty folder for files."""
@@ -96,7 +97,8 @@ def is_frozen(trial: Trial) -> None:
 
 def survives_json(trial: Trial) -> None:
     """What is written into the warehouse as JSON makes an equal object again."""
-    section = TypeAdapter(one_of(trial.base))
+    kind: Any = Annotated[trial.base, OneOf(trial.base)]
+    section: TypeAdapter[Any] = TypeAdapter(kind)
     text = section.dump_json(trial.member)
     again = section.validate_json(text)
     require(
@@ -121,4 +123,4 @@ COMMON: tuple[Contract, ...] = (is_documented, is_frozen, survives_json, survive
 
 def title(contract: Contract) -> str:
     """What has to hold, in one line."""
-    return contract.__doc__.partition("\n")[0].rstrip(".")
+    return (contract.__doc__ or "").partition("\n")[0].rstrip(".")

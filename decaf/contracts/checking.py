@@ -20,7 +20,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from decaf.contracts.base import COMMON, Broken, Contract, Trial, contracts_in, title
 from decaf.errors import BadInput
-from decaf.foundation.plugins import providers, taken
+from decaf.foundation.place import Placed
+from decaf.foundation.plugins import name_of, providers, taken
 from decaf.foundation.strangers import loaded, reference_of, referenced, tag_of
 from decaf.plan.places import base_of
 
@@ -40,7 +41,7 @@ class Outcome(NamedTuple):
     """Why it does not; None when it holds."""
 
 
-def check(member: type, examples: Sequence[dict[str, Any]] | None = None) -> list[Outcome]:
+def check(member: type[Placed], examples: Sequence[dict[str, Any]] | None = None) -> list[Outcome]:
     """Try every contract of a member, on the settings of its class or on others.
 
     Gives one outcome for each contract: the first problem where several examples break it.
@@ -55,14 +56,14 @@ def check(member: type, examples: Sequence[dict[str, Any]] | None = None) -> lis
     return [Outcome(MADE), *(_outcome(contract, made, base) for contract in contracts)]
 
 
-def has_a_free_name(member: type) -> Outcome:
+def has_a_free_name(member: type[Placed]) -> Outcome:
     """Look for others, decaf's own or installed, that are called the same in the same place."""
-    base, name = base_of(member), tag_of(member)
+    base, name = base_of(member), name_of(member)
     others = [who for other, who in providers(base, name) if other != reference_of(member)]
     return Outcome(FREE, taken([f"class {reference_of(member)}", *others], base, name))
 
 
-def plans_without_torch(member: type) -> Outcome:
+def plans_without_torch(member: type[Placed]) -> Outcome:
     """Do in a fresh process what planning does with a member, and look for torch."""
     code = (
         f"import sys; from {__name__} import plan_with; plan_with(sys.argv[1]); "
@@ -93,11 +94,11 @@ def plan_with(reference: str) -> None:
                 getattr(_made(member, example), method)()
 
 
-def _examples(member: type) -> Sequence[dict[str, Any]]:
+def _examples(member: type[Placed]) -> Sequence[dict[str, Any]]:
     return getattr(member, "examples", ({},))
 
 
-def _made(member: type, example: dict[str, Any]) -> Any:
+def _made(member: type[Placed], example: dict[str, Any]) -> Any:
     section = {**example, member.place.tag: tag_of(member)}
     try:
         return TypeAdapter(member).validate_python(section)
@@ -112,12 +113,12 @@ def _made(member: type, example: dict[str, Any]) -> Any:
         ) from error
 
 
-def _outcome(contract: Contract, made: list[Any], base: type) -> Outcome:
+def _outcome(contract: Contract, made: list[Any], base: type[Placed]) -> Outcome:
     problem = next((text for one in made if (text := _problem(contract, one, base))), None)
     return Outcome(title(contract), problem)
 
 
-def _problem(contract: Contract, made: Any, base: type) -> str | None:
+def _problem(contract: Contract, made: Any, base: type[Placed]) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         try:
             contract(Trial(made, base, Path(folder)))
@@ -131,7 +132,7 @@ def _problem(contract: Contract, made: Any, base: type) -> str | None:
     return None
 
 
-def _own_frame(error: Exception, member: type) -> str:
+def _own_frame(error: Exception, member: type[Placed]) -> str:
     """The deepest line of the member's own file that led to an error."""
     frames = traceback.extract_tb(error.__traceback__)
     file = getattr(sys.modules.get(member.__module__), "__file__", None)

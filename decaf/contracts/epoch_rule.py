@@ -1,5 +1,7 @@
 """What a rule has to keep that chooses epochs of a training."""
 
+from functools import partial
+
 from decaf.contracts.base import Trial, require, same_twice
 from decaf.models.epoch_rules.base import Epoch
 
@@ -16,7 +18,7 @@ def chooses_among_the_kept_epochs(trial: Trial) -> None:
         ]
         chosen = list(
             same_twice(
-                lambda epochs=epochs: trial.member.choose(epochs),
+                partial(trial.member.choose, epochs),
                 "choose() chooses other epochs when it is asked again",
             )
         )

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from decaf.contracts.base import Broken, Trial, require, same_twice
 from decaf.data.pairs import PairBlock
 from decaf.errors import BadInput
-from decaf.foundation.arrays import as_taken
+from decaf.foundation.arrays import as_taken, to_numpy
 from decaf.reveal.path import RevealPath
 from decaf.scoring.planner import StatePlan, plan_states
 from decaf.scoring.states import StateBuilder
@@ -46,7 +46,7 @@ class Tiny(NamedTuple):
     def built(self) -> NDArray[Any]:
         """(n_states, …) all states of the plan."""
         builder = StateBuilder(self.plan, as_taken(self.inputs))
-        return builder.build(np.arange(self.plan.state_count))
+        return to_numpy(builder.build(np.arange(self.plan.state_count)))
 
 
 def takes_some_kind_of_pairs(trial: Trial) -> None:
@@ -118,7 +118,7 @@ def is_the_same_in_torch(trial: Trial) -> None:
     """States made of tensors equal those made of arrays."""
     for tiny in _taken(trial):
         builder = StateBuilder(tiny.plan, torch.from_numpy(as_taken(tiny.inputs)))
-        built = builder.build(np.arange(tiny.plan.state_count)).numpy()
+        built = to_numpy(builder.build(np.arange(tiny.plan.state_count)))
         _require_near(
             tiny,
             built,

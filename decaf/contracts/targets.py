@@ -8,7 +8,7 @@ from typing import NamedTuple
 from decaf.errors import ConfigError
 from decaf.foundation.callables import import_from
 from decaf.foundation.strangers import GROUP, installed, loaded, referenced, tag_of
-from decaf.plan.places import base_of
+from decaf.plan.places import BASES
 
 PROJECT = "pyproject.toml"
 
@@ -84,12 +84,12 @@ def _of_module(name: str, class_name: str) -> list[Candidate]:
 
 
 def _may_be_a_member(kind: type) -> bool:
-    if base_of(kind) is None:
+    if not issubclass(kind, BASES):
         return False
     return tag_of(kind) is not None or not getattr(kind, "__abstractmethods__", ())
 
 
 def _installed(package: str, class_name: str) -> list[Candidate]:
-    own = [entry for entry in installed() if entry.dist.name == package]
+    own = [entry for entry in installed() if entry.dist and entry.dist.name == package]
     chosen = [entry for entry in own if not class_name or entry.attr == class_name]
     return [Candidate(entry, entry.name.partition(".")[0]) for entry in chosen]

@@ -1,5 +1,7 @@
 """Square cells of an image, and sets of cells or features as bits of words."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,8 +15,9 @@ def cell_of_pixel(pixels: int, cells: int) -> NDArray[np.int64]:
     return np.searchsorted(edges, np.arange(pixels), side="right")
 
 
-def cell_map(height: int, width: int, side: int) -> NDArray[np.int64]:
+def cell_map(shape: Sequence[int], side: int) -> NDArray[np.int64]:
     """(height, width) number of the cell of each pixel, row by row from 0."""
+    height, width = shape
     return cell_of_pixel(height, side)[:, None] * side + cell_of_pixel(width, side)
 
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,19 +94,21 @@ class Grid(Features):
         places = range(1, self.side + 1)
         names = [f"r{row}c{column}" for row in places for column in places]
         numbers = list(range(1, len(names) + 1))
+        sizes = {image.name: cast("tuple[int, int]", image.size) for image in images}
         for image in images:
-            if min(image.size) < self.side:
+            width, height = sizes[image.name]
+            if min(width, height) < self.side:
                 raise DataError(
-                    f"image {image.name} has {image.size[0]} x {image.size[1]} pixels; a grid of "
+                    f"image {image.name} has {width} x {height} pixels; a grid of "
                     f"{self.side} cells a side needs as many"
                 )
-        masks = {image.size: _mask("grid", [*image.size, self.side]) for image in images}
-        return Named(names, [Masked(numbers, masks[image.size]) for image in images])
+        masks = {size: _mask("grid", [*size, self.side]) for size in sizes.values()}
+        return Named(names, [Masked(numbers, masks[sizes[image.name]]) for image in images])
 
     def words(self, given: Any) -> Words:
         """Cells of an image of a width and height."""
         width, height, side = given
-        return feature_words(cell_map(height, width, side) + 1)
+        return feature_words(cell_map((height, width), side) + 1)
 
 
 class Masks(Features):
@@ -151,9 +153,10 @@ class Masks(Features):
     ) -> Masked | None:
         if files is None:
             return None
-        parts = [[number[name], str(file)] for name, file in files.items()]
-        digests = [[place, _digest(Path(file))] for place, file in parts]
-        return Masked([place for place, _ in parts], _mask(image.name, parts, digests))
+        numbers = [number[name] for name in files]
+        parts = list(zip(numbers, map(str, files.values()), strict=True))
+        digests = list(zip(numbers, map(_digest, files.values()), strict=True))
+        return Masked(numbers, _mask(image.name, parts, digests))
 
     def words(self, given: Any) -> Words:
         """The masks of an image together."""
@@ -166,7 +169,8 @@ class Masks(Features):
 
     def _of_table(self) -> tuple[list[str], dict[str, dict[str, Path]]]:
         """Names in their order, and files by image and name."""
-        table, folder = read_table(self.table, typed=False), self.table.parent
+        place = cast("Path", self.table)
+        table, folder = read_table(place, typed=False), place.parent
         if lacking := [name for name in ("image", "feature", "mask") if name not in table]:
             raise DataError(f"table {self.table} has no column {shown(lacking[0])}")
         files: dict[str, dict[str, Path]] = {}
@@ -259,8 +263,9 @@ class CocoMasks(Features):
                 if own[category] in feature_of
             ]
             numbers = sorted({place for place, _ in parts})
-            given = said and [str(self.file), image.name, *said.size, parts]
-            found.append(Masked(numbers, _mask(image.name, given, given[2:])) if parts else None)
+            shape = [*said.size, parts] if said else []
+            given = [str(self.file), image.name, *shape]
+            found.append(Masked(numbers, _mask(image.name, given, shape)) if parts else None)
         return Named(names, found)
 
     def words(self, given: Any) -> Words:

@@ -1,7 +1,7 @@
 """What pandas and polars call the same things; neither is imported before one of its frames is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -98,11 +98,12 @@ class _Pandas(Library):
         dtype = series.dtype
         if isinstance(dtype, types.CategoricalDtype):
             return "category"
-        for kind, holds in (
+        kinds: tuple[tuple[Kind, Callable[[Any], bool]], ...] = (
             ("truth", types.is_bool_dtype),
             ("whole", types.is_integer_dtype),
             ("number", types.is_float_dtype),
-        ):
+        )
+        for kind, holds in kinds:
             if holds(dtype):
                 return kind
         return "category" if _Pandas.content(series) in ("string", "boolean") else None
@@ -221,7 +222,8 @@ class _Polars(Library):
     ) -> Series:
         import polars
 
-        of = polars.Enum(categories) if dtype == "Enum" else getattr(polars, dtype)
+        texts: Any = categories
+        of = polars.Enum(texts) if dtype == "Enum" else getattr(polars, dtype)
         return polars.Series([*categories, None], dtype=of)
 
     @staticmethod

@@ -23,7 +23,7 @@ its own missing values, while numbers move all the way.
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,10 +96,10 @@ class FrameSchema:
         two ways.
         """
         names = {library_of(frame) for frame in frames}
-        if len(names) > 1 or None in names:
+        name = names.pop()
+        if names or name is None:
             found = listed(sorted({f"{type(frame).__module__}" for frame in frames}))
             raise DataError(f"frames are of {found}; expected all of pandas, or all of polars")
-        (name,) = names
         library = LIBRARIES[name]
         titles = _titles(frames[0])
         for frame in frames[1:]:
@@ -168,7 +168,8 @@ class FrameSchema:
 def library_of(values: Any) -> Literal["pandas", "polars"] | None:
     """Name of the library whose frame it is; None for anything else. No library is imported."""
     name = type(values).__module__.partition(".")[0]
-    return name if name in LIBRARIES and type(values).__name__ == "DataFrame" else None
+    is_frame = name in LIBRARIES and type(values).__name__ == "DataFrame"
+    return cast('Literal["pandas", "polars"]', name) if is_frame else None
 
 
 def _titles(frame: Frame) -> list[str]:

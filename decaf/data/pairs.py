@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,8 +235,9 @@ class PairBlock:
 
     def removed(self) -> NDArray[np.bool_]:
         """(n_pairs, …) pixels or columns of the factual input where the removed feature lies."""
-        words = feature_words(self.feature).reshape(-1, *[1] * (self.regions.ndim - 1))
-        return (self.regions[self.plus] & words) > 0
+        regions = cast("NDArray[np.unsignedinteger]", self.regions)
+        words = feature_words(self.feature).reshape(-1, *[1] * (regions.ndim - 1))
+        return (regions[self.plus] & words) > 0
 
     def rows_of_types(self, pair_types: Sequence[str] | None) -> NDArray[np.int64]:
         """Rows of the pairs of some types, of all pairs where the types are None.

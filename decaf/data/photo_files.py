@@ -8,10 +8,12 @@ bits, floats, CMYK, YCbCr and LAB, which have no one translation, and more pixel
 for harmless, as stored or once the shorter side is resized.
 """
 
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +96,7 @@ def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) ->
         raise DataError(
             f"it has {width} x {height} pixels, fewer than the crop of {side}; set 'resize:' too"
         )
-    if width * height > PillowImage.MAX_IMAGE_PIXELS:
+    if width * height > (PillowImage.MAX_IMAGE_PIXELS or math.inf):
         raise DataError(f"it would have {width} x {height} pixels; set a smaller 'resize:'")
     return width, height
 
@@ -115,8 +117,8 @@ def central_crop(
 
 
 def central_crop_of_mask(
-    mask: NDArray[np.generic], shorter: int | None, side: int | None
-) -> NDArray[np.generic]:
+    mask: NDArray[np.unsignedinteger], shorter: int | None, side: int | None
+) -> NDArray[np.unsignedinteger]:
     """(height, width) mask of a photo → that of its :func:`central_crop`: nearest pixels."""
     width, height = fitted_size(mask.shape[::-1], shorter, side)
     rows, columns = (
@@ -153,7 +155,7 @@ def _fault(file: PillowImage.Image) -> str:
     bits = tags.get(ExifTags.Base.BitsPerSample, (8,))
     is_negative = tags.get(ExifTags.Base.PhotometricInterpretation) == 0
     short, long = sorted(file.size)
-    most = PillowImage.MAX_IMAGE_PIXELS
+    most = PillowImage.MAX_IMAGE_PIXELS or math.inf
     # A JPEG of several pictures (MPO) shows the first; the others are previews or depth maps.
     if getattr(file, "is_animated", False) and file.format != "MPO":
         return "it holds several pictures; save the one that is meant"
@@ -173,5 +175,5 @@ def _upright(file: PillowImage.Image) -> PillowImage.Image:
     return file if turn is None else file.transpose(turn)
 
 
-def _orientation(file: PillowImage.Image) -> int | None:
+def _orientation(file: PillowImage.Image) -> Any:
     return file.getexif().get(ExifTags.Base.Orientation)

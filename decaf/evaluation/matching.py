@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,7 +64,9 @@ def match_units(
     return order[_scan(values[order].tolist(), kinds, partners, float(tolerance))]
 
 
-def _kinds(labels: NDArray[np.bool_], groups: NDArray | None) -> tuple[list[int], list[list[int]]]:
+def _kinds(
+    labels: NDArray[np.bool_], groups: NDArray[Any] | None
+) -> tuple[list[int], list[list[int]]]:
     """Kind of every unit, by labels and group, and the kinds which every kind may be matched to."""
     if not len(labels):
         return [], []
@@ -80,12 +83,13 @@ def _scan(
 ) -> NDArray[np.int64]:
     """Positions of the pairs; every queue holds the units of a kind that are still ahead."""
     end = len(magnitude)
-    queues = [deque() for _ in partners]
+    queues: list[deque[int]] = [deque() for _ in partners]
     for position, kind in enumerate(kinds):
         queues[kind].append(position)
     for queue in queues:
         queue.append(end)
-    used, pairs = set(), []
+    used: set[int] = set()
+    pairs = []
     for position, kind in enumerate(kinds):
         if position in used:
             used.remove(position)

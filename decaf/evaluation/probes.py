@@ -5,7 +5,7 @@ features hold (paper, appendix F).
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -212,7 +212,7 @@ def held_out_probabilities(
     return HeldOutProbabilities(probability, feature_count, reasons)
 
 
-def _groups(groups: NDArray) -> NDArray:
+def _groups(groups: NDArray[Any]) -> NDArray[Any]:
     """Distinct names, sorted: two at least."""
     names = np.unique(groups)
     if names.size < 2:

@@ -23,6 +23,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 LEAF = -1
 """What scikit-learn's trees have as children of a leaf."""
 
@@ -59,7 +62,7 @@ def forest_shapley(
 
 
 @numba.njit("Tuple((i8[::1], i8[::1], i8))(i8[::1], i8[::1], i8[::1], i8)")
-def _shape(left, right, tested, feature_count):
+def _shape(left: Ints, right: Ints, tested: Ints, feature_count: int) -> tuple[Ints, Ints, int]:
     """Parent and depth of every node, and the most features that one path tests."""
     parent, depth = np.full(left.size, -1), np.zeros(left.size, np.int64)
     distinct, most = np.zeros(left.size, np.int64), 0
@@ -81,7 +84,7 @@ def _shape(left, right, tested, feature_count):
 
 
 @numba.njit("b1[::1](i8[::1], i8[::1], i8[::1], b1[::1])")
-def _tested_below(left, right, parent, is_tested):
+def _tested_below(left: Ints, right: Ints, parent: Ints, is_tested: Bools) -> Bools:
     """Whether a node or one below it tests a feature."""
     found = is_tested & (left != LEAF)
     for node in range(left.size - 1, 0, -1):
@@ -95,8 +98,20 @@ def _tested_below(left, right, parent, is_tested):
     error_model="numpy",
 )
 def _explain(
-    left, right, parent, depth, tested, threshold, value, share, below, rows, pair, nodes, weights
-):
+    left: Ints,
+    right: Ints,
+    parent: Ints,
+    depth: Ints,
+    tested: Ints,
+    threshold: Floats,
+    value: Floats,
+    share: Floats,
+    below: Bools,
+    rows: NDArray[np.float32],
+    pair: Ints,
+    nodes: Floats,
+    weights: Floats,
+) -> Floats:
     """Sum over the leaves of one tree, for every row; see the module's formulae."""
     first, second = pair
     deepest = depth.max() + 1

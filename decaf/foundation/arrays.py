@@ -2,7 +2,7 @@
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,20 +11,24 @@ from decaf.errors import DataError, DecafError
 
 if TYPE_CHECKING:
     import torch
-    from torch.nn import Module
+    from typing_extensions import TypeIs
 
-    Tensor, Device = torch.Tensor, torch.device
+    Tensor = torch.Tensor
+    Device = torch.device
+    Module = torch.nn.Module
     Array = NDArray[Any] | Tensor
 else:
     Array = Tensor = Device = Module = Any  # what they are is said without importing torch
 
+Same = TypeVar("Same", bound="Array")
+"""Arrays and tensors: what comes back is of the library that was given."""
 LEVELS = 255
 """Highest level of an 8-bit pixel."""
 EXACT = 2**53
 """Up to here float64 holds every whole number; the next one becomes this one."""
 
 
-def is_tensor(array: Any) -> bool:
+def is_tensor(array: object) -> "TypeIs[Tensor]":
     """Whether it is a torch tensor; torch is not imported to find out."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
@@ -35,20 +39,21 @@ def namespace(array: "Array") -> ModuleType:
     return sys.modules["torch"] if is_tensor(array) else np
 
 
-def like(array: "Array", values: ArrayLike) -> "Array":
+def like(array: Same, values: ArrayLike) -> Same:
     """``values`` as an array of the same library, type and device as ``array``."""
-    values = np.asarray(values)
+    made: Any = np.asarray(values)
     if is_tensor(array):
-        return namespace(array).as_tensor(values).to(device=array.device, dtype=array.dtype)
-    return values.astype(array.dtype, copy=False)
+        return namespace(array).as_tensor(made).to(device=array.device, dtype=array.dtype)
+    return made.astype(array.dtype, copy=False)
 
 
-def as_taken(inputs: "Array") -> "Array":
+def as_taken(inputs: Same) -> Same:
     """Inputs as models take them: 8-bit levels become float32 in [0, 1], other types stay."""
+    given: Any = inputs
     if is_tensor(inputs):
-        is_levels = inputs.dtype == namespace(inputs).uint8
-        return inputs.float().div_(LEVELS) if is_levels else inputs
-    return inputs / np.float32(LEVELS) if inputs.dtype == np.uint8 else inputs
+        is_levels = given.dtype == namespace(given).uint8
+        return given.float().div_(LEVELS) if is_levels else given
+    return given / np.float32(LEVELS) if given.dtype == np.uint8 else given
 
 
 def type_name(array: "Array") -> str:
@@ -78,7 +83,7 @@ def as_array(values: Any, name: str, error: type[DecafError]) -> "Array":
         ) from refused
 
 
-def as_real(array: "Array", name: str, error: type[DecafError]) -> "Array":
+def as_real(array: Same, name: str, error: type[DecafError]) -> Same:
     """Floats as they are, whole numbers as float64.
 
     Raises ``error`` for all that are no real numbers, truth values and complex numbers among them,
@@ -94,10 +99,11 @@ def as_real(array: "Array", name: str, error: type[DecafError]) -> "Array":
             f"{name} has whole numbers from 2^53 on, whose last digits float64 does not hold; "
             "expected smaller ones, or floats"
         )
-    return array.double() if is_tensor(array) else array.astype(np.float64)
+    whole: Any = array
+    return whole.double() if is_tensor(array) else whole.astype(np.float64)
 
 
-def to_numpy(array: "Array") -> NDArray[Any]:
+def to_numpy(array: "Array | ArrayLike") -> NDArray[Any]:
     """The same values on the host, detached from any graph."""
     return array.detach().cpu().numpy() if is_tensor(array) else np.asarray(array)
 

@@ -53,7 +53,7 @@ def fresh_module(name: str) -> ModuleType:
     spec = importlib.util.find_spec(name)
     if spec is None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-    digest = file_sha256(Path(spec.origin)) if _has_file(spec) else ""
+    digest = file_sha256(file) if (file := _file_of(spec)) else ""
     module = importlib.import_module(name)
     if _imported.setdefault(name, digest) != digest:
         module = importlib.reload(module)
@@ -71,12 +71,13 @@ def code_digest(name: str) -> str:
         spec = importlib.util.find_spec(module_name)
     except ModuleNotFoundError:
         spec = None
-    if spec is None or not _has_file(spec):
+    file = _file_of(spec) if spec else None
+    if file is None:
         raise ModelError(
             f"module {module_name!r} of {name} is not found, or has no file; add its folder to "
             "'python_path:' in the configuration"
         )
-    return file_sha256(Path(spec.origin))
+    return file_sha256(file)
 
 
 def imported_digest(module_name: str) -> str:
@@ -87,8 +88,9 @@ def imported_digest(module_name: str) -> str:
     return _imported[module_name]
 
 
-def _has_file(spec: ModuleSpec) -> bool:
-    return spec.origin is not None and Path(spec.origin).is_file()
+def _file_of(spec: ModuleSpec) -> Path | None:
+    file = Path(spec.origin or "")
+    return file if file.is_file() else None
 
 
 def _split(name: str) -> tuple[str, str]:

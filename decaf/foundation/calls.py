@@ -149,7 +149,8 @@ def _read(
 ) -> Answer:
     import httpx
 
-    sink = into or io.BytesIO()
+    read = io.BytesIO()
+    sink = into or read
     try:
         with client.stream(method, url, **request) as response:
             left = most_bytes
@@ -160,8 +161,7 @@ def _read(
                 if time.monotonic() > deadline:
                     raise TimeoutError
                 sink.write(part)
-            content = b"" if into else sink.getvalue()
-            return Answer(response.status_code, response.headers, content)
+            return Answer(response.status_code, response.headers, read.getvalue())
     except (httpx.HTTPError, httpx.StreamError) as error:
         raise NoAnswer(f"{type(error).__name__}: {error}") from error
     except zlib.error as error:

@@ -6,10 +6,10 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from decaf.errors import DecafError
 
@@ -81,7 +81,9 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     flush(target.parent)
 
 
-def mapped_array(path: Path, dtype: DTypeLike, shape: tuple[int, ...]) -> NDArray[np.generic]:
+def mapped_array(
+    path: Path, dtype: DTypeLike, shape: tuple[int, ...]
+) -> "np.memmap[Any, np.dtype[Any]]":
     """Make an ``.npy`` file of zeros that is mapped into memory, with all its blocks on the disk.
 
     Raises OSError when the disk is full: found while writing to the map, it would be a SIGBUS.

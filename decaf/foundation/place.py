@@ -1,6 +1,6 @@
 """Where the members of an open place are; needs nothing, so that reveal paths can say it too."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 
 class Place(NamedTuple):
@@ -12,3 +12,9 @@ class Place(NamedTuple):
     """Package of the general members; its last part names the module of a study's own."""
     tag: str
     """Key of a configuration section that names a member."""
+
+
+class Placed(Protocol):
+    """What the base class of a place, and every member, says of itself."""
+
+    place: ClassVar[Place]

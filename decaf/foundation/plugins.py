@@ -13,28 +13,23 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Annotated, Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
-from pydantic import (
-    PlainSerializer,
-    PlainValidator,
-    SerializationInfo,
-    TypeAdapter,
-    ValidationInfo,
-)
+from pydantic import GetCoreSchemaHandler, SerializationInfo, TypeAdapter, ValidationInfo
+from pydantic_core import CoreSchema, core_schema
 
 from decaf.errors import ConfigError, suggestion
 from decaf.foundation import strangers
-from decaf.foundation.place import Place
+from decaf.foundation.place import Placed
 from decaf.foundation.settings import FOLDER, fault
 
 STUDIES = "decaf.studies"
 
 
 @cache
-def members(base: type) -> tuple[type, ...]:
+def members(base: type[Placed]) -> tuple[type[Placed], ...]:
     """Decaf's own classes derived from ``base`` that carry its tag: general ones first."""
-    place: Place = base.place
+    place = base.place
     return tuple(
         value
         for module in _modules(place.room)
@@ -46,12 +41,12 @@ def members(base: type) -> tuple[type, ...]:
     )
 
 
-def name_of(member: type) -> str:
+def name_of(member: type[Placed]) -> str:
     """The value of its tag by which a configuration names a member of decaf's own."""
-    return strangers.tag_of(member)
+    return cast("str", strangers.tag_of(member))  # or it would be no member
 
 
-def find(base: type, name: str) -> type:
+def find(base: type[Placed], name: str) -> type[Placed]:
     """The member of a place that a configuration names, by its name or as ``module:Class``.
 
     Raises ConfigError when nobody gives such a member, several do, or it cannot be loaded.
@@ -68,12 +63,12 @@ def find(base: type, name: str) -> type:
     return strangers.load(others[name][0], base)
 
 
-def clash(base: type, name: str) -> str | None:
+def clash(base: type[Placed], name: str) -> str | None:
     """Who gives a name that more than one gives; None for a name that has one member at most."""
     return taken([who for _, who in providers(base, name)], base, name)
 
 
-def taken(claims: Sequence[str], base: type, name: str) -> str | None:
+def taken(claims: Sequence[str], base: type[Placed], name: str) -> str | None:
     """What is wrong with a name that several claim; None for one claim or none."""
     if len(claims) < 2:
         return None
@@ -83,7 +78,7 @@ def taken(claims: Sequence[str], base: type, name: str) -> str | None:
     )
 
 
-def providers(base: type, name: str) -> list[tuple[str, str]]:
+def providers(base: type[Placed], name: str) -> list[tuple[str, str]]:
     """``module:Class`` of every member that has a name, and who gives it, for people."""
     found = []
     if (own := _own(base).get(name)) is not None:
@@ -92,23 +87,22 @@ def providers(base: type, name: str) -> list[tuple[str, str]]:
     return found + [(entry.value, strangers.provider(entry)) for entry in entries]
 
 
-def one_of(base: type, default: str | None = None) -> Any:
-    """Type of a section that is any member of a place, told by its tag, or else by a default."""
-    section = _Section(base, default)
-    return Annotated[base, PlainValidator(section.validate), PlainSerializer(section.serialize)]
+class OneOf(NamedTuple):
+    """``Annotated[base, OneOf(base)]`` is any member of a place, told by its tag, or by a default.
 
-
-class _Section(NamedTuple):
-    """Validates a section with the class that its tag names, which is imported by then at latest.
-
+    A section is validated with the class that its tag names, which is imported by then at latest.
     Members are looked for when the first section is validated, so that a base class does not have
     to know them, and a place that a study does not use costs nothing.
     """
 
-    base: type
-    default: str | None
+    base: type[Placed]
+    default: str | None = None
 
-    def validate(self, section: Any, info: ValidationInfo) -> Any:
+    def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
+        written = core_schema.plain_serializer_function_ser_schema(self._serialize, info_arg=True)
+        return core_schema.with_info_plain_validator_function(self._validate, serialization=written)
+
+    def _validate(self, section: Any, info: ValidationInfo) -> Any:
         if isinstance(section, self.base):
             return section
         if not isinstance(section, dict):
@@ -123,32 +117,32 @@ class _Section(NamedTuple):
         own_name = strangers.tag_of(member)
         return _adapter(member).validate_python({**section, tag: own_name}, context=info.context)
 
-    def _find(self, name: Any) -> type:
+    def _find(self, name: Any) -> type[Placed]:
         if name is None:
             known = _own(self.base) | strangers.offered(self.base.place.name)
             raise ConfigError(f"key '{self.base.place.tag}' is missing{suggestion('', known)}")
         return find(self.base, str(name))
 
-    def _own(self, name: Any) -> type:
+    def _own(self, name: Any) -> type[Placed]:
         """A member for a card that somebody else wrote, which must not choose what runs here."""
         own = _own(self.base)
         if str(name) not in own:
             raise ConfigError(f"unknown {self.base.place.tag} {name!r}{suggestion(str(name), own)}")
         return own[str(name)]
 
-    def serialize(self, section: Any, info: SerializationInfo) -> Any:
-        member = type(section)
-        dumped = _adapter(member).dump_python(section, mode=info.mode)
+    def _serialize(self, section: Any, info: SerializationInfo) -> Any:
+        member: type[Placed] = type(section)
+        dumped = _adapter(member).dump_python(section, mode=cast("Literal['json']", info.mode))
         return {**dumped, self.base.place.tag: strangers.configured_name(member)}
 
 
 @cache
-def _adapter(member: type) -> TypeAdapter:
+def _adapter(member: type[Placed]) -> TypeAdapter[Any]:
     return TypeAdapter(member)
 
 
 @cache
-def _own(base: type) -> dict[str, type]:
+def _own(base: type[Placed]) -> dict[str, type[Placed]]:
     return {name_of(member): member for member in members(base)}
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from decaf.errors import ConfigError
 from decaf.foundation.callables import fresh_module, imported_digest
 from decaf.foundation.digests import json_sha256
+from decaf.foundation.place import Placed
 
 GROUP = "decaf.plugins"
 OWN = __name__.partition(".")[0]
@@ -50,11 +51,15 @@ def provider(entry: EntryPoint) -> str:
     """Who gives a member, for people."""
     if entry.dist is None:
         return f"class {entry.value}"
-    version = f"package {entry.dist.name} {entry.dist.version}"
-    return f"{version}, entry point {entry.name} = {entry.value!r}"
+    return f"package {package(entry)}, entry point {entry.name} = {entry.value!r}"
 
 
-def load(entry: EntryPoint, base: type) -> type:
+def package(entry: EntryPoint) -> str:
+    """Name and version of the package that has an entry point; empty where none has."""
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
+
+
+def load(entry: EntryPoint, base: type[Placed]) -> type[Placed]:
     """Import a class and check that it can be a member of a place.
 
     Raises ConfigError when it cannot be imported, derives from something else, lacks a method, or
@@ -80,7 +85,7 @@ def loaded(entry: EntryPoint) -> Any:
         ) from error
 
 
-def unfit(member: Any, base: type, entry: EntryPoint) -> str | None:
+def unfit(member: Any, base: type[Placed], entry: EntryPoint) -> str | None:
     """Why what an entry point names cannot be a member of a place; None when it can."""
     expected = f"{base.__name__} ({base.__module__})"
     if not isinstance(member, type) or not issubclass(member, base):
@@ -100,7 +105,7 @@ def unfit(member: Any, base: type, entry: EntryPoint) -> str | None:
     return None
 
 
-def tag_of(member: type) -> str | None:
+def tag_of(member: type[Placed]) -> str | None:
     """The name that a class carries itself, as ``adapter: Literal["birds"]``; None without one."""
     tag = member.place.tag
     annotation = vars(member).get("__annotations__", {}).get(tag)
@@ -119,12 +124,12 @@ def reference_of(member: type) -> str:
     return f"{member.__module__}:{member.__qualname__}"
 
 
-def configured_name(member: type) -> str:
+def configured_name(member: type[Placed]) -> str:
     """What a configuration calls a member: its name, or ``module:Class`` if no package has it."""
     name, reference = tag_of(member), reference_of(member)
-    entries = offered(member.place.name).get(name, ())
+    entries = offered(member.place.name).get(name or "", ())
     is_named = not is_stranger(member) or any(one.value == reference for one in entries)
-    return name if is_named else reference
+    return name if name and is_named else reference
 
 
 def code_version(member: type) -> str:

@@ -153,7 +153,7 @@ def _compose(path: Path, depth: int) -> yaml.Node:
     return _resolve(_parsed(path), path, depth)
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
     """PyYAML's own, bounded in depth: its composer calls itself for every level."""
 
     depth = 0
@@ -287,7 +287,7 @@ def _items(item: yaml.Node, path: Path, depth: int) -> list[yaml.Node]:
 
 
 def _expand(node: yaml.ScalarNode) -> str:
-    def value(match: re.Match) -> str:
+    def value(match: re.Match[str]) -> str:
         found = os.environ.get(match[1])
         if found is None:
             raise ConfigError(

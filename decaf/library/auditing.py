@@ -3,13 +3,13 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import DataError, ModelError, ResponseError, UnknownName
-from decaf.foundation.arrays import Array, is_tensor, namespace, one_each
+from decaf.foundation.arrays import Array, is_tensor, namespace, one_each, to_numpy
 from decaf.library.findings import Audit, Audits
 from decaf.library.frames import FrameBuilder, Frames
 from decaf.library.inputs import PairedInputs, as_inputs, pair_features, pair_inputs
@@ -37,6 +37,20 @@ Inputs = ArrayLike | Array | Any
 """Arrays, tensors, or frames of pandas or polars."""
 
 
+class Options(TypedDict, total=False):
+    """What else an audit can be told."""
+
+    stages: int | Sequence[float]
+    epsilon: float
+    target: Any
+    context: tuple[Inputs, Inputs] | None
+    regions: ArrayLike | None
+    clusters: ArrayLike | None
+    ids: Sequence[str] | None
+    batch_size: int
+    progress: bool
+
+
 class QuarantineWarning(UserWarning):
     """Some pairs have scores that are not finite; they are in no profile."""
 
@@ -48,7 +62,7 @@ def audit(
     x_minus: Inputs | None = ...,
     *,
     path: RevealPath | str | None = ...,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Audit: ...
 @overload
 def audit(
@@ -57,7 +71,7 @@ def audit(
     x_minus: Inputs | None = ...,
     *,
     path: Mapping[str, RevealPath | str],
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Audits: ...
 def audit(
     score: Score | Any,
@@ -158,7 +172,10 @@ def audit(
     """
     if type(batch_size) is not int or batch_size < 1:
         raise ResponseError(f"batch_size is {batch_size!r}; expected a whole number from 1")
-    epsilon, grid = check_epsilon(epsilon), stage_grid(stages)
+    epsilon, grid = (
+        check_epsilon(epsilon),
+        stage_grid(stages),
+    )
     given = _given(x_plus, x_minus, context)
     frames = Frames.of(given)
     inputs = {
@@ -171,7 +188,8 @@ def audit(
     asked = asked_for_scores(score, target, count)
     paths = _chosen_paths(path, inputs, regions is not None)
     if frames:
-        paths = {name: frames.from_typical(one, inputs["x_plus"]) for name, one in paths.items()}
+        rows = to_numpy(inputs["x_plus"])
+        paths = {name: frames.from_typical(one, rows) for name, one in paths.items()}
     pairs = _pairs(inputs, names, regions, paths, frames)
     scores, grids = _scored(pairs, paths, grid, asked, frames, batch_size, progress)
     row = pairs.block.source
@@ -267,7 +285,9 @@ def _pairs(
     paths: dict[str, RevealPath],
     frames: Frames | None,
 ) -> PairedInputs:
-    sides = {path.side if isinstance(path, Removal) else "pair" for path in paths.values()}
+    sides: set[Any] = {
+        path.side if isinstance(path, Removal) else "pair" for path in paths.values()
+    }
     if "x_minus" in inputs:
         if sides != {"pair"} or regions is not None:
             raise DataError(

@@ -1,5 +1,6 @@
 """What an audit found: trajectories, their profiles at any threshold, means with intervals."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -13,7 +14,8 @@ from decaf.foundation.tabular import Columns, Tabular, stacked
 from decaf.library.summary import METRICS, Summary
 from decaf.routing.profiles import Profiles, profile
 from decaf.routing.route import check_epsilon
-from decaf.statistics.bootstrap import DEFAULT_REPLICATES, DEFAULT_SEED, bootstrap_mean
+from decaf.statistics.bootstrap import bootstrap_mean
+from decaf.statistics.draws import DEFAULT_REPLICATES, DEFAULT_SEED
 
 if TYPE_CHECKING:
     import altair as alt
@@ -73,7 +75,7 @@ class Audit(Tabular):
     @cached_property
     def is_finite(self) -> NDArray[np.bool_]:
         """(n_pairs,) whether all scores of a pair are finite."""
-        return np.isfinite(self.response).all(axis=(1, 2))
+        return np.all(np.isfinite(self.response), axis=(1, 2))
 
     @property
     def quarantined(self) -> tuple[str, ...]:
@@ -200,7 +202,7 @@ class Audit(Tabular):
         """
         from decaf.library.plots import trajectory_chart
 
-        names = self.ids if isinstance(pair, str) else range(len(self.ids))
+        names: Sequence[Any] = self.ids if isinstance(pair, str) else range(len(self.ids))
         if pair not in names:
             raise DataError(
                 f"there is no pair {pair!r}; expected 0 to {len(self.ids) - 1}, or one of 'ids'"

@@ -134,7 +134,8 @@ def pair_features(
         raise DataError(f"input {ids[bare[0]]!r} has no feature: its regions are 0 everywhere")
     rows, features = np.nonzero(has)
     called = feature_names or tuple(str(k + 1) for k in range(has.shape[1]))
-    names = [f"{ids[row]}/{called[k]}" for row, k in zip(rows, features, strict=True)]
+    places = zip(rows.tolist(), features.tolist(), strict=True)
+    names = [f"{ids[row]}/{called[k]}" for row, k in places]
     block = _block(names, rows, rows, len(inputs), feature=features + 1, regions=words)
     return PairedInputs(block, to_numpy(inputs), as_taken(inputs), called)
 

@@ -1,5 +1,7 @@
 """Pictures for a notebook: the trajectory of one pair, and the mean over pairs, as Vega-Lite."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -64,9 +66,8 @@ def trajectory_chart(
     described = (
         f"Response of {title}; the gate of {epsilon:g} is {'open' if is_active else 'closed'}"
     )
-    return alt.layer(*_gate(epsilon), areas, line, endpoint).properties(
-        width=WIDTH, height=HEIGHT, title=title, description=described
-    )
+    layers: Any = alt.layer(*_gate(epsilon), areas, line, endpoint)
+    return layers.properties(width=WIDTH, height=HEIGHT, title=title, description=described)
 
 
 def mean_chart(
@@ -107,7 +108,7 @@ def mean_chart(
     )
 
 
-def _chart(values: list[dict]) -> alt.Chart:
+def _chart(values: list[dict[str, Any]]) -> alt.Chart:
     """Chart of rows that are part of it."""
     return alt.Chart(alt.InlineData(values=values))
 
@@ -121,7 +122,7 @@ _TOOLTIPS = ["role:N", "t:Q", "response:Q"]
 
 def _signed_areas(
     grid: NDArray[np.float64], response: NDArray[np.float64], d: float, is_active: bool
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """The response above and below zero, each with the role that it has for this pair."""
     values = []
     for side, part in (("above", np.maximum(response, 0)), ("below", np.minimum(response, 0))):

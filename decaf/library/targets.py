@@ -1,13 +1,13 @@
 """What is called for scores, and which column of its output is the score ``q`` of each pair."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import MOST_KNOWN, ModelError, ResponseError, listed
-from decaf.foundation.arrays import Array, as_array, as_real, one_each, to_numpy, type_name
+from decaf.foundation.arrays import Array, Tensor, as_array, as_real, one_each, to_numpy, type_name
 
 Score = Callable[[Any], Array | ArrayLike]
 """A batch of inputs → (n,) or (n, 1) scores, or (n, classes) of which a target is the score."""
@@ -121,7 +121,7 @@ class TargetScorer:
         output = "the output of the score"
         scored = as_real(as_array(self._score(inputs), output, ModelError), output, ModelError)
         if type_name(scored) == "bfloat16":  # numpy does not have it
-            scored = scored.float()
+            scored = cast("Tensor", scored).float()
         shape = tuple(scored.shape)
         if len(shape) not in (1, 2) or shape[0] != len(inputs):
             raise ModelError(

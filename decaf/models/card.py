@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from pydantic import Field
 
@@ -38,6 +38,9 @@ class ModelCard(Settings, ABC):
     """What the cards of all sources have in common."""
 
     place: ClassVar[Place] = Place("source", room="decaf.models.sources", tag="source")
+
+    if TYPE_CHECKING:
+        source: str  # which every member says in its own annotation
 
     id: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$",

@@ -3,7 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 from pydantic import Field, PrivateAttr
 
@@ -32,7 +32,7 @@ class TrainableCard(ModelCard, ABC):
 
         It is every key of the recipe, as JSON, and the code of a recipe that is a stranger's.
         """
-        keys = self.training.model_dump(mode="json")
+        keys = cast("Settings", self.training).model_dump(mode="json")
         parts = {name: json.dumps(value, sort_keys=True) for name, value in keys.items()}
         return parts | code_of(self.training)
 

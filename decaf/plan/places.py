@@ -10,6 +10,7 @@ from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines.base import Baseline
 from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation import strangers
+from decaf.foundation.place import Placed
 from decaf.foundation.plugins import clash, members, name_of
 from decaf.models.card import ModelCard
 from decaf.models.epoch_rules.base import EpochRule
@@ -18,7 +19,7 @@ from decaf.registry.entries import Registry
 from decaf.reveal.path import RevealPath
 from decaf.scoring.scores.base import ScoreDefinition
 
-BASES: tuple[type, ...] = (
+BASES: tuple[type[Placed], ...] = (
     Adapter,
     RevealPath,
     ScoreDefinition,
@@ -53,12 +54,12 @@ def offered() -> list[Offered]:
     return [*_own(), *map(_foreign, strangers.installed())]
 
 
-def base_of(member: type) -> type | None:
-    """Base class of a class that is to be a member of a place; None when it is of no place."""
-    return next((base for base in BASES if issubclass(member, base)), None)
+def base_of(member: type[Placed]) -> type[Placed]:
+    """Base class of the place of a class."""
+    return next(base for base in BASES if issubclass(member, base))
 
 
-def load_anywhere(entry: EntryPoint, place: str | None = None) -> type:
+def load_anywhere(entry: EntryPoint, place: str | None = None) -> type[Placed]:
     """Load what an entry point names as a member of a place, or of whichever it derives from.
 
     Raises ConfigError when it cannot be a member.
@@ -94,7 +95,7 @@ def _own() -> Iterator[Offered]:
 
 def _foreign(entry: EntryPoint) -> Offered:
     place, _, name = entry.name.partition(".")
-    provider = f"{entry.dist.name} {entry.dist.version}"
+    provider = strangers.package(entry)
     problem = None
     try:
         base = base_of(load_anywhere(entry, place))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -128,7 +128,7 @@ def _resolved(study: Study, entry: Entry) -> Resolved:
     if entry.problem:
         return Resolved(entry, problem=entry.problem)
     try:
-        card = _card(entry, study.registry.fetch(entry, study.workspace))
+        card = _card(entry, cast("Registry", study.registry).fetch(entry, study.workspace))
         if getattr(card, "unpickle", False) and entry.name not in _trusted(study):
             raise ModelError(
                 f"{entry.label} is a pickle, which can run anything when it is opened, with all "
@@ -161,19 +161,18 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
         raise ModelError(f"{where} has an 'id'; leave it out, the registry names its models")
     given: dict[str, Any] = {"family": entry.name, **fetched.model, "id": "entry"}
     context = None if fetched.folder is None else {FOLDER: fetched.folder}
-    is_strange = fetched.folder is not None and fetched.trusted is not None
     try:
         card = TypeAdapter(Card).validate_python(given, context=context)
     except ValidationError as error:
-        if not is_strange:
-            found = [
+        if fetched.folder is None or fetched.trusted is None:
+            problems = [
                 f"'{'.'.join(map(str, problem['loc']))}': {problem['msg']}"
                 for problem in error.errors(include_url=False)
             ]
-            raise ModelError(f"{where} cannot be used: {listed_words(found, 5)}") from None
+            raise ModelError(f"{where} cannot be used: {listed_words(problems, 5)}") from None
         found = faults(fetched.folder / CARD_FILE, error)
         raise ModelError(f"the card of {entry.label} cannot be used: {found}") from None
-    if is_strange:
+    if fetched.folder is not None and fetched.trusted is not None:
         _refuse_strangers(card, fetched.trusted, where)
     return card
 

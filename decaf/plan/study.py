@@ -17,7 +17,7 @@ from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
 from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.callables import import_from
-from decaf.foundation.plugins import members, name_of, one_of
+from decaf.foundation.plugins import OneOf, members, name_of
 from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_long
 from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Overrides, Source, load
@@ -31,14 +31,14 @@ from decaf.reveal.path import stage_grid
 from decaf.routing.route import DEFAULT_EPSILON
 from decaf.scoring.scores.base import ScoreDefinition
 
-Data = one_of(Adapter)
-Card = one_of(ModelCard, default="network")
-Registry = one_of(registry_base.Registry)
-Score = one_of(ScoreDefinition)
-RevealPath = one_of(reveal_base.RevealPath)
-Attribution = one_of(AttributionMethod)
-Baseline = one_of(baselines_base.Baseline)
-Labels = one_of(LabelSource)
+Data = Annotated[Adapter, OneOf(Adapter)]
+Card = Annotated[ModelCard, OneOf(ModelCard, default="network")]
+Registry = Annotated[registry_base.Registry, OneOf(registry_base.Registry)]
+Score = Annotated[ScoreDefinition, OneOf(ScoreDefinition)]
+RevealPath = Annotated[reveal_base.RevealPath, OneOf(reveal_base.RevealPath)]
+Attribution = Annotated[AttributionMethod, OneOf(AttributionMethod)]
+Baseline = Annotated[baselines_base.Baseline, OneOf(baselines_base.Baseline)]
+Labels = Annotated[LabelSource, OneOf(LabelSource)]
 RENAMED = {
     "behaviours": "'labels: {kind: behaviours}'",
     "sources_per_shard": "'sources_per_block'",
@@ -286,8 +286,8 @@ class Study(Settings):
 
         Raises DataError when the data set cannot give them.
         """
-        images = self.labels and self.labels.foregrounds(self.data, pairs)
-        return images and self._made_by_code(images)
+        images = self.labels.foregrounds(self.data, pairs) if self.labels else None
+        return self._made_by_code(images) if images else None
 
     def _made_by_code(self, inputs: Inputs) -> Inputs:
         code = "".join(code_of(self.data).values())
@@ -318,7 +318,7 @@ def _with_table(card: Any, table: Any) -> Any:
 def _fitted_to_tables() -> set[str]:
     """Recipes that name the table which they fit to."""
     recipes = members(EstimatorRecipe)
-    return {name_of(recipe) for recipe in recipes if "table" in recipe.model_fields}
+    return {name_of(recipe) for recipe in recipes if "table" in getattr(recipe, "model_fields", ())}
 
 
 def load_study(source: Source, overrides: Overrides = ()) -> Study:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from datetime import timedelta
 from tempfile import TemporaryFile
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
@@ -135,7 +135,9 @@ class Alerts(Settings):
     @property
     def reminder(self) -> timedelta | None:
         """Time after which a verdict that stands is told again."""
-        return self.remind and timedelta(**{UNITS[self.remind[-1]]: int(self.remind[:-1])})
+        if not self.remind:
+            return None
+        return timedelta(**{UNITS[self.remind[-1]]: int(self.remind[:-1])})
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
@@ -185,9 +187,10 @@ def append(alerts: Alerts, content: Mapping[str, Any]) -> None:
 
     Raises AlertFailed when the file cannot be written.
     """
-    with refusals_as(AlertFailed, f"file of alerts {alerts.file} cannot be written", AGAIN):
-        alerts.file.parent.mkdir(parents=True, exist_ok=True)
-        with alerts.file.open("a", encoding="utf-8") as file:
+    place = cast("PlacedPath", alerts.file)
+    with refusals_as(AlertFailed, f"file of alerts {place} cannot be written", AGAIN):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("a", encoding="utf-8") as file:
             file.write(json.dumps(content, allow_nan=False) + "\n")
             file.flush()
             os.fsync(file.fileno())
@@ -198,13 +201,14 @@ def run(alerts: Alerts, content: Mapping[str, Any]) -> None:
 
     Raises AlertFailed when it cannot be started, fails, or takes too long.
     """
-    program = alerts.command[0]
+    command = cast("tuple[str, ...]", alerts.command)
+    program = command[0]
     failed = refusals_as(AlertFailed, f"command of alerts {program} cannot be started", AGAIN)
     with TemporaryFile() as body, failed:
         body.write(json.dumps(content, allow_nan=False).encode())
         body.seek(0)
         process = subprocess.Popen(
-            alerts.command, stdin=body, stdout=subprocess.DEVNULL, start_new_session=True
+            command, stdin=body, stdout=subprocess.DEVNULL, start_new_session=True
         )
     try:
         process.wait(alerts.command_seconds)

@@ -165,7 +165,9 @@ def _concerned(entry: str, metric: str, gate: Gate, rows: Sequence[DriftRow]) ->
             for wanted, of in zip(place, (row.pair_type, row.path, row.variant), strict=True)
         )
     ]
-    return concerned or [DriftRow(entry, *place, metric, gate.confidence, *[None] * 9, NOTHING)]
+    return concerned or [
+        DriftRow._make([entry, *place, metric, gate.confidence, *[None] * 9, NOTHING])
+    ]
 
 
 def _judged(row: DriftRow, gate: Gate, name: str) -> Judged:
@@ -175,14 +177,14 @@ def _judged(row: DriftRow, gate: Gate, name: str) -> Judged:
     else:
         found = (row.value, row.lower_limit, row.upper_limit)
     verdict: Verdict = "not enough evidence"
-    reason = row.reason or "it has no interval"
+    reason: str | None = row.reason or "it has no interval"
     if rule.is_change and row.value_before is None and row.reason != NOTHING:
         verdict, reason = NOT_APPLICABLE, row.reason or "the version before has none"
-    elif None not in found[1:]:
+    elif found[1] is not None and found[2] is not None:
         reason = None
         # Limits of a change are distances, in either direction; limits of a value are values.
         allowed = limit if rule.is_change else rule.sign * limit
-        near, far = sorted(rule.sign * bound for bound in found[1:])
+        near, far = sorted((rule.sign * found[1], rule.sign * found[2]))
         verdict = "fail" if near > allowed else "pass" if far <= allowed else verdict
     place = (row.entry, row.metric, name, row.pair_type, row.path, row.variant)
     return Judged(*place, limit, gate.confidence, *found, verdict, reason)

@@ -81,7 +81,7 @@ def slack(content: Mapping[str, Any]) -> dict[str, Any]:
 def teams(content: Mapping[str, Any]) -> dict[str, Any]:
     """Adaptive card as the webhook of a workflow of Teams takes it, of text without markup."""
     title = {"type": "TextRun", "text": title_of(content), "weight": "Bolder"}
-    body = [{"type": "RichTextBlock", "inlines": [title]}]
+    body: list[dict[str, Any]] = [{"type": "RichTextBlock", "inlines": [title]}]
     for text in _texts(content):
         first, *lines = text.splitlines()
         body.append({"type": "RichTextBlock", "inlines": [_run(first)], "separator": True})

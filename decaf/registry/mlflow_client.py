@@ -227,7 +227,7 @@ class MlflowServer:
         seconds = self._seconds + size / SLOWEST_BYTES_PER_SECOND
         with target.open("wb") as file:
             # One byte where none is listed: zero would leave the answer unread.
-            limits = {"into": file, "most_bytes": max(size, 1)}
+            limits: dict[str, Any] = {"into": file, "most_bytes": max(size, 1)}
             self._answer(path, lambda url: self._caller.call("GET", url, seconds, **limits))
 
     def _pages(self, what: str, kind: Any) -> Iterator[Any]:

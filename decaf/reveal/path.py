@@ -1,7 +1,7 @@
 """What every reveal path is: the contract between the paths and the state planner."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -74,7 +74,7 @@ def described(default: Any, description: str, kw_only: bool = False) -> Any:
     return field(default=default, kw_only=kw_only, metadata={"description": description})
 
 
-def stage_grid(stages: int | tuple[float, ...]) -> NDArray[np.float64]:
+def stage_grid(stages: int | Sequence[float]) -> NDArray[np.float64]:
     """(n_stages,) float64 from a number of evenly spaced stages, or from the stages themselves.
 
     Raises ResponseError when the stages do not strictly increase from 0 to 1.

@@ -1,14 +1,16 @@
 """Common uninformative states that are not random: a blurred midpoint, a constant."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ResponseError
-from decaf.foundation.arrays import Array, Tensor, is_tensor, like
+from decaf.foundation.arrays import Array, Same, Tensor, is_tensor, like
 
 TRUNCATE = 4
 """Kernel radius in standard deviations, where none is given."""
@@ -63,7 +65,7 @@ class Constant:
         """(n, channels, height, width) or other (n, …) → the same shape."""
         return self.value_like(plus) + 0 * plus
 
-    def value_like(self, inputs: Array) -> Array:
+    def value_like(self, inputs: Same) -> Same:
         """(1, channels or 1, 1, …) the value, of the library, type and device of the inputs.
 
         Raises ResponseError when the inputs have another number of channels or features.
@@ -76,7 +78,7 @@ class Constant:
         return like(inputs, np.array(self.value).reshape(1, -1, *[1] * (inputs.ndim - 2)))
 
 
-def gaussian_blur(images: Array, sigma: float, radius: int | None = None) -> Array:
+def gaussian_blur(images: Same, sigma: float, radius: int | None = None) -> Same:
     """Separable Gaussian blur; (n, channels, height, width) → the same shape.
 
     ``sigma`` is the standard deviation in pixels; 0 leaves any inputs as they are. ``radius`` is
@@ -89,7 +91,7 @@ def gaussian_blur(images: Array, sigma: float, radius: int | None = None) -> Arr
         return images
     radius = ceil(TRUNCATE * sigma) if radius is None else radius
     kernel = gaussian_kernel(sigma, radius)
-    blur = _blur_tensor if is_tensor(images) else _blur_array
+    blur: Callable[..., Any] = _blur_tensor if is_tensor(images) else _blur_array
     return blur(images, kernel, radius < min(images.shape[2:]))
 
 

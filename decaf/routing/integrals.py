@@ -8,7 +8,7 @@ gate comes after them (:mod:`decaf.routing.profiles`).
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,9 +57,12 @@ class Trajectories:
         measure: ArrayLike | None,
         stage_axis: int,
     ) -> None:
-        if (grid is None) == (measure is None):
+        if grid is not None and measure is None:
+            self._weights = trapezoid_weights(grid)
+        elif grid is None and measure is not None:
+            self._weights = check_measure(measure)
+        else:
             raise ResponseError("expected either a stage grid or a stage measure")
-        self._weights = trapezoid_weights(grid) if measure is None else check_measure(measure)
         self._stages_of_weight = {
             weight: np.flatnonzero(self._weights == weight) for weight in np.unique(self._weights)
         }
@@ -139,7 +142,7 @@ def integrate(
 
 
 def _integrated(
-    r: NDArray,
+    r: NDArray[np.floating],
     d: NDArray[np.float64],
     w: NDArray[np.float64],
     stages_of_weight: Mapping[float, NDArray[np.intp]],
@@ -157,7 +160,7 @@ def _integrated(
     np.maximum(z, np.zeros(len(d)), out=z_plus)  # against a number it would not be vectorised
     np.subtract(z_plus, z, out=z)  # z- = z+ - z
     aligned, opposed = np.einsum("ktn,t->kn", parts, w)
-    opposed_frac = sum(
+    opposed_frac: Any = sum(
         weight * _count(is_opposed[stages]) for weight, stages in stages_of_weight.items()
     )
     return Integrals(d, aligned, opposed, opposed_frac)

@@ -117,10 +117,10 @@ def profile(
     out = _empty_profiles(len(trajectories))
 
     def take(block: slice, sums: Integrals) -> None:
-        _gate(sums, threshold, Profiles(*(column[block] for column in out)))
+        _gate(sums, threshold, Profiles._make(column[block] for column in out))
 
     trajectories.integrate(take)
-    return Profiles(*(column.reshape(trajectories.shape) for column in out))
+    return Profiles._make(column.reshape(trajectories.shape) for column in out)
 
 
 def gate(sums: Integrals, epsilon: float = DEFAULT_EPSILON) -> Profiles:
@@ -144,7 +144,8 @@ def _empty_profiles(*shape: int) -> Profiles:
     # Numbers of one array: it is large enough for huge pages, and page faults cost as much as a
     # third of the arithmetic.
     numbers = np.empty((len(Profiles._fields) - 1, *shape))
-    return Profiles(*(numbers[i, ...] for i in range(len(numbers))), np.empty(shape, np.bool_))
+    columns = (numbers[i, ...] for i in range(len(numbers)))
+    return Profiles._make([*columns, np.empty(shape, np.bool_)])
 
 
 def _gate(sums: Integrals, epsilon: float, out: Profiles) -> None:

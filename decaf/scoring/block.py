@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +110,7 @@ class _Run:
     def values(self) -> NDArray[np.float64]:
         """(n_states, columns), once every state has been scored."""
         self._fetch()
-        return self._values
+        return cast("NDArray[np.float64]", self._values)
 
     def score(self, states: NDArray[np.int64], builder: StateBuilder, scorer: Scorer) -> None:
         started = time.perf_counter()

@@ -1,6 +1,7 @@
 """The score of images as attribution methods ask for it, with its gradient, every query counted."""
 
 from collections.abc import Callable
+from typing import Any
 
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Tensor
@@ -68,7 +69,7 @@ def score_of(model: Model, definition: ScoreDefinition) -> CountedScore:
     import torch
 
     def answer(images: Tensor) -> Tensor:
-        outputs = model.outputs
+        outputs: Any = model.outputs
         if torch.is_grad_enabled() and images.requires_grad:
             outputs = getattr(model, "differentiable_outputs", None)
             if outputs is None:

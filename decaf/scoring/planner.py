@@ -100,8 +100,8 @@ class StatePlan:
         gathered = {}
         for name, index in self.index.items():
             scores = values[index, columns[self.rows[name]][:, None, None, None]]
-            if self.mixing[name] is not None:
-                scores = np.einsum("sa,prab->prsb", self.mixing[name], scores)
+            if (mixing := self.mixing[name]) is not None:
+                scores = np.einsum("sa,prab->prsb", mixing, scores)
             gathered[name] = scores
         return gathered
 
@@ -166,14 +166,14 @@ def plan_states(
         source_of_row.append(np.repeat(blocks[name].source, part.image[0].size))
 
     clean = _clean_rows(first_equal, FIXED + draws + words)
-    source_of_row = np.concatenate([*source_of_row, _source_of_input(block, len(inputs))])
+    sources = np.concatenate([*source_of_row, _source_of_input(block, len(inputs))])
     named = np.concatenate([*tables, clean])
     if not is_shared:
-        named = np.column_stack([named, source_of_row])
+        named = np.column_stack([named, sources])
     rows, first, inverse = _distinct(named)
 
     # Neighbours by source, then in the order in which stages and branches first ask for a state.
-    order = np.lexsort((first, source_of_row[first]))
+    order = np.lexsort((first, sources[first]))
     position = np.empty(order.size, np.int64)
     position[order] = np.arange(order.size)
     rows, first = rows[order], first[order]
@@ -191,7 +191,7 @@ def plan_states(
         minus=rows[:, 4],
         draw=rows[:, FIXED : FIXED + draws].view(np.uint64),
         content=rows[:, FIXED + draws : FIXED + draws + words].view(np.uint64),
-        source=source_of_row[first],
+        source=sources[first],
         regions=block.regions,
         index={
             name: part.reshape(revealed[name].image.shape)
@@ -273,7 +273,7 @@ def _first_equal(inputs: NDArray[Any], regions: Regions) -> NDArray[np.int64]:
     # Digests, since a sort would copy the inputs four times.
     parts = [inputs] if regions is None else [inputs, regions]
     digests = b"".join(
-        hashlib.sha256(np.ascontiguousarray(part[one])).digest()
+        hashlib.sha256(np.ascontiguousarray(part[one]).data).digest()
         for one in range(len(inputs))
         for part in parts
     )

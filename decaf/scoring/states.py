@@ -39,7 +39,7 @@ class StateBuilder:
     def build(self, states: NDArray[np.int64]) -> Array:
         """(n,) numbers of states → (n, …), of the type and on the device of the inputs."""
         plan, rule = self._plan, self._plan.rule[states]
-        built = self._empty(states.size)
+        built: Any = self._empty(states.size)
         clean = np.flatnonzero(rule == CLEAN)
         if clean.size:
             built[clean] = self._clean[plan.image[states[clean]]]
@@ -68,7 +68,7 @@ class StateBuilder:
         behind = np.stack([plan.start[states], plan.plus[states], plan.minus[states]], axis=1)
         named = np.concatenate([behind, plan.draw[states].view(np.int64)], axis=1)
         wanted, first, use = np.unique(named, axis=0, return_index=True, return_inverse=True)
-        made = self._empty(len(wanted))
+        made: Any = self._empty(len(wanted))
         for number, start in enumerate(plan.starts):
             rows = np.flatnonzero(wanted[:, 0] == number)
             if rows.size and number in self._stored:

@@ -82,7 +82,8 @@ def bootstrap_mean(
     counts = np.bincount(position, weights=present)
     totals = _replicate_totals(np.stack([sums, counts], axis=1), drawn)
     means = _quotient(*totals.T)
-    return percentile_interval(_quotient(sums.sum(), counts.sum()), means, int((counts > 0).sum()))
+    estimate = float(_quotient(sums.sum(), counts.sum()))
+    return percentile_interval(estimate, means, int((counts > 0).sum()))
 
 
 def percentile_interval(estimate: float, replicates: ArrayLike, cluster_count: int) -> Interval:
@@ -104,13 +105,8 @@ def percentile_interval(estimate: float, replicates: ArrayLike, cluster_count: i
     if cluster_count > 1 and drawn.size > 1:
         error = drawn.std(ddof=1)
         limits = np.quantile(drawn, [0.05, 0.95, 0.025, 0.975])
-    return Interval(
-        float(estimate),
-        float(error),
-        *(float(limit) for limit in limits),
-        cluster_count=cluster_count,
-        replicate_count=drawn.size,
-    )
+    numbers = (float(estimate), float(error), *map(float, limits))
+    return Interval._make([*numbers, cluster_count, drawn.size])
 
 
 def _column(

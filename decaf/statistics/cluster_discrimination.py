@@ -123,7 +123,7 @@ def _sorted_units(
     np.cumsum(values[1:] != values[:-1], out=score[1:])
     has_positive = np.bincount(score[is_positive], minlength=values.size) > 0
     levels = np.cumsum(has_positive)
-    level = (levels - has_positive)[score]
+    level: NDArray[np.int64] = (levels - has_positive)[score]
     level_count = int(has_positive.sum())
     is_tied = ~is_positive & has_positive[score]
     return _Units(level, level_count, is_positive, is_tied, cluster[order], drawn.T)

@@ -3,7 +3,7 @@
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +116,7 @@ class Arrays(Adapter):
 
         Raises DataError when it has values that are not finite.
         """
-        array = self._array(image.variant)
+        array = self._array(cast("Role", image.variant))
         row = np.ascontiguousarray(array[int(image.location)])
         where = f"{getattr(self, image.variant)}[{image.location}]"
         if row.dtype == np.uint8 and row.ndim == 3:
@@ -148,10 +148,10 @@ class Arrays(Adapter):
                 "it: row by row, the same input but for the change"
             )
 
-    def _array(self, role: str) -> NDArray[Any]:
+    def _array(self, role: Role) -> NDArray[Any]:
         return mapped(getattr(self, role), self.names.get(role, role))
 
-    def _words(self, role: str, count: int, default: list[str]) -> list[str]:
+    def _words(self, role: Role, count: int, default: list[str]) -> list[str]:
         """(n,) names as texts."""
         if getattr(self, role) is None:
             return default
@@ -163,7 +163,7 @@ class Arrays(Adapter):
             )
         return [str(word) for word in array.tolist()]
 
-    def _digests(self, role: str) -> tuple[str, ...]:
+    def _digests(self, role: Role) -> tuple[str, ...]:
         path = getattr(self, role)
         return _row_digests(path, self.names.get(role, role), path.stat().st_mtime_ns)
 

@@ -1,7 +1,7 @@
 """What every data set is: pairs by name, and their clean inputs one at a time."""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ class Adapter(Settings, ABC):
     """A data set as ``data:`` names it; its fields are what the section takes."""
 
     place: ClassVar[Place] = Place("adapter", room="decaf.data.adapters", tag="adapter")
+
+    if TYPE_CHECKING:
+        adapter: str  # which every member says in its own annotation
 
     @abstractmethod
     def pair_set(self) -> PairSet:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,8 @@ class ImageFeatures(ImageFiles):
         named = self.features.of([self._image(name, file) for name, (_, file) in files.items()])
         check_count(named.names)
         classes = class_ids([row.label for row in rows], self.classes)
-        found = [one for one in zip(rows, classes.ids, named.of_image, strict=True) if one[2]]
+        every = zip(rows, classes.ids, named.of_image, strict=True)
+        found = [(row, class_id, masked) for row, class_id, masked in every if masked]
         inputs, masks, pairs = [], [], []
         for place, (row, class_id, masked) in enumerate(found):
             inputs.append(Input(row.image, "image", *files[row.image], row.image))
@@ -156,7 +157,7 @@ class ImageFeatures(ImageFiles):
         remedy = "give a text file with one image a line"
         with refusals_as(DataError, f"list {self.table} cannot be read", remedy):
             try:
-                lines = self.table.read_text(encoding="utf-8").splitlines()
+                lines = cast("Path", self.table).read_text(encoding="utf-8").splitlines()
             except UnicodeDecodeError as error:
                 raise DataError(f"list {self.table} is not UTF-8; {remedy}") from error
         return {"image": [line.strip() for line in lines if line.strip()]}

@@ -1,7 +1,7 @@
 """Images in files and their counterfactuals, paired by a table or by equal names in two folders."""
 
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import Field, model_validator
 
@@ -76,11 +76,13 @@ class ImagePairs(ImageFiles):
         Raises DataError when the table or a folder cannot be used, a file is missing or lies
         outside of its folder, two rows are one pair, or an image has two labels.
         """
-        roots = {role: getattr(self, role) or self._root for role in NEEDED}
+        roots: dict[Role, Path] = {
+            role: cast("Path", getattr(self, role) or self._root) for role in NEEDED
+        }
         rows, remarks = self._of_folders() if self.pairs is None else self._of_table()
         classes = class_ids([row.label for row in rows], self.classes)
         files = _checked_files(roots, rows)
-        labels: dict[tuple[str, str], str] = {}
+        labels: dict[tuple[Role, str], str] = {}
         for row in rows:
             for role in NEEDED:
                 file = getattr(row, role)
@@ -131,7 +133,7 @@ class ImagePairs(ImageFiles):
         return self.images or (self.pairs and self.pairs.parent)
 
     def _of_table(self) -> tuple[list[Row], tuple[str, ...]]:
-        table = read_table(self.pairs, typed=False)
+        table = read_table(cast("Path", self.pairs), typed=False)
         names = {role: self.columns.get(role, role) for role in (*NEEDED, *OPTIONAL)}
         for role, name in names.items():
             if name not in table and (role in NEEDED or role in self.columns):

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,7 @@ class _Inputs(NamedTuple):
 
     def add(self, name: str, variant: str, values: NDArray[np.floating]) -> int:
         """Position of one more row."""
-        digest = hashlib.sha256(np.ascontiguousarray(values)).hexdigest()
+        digest = hashlib.sha256(np.ascontiguousarray(values).data).hexdigest()
         self.images.append(Input(name, variant, digest, str(len(self.rows))))
         self.rows.append(values)
         return len(self.rows) - 1
@@ -240,7 +240,10 @@ class TablePairs(Adapter):
         self, values: NDArray[np.floating], other: Frame, ids: list[str]
     ) -> Counterfactuals:
         """The rows of the second table, each with its row of the first one."""
-        own, place_of = _names(other, self.id), {name: place for place, name in enumerate(ids)}
+        own, place_of = (
+            _names(other, cast("str", self.id)),
+            {name: place for place, name in enumerate(ids)},
+        )
         if strange := sorted(set(own) - place_of.keys()):
             raise DataError(
                 f"{self.counterfactuals} has rows of the {self.id} {listed(strange)}, which "

@@ -7,7 +7,7 @@ models; they are what DECAF is compared with (paper, appendix F), and know nothi
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +35,9 @@ class AttributionMethod(Settings, ABC):
     """What all methods have in common."""
 
     place: ClassVar[Place] = Place("attribution", room="decaf.evaluation.attributions", tag="kind")
+
+    if TYPE_CHECKING:
+        kind: str  # which every member says in its own annotation
 
     needs_gradients: ClassVar[bool] = True
     """Whether the score is differentiated; the others ask it for values alone."""

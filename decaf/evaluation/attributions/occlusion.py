@@ -40,7 +40,7 @@ class Occlusion(AttributionMethod):
             from captum import attr
 
         images = batch.images
-        cells = torch.from_numpy(cell_map(*images.shape[2:], self.grid)).to(images.device)
+        cells = torch.from_numpy(cell_map(images.shape[2:], self.grid)).to(images.device)
         found = attr.FeatureAblation(score).attribute(
             images,
             baselines=Constant(self.baseline).value_like(images).expand_as(images),

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,6 +93,9 @@ class Baseline(Settings, ABC):
     """What all methods have in common."""
 
     place: ClassVar[Place] = Place("baseline", room="decaf.evaluation.baselines", tag="kind")
+
+    if TYPE_CHECKING:
+        kind: str  # which every member says in its own annotation
 
     components: ClassVar[tuple[str, ...]] = ("score",)
     """Names of the numbers that it gives."""

@@ -117,7 +117,7 @@ class ShapInteraction(Baseline):
 
 def _tree_values(
     estimator: Any, explained: NDArray[np.float32], factor: int
-) -> NDArray[np.float64] | None:
+) -> NDArray[np.floating] | None:
     """(n,) path-dependent TreeSHAP of the factor; None for what is no ensemble of trees."""
     if _is_xgboost(estimator):
         return _xgboost_values(estimator, explained, "pred_contribs")[:, factor]

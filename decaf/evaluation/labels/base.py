@@ -92,6 +92,6 @@ class LabelSource(Settings, ABC):
         """
         return {}
 
-    def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray]:
+    def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray[Any]]:
         """Columns of a table of :meth:`analyses` that the data give by themselves."""
         raise NotImplementedError(f"{type(self).__name__} has no rows for {table}")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from decaf.errors import ModelError, UnknownName
 from decaf.foundation.arrays import Module
@@ -46,7 +46,7 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
     if folder is not None:
         places = [folder / one for one in called]
     else:
-        places = _cached(timm.get_pretrained_cfg(full))
+        places = _cached(cast("PretrainedCfg", timm.get_pretrained_cfg(full)))
 
     def adapt(content: dict[str, Any], network: Module) -> dict[str, Any]:
         filtered = _filter_of(name, tag)
@@ -62,9 +62,9 @@ def pretrained(name: str, tag: str, folder: Path | None) -> Weights:
 def preprocessing(name: str, tag: str) -> dict[str, Any]:
     """That of timm's own data configuration; no side where images are not square."""
     import timm
-    from timm.data import resolve_data_config
+    from timm.data.config import resolve_data_config
 
-    published = timm.get_pretrained_cfg(_published(name, tag))
+    published = cast("PretrainedCfg", timm.get_pretrained_cfg(_published(name, tag)))
     said = resolve_data_config(pretrained_cfg=published.to_dict())
     _, height, width = said["input_size"]
     side = {"input_size": height} if height == width else {}
@@ -95,18 +95,20 @@ def _filter_of(name: str, tag: str) -> Callable[..., dict[str, Any]] | None:
     import torch
     from timm.models import _builder
 
+    builder: Any = _builder
+
     asked: dict[str, Any] = {}
 
     def load_nothing(_: Module, **given: Any) -> None:
         asked.update(given)
 
     with ASKING, torch.random.fork_rng(devices=[]):
-        loader = _builder.load_pretrained
-        _builder.load_pretrained = load_nothing
+        loader = builder.load_pretrained
+        builder.load_pretrained = load_nothing
         try:
             timm.create_model(name, pretrained=True, pretrained_cfg=tag)
         finally:
-            _builder.load_pretrained = loader
+            builder.load_pretrained = loader
     return asked.get("filter_fn")
 
 
@@ -117,7 +119,7 @@ def _cached(published: "PretrainedCfg") -> list[Path]:
 
     if published.hf_hub_id is None:
         checkpoints = Path(torch.hub.get_dir()) / "checkpoints"
-        return [checkpoints / published.url.rpartition("/")[2]]
+        return [checkpoints / str(published.url).rpartition("/")[2]]
     names = [published.hf_hub_filename] if published.hf_hub_filename else HUB_FILES
     found = [try_to_load_from_cache(published.hf_hub_id, name) for name in names]
     held = [Path(path) for path in found if isinstance(path, str)]

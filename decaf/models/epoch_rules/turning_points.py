@@ -49,7 +49,7 @@ class TurningPoints(EpochRule):
         return [epochs[place].number for place in sorted(places)]
 
     def _value(self, epoch: Epoch) -> float:
-        value = epoch.measured.get(self.statistic)
+        value: Any = epoch.measured.get(self.statistic)
         if type(value) not in (int, float) or not math.isfinite(value):
             raise ModelError(
                 f"'epoch_rule:' looks at {self.statistic!r}, which is {value!r} after epoch "

@@ -44,7 +44,7 @@ class EndpointCard(ModelCard):
         "`X-Model-Version` is refused",
     )
     output: Output = Field(description="what the endpoint returns")
-    timeout: ClassVar[None] = None
+    timeout: ClassVar[None] = None  # type: ignore[misc]  # no key of this source
     """Each attempt has its own."""
     encoding: Literal["json", "base64", "records", "mlflow"] = Field(
         "json",

@@ -5,7 +5,7 @@ import pickle
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from decaf.errors import ModelError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.extras import Installed, optional
 from decaf.foundation.files import open_file, refusals_as
-from decaf.foundation.plugins import one_of
+from decaf.foundation.plugins import OneOf
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models.array_model import ArrayModel
@@ -25,7 +25,7 @@ from decaf.models.recipes.base import EstimatorRecipe
 from decaf.models.trainable import TrainableCard
 from decaf.models.training.estimator import SKOPS, fit_estimator
 
-Fitting = one_of(EstimatorRecipe)
+Fitting = Annotated[EstimatorRecipe, OneOf(EstimatorRecipe)]
 Method = Literal["predict_proba", "decision_function", "predict"]
 
 BINARY, MULTICLASS = "binary:logistic", "multi:softprob"
@@ -85,7 +85,9 @@ class EstimatorCard(TrainableCard):
     @property
     def origin(self) -> str:
         """Name of the file, or of the recipe and what it fits."""
-        return f"estimator:{self.training.origin if self.training else self.file.name}"
+        return (
+            f"estimator:{self.training.origin if self.training else cast('Path', self.file).name}"
+        )
 
     @property
     def known_types(self) -> tuple[str, ...]:
@@ -106,7 +108,7 @@ class EstimatorCard(TrainableCard):
         path = self._checked_file()
         opened = (_open_xgboost if path.suffix in XGBOOST else _open_sklearn)(self, path)
 
-        def answer(inputs: NDArray[np.float32] | Frame) -> NDArray:
+        def answer(inputs: NDArray[np.float32] | Frame) -> NDArray[Any]:
             is_array = isinstance(inputs, np.ndarray)
             rows = inputs.reshape(len(inputs), -1) if is_array else inputs
             return opened.in_order(opened.answer(rows))
@@ -117,11 +119,11 @@ class EstimatorCard(TrainableCard):
     @property
     def trained_suffix(self) -> str:
         """As the recipe says."""
-        return self.training.suffix
+        return cast("EstimatorRecipe", self.training).suffix
 
     def train(self, file: Path, device: str) -> None:
         """Fit by the recipe, on the CPU whatever the device; the outcome lies beside the file."""
-        fit_estimator(self.training, file)
+        fit_estimator(cast("EstimatorRecipe", self.training), file)
 
     def checks(self) -> tuple[Check, ...]:
         """What training needs, or its file; and XGBoost for a model of its own."""
@@ -147,7 +149,7 @@ class Opened(NamedTuple):
     frame_columns: Sequence[str] | None
     """Columns of the frame that it was fitted on; None where that was an array."""
 
-    def in_order(self, answer: Any) -> NDArray:
+    def in_order(self, answer: Any) -> NDArray[Any]:
         """Columns of an answer in the order of the study's classes.
 
         Raises ValueError when there is not one column for each class (an SVC of one against one,
@@ -209,7 +211,7 @@ def _open_xgboost(card: EstimatorCard, path: Path) -> Opened:
     if card.method != "predict_proba" and not objective.startswith("multi:"):
         return Opened(answer, "value", None, booster, columns)
     class_count = 2 if has_two else int(learner["learner_model_param"]["num_class"])
-    output = "probabilities" if card.method == "predict_proba" else "logits"
+    output: Output = "probabilities" if card.method == "predict_proba" else "logits"
     return Opened(answer, output, _order(card, list(range(class_count))), booster, columns)
 
 

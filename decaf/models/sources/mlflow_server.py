@@ -7,7 +7,7 @@ import subprocess
 import time
 import weakref
 from pathlib import Path
-from typing import Literal
+from typing import IO, Any, Literal, cast
 
 from pydantic import Field, model_validator
 
@@ -118,7 +118,8 @@ def _started(card: MlflowServerCard) -> tuple[subprocess.Popen[bytes], int]:
     timeout = {"MLFLOW_SCORING_SERVER_REQUEST_TIMEOUT": str(int(card.timeout_seconds) + 1)}
     quiet = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "1"}
     given = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    command = [card.python, "-I", scoring_process.__file__, card.model, str(telling)]
+    script = str(scoring_process.__file__)
+    command = [str(card.python), "-I", script, str(card.model), str(telling)]
     remedy = "correct 'python:'"
     with os.fdopen(said, "rb") as end:
         try:
@@ -139,7 +140,7 @@ def _started(card: MlflowServerCard) -> tuple[subprocess.Popen[bytes], int]:
     )
 
 
-def _told(descriptor: int, seconds: float) -> dict[str, object]:
+def _told(descriptor: int, seconds: float) -> dict[str, Any]:
     """What a process writes as one JSON object before it closes its end; empty if it does not."""
     deadline, content = time.monotonic() + seconds, b""
     while len(content) < MOST_SAID:
@@ -159,7 +160,7 @@ def _told(descriptor: int, seconds: float) -> dict[str, object]:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a server and wait for it; it ends by itself once nobody holds its standard input."""
-    process.stdin.close()
+    cast("IO[bytes]", process.stdin).close()
     try:
         process.wait(END_SECONDS)
     except subprocess.TimeoutExpired:

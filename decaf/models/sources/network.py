@@ -2,14 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import Field, model_validator
 
 from decaf.errors import BadInput, ModelError
 from decaf.foundation.arrays import Device, Module, Tensor, as_real
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.plugins import one_of
+from decaf.foundation.plugins import OneOf
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models import architectures
@@ -22,8 +22,8 @@ from decaf.models.recipes.base import NetworkRecipe
 from decaf.models.trainable import TrainableCard
 from decaf.models.training.files import epoch_file
 
-Training = one_of(NetworkRecipe)
-ChosenBy = one_of(EpochRule)
+Training = Annotated[NetworkRecipe, OneOf(NetworkRecipe)]
+ChosenBy = Annotated[EpochRule, OneOf(EpochRule)]
 INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 """Fields that decide what a network is given, in training as in an audit."""
 PUBLISHED = {"input_size", "mean", "std"}
@@ -160,7 +160,7 @@ class NetworkCard(TrainableCard):
         return {
             "architecture": json.dumps(self._architecture(), sort_keys=True),
             "preprocessing": json_sha256(self.model_dump(mode="json", include=INPUT_FIELDS)),
-            "start": self.training.start_digest or "",
+            "start": self._recipe.start_digest or "",
             **super().training_parts,
         }
 
@@ -216,7 +216,7 @@ class NetworkCard(TrainableCard):
         return (*super().checks(), *((self._is_as_published,) if self.pretrained else ()))
 
     def _is_as_published(self) -> tuple[str, ...]:
-        said = architectures.preprocessing(self.architecture, self.pretrained)
+        said = architectures.preprocessing(self.architecture, self.pretrained or "")
         return tuple(
             f"model {self.id} has '{key}: {_shown(given)}', and {self.architecture} publishes "
             f"{self.pretrained} with {_shown(expected)}: wrong preprocessing changes results "
@@ -234,9 +234,14 @@ class NetworkCard(TrainableCard):
         load_into(network, weights.file, self.entry, self.prefix or "", weights.adapt)
         return NetworkModel(network, self, torch.device(device))
 
+    @property
+    def _recipe(self) -> NetworkRecipe:
+        """That of a network which is trained."""
+        return cast("NetworkRecipe", self.training)
+
     def training_checks(self) -> tuple[Check, ...]:
         """Those of the recipe, for this architecture."""
-        return self.training.checks(self.architecture)
+        return self._recipe.checks(self.architecture)
 
     def train(self, file: Path, device: str) -> None:
         """Train by the recipe; what came out lies beside every checkpoint."""
@@ -248,7 +253,7 @@ class NetworkCard(TrainableCard):
         train_network(
             self.architecture,
             self.arguments,
-            self.training,
+            self._recipe,
             self.preprocessing(place),
             place,
             file,

@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import Field
 
@@ -108,7 +108,7 @@ class Mlflow(CardRegistry):
     def keep(self, reaudit_id: str, report: str, findings: Sequence[Finding]) -> None:
         """Write tags of versions, and a run of metrics for each."""
         with closing(self._server()) as server:
-            self.write_back.write(server, reaudit_id, report, findings)
+            cast("WriteBack", self.write_back).write(server, reaudit_id, report, findings)
 
     def _server(self) -> MlflowServer:
         return MlflowServer(self.uri, self.timeout_seconds, self.deadline_seconds)

@@ -1,7 +1,7 @@
 """Geometries of the noise: covariances with the trace of the data's (paper, appendix D)."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,9 +103,9 @@ class Geometry:
             case "diagonal":
                 return diagonal(reference)
             case "power":
-                return power(reference, self.beta)
+                return power(reference, cast("float", self.beta))  # as checked
             case "linear":
-                return linear(reference, self.share)
+                return linear(reference, cast("float", self.share))
 
     def _check_parameter(self, name: str, owner: str, largest: float) -> None:
         value = getattr(self, name)
@@ -135,10 +135,10 @@ def coloured(
     """
     parts = []
     if colouring.principal is not None:
-        scaled = like(array, principal * colouring.principal)
+        scaled = like(array, cast("NDArray[np.float64]", principal) * colouring.principal)
         parts.append(scaled @ reference.axes_like(array))
     if colouring.pixel is not None:
-        parts.append(like(array, pixel * colouring.pixel))
+        parts.append(like(array, cast("NDArray[np.float64]", pixel) * colouring.pixel))
     return sum(parts[1:], start=parts[0])
 
 

@@ -66,7 +66,7 @@ def signal_to_noise(
         raise ResponseError(f"the ridge is {ridge}; expected a positive share of the mean variance")
     colouring = geometry.colouring(reference)
     floor = ridge * reference.mean_variance
-    if geometry.name == "diagonal":
+    if geometry.name == "diagonal" and colouring.pixel is not None:
         scale = 1 / np.sqrt(colouring.pixel**2 + floor)
         whitened = reference.covariance * scale * scale[:, None]
         return np.linalg.eigvalsh(whitened)[::-1].clip(min=0)

@@ -120,7 +120,7 @@ class Patches(RevealPath):
         words = words.reshape(block.pair_count, 1, grid.size, 1, -1)
 
         image = shown_by_branch(block, 1, grid.size)
-        differs = (shown & (energy > 0)[:, None, :]).any(axis=2)[:, None, :, None]
+        differs = np.any(shown & (energy > 0)[:, None, :], axis=2)[:, None, :, None]
         image = np.where(differs, image, image.min(axis=3, keepdims=True))
         content = np.broadcast_to(words, (*image.shape, words.shape[-1]))
         return Revealed(image, content, no_draw(block, 1, grid.size))

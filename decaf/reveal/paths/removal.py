@@ -100,7 +100,7 @@ class Removal(RevealPath):
         Raises DataError when a pair names no feature, one that the grid does not have, or two
         inputs, and ResponseError when inputs that are no images would be blurred.
         """
-        if self.baseline == "blur":
+        if isinstance(self.start, BlurredMidpoint):
             self.start.check(inputs.shape)
         last = WORD_BITS if self.side is None else self.side**2
         wrong = np.flatnonzero(
@@ -128,9 +128,9 @@ class Removal(RevealPath):
         Others lie nowhere, or only where the input is the constant baseline already.
         """
         words = features_of(inputs.shape, self.side, regions)
-        if self.baseline == "constant":
+        if isinstance(self.start, Constant):
             clean = as_taken(inputs)
-            differs = clean != self.start.value_like(clean)
+            differs = np.not_equal(clean, self.start.value_like(clean))
             if clean.ndim == 4:
                 differs = differs.any(axis=1, keepdims=True)
             words = np.where(differs, words, 0)
@@ -154,11 +154,11 @@ def features_of(
             if side is None
             else "these inputs have features of their own; leave 'side' out"
         )
-    if side is None:
+    if regions is not None:
         return regions[:, None] if len(shape) > regions.ndim else regions
-    if len(shape) != 4 or min(shape[2:]) < side:
+    if side is None or len(shape) != 4 or min(shape[2:]) < side:
         raise DataError(
             f"inputs have shape {shape}; a grid of features needs images (n, channels, height, "
             f"width) of at least {side} px a side"
         )
-    return feature_words(cell_map(*shape[2:], side) + 1)[None, None]
+    return feature_words(cell_map(shape[2:], side) + 1)[None, None]

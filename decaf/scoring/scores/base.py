@@ -7,7 +7,7 @@ for the keys. A new module in this package is a new score.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ class ScoreDefinition(Settings, ABC):
     """What all scores have in common."""
 
     place: ClassVar[Place] = Place("score", room="decaf.scoring.scores", tag="kind")
+
+    if TYPE_CHECKING:
+        kind: str  # which every member says in its own annotation
 
     has_classes: ClassVar[bool] = True
     """Whether columns are classes, so that the largest is the predicted one."""

@@ -6,7 +6,7 @@ alternate one: four legal inputs, the same for all models (paper, section 5 and 
 
 import hashlib
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from decaf.studies.covertype.splits import CovertypeTable
 
 INPUTS = "covertype 1: 54 standardised features, context, factor"
 """Names how inputs are made; changes when a change here changes them."""
-SPLIT = "test"
+SPLIT: Final = "test"
 
 
 QUERIES = {

@@ -4,7 +4,7 @@ Every model is trained with channels of its own. What is drawn depends on module
 alone, so models of other mechanisms and strengths share their random numbers.
 """
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,10 +92,10 @@ def with_channels(features: NDArray[np.float32], channels: Channels) -> NDArray[
 
 
 def _endpoint_alignment(treatment: Treatment) -> float:
-    return treatment.strength if treatment.module == "direction" else UNALIGNED
+    return cast("float", treatment.strength) if treatment.module == "direction" else UNALIGNED
 
 
 def _alternate_alignment(treatment: Treatment) -> float:
     if treatment.module == "fragility":
         return ALTERNATE_ALIGNMENT[treatment.mechanism]
-    return UNALIGNED if treatment.mechanism == "gate" else treatment.strength
+    return UNALIGNED if treatment.mechanism == "gate" else cast("float", treatment.strength)

@@ -9,7 +9,7 @@ Family = Literal["logistic_regression", "random_forest", "hist_gradient_boosting
 
 FAMILIES: dict[Family, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+)  # type: ignore[assignment]  # TOML has texts as keys
 
 
 def unfitted(family: Family, seed: int) -> Any:

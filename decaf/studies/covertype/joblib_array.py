@@ -55,7 +55,7 @@ class _Type:
 
 
 ARRAY = "numpy ndarray"
-STAND_INS = {
+STAND_INS: dict[str, type | str] = {
     "joblib.numpy_pickle NumpyArrayWrapper": _Wrapper,
     ARRAY: ARRAY,
     "numpy dtype": _Type,

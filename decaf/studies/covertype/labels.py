@@ -1,7 +1,7 @@
 """Labels of Covertype: the mechanism that a model was trained for (paper, appendix I)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from decaf.data.pairs import PairSet
 from decaf.errors import DataError
 from decaf.evaluation.baselines.base import Baseline
 from decaf.evaluation.labels.base import Judged, LabelSource
+from decaf.studies.covertype.adapters import Covertype
 from decaf.studies.covertype.channels import Treatment
 from decaf.studies.covertype.recipes import CovertypeClassifier
 
@@ -74,11 +75,12 @@ class Treatments(LabelSource):
             },
         }
 
-    def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray]:
+    def rows(self, table: str, judged: Judged, pairs: PairSet) -> Mapping[str, NDArray[Any]]:
         """Contexts of every audited row under every stream; a pair of the data is such a row."""
         sources = [pair.source_id for pair in pairs.pairs]
         streams = context_streams(judged)
-        rows = [judged.data.factual_rows(recipe) for recipe in streams.values()]
+        data = cast("Covertype", judged.data)
+        rows = [data.factual_rows(recipe) for recipe in streams.values()]
         contexts = [own.inputs[:, own.context].astype(np.int64) for own in rows]
         return {
             "module": np.repeat([module for module, _ in streams], len(sources)),

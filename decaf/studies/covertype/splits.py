@@ -120,7 +120,7 @@ def _parts(path: Path, state: tuple[int, ...], per_class: int) -> dict[Split, Pa
 
 def _rarer(path: Path, table: Table) -> int:
     """Rows of the rarer one of cover types 1 and 2."""
-    counts = [np.count_nonzero(table.cover == kind) for kind in (1, 2)]
+    counts = [int(np.count_nonzero(table.cover == kind)) for kind in (1, 2)]
     if min(counts) < FEWEST_PER_CLASS:
         raise DataError(
             f"{path} has {counts[0]} rows of cover type 1 and {counts[1]} of type 2, a split "

@@ -74,7 +74,8 @@ class ImageNet9(Adapter):
             counts = ", ".join(f"{name} {len(by_source)}" for name, by_source in files.items())
             raise DataError(f"{self.root}: no foreground is in every variant (files: {counts})")
         sources = self._chosen(shared)
-        images, positions = [], {}
+        images: list[Input] = []
+        positions = {}
         for source in sources:
             for variant in variants:
                 positions[source, variant] = len(images)

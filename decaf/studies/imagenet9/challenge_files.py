@@ -76,8 +76,8 @@ def variant_files(root: Path, variant: str, part: str = "val") -> VariantFiles:
                 "00_dog/fg_n02085620_00001_bg_n02085936_00001.JPEG"
             )
         if not path.is_file():
-            found = "a folder" if path.is_dir() else "no file, or a link that leads nowhere"
-            raise DataError(f"{path} is {found}; expected a photo of that name, or nothing")
+            kind = "a folder" if path.is_dir() else "no file, or a link that leads nowhere"
+            raise DataError(f"{path} is {kind}; expected a photo of that name, or nothing")
         known = first_file.setdefault(name["foreground"], path)
         if known.parent != path.parent:
             raise DataError(

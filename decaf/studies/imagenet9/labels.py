@@ -117,5 +117,5 @@ def _null_rows(subject: Subject) -> NDArray[np.int64]:
     rows = np.flatnonzero(is_scored)
     if not rows.size:
         return rows
-    scores = (np.array([clean[name] for name in names[rows]]) for names in sides)
-    return rows[needs_corruptions(*scores, block.class_id[rows], subject.epsilon)]
+    plus, minus = (np.array([clean[name] for name in names[rows]]) for names in sides)
+    return rows[needs_corruptions(plus, minus, block.class_id[rows], subject.epsilon)]

@@ -32,9 +32,12 @@ _CARDINALITIES = np.array([factor.cardinality for factor in FACTORS])
 SCENE_COUNT = int(_CARDINALITIES.prod())
 
 _UNDEFINED = -1
-_HUE_MAPS = {1: (5, 6, 7, 8, 9, 0, 1, 2, 3, 4), 2: (9, 8, 7, 6, 5, 4, 3, 2, 1, 0)}
+_HUE_MAPS: dict[int, tuple[int, ...]] = {
+    1: (5, 6, 7, 8, 9, 0, 1, 2, 3, 4),
+    2: (9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+}
 _ORIENTATION_MAP = tuple(14 - level if level != 7 else _UNDEFINED for level in range(15))
-_MAPS = {
+_MAPS: dict[str, dict[int, tuple[int, ...]]] = {
     "floor_hue": _HUE_MAPS,
     "wall_hue": _HUE_MAPS,
     "object_hue": _HUE_MAPS,

@@ -140,7 +140,9 @@ def _ray_weights(rays: _Rays, scale: np.ndarray, solid: _Distance, gloss: float)
     return samples
 
 
-def _near_solid(start: np.ndarray, end: np.ndarray, scale: np.ndarray, margin: float):
+def _near_solid(
+    start: np.ndarray, end: np.ndarray, scale: np.ndarray, margin: float
+) -> tuple[np.ndarray, ...]:
     """Find the (scale, ray) pairs whose segment passes within ``margin`` of the solid's ball."""
     centre = 0.6 * scale[:, None]
     radius = 0.95 * scale[:, None] + margin
@@ -172,7 +174,9 @@ def _lamp_visibility(point: np.ndarray, distance: _Distance) -> np.ndarray:
     return share * share * (3.0 - 2.0 * share)
 
 
-def _march(origin: np.ndarray, direction: np.ndarray, distance: _Distance):
+def _march(
+    origin: np.ndarray, direction: np.ndarray, distance: _Distance
+) -> tuple[np.ndarray, np.ndarray]:
     """Walk along each ray by the distance to the solid: points reached, and which are on it."""
     point = np.broadcast_to(_column(origin), direction.shape)
     for _ in range(MARCH_STEPS):
@@ -181,7 +185,9 @@ def _march(origin: np.ndarray, direction: np.ndarray, distance: _Distance):
     return point, gap < 2e-3
 
 
-def _solid_light(point: np.ndarray, normal: np.ndarray, to_camera: np.ndarray, gloss: float):
+def _solid_light(
+    point: np.ndarray, normal: np.ndarray, to_camera: np.ndarray, gloss: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Share the light of the object's points between its own colour and white."""
     to_lamp = _unit(_column(LIGHT) - point)
     lambert = np.maximum(_dot(normal, to_lamp), 0.0)

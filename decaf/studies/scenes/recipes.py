@@ -118,11 +118,11 @@ class SceneShortcut(SeriesRecipe):
                 measured = EpochOutcome(aligned, reversed_, aligned - reversed_)
                 site.keep(epoch, network, measured._asdict())
         accuracies = (_accuracy(network, scenes, device) for scenes in (training, *tests))
-        return TrainingOutcome(*accuracies, seconds=time.perf_counter() - started)
+        return TrainingOutcome._make([*accuracies, time.perf_counter() - started])
 
 
 class _Scenes(NamedTuple):
-    index: np.ndarray
+    number: np.ndarray
     label: np.ndarray
 
 
@@ -146,7 +146,7 @@ def _fit(
     """Train epoch by epoch, on the batches of each; yields the number of each that is done."""
     import torch
 
-    images = _images(scenes.index)
+    images = _images(scenes.number)
     labels = torch.from_numpy(scenes.label)
     steps = sum(map(len, batches))
     optimizer = torch.optim.AdamW(
@@ -187,7 +187,7 @@ def _accuracy(network: Module, scenes: _Scenes, device: Device) -> float:
     network.eval()
     with torch.inference_mode():
         parts = [
-            network(part.to(device)).argmax(1).cpu() for part in _images(scenes.index).split(500)
+            network(part.to(device)).argmax(1).cpu() for part in _images(scenes.number).split(500)
         ]
     return float((torch.cat(parts).numpy() == scenes.label).mean())
 

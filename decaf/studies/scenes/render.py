@@ -64,7 +64,8 @@ class _Tables:
     def fill(self, geometry: np.ndarray) -> None:
         missing = np.unique(geometry[~self._is_filled[geometry]])
         for block in _blocks(len(missing), self.size):
-            maps = weight_maps(*np.unravel_index(missing[block], _GEOMETRY), self.size)
+            size, shape, orientation = np.unravel_index(missing[block], _GEOMETRY)
+            maps = weight_maps(size, shape, orientation, self.size)
             self.weights[missing[block]] = np.rint(maps * _WEIGHT_ONE)
         self._is_filled[missing] = True
 

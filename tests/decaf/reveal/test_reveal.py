@@ -120,7 +120,7 @@ def test_energies_of_many_pairs_are_those_of_each(dtype):
 
 
 def test_cells_of_a_side_that_does_not_divide_evenly():
-    assert cell_map(3, 3, 2).tolist() == [[0, 1, 1], [2, 3, 3], [2, 3, 3]]
+    assert cell_map((3, 3), 2).tolist() == [[0, 1, 1], [2, 3, 3], [2, 3, 3]]
 
 
 def shown_cells(path, block, inputs):
