@@ -7,6 +7,7 @@ import typer
 
 from decaf import __version__
 from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry
+from flows.commands import beginnings
 from flows.commands import schedule as schedule_commands
 from flows.commands.terminal import complain, console, say, warn
 
@@ -58,6 +59,7 @@ DEFAULT_MEMORY = 4
 
 app.add_typer(schedule_commands.schedules, name="schedule")
 app.command()(schedule_commands.serve)
+app.command()(beginnings.init)
 
 
 def say_version(is_asked: bool) -> None:
