@@ -7,7 +7,7 @@ import typer
 
 from decaf import __version__
 from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry
-from flows.commands import registries
+from flows.commands import beginnings, registries
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
     DEFAULT_MEMORY,
@@ -30,6 +30,7 @@ app = typer.Typer(
 
 app.add_typer(schedule_commands.schedules, name="schedule")
 app.command()(schedule_commands.serve)
+app.command()(beginnings.init)
 
 
 def say_version(is_asked: bool) -> None:

@@ -1,7 +1,7 @@
 """Images in files and their counterfactuals, paired by a table or by equal names in two folders."""
 
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 from pydantic import Field, model_validator
 

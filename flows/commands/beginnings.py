@@ -1,0 +1,67 @@
+"""What ``decaf init`` writes: one of the studies of ``configs/init/``, under a name of its own."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Literal
+
+import typer
+
+from decaf.errors import BadInput, WriteFailed
+from decaf.foundation.files import refusals_as
+from decaf.foundation.names import shown
+from flows.commands.terminal import console, say
+
+EXAMPLES = Path(__file__).parents[2] / "configs" / "init"
+MARK = re.compile(r"# \(\d\) (.*)")
+"""Comment of a line that other data need to be changed, and what it is to become."""
+
+
+def init(
+    kind: Annotated[
+        Literal["image_pairs", "table_pairs", "image_features", "arrays", "registry"],
+        typer.Argument(
+            help="image_pairs, table_pairs, image_features, arrays or registry", metavar="KIND"
+        ),
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="new or empty folder; called as the kind if none", metavar="[FOLDER]"),
+    ] = None,
+) -> None:
+    """Write a small study that runs as it is, and say which three lines to change for your own."""
+    folder = folder or Path(kind)
+    if folder.exists() and not (folder.is_dir() and next(folder.iterdir(), None) is None):
+        found = "is not empty" if folder.is_dir() else "is no folder"
+        raise BadInput(f"{shown(str(folder))} {found}; expected a new or an empty folder")
+    name = re.sub(r"[^A-Za-z0-9]+", "-", folder.resolve().name)[:60].strip("-") or kind
+    with refusals_as(WriteFailed, f"{shown(str(folder))} cannot be written", "choose another"):
+        lines = _copy(EXAMPLES / kind, folder, name)
+    say(console, f"wrote {folder}: {', '.join(sorted(one.name for one in folder.iterdir()))}")
+    say(console, "For your own, change three lines:")
+    for number, line in enumerate(lines, 1):
+        if mark := MARK.search(line):
+            say(console, f"  {folder / 'study.yaml'}:{number}  {mark[1]}")
+    say(console, "It runs as it is:")
+    say(console, f"  cd {shlex.quote(str(folder))}")
+    say(console, "  decaf data study.yaml")
+    say(console, f"  decaf {'reaudit' if kind == 'registry' else 'run'} study.yaml")
+
+
+def _copy(example: Path, folder: Path, name: str) -> list[str]:
+    """Copy all files, or none, with another name of the study; the lines of its file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder) as beside:
+        made = Path(beside)
+        hidden = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(
+            example, made, ignore=hidden, copy_function=shutil.copyfile, dirs_exist_ok=True
+        )
+        text = (example / "study.yaml").read_text(encoding="utf-8")
+        text = text.replace(f'study: "{example.name}"', f'study: "{name}"')
+        (made / "study.yaml").write_text(text, encoding="utf-8")
+        for path in made.iterdir():
+            path.rename(folder / path.name)
+    return text.splitlines()

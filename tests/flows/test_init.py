@@ -1,0 +1,130 @@
+"""`decaf init`: each example runs as it is; those of photos and a table are in the tutorials."""
+
+import errno
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from ended_commands import refused, succeeded
+from warehouse_answers import fetched
+
+from decaf.errors import WriteFailed
+from flows.commands.beginnings import EXAMPLES, MARK, init
+
+pytestmark = pytest.mark.slow
+KINDS = sorted(path.name for path in EXAMPLES.iterdir())
+PROFILES = "SELECT pair_type, evidence, contradiction, fragility FROM out_model_profiles"
+
+
+def own_workers(study, workers):
+    """Have a study use workers that are there, so that none are started for the test."""
+    settings = yaml.safe_load(study.read_text())
+    study.write_text(yaml.safe_dump(settings | {"cluster": workers}))
+
+
+@pytest.fixture
+def audited(start_decaf, warm_command, prefect_server, workers, tmp_path):
+    """Write an example, run it; its folder, what `decaf data` showed, and how the audit ended."""
+
+    def done(kind):
+        folder = tmp_path / "mine"
+        told = succeeded(start_decaf("init", kind, "mine").completed())
+        *_, look, audit = told.splitlines()
+        own_workers(folder / "study.yaml", workers)
+        ended = [
+            warm_command.start(line.split()[1:], folder, prefect_server).completed()
+            for line in (look, audit)
+        ]
+        return folder, succeeded(ended[0]), ended[1]
+
+    return done
+
+
+def test_features_of_images(audited):
+    folder, looked, run = audited("image_features")
+    assert "study mine: 40 pairs of 10 sources, 10 inputs" in looked
+    succeeded(run)
+    ask = "SELECT count(*), max(evidence) > 0.2 FROM out_feature_evidence"
+    assert fetched(folder / "runs" / "warehouse", ask) == [(40, True)]
+
+
+def test_arrays(audited):
+    folder, looked, run = audited("arrays")
+    assert "1 x 64 float32" in looked
+    succeeded(run)
+    # Of four equal beats one moves into the first half: 2/4 becomes 3/4, and half of it on the way.
+    ((_, *found),) = fetched(folder / "runs" / "warehouse", PROFILES)
+    assert found == pytest.approx([0.125, 0, 0], abs=0.05)
+
+
+def test_a_registry(audited, warm_command, prefect_server):
+    folder, _, run = audited("registry")
+    refused(run, "small_cnn 2 failed evidence", "evidence on wall_hue", code=1)
+    assert re.search(r"small_cnn@champion │ 1 .* pass", run.stdout)
+
+    def again(*arguments):
+        return warm_command.start(arguments, folder, prefect_server).completed()
+
+    refused(again("reaudit", "study.yaml"), "small_cnn 2 failed evidence", code=1)
+    succeeded(again("accept", "study.yaml", "small_cnn", "--why", "a try"))
+    assert "nothing changed" in succeeded(again("reaudit", "study.yaml"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_is_the_example_under_its_own_name(kind, decaf, tmp_path):
+    folder = tmp_path / "My photos (2)"
+    told = succeeded(decaf("init", kind, folder.name))
+    files = sorted(path.relative_to(EXAMPLES / kind) for path in all_files(EXAMPLES / kind))
+    assert sorted(path.relative_to(folder) for path in all_files(folder)) == files
+    assert len(list(folder.iterdir())) <= 5
+    for file in files:
+        own, example = (place / file for place in (folder, EXAMPLES / kind))
+        expected = example.read_bytes()
+        if file.name == "study.yaml":
+            expected = expected.replace(f'"{kind}"'.encode(), b'"My-photos-2"')
+            assert expected != example.read_bytes()
+        assert own.read_bytes() == expected
+    lines = (folder / "study.yaml").read_text().splitlines()
+    marked = re.findall(r"study\.yaml:(\d+)  (.*)", told)
+    assert [f"# ({n}) {what}" for n, (_, what) in enumerate(marked, 1)] == [
+        MARK.search(lines[int(number) - 1])[0] for number, _ in marked
+    ]
+    assert len(marked) == 3
+    assert "cd 'My photos (2)'" in told
+
+
+def all_files(folder):
+    return [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+
+
+def test_the_folder_is_that_of_the_kind_and_may_be_empty(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    init("arrays")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    init("arrays", Path())
+    for folder in ("arrays", "here"):
+        assert f'study: "{folder}"' in (tmp_path / folder / "study.yaml").read_text()
+
+
+def test_nothing_is_left_of_what_cannot_be_written(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("shutil.copytree", full)
+    with pytest.raises(WriteFailed, match="No space left on device; choose another"):
+        init("arrays", tmp_path / "new")
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_what_is_there_stays_as_it_is(decaf, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes").write_text("mine")
+    refused(decaf("init", "arrays", "full"), "'full' is not empty; expected a new or an empty")
+    refused(decaf("init", "arrays", "full/notes"), "'full/notes' is no folder")
+    refused(decaf("init", "arrays", "full/notes/in"), "cannot be written: Not a directory", code=3)
+    refused(decaf("init", "table", "other"), "'table' is not one of")
+    assert [path.name for path in tmp_path.rglob("*") if not path.name.startswith(".")] == [
+        *("full", "notes")
+    ]
