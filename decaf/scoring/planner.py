@@ -218,7 +218,8 @@ def _revealed(
     try:
         return path.reveal(block, inputs, grid)
     except BadInput as error:
-        raise type(error)(f"path {name} (kind: {path.kind}): {error}") from error
+        kind = getattr(path, "kind", type(path).__name__)  # one of a notebook need not have a name
+        raise type(error)(f"path {name} (kind: {kind}): {error}") from error
 
 
 def _name_states(

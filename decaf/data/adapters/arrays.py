@@ -83,7 +83,7 @@ class Arrays(Adapter):
         else:
             features = []
             self._check_alike(factual, self._array("counterfactual"))
-        roles = ("factual",) if features else ("factual", "counterfactual")
+        roles: tuple[Role, ...] = ("factual",) if features else ("factual", "counterfactual")
         count = len(factual)
         rows = [f"row-{row:07d}" for row in range(count)]
         classes = class_ids(self._words("label", count, [""] * count), self.classes)

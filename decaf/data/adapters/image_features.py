@@ -107,8 +107,10 @@ class ImageFeatures(ImageFiles):
         sizes = self.sizes(pairs.inputs, faults)
         for image, mask in zip(pairs.inputs, pairs.masks, strict=True):
             size = sizes.get(image.location)
+            if size is None:
+                continue
             try:
-                masks = self.features.sizes(_given(mask)[1]) if size else {}
+                masks = self.features.sizes(_given(mask)[1])
             except DataError as error:
                 faults[str(error)] = None
                 continue

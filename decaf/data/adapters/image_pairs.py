@@ -1,5 +1,6 @@
 """Images in files and their counterfactuals, paired by a table or by equal names in two folders."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
@@ -133,7 +134,8 @@ class ImagePairs(ImageFiles):
         return self.images or (self.pairs and self.pairs.parent)
 
     def _of_table(self) -> tuple[list[Row], tuple[str, ...]]:
-        table = read_table(cast("Path", self.pairs), typed=False)
+        path = cast("Path", self.pairs)
+        table = read_table(path, typed=False)
         names = {role: self.columns.get(role, role) for role in (*NEEDED, *OPTIONAL)}
         for role, name in names.items():
             if name not in table and (role in NEEDED or role in self.columns):
@@ -141,7 +143,7 @@ class ImagePairs(ImageFiles):
                     f"table {self.pairs} has no column {shown(name)}{suggestion(name, table)}; "
                     f"say 'columns: {{{role}: NAME}}' where it is called otherwise"
                 )
-        said = said_of_rows(table, self.pairs, names)
+        said = said_of_rows(table, path, names)
         unused = [shown(name) for name in table if name not in names.values()]
         remarks = (f"columns that are not used: {listed(unused)}",) if unused else ()
         return self._distinct(said), remarks
@@ -151,7 +153,7 @@ class ImagePairs(ImageFiles):
         rows: list[Row] = []
         first: dict[str, int] = {}
         for number, one in enumerate(said, 1):
-            row = _row(one | {role: Path(one[role]).as_posix() for role in NEEDED})
+            row = _row({**one, **{role: Path(one[role]).as_posix() for role in NEEDED}})
             if (other := first.setdefault(row.pair_id, number)) != number:
                 raise DataError(
                     f"table {self.pairs}: rows {other} and {number} are one pair, "
@@ -162,7 +164,7 @@ class ImagePairs(ImageFiles):
 
     def _of_folders(self) -> tuple[list[Row], tuple[str, ...]]:
         """Files that both folders have; labels are the names of the folders that they lie in."""
-        folders = (self.factual, self.counterfactual)
+        folders = (cast("Path", self.factual), cast("Path", self.counterfactual))
         first, second = (Folder(folder).files() for folder in folders)
         shared = set(second).intersection(first)
         if not shared:
@@ -182,7 +184,7 @@ class ImagePairs(ImageFiles):
         return rows, (remark,) if alone else ()
 
 
-def _row(said: dict[str, str]) -> Row:
+def _row(said: Mapping[Role, str]) -> Row:
     factual, kind = said["factual"], said.get("pair_type", "pair")
     unsaid = {
         "label": "",
