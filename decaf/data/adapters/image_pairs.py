@@ -186,14 +186,14 @@ class ImagePairs(ImageFiles):
 
 def _row(said: Mapping[Role, str]) -> Row:
     factual, kind = said["factual"], said.get("pair_type", "pair")
-    unsaid = {
+    unsaid: dict[Role, str] = {
         "label": "",
         "pair_type": kind,
         "source": factual,
         "split": "all",
         "pair_id": f"{factual}__{said['counterfactual']}",
     }
-    return Row(**unsaid | said)
+    return Row(**{**unsaid, **said})
 
 
 def _checked_files(
