@@ -1,7 +1,7 @@
 """Factual and counterfactual inputs, paired and identified by their content."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import cast
@@ -87,9 +87,9 @@ class PairSet:
     pairs: tuple[Pair, ...]
     geometry: str
     remarks: tuple[str, ...] = ()
-    columns: FrameSchema | None = None
+    columns: FrameSchema | None = field(default=None, kw_only=True)
     """What the values of a row stand for, where inputs are rows of a frame; part of geometry."""
-    masks: tuple[Input, ...] = ()
+    masks: tuple[Input, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         if not self.pairs:
