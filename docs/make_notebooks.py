@@ -1,10 +1,12 @@
-"""Run the notebooks of ``examples/``, store what they print and draw; pictures go to ``images/``.
+"""Run notebooks of ``examples/`` and pages of ``tutorials/``; store what they print and draw.
 
     python docs/make_notebooks.py                      # all, each in a process of its own
     python docs/make_notebooks.py tables.ipynb FOLDER  # one, in FOLDER, where its results go
+    python docs/make_notebooks.py photos.md FOLDER     # a page, likewise
 
 A line of a cell that begins with ``!`` is a command of the shell, as in Jupyter; what the last
-expression of a cell gives is shown. Charts become SVG, and warnings are errors.
+expression of a cell gives is shown. Charts become SVG, in ``images/``, and warnings are errors. All
+blocks of a page are run that are Python or commands; a block of text after one is its output.
 """
 
 import ast
@@ -21,8 +23,13 @@ from pathlib import Path
 from typing import Any
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+TUTORIALS = Path(__file__).parent / "tutorials"
+PAGES = ("photos.md", "table.md")  # registry.md needs a server: its test makes what it shows
 PICTURES = Path(__file__).parent / "images"
 COMMAND = re.compile(r"^!(.*)$", re.MULTILINE)
+BLOCK = re.compile(r"```(python|sh)\n(.*?)```(\n\n```text\n.*?```)?", re.DOTALL)
+LINE = re.compile(r".*<<'END'\n(?s:.*?)\nEND\n|.+\n")
+"""A command in a block of the shell, with the file that it writes if there is one."""
 
 
 def executed(
@@ -70,6 +77,31 @@ def run(name: str, folder: Path, shell: Callable[[str], str]) -> None:
     (folder / name).write_text(f"{text}\n")
 
 
+def run_page(name: str, folder: Path, shell: Callable[[str], str]) -> None:
+    """Run the blocks of a page of ``tutorials/`` where we are; write it, with what they print."""
+
+    def done(line: str) -> str:
+        if line.startswith("cd "):
+            os.chdir(line[3:].strip())
+            return ""
+        return shell(line)
+
+    page = (TUTORIALS / name).read_text()
+    blocks = list(BLOCK.finditer(page))
+    cells = []
+    for language, code in (block.group(1, 2) for block in blocks):
+        lines = [f"_shell({line!r})\n" for line in LINE.findall(code)]
+        cells.append({"cell_type": "code", "source": code if language == "python" else lines})
+    parts, end = [], 0
+    for block, (_, printed, _) in zip(blocks, executed({"cells": cells}, done), strict=True):
+        parts.append(page[end : block.end(2)] + "```")
+        if block[3]:
+            text = "\n".join(line.rstrip() for line in printed.splitlines())
+            parts.append(f"\n\n```text\n{text}\n```")
+        end = block.end()
+    (folder / name).write_text("".join(parts) + page[end:])
+
+
 def _svg(chart: Any) -> str:
     import vl_convert
 
@@ -88,9 +120,10 @@ def _shell(line: str) -> str:
 def main() -> None:
     """Run one notebook here, or all of them, each in a fresh process and an empty folder."""
     if len(sys.argv) == 3:
-        run(sys.argv[1], Path(sys.argv[2]), _shell)
+        name, folder = sys.argv[1], Path(sys.argv[2])
+        (run_page if name.endswith(".md") else run)(name, folder, _shell)
         return
-    for path in sorted(EXAMPLES.glob("*.ipynb")):
+    for path in [*sorted(EXAMPLES.glob("*.ipynb")), *(TUTORIALS / name for name in PAGES)]:
         with tempfile.TemporaryDirectory() as folder:
             command = [
                 sys.executable,

@@ -2,8 +2,9 @@
 
 import platform
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,9 @@ def _model_order(plan: AuditPlan, units: Iterable[Unit]) -> ModelOrder:
 
 @cache
 def software() -> dict[str, str]:
-    """Versions of what computes the numbers."""
-    found = {name: version(name) for name in LIBRARIES}
+    """Versions of what computes the numbers; of an extra that is not installed, nothing does."""
+    found = {}
+    for name in LIBRARIES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
     return {"decaf": version("decaf-audit"), "python": platform.python_version(), **found}

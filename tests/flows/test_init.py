@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from ended_commands import refused, succeeded
+from flow_fixtures import use_workers
 from warehouse_answers import fetched
 
 from decaf.errors import WriteFailed
@@ -17,12 +17,6 @@ KINDS = sorted(path.name for path in EXAMPLES.iterdir())
 PROFILES = "SELECT pair_type, evidence, contradiction, fragility FROM out_model_profiles"
 
 
-def own_workers(study, workers):
-    """Have a study use workers that are there, so that none are started for the test."""
-    settings = yaml.safe_load(study.read_text())
-    study.write_text(yaml.safe_dump(settings | {"cluster": workers}))
-
-
 @pytest.fixture
 def audited(start_decaf, warm_command, prefect_server, workers, tmp_path):
     """Write an example, run it; its folder, what `decaf data` showed, and how the audit ended."""
@@ -31,7 +25,7 @@ def audited(start_decaf, warm_command, prefect_server, workers, tmp_path):
         folder = tmp_path / "mine"
         told = succeeded(start_decaf("init", kind, "mine").completed())
         *_, look, audit = told.splitlines()
-        own_workers(folder / "study.yaml", workers)
+        use_workers(folder / "study.yaml", workers)
         ended = [
             warm_command.start(line.split()[1:], folder, prefect_server).completed()
             for line in (look, audit)

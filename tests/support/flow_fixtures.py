@@ -95,6 +95,13 @@ def workers():
             yield {"kind": "address", "address": client.scheduler.address}
 
 
+def use_workers(study, workers):
+    """Have the file of a study use workers that are there, so that none are started for it."""
+    lines = study.read_text().splitlines()
+    kept = [line for line in lines if not line.startswith("cluster:")]
+    study.write_text("\n".join([f"cluster: {json.dumps(workers)}", *kept, ""]))
+
+
 @pytest.fixture
 def study(tmp_path, workers):
     """Settings of a study of two untrained networks on eight scenes; write it with `write`."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from printed_words import words_and_numbers
 
 ROOT = Path(__file__).parents[3]
 PICTURES = ROOT / "docs" / "images"
@@ -46,15 +47,6 @@ def test_a_page_prints_what_it_says(page, least, tmp_path, monkeypatch):
 
 
 NOTEBOOKS = {path.name for path in (ROOT / "examples").glob("*.ipynb")}
-CHANGING = re.compile(r"\d{4}-\d\d-\d\d|\b[0-9a-f]{12}\b")
-NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
-
-
-def words_and_numbers(text):
-    """What stands between numbers, however far apart, and the numbers; no dates, no digests."""
-    text = CHANGING.sub("", text)
-    words = re.sub(r"[\s─━┃│]+", " ", NUMBER.sub("#", text))
-    return words, [float(number.replace(",", "")) for number in NUMBER.findall(text)]
 
 
 def outputs(path):
