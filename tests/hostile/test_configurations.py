@@ -105,6 +105,7 @@ VALUES = [
     ("workspace", "x/" * 2500, "'workspace' has 5000 characters", "a shorter path"),
     ("workspace", r'"a\0b"', "study.yaml:20", "'workspace'", "U+0000"),
     ("report", "x" * 5000, "'report' has 5000 characters", "a shorter path"),
+    ("labels", "{kind: treatments}", "is for classifiers of cover types", "adapter: covertype"),
     ("python_path", "[absent]", "study.yaml:20", "'python_path.0'", "absent is not a folder"),
     ("python_path", "[study.yaml]", "'python_path.0'", "is not a folder"),
     ("python_path", "[loop]", "'python_path.0'", "is not a folder"),

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import PairSet
 from decaf.errors import DataError
 from decaf.evaluation.baselines.base import Baseline
@@ -57,6 +58,14 @@ class Treatments(LabelSource):
     kind: Literal["treatments"] = Field(description="these labels")
     unit_kind: ClassVar = "model"
     units: ClassVar = "core_covertype_outcomes"
+
+    def foregrounds(self, data: Adapter, pairs: PairSet) -> None:
+        """Need no image; refuse data of anything but cover types with a DataError."""
+        if not isinstance(data, Covertype):
+            raise DataError(
+                "'labels: {kind: treatments}' is for classifiers of cover types; expected "
+                "'data: {adapter: covertype}', or no labels"
+            )
 
     def analyses(self, judged: Judged) -> dict[str, dict[str, Any]]:
         """Contexts of the audited rows, matched pairs of models, and supervised references."""
