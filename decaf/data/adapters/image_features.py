@@ -121,9 +121,7 @@ class ImageFeatures(Adapter):
         geometry = f"pillow {resized}" + (f" crop {self.crop}" if self.crop else "")
         bare = [row.image for row, one in zip(rows, named.of_image, strict=True) if one is None]
         remarks = (*classes.remarks, *self._remarks(rows, bare))
-        return PairSet(
-            tuple(inputs), tuple(pairs), geometry, remarks, masks=tuple(masks)
-        )
+        return PairSet(tuple(inputs), tuple(pairs), geometry, remarks, masks=tuple(masks))
 
     def _remarks(self, rows: list[Row], bare: list[str]) -> Iterator[str]:
         """What is left out, or not said; raises DataError where that is everything, or unequal."""
