@@ -33,6 +33,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "docs" / "studies").glob("*.md")),
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
 ]
 TEXT = "\n".join(page.read_text() for page in PAGES)
 
