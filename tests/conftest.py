@@ -17,8 +17,11 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 # Test files run side by side, one on each core; read when torch and NumPy are imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-# A suite that was started in the background ignores Ctrl-C, and so would the commands it stops.
+# A suite that was started in the background, or by nohup, ignores these, and so would the commands
+# that it stops; a handler is none of theirs.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
 # Prefect makes its folder when it is imported; every process of the suite has its own.
 PREFECT_HOME = tempfile.TemporaryDirectory(prefix="prefect-")
 os.environ["PREFECT_HOME"] = PREFECT_HOME.name

@@ -5,7 +5,7 @@ import resource
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -106,7 +106,8 @@ def _heard(client: Client) -> Iterator[None]:
         return
     client.forward_logging(level=logging.WARNING)
     yield
-    client.unforward_logging()
+    with suppress(OSError):  # of a scheduler that is lost, which forwards nothing any more
+        client.unforward_logging()
 
 
 def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:

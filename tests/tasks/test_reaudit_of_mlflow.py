@@ -97,7 +97,7 @@ def test_two_days(study, tmp_path, monkeypatch):
         monkeypatch.setattr(mlflow.Mlflow, "_download", None)
         assert opened.registry.fetch(worse.entry, opened.workspace).folder.exists()
     with pytest.raises(AlertFailed, match="cannot be written back: .*ConnectError"):
-        notify(root, opened)
+        notify(root, opened, "study.yaml")
     assert "mlflow" not in sys.modules
 
 
