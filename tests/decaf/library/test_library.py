@@ -52,13 +52,13 @@ NOTEBOOKS = {path.name for path in (ROOT / "examples").glob("*.ipynb")}
 
 
 def outputs(path):
-    """Texts that every code cell of a notebook shows; of a picture, those in it."""
+    """Texts that every code cell of a notebook shows; of a picture, those with letters."""
     for cell in json.loads(path.read_text())["cells"]:
         for output in cell.get("outputs", []):
             shown = output.get("data", {"stdout": output.get("text")})
             for kind, text in shown.items():
                 text = "".join(text)
-                svg = re.findall(r"<text[^>]*>([^<]*)<", text)
+                svg = re.findall(r"<text[^>]*>([^<]*[A-Za-z][^<]*)<", text)
                 yield " ".join(svg) if kind == "image/svg+xml" else text
 
 
