@@ -34,7 +34,6 @@ TRIES, SLOW_FLUSH_SECONDS, SLOW_STORE_SECONDS = 5, 0.05, 1.0
 ANSWER_SECONDS = 5
 NVIDIA_DRIVER = Path("/proc/driver/nvidia/version")
 CGROUPS = Path("/sys/fs/cgroup")
-NO_LIMIT = "max"
 
 
 class Finding(NamedTuple):
@@ -206,7 +205,7 @@ def prefect(asked: Asked) -> Iterable[Finding]:
     import httpx
 
     url = os.environ.get("PREFECT_API_URL")
-    if url is None:
+    if not url:
         home = os.environ["PREFECT_HOME"]
         yield Finding("ok", "prefect", f"a run starts a server of its own, which keeps to {home}")
         return

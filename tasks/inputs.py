@@ -25,8 +25,7 @@ def store_pairs(plan: AuditPlan) -> Path:
     study, pairs = plan.given, plan.pairs
     remedy = "give it back its permissions, or set 'workspace:' to another folder"
     with refusals_as(WriteFailed, f"workspace {study.workspace} cannot be used", remedy):
-        needed = (pairs.input_set, *([pairs.mask_set] if pairs.masks else []))
-        is_stored = all(input_file(study.workspace, one).exists() for one in needed)
+        is_stored = all(input_file(study.workspace, one).exists() for one in pairs.stored_sets)
     if not is_stored:
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)

@@ -297,7 +297,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
     Raises DataError when inputs cannot be paired or read.
     """
     paths = fitted_paths(study, pairs.input_set.digest)
-    if not input_file(study.workspace, pairs.input_set).exists():
+    if not all(input_file(study.workspace, one).exists() for one in pairs.stored_sets):
         study.data.verify(pairs)
     planned = naive = 0
     with ThreadPoolExecutor() as pool:

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from PIL import Image as PillowImage
-
+from decaf.data.photo_files import most_pixels
 from decaf.errors import DataError
 from decaf.foundation.files import open_file, refusals_as
 from decaf.foundation.names import shown
@@ -61,7 +60,7 @@ def _parsed(given: Any) -> Coco:
         where = f"image {number}"
         name = _of(one, "file_name", str, where)
         size = _of(one, "width", int, where), _of(one, "height", int, where)
-        if min(size) < 1 or size[0] * size[1] > PillowImage.MAX_IMAGE_PIXELS:
+        if min(size) < 1 or size[0] * size[1] > most_pixels():
             raise ValueError(f"{where} has {size[0]} x {size[1]} pixels")
         images[name] = by_id[_of(one, "id", int, where)] = Annotated(size, [])
     if min(len(images), len(by_id)) < len(listed["images"]):

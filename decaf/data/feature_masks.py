@@ -242,31 +242,35 @@ class CocoMasks(Features):
     def of(self, images: Sequence[Image]) -> Named:
         """Features of the images that the file names by their path or, where it is one, name."""
         coco = read_coco(self.file)
-        parents = coco.supercategory
-        own = {name: name if self.by == "category" else parents[name] for name in parents}
-        feature_of = {name: name for name in own.values()}
-        if self.groups:
-            grouped = {one: name for name, members in self.groups.items() for one in members}
-            if strange := next((one for one in grouped if one not in feature_of), None):
-                hint = suggestion(strange, feature_of)
-                raise DataError(f"{self.file} has no {self.by} {shown(strange)}{hint}")
-            feature_of = grouped
-        names = list(dict.fromkeys(self.groups or feature_of))
-        number = {name: place for place, name in enumerate(names, 1)}
+        own = {
+            name: name if self.by == "category" else parent
+            for name, parent in coco.supercategory.items()
+        }
+        known = dict.fromkeys(own.values())
+        groups = self.groups or {name: (name,) for name in known}
+        for one in (one for members in groups.values() for one in members):
+            if one not in known:
+                raise DataError(
+                    f"{self.file} has no {self.by} {shown(one)}{suggestion(one, known)}"
+                )
+        numbers_of = {
+            name: [place for place, members in enumerate(groups.values(), 1) if one in members]
+            for name, one in own.items()
+        }
         found: list[Masked | None] = []
         file_names = _by_name(coco.images, [image.name for image in images])
         for image in images:
             said = coco.images.get(file_names.get(image.name, ""))
             parts = [
-                [number[feature_of[own[category]]], segmentation]
+                [place, segmentation]
                 for category, segmentation in (said.parts if said else ())
-                if own[category] in feature_of
+                for place in numbers_of[category]
             ]
             numbers = sorted({place for place, _ in parts})
             shape = [*said.size, parts] if said else []
             given = [str(self.file), image.name, *shape]
             found.append(Masked(numbers, _mask(image.name, given, shape)) if parts else None)
-        return Named(names, found)
+        return Named(list(groups), found)
 
     def words(self, given: Any) -> Words:
         """Decode the segmentations of an image."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from decaf.data.cells import feature_words
 from decaf.data.frame_libraries import LIBRARIES, Library
+from decaf.data.input_store import check_kind
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 
@@ -50,14 +51,17 @@ def some_pairs(
 ) -> list[ShownPair]:
     """Read ``count`` pairs, evenly spread over the set; all where there are no more.
 
-    Raises DataError when an input cannot be read, or those of a pair differ in shape or type.
+    Raises DataError when an input cannot be read or is neither image nor floats, or those of a pair
+    differ in shape or type.
     """
     spread = np.linspace(0, len(pairs.pairs) - 1, count).astype(int)
     shown = []
     for row in np.unique(spread):
         pair = pairs.pairs[row]
         both = pairs.inputs[pair.plus], pairs.inputs[pair.minus]
-        plus, minus = map(read, both)
+        plus = read(both[0])
+        check_kind(both[0], plus)
+        minus = plus if pair.plus == pair.minus else read(both[1])
         if (plus.shape, plus.dtype) != (minus.shape, minus.dtype):
             raise DataError(
                 f"pair {pair.pair_id}: its inputs are {size_of(plus)} and {size_of(minus)}; "
@@ -100,8 +104,8 @@ def _cells(
         regions = pairs.columns.regions
     gone, differs = (np.bincount(regions - 1, own) > 0 for own in (is_gone, plus != minus))
     return [
-        Cell(name, a, "removed" if is_gone else b, bool(is_gone or is_other))
-        for (name, a, b), is_gone, is_other in zip(texts, gone, differs, strict=True)
+        Cell(name, a, "removed" if is_removed else b, bool(is_removed or is_other))
+        for (name, a, b), is_removed, is_other in zip(texts, gone, differs, strict=True)
     ]
 
 

@@ -125,6 +125,11 @@ class PairSet:
         """Every mask once, whatever inputs have it; empty where the data have none."""
         return InputSet(tuple(dict.fromkeys(self.masks)), f"features of {self.geometry}")
 
+    @property
+    def stored_sets(self) -> tuple[InputSet, ...]:
+        """What a run stores: the inputs, and the masks where the data have some."""
+        return (self.input_set, *([self.mask_set] if self.masks else []))
+
     @cached_property
     def _place_of_mask(self) -> dict[Input, int]:
         return {mask: place for place, mask in enumerate(self.mask_set.inputs)}

@@ -84,6 +84,11 @@ def upright_size(path: Path) -> tuple[int, int]:
         return file.size[::-1] if _orientation(file) in range(5, 9) else file.size
 
 
+def most_pixels() -> float:
+    """Pixels of the largest image that is opened: Pillow's bound, read when it is needed."""
+    return PillowImage.MAX_IMAGE_PIXELS or math.inf
+
+
 def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) -> tuple[int, int]:
     """Width and height of a photo, px, once its shorter side is resized, before it is cropped.
 
@@ -96,7 +101,7 @@ def fitted_size(size: tuple[int, int], shorter: int | None, side: int | None) ->
         raise DataError(
             f"it has {width} x {height} pixels, fewer than the crop of {side}; set 'resize:' too"
         )
-    if width * height > (PillowImage.MAX_IMAGE_PIXELS or math.inf):
+    if width * height > most_pixels():
         raise DataError(f"it would have {width} x {height} pixels; set a smaller 'resize:'")
     return width, height
 
@@ -155,10 +160,10 @@ def _fault(file: PillowImage.Image) -> str:
     bits = tags.get(ExifTags.Base.BitsPerSample, (8,))
     is_negative = tags.get(ExifTags.Base.PhotometricInterpretation) == 0
     short, long = sorted(file.size)
-    most = PillowImage.MAX_IMAGE_PIXELS or math.inf
     # A JPEG of several pictures (MPO) shows the first; the others are previews or depth maps.
     if getattr(file, "is_animated", False) and file.format != "MPO":
         return "it holds several pictures; save the one that is meant"
+    most = most_pixels()
     if max(long * short, RESIZE_SHORTER**2 * long // short) > most:
         return f"{file.width} x {file.height} pixels are more than {most:,}, as they are or resized"
     if file.mode not in EIGHT_BITS + SIXTEEN_BITS or max(bits) not in (1, 2, 4, 8, 16):

@@ -46,6 +46,7 @@ class Change(Settings):
             raise fault("it changes nothing; give 'set', 'add', 'swap' or 'permute'")
         return self
 
+    @np.errstate(over="ignore")  # refused below
     def applied(
         self, columns: FrameSchema, rows: NDArray[np.floating], groups: Groups
     ) -> NDArray[np.floating]:
@@ -72,6 +73,10 @@ class Change(Settings):
         if self.permute:
             _, own = _found(columns, self.permute.column)
             changed[:, own] = changed[_permutation(self.permute, len(rows), groups)][:, own]
+        if not np.isfinite(changed).all():
+            raise DataError(
+                f"a change makes values that {changed.dtype} cannot hold; expected smaller numbers"
+            )
         return changed
 
 

@@ -54,9 +54,13 @@ def _read(path: Path, dtypes: Mapping[str, str]) -> Frame:
 
 
 def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Frame:
+    from pandas.api.types import is_numeric_dtype
+
+    own = frame[name]
     try:
-        typed = frame[name].astype(dtype)
-        if dtype in WHOLE and (typed != frame[name])[frame[name].notna()].any():
+        # 'bool' alone takes text and what is missing for true; 'boolean' refuses both.
+        typed = (own.astype("boolean") if dtype == "bool" else own).astype(dtype)
+        if dtype in WHOLE and is_numeric_dtype(own) and (typed != own)[own.notna()].any():
             raise ValueError("it has fractions")
     except (ValueError, TypeError) as error:
         raise DataError(
@@ -69,6 +73,11 @@ def _as_type(frame: Frame, name: str, dtype: Dtype, path: Path) -> Frame:
 def _as_category(frame: Frame, name: str, levels: tuple[Category, ...], path: Path) -> Frame:
     import pandas
 
+    if len(set(levels)) < len(levels):
+        raise DataError(
+            f"'categories:' names a value of {name!r} twice: {listed([*map(repr, levels)])}; "
+            "expected each once"
+        )
     strange = set(frame[name].dropna().unique()) - set(levels)
     if strange:
         raise DataError(

@@ -172,10 +172,7 @@ def audit(
     """
     if type(batch_size) is not int or batch_size < 1:
         raise ResponseError(f"batch_size is {batch_size!r}; expected a whole number from 1")
-    epsilon, grid = (
-        check_epsilon(epsilon),
-        stage_grid(stages),
-    )
+    epsilon, grid = check_epsilon(epsilon), stage_grid(stages)
     given = _given(x_plus, x_minus, context)
     frames = Frames.of(given)
     inputs = {

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.data.frames import FrameSchema, library_of
+from decaf.errors import DataError
 from decaf.foundation.arrays import Array
 from decaf.reveal.path import RevealPath
 from decaf.reveal.paths.removal import Removal
@@ -48,7 +49,15 @@ class Frames:
     def regions(self, of_columns: ArrayLike | None) -> NDArray[np.integer]:
         """Features of encoded values, from those of columns; each column is one by default."""
         columns = self.schema.regions
-        return columns if of_columns is None else np.asarray(of_columns)[..., columns - 1]
+        if of_columns is None:
+            return columns
+        given, count = np.asarray(of_columns), len(self.schema.columns)
+        if given.shape[-1:] != (count,):
+            raise DataError(
+                f"regions have shape {given.shape}; expected {count} on the last axis, one for "
+                "each column of the frame"
+            )
+        return given[..., columns - 1]
 
     def from_typical(self, path: RevealPath, encoded: NDArray[Any]) -> RevealPath:
         """The path, removing features from the typical row if it has no baseline of its own.

@@ -173,11 +173,11 @@ def _words_of_masks(
 ) -> tuple[NDArray[np.uint64], int]:
     axis = masks.ndim - len(each)
     is_alike = axis in (0, 1) and masks.shape[:axis] in ((), each[:1])
-    if not is_alike or masks.shape[axis + 1 :] != each[1:] or masks.shape[axis] > WORD_BITS:
+    fits = is_alike and masks.shape[axis + 1 :] == each[1:]
+    if not fits or not 1 <= masks.shape[axis] <= WORD_BITS:
         raise DataError(
             f"regions have type bool and shape {masks.shape}; expected (features, *{each[1:]}), or "
-            f"({each[0]}, features, *{each[1:]}) where inputs differ, of {WORD_BITS} features at "
-            "most"
+            f"({each[0]}, features, *{each[1:]}) where inputs differ, of 1 to {WORD_BITS} features"
         )
     count = masks.shape[axis]
     words = np.zeros((*masks.shape[:axis], *each[1:]), np.uint64)

@@ -84,6 +84,10 @@ REFUSED = {
         "'job' of .* has 'smith', which 'categories:' lacks",
     ),
     "dtype": ({"dtypes": {"job": "float64"}}, "could not convert string to float: .*'dtypes:'"),
+    "category twice": (
+        {"categories": {"job": ["cook", "smith", "cook"]}},
+        "'categories:' names a value of 'job' twice",
+    ),
     "no column": ({"drop": ["age", "pay", "job", "town"]}, "has no column that is an input"),
     "empty file": ({"rows": ""}, "cannot be read: No columns to parse from file"),
     "no rows": ({"rows": "who,age,hired\n"}, "column 'age' holds empty; expected numbers"),

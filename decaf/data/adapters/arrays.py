@@ -60,7 +60,7 @@ class Arrays(Adapter):
         description="names of the arrays in `.npz` files and of the columns in `.arrow` files, by "
         "key; the key itself when absent",
     )
-    classes: tuple[int | str, ...] = Field(
+    classes: tuple[bool | int | str, ...] = Field(
         (), description="names of classes 0, 1, … in `label`; sorted names when absent"
     )
 
@@ -69,7 +69,14 @@ class Arrays(Adapter):
         if (self.counterfactual is None) == (self.removed is None):
             raise fault("give either 'counterfactual' (an array), or 'removed: columns'")
         fits = self.pair_type is None or self.removed is None
-        require_keys([("pair_type", fits, "a 'counterfactual'")])
+        unsaid = sorted(role for role in self.names if getattr(self, role) is None)
+        require_keys(
+            [
+                ("pair_type", fits, "a 'counterfactual'"),
+                ("classes", not self.classes or self.label is not None, "a 'label'"),
+                ("names", not unsaid, f"the files of {', '.join(unsaid)}, each under its own key"),
+            ]
+        )
         return self
 
     def pair_set(self) -> PairSet:

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from decaf.data.adapters.image_files import Folder, ImageFiles, label_of, said_of_rows
+from decaf.data.adapters.image_files import (
+    Folder,
+    ImageFiles,
+    label_of,
+    said_of_rows,
+    unused_columns,
+)
 from decaf.data.class_ids import class_ids
 from decaf.data.feature_masks import AnyFeatures, Image, check_count
 from decaf.data.input_store import unusable
@@ -60,7 +66,7 @@ class ImageFeatures(ImageFiles):
         Raises DataError when files are missing or cannot be used, no image has a feature, or there
         are more than 64 features.
         """
-        rows = list(self._rows())
+        rows, unused = self._rows()
         folder = Folder(self.images)
         files = {row.image: folder.file(row.image) for row in rows}
         named = self.features.of([self._image(name, file) for name, (_, file) in files.items()])
@@ -87,11 +93,11 @@ class ImageFeatures(ImageFiles):
                 )
                 pairs.append(pair)
         bare = [row.image for row, one in zip(rows, named.of_image, strict=True) if one is None]
-        remarks = (*classes.remarks, *self._remarks(rows, bare))
+        remarks = (*unused, *classes.remarks, *self._remarks(rows, bare))
         return PairSet(tuple(inputs), tuple(pairs), self.geometry, remarks, masks=tuple(masks))
 
     def _remarks(self, rows: list[Row], bare: list[str]) -> Iterator[str]:
-        """What is left out, or not said; raises DataError where that is everything, or unequal."""
+        """What is left out, in words; raises DataError where no image is left."""
         if len(bare) == len(rows):
             raise DataError(f"none of the {len(rows)} images of {self.images} has a feature")
         if bare:
@@ -131,11 +137,10 @@ class ImageFeatures(ImageFiles):
             words = central_crop_of_mask(words, self.resize, self.crop)
         return words.astype(np.min_scalar_type(2**count - 1))
 
-    def _rows(self) -> Iterator[Row]:
-        """Images by the table, or all in the folder, in the order of their paths."""
+    def _rows(self) -> tuple[list[Row], tuple[str, ...]]:
+        """Images by the table, or all in the folder, in the order of their paths; remarks."""
         if self.table is None:
-            yield from map(_row, Folder(self.images).files())
-            return
+            return [_row(name) for name in Folder(self.images).files()], ()
         table = (
             self._listed()
             if self.table.suffix.lower() == LIST
@@ -143,17 +148,17 @@ class ImageFeatures(ImageFiles):
         )
         if "image" not in table:
             raise DataError(f"table {self.table} has no column 'image', of paths below the folder")
-        seen = set()
+        rows: dict[str, Row] = {}
         for number, said in enumerate(
             said_of_rows(table, self.table, {name: name for name in Row._fields}), 1
         ):
-            if said["image"] in seen:
+            if said["image"] in rows:
                 raise DataError(
                     f"table {self.table}, row {number}: {shown(said['image'])} is there twice; "
                     "expected every image once"
                 )
-            seen.add(said["image"])
-            yield _row(**said)
+            rows[said["image"]] = _row(**said)
+        return list(rows.values()), unused_columns(table, Row._fields)
 
     def _listed(self) -> dict[str, list[Any]]:
         remedy = "give a text file with one image a line"

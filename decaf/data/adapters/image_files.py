@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input
 from decaf.data.photo_files import central_crop, fitted_size, read_photo, upright_size
 from decaf.data.table_files import Columns
-from decaf.errors import DataError
+from decaf.errors import DataError, listed
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.files import refusals_as
 from decaf.foundation.names import fault_of, shown
@@ -173,3 +173,9 @@ def said_of_rows(table: Columns, path: Path, names: Mapping[Any, str]) -> list[d
         )
     columns = zip(*(table[name] for name in own.values()), strict=True)
     return [dict(zip(own, values, strict=True)) for values in columns]
+
+
+def unused_columns(table: Columns, used: Collection[str]) -> tuple[str, ...]:
+    """The remark that names the columns of a table that nothing is made of, if there are any."""
+    unused = [shown(name) for name in table if name not in used]
+    return (f"columns that are not used: {listed(unused)}",) if unused else ()

@@ -6,7 +6,13 @@ from typing import Literal, NamedTuple, cast
 
 from pydantic import Field, model_validator
 
-from decaf.data.adapters.image_files import Folder, ImageFiles, label_of, said_of_rows
+from decaf.data.adapters.image_files import (
+    Folder,
+    ImageFiles,
+    label_of,
+    said_of_rows,
+    unused_columns,
+)
 from decaf.data.class_ids import class_ids
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
@@ -144,9 +150,7 @@ class ImagePairs(ImageFiles):
                     f"say 'columns: {{{role}: NAME}}' where it is called otherwise"
                 )
         said = said_of_rows(table, path, names)
-        unused = [shown(name) for name in table if name not in names.values()]
-        remarks = (f"columns that are not used: {listed(unused)}",) if unused else ()
-        return self._distinct(said), remarks
+        return self._distinct(said), unused_columns(table, names.values())
 
     def _distinct(self, said: list[dict[Role, str]]) -> list[Row]:
         """Rows with what is said when the table does not say it; refuses two of one name."""
@@ -185,10 +189,10 @@ class ImagePairs(ImageFiles):
 
 
 def _row(said: Mapping[Role, str]) -> Row:
-    factual, kind = said["factual"], said.get("pair_type", "pair")
+    factual = said["factual"]
     unsaid: dict[Role, str] = {
         "label": "",
-        "pair_type": kind,
+        "pair_type": "pair",
         "source": factual,
         "split": "all",
         "pair_id": f"{factual}__{said['counterfactual']}",

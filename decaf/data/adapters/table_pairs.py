@@ -346,7 +346,7 @@ def _typed_as(other: Frame, frame: Frame, names: Sequence[str]) -> Frame:
         if own.dtype == wanted or not (are_numbers or own.isna().all()):
             continue
         try:
-            typed = own.astype(wanted)
+            typed = (own.astype("boolean") if str(wanted) == "bool" else own).astype(wanted)
             if (typed != own)[own.notna()].any():
                 raise ValueError("it would change them")
         except (ValueError, TypeError) as error:

@@ -257,7 +257,7 @@ BROKEN = {
     ),
     "strange bit": (
         changed(Pairs, pair_set=MASKED, read_mask=lambda self, mask: np.full((4, 4), 2, np.uint8)),
-        "the mask a has bit 1; the last feature of the pairs is 1",
+        "the mask a has bit 1, that of feature 2; the pairs name features up to 1",
     ),
     "numbered mask": (
         changed(Pairs, pair_set=MASKED, read_mask=lambda self, mask: np.ones((4, 4))),

@@ -147,6 +147,8 @@ def test_columns_of_rows_are_removed_one_at_a_time(tmp_path):
         ({}, "either 'counterfactual' .an array., or 'removed: columns'"),
         ({"counterfactual": "a.npy", "removed": "columns"}, "either 'counterfactual'"),
         ({"pair_type": "a.npy", "removed": "columns"}, "pair_type"),
+        ({"removed": "columns", "classes": ["a", "b"]}, "'classes' needs a 'label'"),
+        ({"removed": "columns", "names": {"label": "y"}}, "'names' needs the files of label"),
     ],
 )
 def test_settings_of_arrays_that_do_not_belong_together(settings, words, tmp_path):

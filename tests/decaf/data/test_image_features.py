@@ -151,6 +151,13 @@ def test_categories_in_groups_and_supercategories(photos, tmp_path):
     assert [pair.pair_type for pair in pairs.pairs] == ["ends"] * COUNT
     own = parts(number_of(photos[0]))
     np.testing.assert_array_equal(both.read_mask(pairs.masks[0]) > 0, own[0] | own[1])
+    # Features may overlap, so a category may be in several.
+    twice = adapter(tmp_path, coco | {"groups": {"ends": ["head", "tail"], "top": ["head"]}})
+    pairs = twice.pair_set()
+    assert {pair.pair_type for pair in pairs.pairs} == {"ends", "top"}
+    words = twice.read_mask(pairs.masks[0])
+    np.testing.assert_array_equal(words & 1 > 0, own[0] | own[1])
+    np.testing.assert_array_equal(words & 2 > 0, own[0])
     parents = adapter(tmp_path, coco | {"by": "supercategory"}).pair_set()
     assert [pair.pair_type for pair in parents.pairs[:2]] == ["head", "limb"]
 

@@ -11,7 +11,7 @@ from decaf.data.adapters.table_pairs import TablePairs
 from decaf.data.class_ids import NO_LABELS
 from decaf.data.frames import FrameSchema
 from decaf.data.table_changes import Change
-from decaf.errors import BadInput
+from decaf.errors import BadInput, DataError
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
@@ -139,6 +139,36 @@ def test_a_column_is_a_feature_to_remove(table):
     block = pair_set.block((0, 1))
     assert (block.plus == block.minus).all()
     assert block.regions.tolist() == [[1, 2, 2, 4, 4, 8, 8]] * 2  # two jobs, two towns
+
+
+@pytest.mark.parametrize("values", [["False", "True"], [0.5, 1.0], [True, None]])
+def test_only_truth_values_are_read_as_such(values, tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"c": pd.Series(values, dtype=object), "n": [1, 2]}).to_parquet(path)
+    data = TablePairs.model_validate(
+        {"adapter": "table_pairs", "table": str(path), "dtypes": {"c": "bool"}, "removed": ["n"]}
+    )
+    with pytest.raises(DataError, match="'c' of .* cannot be bool"):
+        data.pair_set()
+
+
+def test_a_second_table_without_truth_values_is_refused(tmp_path):
+    (tmp_path / "one.csv").write_text("who,c,n\na,True,1\nb,False,2\n")
+    (tmp_path / "other.csv").write_text("who,c,n\na,,2\nb,,3\n")
+    data = adapter(tmp_path / "one.csv", label=None, counterfactuals=str(tmp_path / "other.csv"))
+    with pytest.raises(DataError, match="'c'"):
+        data.pair_set()
+
+
+def test_a_change_beyond_the_type_of_the_rows_is_refused(tmp_path):
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"n": np.array([1, 2], np.float32)}).to_parquet(path)
+    huge = {"more": {"add": {"n": 1e300}}}
+    data = TablePairs.model_validate(
+        {"adapter": "table_pairs", "table": str(path), "changes": huge}
+    )
+    with pytest.raises(DataError, match="cannot hold; expected smaller numbers"):
+        data.pair_set()
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".CSV", ".parquet"])

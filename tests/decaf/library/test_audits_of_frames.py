@@ -41,6 +41,8 @@ class TestOfBothLibraries:
         both = audit(Remembering(), frame, stages=2, regions=[1, 1])
         assert both.attributions("endpoint_delta").tolist() == [[2], [8]]
         assert both.ids == ("0/1", "1/1")
+        with pytest.raises(DataError, match=r"shape \(3,\); expected 2 on the last axis"):
+            audit(Remembering(), frame, stages=2, regions=[1, 1, 2])
 
     def test_the_model_gets_columns_types_and_categories(self, library):
         frame = LIBRARIES[library]({"m": [1, 2], **COLUMNS, "f": np.array([1, 2], np.float32)})
