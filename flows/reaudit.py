@@ -7,6 +7,7 @@ from typing import Any
 from distributed import Client
 
 from decaf.data.pairs import PairSet
+from decaf.errors import UnknownEntry
 from decaf.plan.study import Study
 from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
@@ -38,6 +39,8 @@ def reaudit(
         reaudit_steps.judge(root, study)
         reaudit_steps.report(root, study)
         return reaudit_steps.notify(root, study, config)
+    except UnknownEntry:  # what was asked for is none of the registry's: nothing has failed
+        raise
     except Exception as error:
         tell_failed(study, error)
         raise

@@ -93,8 +93,17 @@ def teams(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def _texts(content: Mapping[str, Any]) -> Sequence[str]:
     alerts = content["alerts"]
-    texts = [alert["message"][:MOST_LETTERS] for alert in alerts[:MOST_ALERTS]]
+    texts = [_shortened(alert["message"]) for alert in alerts[:MOST_ALERTS]]
     return texts + [f"and {len(alerts) - MOST_ALERTS} more"] * (len(alerts) > MOST_ALERTS)
+
+
+def _shortened(text: str) -> str:
+    """A message that fits, with its last line, which says how to answer."""
+    if len(text) <= MOST_LETTERS:
+        return text
+    body, _, last = text.rpartition("\n")
+    room = MOST_LETTERS - len(last) - len(" …\n")
+    return f"{body[:room]} …\n{last}" if room > 0 else text[:MOST_LETTERS]
 
 
 def _plain(text: str) -> dict[str, Any]:

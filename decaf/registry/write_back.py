@@ -70,7 +70,9 @@ class WriteBack(Settings):
 
     experiment: ShownName = Field("decaf", description="experiment that the runs go to")
     report: Address | None = Field(
-        None, description="address of the report, for people; that of its file when absent"
+        None,
+        description="address of the report, for people; `report_url` of `alerts:`, or else that of "
+        "its file, when absent",
     )
     retries: int = Field(
         4, ge=0, le=1000, description="further attempts of each request, as of a webhook"

@@ -84,7 +84,8 @@ def card(console: Console, config: Path, label: str) -> None:
     study = load_study(config)
     if not isinstance(study.registry, CardRegistry):
         raise ConfigError(f"{config} has no registry whose entries have cards; expected one")
-    entries = {entry.label: entry for entry in listed(study.registry)}
+    every = listed(study.registry)
+    entries = {entry.name: entry for entry in every} | {entry.label: entry for entry in every}
     if label not in entries:
         raise UnknownName.among("entry of the registry", label, entries)
     entry = entries[label]
@@ -225,8 +226,12 @@ def _listed(study: Study, name: str) -> list[Entry]:
     try:
         return listed(study.registry)
     except RegistryError as error:
+        from flows.launch import is_in_flow
+        from tasks.prefect.events import tell_failed
         from tasks.reaudit.notify import notify_unreachable
 
+        if is_in_flow():  # otherwise there is no server yet that an event could go to
+            tell_failed(study, error)
         notify_unreachable(study, name, str(error))
         raise
 

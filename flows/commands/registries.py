@@ -27,7 +27,8 @@ def reaudit(
 def accept(
     config: Config,
     entry: Annotated[
-        str | None, typer.Argument(help="entry of the registry, as NAME@ALIAS", metavar="ENTRY")
+        str | None,
+        typer.Argument(help="entry of the registry: its name, or name@alias", metavar="ENTRY"),
     ] = None,
     why: Annotated[str, typer.Option("--why", metavar="TEXT", help="reason, one line")] = "",
     listing: Annotated[

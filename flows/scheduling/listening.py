@@ -5,11 +5,12 @@ import hashlib
 import hmac
 import json
 import os
+import socket
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
@@ -23,7 +24,7 @@ TIMESTAMP = "X-MLflow-Timestamp"
 WINDOW_SECONDS = 300
 """How far a signed moment may be from now; a delivery within it counts once."""
 MOST_BYTES, MOST_DELIVERIES = 1 << 16, 10_000
-SILENCE_SECONDS = 10
+REQUEST_SECONDS = 10
 ACTIONS = (
     ("model_version", "created"),
     ("model_version_alias", "created"),
@@ -114,14 +115,40 @@ def listening_at(place: str | None, tell: Callable[[str], None]) -> Iterator[Non
         yield
 
 
+class _Request(BaseHTTPRequestHandler):
+    """A request that is read for so long at most: a drip never ends, nor is it ever silent."""
+
+    def setup(self) -> None:
+        super().setup()
+        self._end = threading.Timer(REQUEST_SECONDS, self._stop_reading)
+        self._end.daemon = True
+        self._end.start()
+
+    def finish(self) -> None:
+        self._end.cancel()
+        super().finish()
+
+    def _stop_reading(self) -> None:
+        with suppress(OSError):  # it has ended meanwhile
+            self.connection.shutdown(socket.SHUT_RD)
+
+
+class _Server(ThreadingHTTPServer):
+    """Of either family of addresses."""
+
+    daemon_threads = True
+
+    def __init__(self, place: tuple[str, int], handler: type[_Request]) -> None:
+        self.address_family = socket.AF_INET6 if ":" in place[0] else socket.AF_INET
+        super().__init__(place, handler)
+
+
 @contextmanager
 def listening(host: str, port: int, ear: Ear, tell: Callable[[str], None]) -> Iterator[int]:
     """Listen until the block ends, and tell the names of models; yields the port."""
     lock = threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        timeout = SILENCE_SECONDS
-
+    class Handler(_Request):
         def do_POST(self) -> None:
             status, model = self._heard()
             self.send_response(status)
@@ -138,14 +165,15 @@ def listening(host: str, port: int, ear: Ear, tell: Callable[[str], None]) -> It
             if len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
                 return Heard(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             body = self.rfile.read(int(length))
+            if len(body) < int(length):
+                return Heard(HTTPStatus.REQUEST_TIMEOUT)
             with lock:
                 return ear.hear(self.headers, body, time.time())
 
         def log_message(self, *_: object) -> None:
             """Nothing: who asks may ask as often as they like."""
 
-    with ThreadingHTTPServer((host, port), Handler) as server:
-        server.daemon_threads = True
+    with _Server((host, port), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:

@@ -16,7 +16,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from decaf.errors import ServerUnreachable, listed
+from decaf.errors import ChecksFailed, DecafError, ServerUnreachable, listed
+from flows.launch import NEEDS_ATTENTION
 from flows.scheduling import processes, service
 from flows.scheduling import schedules as states
 from flows.scheduling.listening import LISTEN, listening_at
@@ -29,7 +30,7 @@ GRACE_SECONDS = 30
 LOGS_KEPT = 30
 TAIL_BYTES = 4096
 LONGEST_MESSAGE = 1000
-NEEDS_ATTENTION, BROKEN = 1, 3
+FOUND, BROKEN = ChecksFailed.exit_code, DecafError.exit_code
 """Exit codes of the command line: done with findings, and broken."""
 
 
@@ -71,7 +72,7 @@ def ended(status: int, log: Path) -> Ended:
         return Ended(states.CRASHED, "Crashed", f"{killed}\nlog: {log}")
     if status == 0:
         return Ended(states.COMPLETED, "Completed", message)
-    name = "NeedsAttention" if status == NEEDS_ATTENTION else "Failed"
+    name = NEEDS_ATTENTION if status == FOUND else "Failed"
     return Ended(states.FAILED, name, f"exit code {status}: {message}")
 
 

@@ -51,8 +51,9 @@ def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
     if alerts:
         channels += _receivers(study, delivery, content)
     _deliver(channels)
+    delivered_at = datetime.now(UTC)
     rows = [
-        {"delivery": delivery, "delivered_at": now, "entry": alert["entry"]}
+        {"delivery": delivery, "delivered_at": delivered_at, "entry": alert["entry"]}
         | {"reaudit_id": alert.get("reaudit_id", reaudit_id), "kind": alert["kind"]}
         for alert in alerts
         if settings.has_receivers
@@ -114,7 +115,8 @@ def _write_back(root: Root, study: Study, content: Mapping[str, Any]) -> None:
 
     Raises AlertFailed when it does not take it.
     """
-    report = study.report_file.absolute().as_uri() if study.report_file else ""
+    file = study.report_file.absolute().as_uri() if study.report_file else ""
+    report = study.alerts.report_url or file
     try:
         study.registry.keep(content["reaudit_id"], report, findings(root, study.study))
     except RegistryError as error:

@@ -154,7 +154,7 @@ def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str] = (
     recorded are audited with them, and what else has changed is held back: its last row stays, and
     what is new is left to the next re-audit. Where the study itself has changed, all are audited.
     Raises RegistryError when the registry cannot be reached, or lists what it should not, and
-    UnknownEntry when a name is neither listed nor recorded.
+    UnknownEntry when none of the names is listed or recorded.
     """
     resolved_at = next_moment(root, REAUDITS, study.study)
     previous = newest(root, study.study)
@@ -181,9 +181,11 @@ def _restricted(
 ) -> tuple[list[Entry], tuple[Row, ...]]:
     """Entries that are asked for or as recorded, and the rows of the others."""
     labels = {entry.label for entry in entries} | rows.keys()
-    for name in only:
-        if not any(_is_asked(label, [name]) for label in labels):
-            raise UnknownEntry.among("entry of the registry", name, labels)
+    unknown = [name for name in only if not any(_is_asked(label, [name]) for label in labels)]
+    if len(unknown) == len(only):
+        raise UnknownEntry.among("entry of the registry", unknown[0], labels)
+    for name in unknown:
+        announce(f"the registry has no entry {name!r}; the others are audited")
 
     def is_recorded(entry: Entry) -> bool:
         row = rows.get(entry.label, {})

@@ -6,6 +6,7 @@ import hmac
 import http.client
 import json
 import os
+import select
 import socket
 import time
 from contextlib import closing
@@ -135,7 +136,7 @@ def asked(port, body, headers):
 
 def test_over_the_network(monkeypatch):
     heard = []
-    monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.2)
+    monkeypatch.setattr(hearing, "REQUEST_SECONDS", 1)
     with listening("127.0.0.1", 0, Ear(SECRET), heard.append) as port:
         now = int(time.time())
         assert asked(port, BODY, signed(BODY, moment=now)) == 200
@@ -146,8 +147,27 @@ def test_over_the_network(monkeypatch):
         with socket.create_connection(("127.0.0.1", port), timeout=30) as silent:
             silent.sendall(b"POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\n1")
             assert asked(port, BODY, signed(BODY, "d5", now)) == 200
-            assert silent.recv(100) == b""  # it is hung up on
+            assert b" 408 " in silent.recv(100)
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as dripping:
+            for byte in b"POST / HTTP/1.1 and never a whole line":
+                if select.select([dripping], [], [], 0.1)[0]:
+                    break
+                dripping.sendall(bytes([byte]))
+            assert b"400" in dripping.recv(1000)  # an answer, and the end
     assert heard == ["net", "net"]
+
+
+def test_over_ipv6():
+    heard = []
+    try:
+        with listening("::1", 0, Ear(SECRET), heard.append) as port:
+            headers = signed(BODY, moment=int(time.time()))
+            with closing(http.client.HTTPConnection("::1", port, timeout=30)) as connection:
+                connection.request("POST", "/", BODY, headers)
+                assert connection.getresponse().status == 200
+    except OSError as error:
+        pytest.skip(f"this machine has no IPv6: {error}")
+    assert heard == ["net"]
 
 
 def test_where_to_listen(monkeypatch):

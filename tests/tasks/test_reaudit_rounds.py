@@ -231,6 +231,7 @@ def test_what_is_not_asked_for_keeps_its_last_row(opened, tmp_path):
     assert not discover(study, root, pairs, ["asked"]).is_changed
     assert is_unchanged(study, root, listed(study.registry), pairs, ["asked"])
     assert not is_unchanged(study, root, listed(study.registry), pairs, ["moved"])
+    assert set(discover(study, root, pairs, ["asked", "unfollowed"]).changes()) == {"asked", "same"}
     with pytest.raises(UnknownEntry, match="did you mean 'asked'"):
         discover(study, root, pairs, ["askde"])
 

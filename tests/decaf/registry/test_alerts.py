@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from decaf.errors import AlertFailed, ConfigError
 from decaf.registry.alerts import Alerts, Webhook, append, faults, run, send, signature
-from decaf.registry.messages import message
+from decaf.registry.messages import MOST_LETTERS, _texts, message
 
 SECRET = "a s3cret"
 
@@ -106,6 +106,14 @@ def content(*alerts):
         alert | {"message": message(alert, "/r/nightly.html", "my study.yaml")} for alert in alerts
     ]
     return {"study": "nightly", "alerts": worded}
+
+
+def test_a_long_message_keeps_how_to_answer():
+    rows = [{**FAILED["rows"][0], "reason": None, "pair_type": "x" * 400}] * 9
+    long = message(FAILED | {"rows": rows}, "/r/nightly.html", "my study.yaml")
+    (text,) = _texts({"alerts": [{"message": long}]})
+    assert len(long) > len(text) == MOST_LETTERS
+    assert text.splitlines()[-1] == long.splitlines()[-1]
 
 
 def test_a_message_says_what_to_do():
