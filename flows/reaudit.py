@@ -13,8 +13,8 @@ from tasks.cluster.user_code import user_code
 from tasks.cluster.workers import connect
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect import audit_steps, reaudit_steps
-from tasks.prefect.events import tell_failed
 from tasks.prefect.reaudit_steps import leave_out, problems_of
+from tasks.reaudit.events import tell_failed
 from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
 

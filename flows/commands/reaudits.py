@@ -227,7 +227,7 @@ def _listed(study: Study, name: str) -> list[Entry]:
         return listed(study.registry)
     except RegistryError as error:
         from flows.launch import is_in_flow
-        from tasks.prefect.events import tell_failed
+        from tasks.reaudit.events import tell_failed
         from tasks.reaudit.notify import notify_unreachable
 
         if is_in_flow():  # otherwise there is no server yet that an event could go to

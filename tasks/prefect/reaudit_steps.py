@@ -9,13 +9,13 @@ from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
 from decaf.plan.study import Study
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect.artifacts import leave_artifacts
-from tasks.prefect.events import tell_finished
 from tasks.prefect.step import step
 from tasks.progress import announce
 from tasks.publish import publish
 from tasks.reaudit import judge as judging
 from tasks.reaudit import notify as notifying
 from tasks.reaudit import plan as planning
+from tasks.reaudit.events import tell_finished
 from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
 

@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from prefect.events import emit_event
 
 from decaf.errors import AlertFailed, RegistryError
 from decaf.foundation.digests import json_sha256, short
 from decaf.plan.study import Study
 from decaf.registry.alerts import append, run, send
 from decaf.registry.messages import message
+from tasks.reaudit.events import emit
 from tasks.reaudit.judge import findings, summary
 from tasks.reaudit.plan import ALERTS, AUDITED, FAILED, NONE
 from tasks.reaudit.standing import to_tell
@@ -44,7 +44,8 @@ def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
         delivery += f"-{sum(key.startswith(reaudit_id) for key in keys)}"
     if settings.events:
         for alert in content["alerts"]:
-            _emit(study.study, reaudit_id, alert)
+            payload = {"reaudit_id": reaudit_id, **alert}
+            emit(f"decaf.{alert['kind']}", study, payload, alert["entry"])
     channels: list[Callable[[], None]] = []
     if is_new and study.registry.keeps_findings:
         channels.append(partial(_write_back, root, study, content))
@@ -135,16 +136,3 @@ def _deliver(channels: Iterable[Callable[[], None]]) -> None:
             failures.append(str(failure))
     if failures:
         raise AlertFailed("\n  ".join(failures))
-
-
-def _emit(study: str, reaudit_id: str, alert: Mapping[str, Any]) -> None:
-    """Emit ``decaf.gate.failed`` and the like, with the entry as the resource."""
-    entry = alert["entry"]
-    emit_event(
-        event=f"decaf.{alert['kind']}",
-        resource={
-            "prefect.resource.id": f"decaf.entry.{study}.{entry}",
-            "prefect.resource.name": f"{study} {entry}",
-        },
-        payload={"study": study, "reaudit_id": reaudit_id, **alert},
-    )

@@ -10,7 +10,7 @@ import pytest
 from ended_commands import refused, succeeded
 from flow_fixtures import use_workers
 from mlflow_server import mlflow_python, mlflow_server
-from printed_words import words_and_numbers
+from printed_words import check_alike
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -20,12 +20,7 @@ SHOWN = re.compile(r"```text\n(.*?)```", re.DOTALL)
 
 def compare(name, folder):
     """What the blocks of a page printed in a folder, and what the page shows."""
-    found, stored = (SHOWN.findall((place / name).read_text()) for place in (folder, TUTORIALS))
-    assert len(found) == len(stored) >= 3
-    for one, other in zip(found, stored, strict=True):
-        (words, numbers), (stored_words, stored_numbers) = map(words_and_numbers, (one, other))
-        assert words == stored_words
-        assert numbers == pytest.approx(stored_numbers, rel=0.05, abs=0.02)
+    check_alike(*(SHOWN.findall((place / name).read_text()) for place in (folder, TUTORIALS)))
 
 
 @pytest.mark.parametrize("name", ["photos.md", "table.md"])

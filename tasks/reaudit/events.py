@@ -29,19 +29,20 @@ def tell_finished(study: Study, content: Mapping[str, Any]) -> None:
         is_new = entry["change"] != NONE and entry["version"] != entry["version_before"]
         if entry["state"] == AUDITED and is_new:
             found = ("entry", "version", "version_before", "change", "verdict", "model_id")
-            _emit(NEW_VERSION, study, {name: entry[name] for name in found}, entry["entry"])
+            emit(NEW_VERSION, study, {name: entry[name] for name in found}, entry["entry"])
     findings = len(content["alerts"])
     told = {"reaudit_id": content["reaudit_id"], "entries": len(entries), "findings": findings}
-    _emit(FINISHED, study, told | {"verdicts": counts})
+    emit(FINISHED, study, told | {"verdicts": counts})
 
 
 def tell_failed(study: Study, error: Exception) -> None:
     """Emit that a re-audit ended with an error; the next one does what is left."""
     if study.alerts.events:
-        _emit(FAILED, study, {"error": type(error).__name__, "problem": str(error)})
+        emit(FAILED, study, {"error": type(error).__name__, "problem": str(error)})
 
 
-def _emit(event: str, study: Study, payload: Mapping[str, Any], entry: str = "") -> None:
+def emit(event: str, study: Study, payload: Mapping[str, Any], entry: str = "") -> None:
+    """Emit an event of a study, or of an entry of its registry."""
     kind, name = ("entry", f"{study.study}.{entry}") if entry else ("study", study.study)
     emit_event(
         event=event,
