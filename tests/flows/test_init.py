@@ -49,7 +49,7 @@ def test_arrays(audited):
     succeeded(run)
     # Of four equal beats one moves into the first half: 2/4 becomes 3/4, and half of it on the way.
     ((_, *found),) = fetched(folder / "runs" / "warehouse", PROFILES)
-    assert found == pytest.approx([0.125, 0, 0], abs=0.05)
+    assert found == pytest.approx([0.125, 0, 0], abs=0.02)
 
 
 def test_a_registry(audited, warm_command, prefect_server):

@@ -21,7 +21,6 @@ from decaf.errors import (
 from flows.commands import schedule as schedule_commands
 from flows.scheduling import runner as running
 from flows.scheduling import schedules, service
-from flows.scheduling.cron import next_date
 from flows.scheduling.runner import Ended, Runner, choose, ended
 from flows.scheduling.schedules import (
     AGAIN,
@@ -329,16 +328,6 @@ def test_one_service_in_a_folder_and_it_is_found(tmp_path, monkeypatch):
     assert service.address() == "http://elsewhere/api"
 
 
-def test_a_schedule_that_would_never_run_is_refused():
-    for cron in ("61 * * * *", "* * * *", "0 2 * * 8", "nightly", ""):
-        with pytest.raises(ScheduleError, match="is no cron expression; expected five fields"):
-            next_date(cron, "UTC")
-    with pytest.raises(ScheduleError, match=r"'0 0 31 2 \*' matches no date"):
-        next_date("0 0 31 2 *", "UTC")
-    with pytest.raises(ScheduleError, match="did you mean 'Europe/Berlin'"):
-        next_date("0 2 * * *", "Europe/Berln")
-
-
 def test_what_cannot_be_scheduled_is_refused(tmp_path, monkeypatch, capsys):
     config = tmp_path / "study.yaml"
     config.write_text(
@@ -382,21 +371,6 @@ def test_what_cannot_be_scheduled_is_refused(tmp_path, monkeypatch, capsys):
     with pytest.raises(ScheduleError, match="a run of small is under way already"):
         schedule_commands.run_now("small")
     assert len(server.schedules) == 1
-
-
-@pytest.mark.parametrize(
-    ("cron", "after", "expected"),
-    [
-        ("0 2 * * *", "2026-11-21T12:00+01:00", "2026-11-22T02:00+01:00"),
-        ("30 2 * * *", "2027-03-27T12:00+01:00", "2027-03-28T01:30+01:00"),  # 02:30 is left out
-        ("30 2 * * *", "2027-10-30T12:00+02:00", "2027-10-31T02:30+02:00"),  # 02:30 comes twice
-        ("30 2 * * *", "2027-10-31T02:31+02:00", "2027-11-01T02:30+01:00"),
-        ("0 9 * * 1", "2026-11-21T12:00+01:00", "2026-11-23T09:00+01:00"),
-    ],
-)
-def test_dates_keep_to_the_clock_of_their_timezone(cron, after, expected):
-    found = next_date(cron, "Europe/Berlin", datetime.fromisoformat(after))
-    assert found == datetime.fromisoformat(expected)
 
 
 def test_commands_of_schedules_are_those_of_the_page():
