@@ -217,7 +217,10 @@ def doctor(
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
 ) -> None:
-    """Say what this machine has for an audit, and what will be slow; exit code 1 for a problem."""
+    """Say what this machine has for an audit, and what will be slow; exit code 1 for a problem.
+
+    A CONFIG names its warehouse itself; --warehouse is for the case without one.
+    """
     from flows.commands.doctor import doctor
 
     doctor(console, config, warehouse, is_json=as_json)
