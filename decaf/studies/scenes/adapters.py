@@ -11,19 +11,16 @@ from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 from decaf.foundation.settings import LARGEST_SEED
 from decaf.studies.scenes.factors import (
-    FACTORS,
+    FACTOR_COLUMN,
     SCENE_COUNT,
     counterfactual,
     has_counterfactual,
     scene_levels,
 )
+from decaf.studies.scenes.images import RENDERER, SIZE
 from decaf.studies.scenes.render import render
 
-SIZE = 32
-RENDERER = "scenes 1 at 32"
-"""Names the renderer's pixels; changes when a change to it changes them."""
-FACTOR_NAMES = [factor.name for factor in FACTORS]
-SHAPE = FACTOR_NAMES.index("shape")
+SHAPE = FACTOR_COLUMN["shape"]
 
 
 class Scenes(Adapter):

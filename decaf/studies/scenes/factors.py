@@ -28,6 +28,8 @@ FACTORS = (
 )
 """The shapes are, by level: cube, cylinder, sphere, capsule."""
 
+FACTOR_COLUMN = {factor.name: column for column, factor in enumerate(FACTORS)}
+
 _CARDINALITIES = np.array([factor.cardinality for factor in FACTORS])
 SCENE_COUNT = int(_CARDINALITIES.prod())
 
@@ -133,7 +135,6 @@ def _mapped_levels(levels: np.ndarray, factor: str, map: int) -> np.ndarray:
 
 
 def _factor_column(factor: str) -> int:
-    names = [known.name for known in FACTORS]
-    if factor not in names:
-        raise UnknownName.among("factor", factor, names)
-    return names.index(factor)
+    if factor not in FACTOR_COLUMN:
+        raise UnknownName.among("factor", factor, list(FACTOR_COLUMN))
+    return FACTOR_COLUMN[factor]

@@ -1,0 +1,53 @@
+"""The two-class tasks of the controlled suite: what the label of a scene is (appendix D).
+
+A is the bin of the object's hue, G that of the wall, H the shape; the bin of a hue is 1 from level
+5 on. All tasks are defined where the shape is 0 or 1.
+"""
+
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import UnknownName
+from decaf.studies.scenes.factors import FACTOR_COLUMN
+
+Task = Literal[
+    "object_color",
+    "wall_color",
+    "object_shape",
+    "color_shape_xor",
+    "context_gate",
+    "context_invert",
+]
+Bins = NDArray[np.int64]
+
+_RULES: dict[str, Callable[[Bins, Bins, Bins], Bins]] = {
+    "object_color": lambda a, g, h: a,
+    "wall_color": lambda a, g, h: g,
+    "object_shape": lambda a, g, h: h,
+    "color_shape_xor": lambda a, g, h: a ^ h,
+    # Where the wall's bin is 1 both ask for the object's colour: Gate and Invert of the paper.
+    "context_gate": lambda a, g, h: np.where(g == 1, a, h),
+    "context_invert": lambda a, g, h: np.where(g == 1, a, 1 - a),
+}
+
+
+def bins(levels: NDArray[np.integer]) -> NDArray[np.int64]:
+    """A, G and H of scenes: (n, 6) levels → (n, 3) zeros and ones, and other shapes as they are."""
+    hues = [FACTOR_COLUMN["object_hue"], FACTOR_COLUMN["wall_hue"]]
+    shape = levels[:, FACTOR_COLUMN["shape"]]
+    return np.column_stack([levels[:, hues] >= 5, shape]).astype(np.int64)
+
+
+def labels(task: Task, levels: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Labels of scenes under a task: (n, 6) levels with shapes 0 and 1 → (n,) zeros and ones.
+
+    Direct of the contradiction benchmark is ``object_color``. What the paper calls a colour
+    decision whose active factor depends on the wall is ``context_gate``; that the other factor is
+    the shape is our reading. Raises UnknownName for another task.
+    """
+    if task not in _RULES:
+        raise UnknownName.among("task", task, get_args(Task))
+    return _RULES[task](*bins(levels).T)
