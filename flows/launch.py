@@ -3,7 +3,7 @@
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from decaf.errors import DecafError, OrchestrationLost
 from decaf.foundation.yaml_source import Source
+from flows.final_state import final_state
 from flows.stopping import heed_signals
 from tasks.prefect.server import OwnServer, stop_orphans
 
@@ -19,40 +20,43 @@ PORTS = {"http": 80, "https": 443}
 ANSWER_SECONDS = 5
 NO_PREFECT = "Failed to reach API"
 """What Prefect says of a server that answers, and is none of Prefect's."""
-NEEDS_ATTENTION = "NeedsAttention"
-"""State of a flow run that did all its work, and found what somebody has to answer."""
 
 
 def launch(
-    name: str, config: Source, *work: Any, needs_attention: Callable[[Any], str] = lambda _: ""
-) -> Any:
+    name: str, config: Source, *work: Any, conclude: Callable[[Any], None] = lambda _: None
+) -> None:
     """Run the function ``name`` of the module of that name on some work, as a flow of Prefect.
 
-    Where a flow is under way, which a worker of Prefect has started, it is that one. Prefect shows
-    the study's file as the flow's parameter. From here on SIGTERM, and SIGHUP when the terminal
-    closes, end this process as Ctrl-C does. Returns what the function returns; where
-    ``needs_attention`` has words about it, the flow run ends as failed, under these words.
+    Where a flow is under way, which a worker of Prefect has started, it is that one. Its parameter
+    is the study's file. From here on SIGTERM, and SIGHUP when the terminal closes, end this process
+    as Ctrl-C does. In the flow, too, ``conclude`` gets the result; errors are its last state.
 
     Raises OrchestrationLost when the Prefect server cannot be reached, or not any more; Stopped
     when a signal came.
     """
+    carry_out = partial(_carry_out, name, work, conclude)
     if is_in_flow():
-        return getattr(import_module(f"flows.{name}"), name)(*work)
+        carry_out()
+        return
     heed_signals()
     stop_orphans()
     own = None if os.environ.get("PREFECT_API_URL") else OwnServer()
     if own is not None:
         os.environ["PREFECT_API_URL"] = own.url  # read when Prefect is imported
-    carry_out = getattr(import_module(f"flows.{name}"), name)  # takes as long as the start
+    import_module(f"flows.{name}")  # takes as long as the start
     if own is not None:
         own.wait()
     try:
-        return _as_flow(name, partial(carry_out, *work), config, needs_attention)
+        _as_flow(name, carry_out, config)
     except DecafError:
         raise
     except Exception as error:
         _raise_if_lost(os.environ["PREFECT_API_URL"], error)
         raise
+
+
+def _carry_out(name: str, work: Iterable[Any], conclude: Callable[[Any], None]) -> None:
+    conclude(getattr(import_module(f"flows.{name}"), name)(*work))
 
 
 def is_in_flow() -> bool:
@@ -61,30 +65,30 @@ def is_in_flow() -> bool:
     return context is not None and context.FlowRunContext.get() is not None
 
 
-def _as_flow(
-    name: str, carry_out: Callable[[], Any], config: Path, needs_attention: Callable[[Any], str]
-) -> Any:
+def _as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
     from prefect import flow
     from prefect.exceptions import FailedRun
     from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
-    from prefect.states import Failed
 
-    results = []
+    ended: list[DecafError] = []
 
     @flow(name=name, flow_run_name=name + "-{config.stem}", retries=0)
     def whole(config: Path) -> Any:
-        results.append(carry_out())
-        words = needs_attention(results[0])
-        return Failed(name=NEEDS_ATTENTION, message=words) if words else None
+        try:
+            carry_out()
+        except DecafError as error:
+            ended.append(error)
+            return final_state(error)
 
     # Nobody listens to heartbeats, and a flow would wait a second for the end of their thread.
     with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
         try:
             whole(config)
-        except FailedRun:  # the state above; errors come as themselves
-            if not results:
+        except FailedRun:  # the state above
+            if not ended:
                 raise
-    return results[0]
+    if ended:
+        raise ended[0]
 
 
 def _raise_if_lost(url: str, error: Exception) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.input_store import channels_first, input_file, open_inputs
+from decaf.data.input_store import READERS, channels_first, input_file, open_inputs
 from decaf.data.pairs import Input, InputSet, PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.extras import Installed
@@ -300,7 +300,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
     if not all(input_file(study.workspace, one).exists() for one in pairs.stored_sets):
         study.data.verify(pairs)
     planned = naive = 0
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(READERS) as pool:
         for rows in pairs.blocks(study.sources_per_block):
             block = pairs.block(rows)
             read = partial(_read, pool, study.workspace)
@@ -325,7 +325,12 @@ def _read(
     file = input_file(workspace, inputs)
     if file.exists():
         return open_inputs(file)[positions]
-    return np.stack(list(pool.map(read, (inputs.inputs[place] for place in positions))))
+
+    def read_part(places: NDArray[np.int64]) -> list[NDArray[Any]]:
+        return [read(inputs.inputs[place]) for place in places]
+
+    parts = np.array_split(positions, min(READERS, positions.size))
+    return np.stack([found for part in pool.map(read_part, parts) for found in part])
 
 
 def run_id_of(study: str, units: Iterable[Unit]) -> str:

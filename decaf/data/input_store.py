@@ -1,5 +1,6 @@
 """Clean inputs, read once per data set into a memory-mapped file that all workers share."""
 
+import os
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +15,8 @@ from decaf.foundation.digests import short
 from decaf.foundation.files import mapped_array, refusals_as, replace_file
 
 INPUTS_AT_ONCE = 256
+READERS = min(32, (os.cpu_count() or 1) + 4)
+"""Threads that read inputs, each a share of them: a task for each would cost more than a row."""
 REPORTED_FAULTS = 10
 FOLDER = "inputs"
 """Of the workspace."""
@@ -94,22 +97,23 @@ def _read_all(
     check(images[number], first)
     store = mapped_array(path, first.dtype, (len(images), *first.shape))
 
-    def copy(position: int) -> None:
-        found = attempt(position)
-        if found is None:
-            return
-        if (found.shape, found.dtype) != (first.shape, first.dtype):
-            faults[position] = (
-                f"{images[position].image_id} is {found.dtype} {found.shape}; expected "
-                f"{first.dtype} {first.shape} as the others"
-            )
-            return
-        store[position] = found
+    def copy(positions: range) -> None:
+        for position in positions:
+            found = attempt(position)
+            if found is None:
+                continue
+            if (found.shape, found.dtype) != (first.shape, first.dtype):
+                faults[position] = (
+                    f"{images[position].image_id} is {found.dtype} {found.shape}; expected "
+                    f"{first.dtype} {first.shape} as the others"
+                )
+                continue
+            store[position] = found
 
-    with ThreadPoolExecutor() as pool:
+    with ThreadPoolExecutor(READERS) as pool:
         for start in range(0, len(images), INPUTS_AT_ONCE):
-            stop = min(start + INPUTS_AT_ONCE, len(images))
-            list(pool.map(copy, range(start, stop)))
+            places = range(start, min(start + INPUTS_AT_ONCE, len(images)))
+            list(pool.map(copy, (places[share::READERS] for share in range(READERS))))
     if faults:
         raise unusable([faults[position] for position in sorted(faults)], every)
     store.flush()

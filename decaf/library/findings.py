@@ -28,6 +28,12 @@ class PairProfiles(Profiles):
 
     pairs: Columns
 
+    def _replace(self, **changed: Any) -> "PairProfiles":
+        """The same with other values of some quantities, of the same pairs."""
+        made: PairProfiles = super()._replace(**changed)
+        made.pairs = self.pairs
+        return made
+
     def to_columns(self) -> Columns:
         """One row a pair: the columns of :meth:`Audit.pair_columns`, then every quantity."""
         return self.pairs | self.columns()

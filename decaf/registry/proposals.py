@@ -12,7 +12,8 @@ TAG = "decaf."
 KEYS = ("family", "output", "method")
 """Keys that such a tag may hold."""
 PYTHON = "/opt/mlflow/bin/python"
-OUTPUTS = {"predict_proba": "probabilities", "pytorch": "logits"}
+NETWORKS = ("pytorch", "onnx")
+OUTPUTS = {"predict_proba": "probabilities"} | dict.fromkeys(NETWORKS, "logits")
 SERVED = (
     "python: correct it: the interpreter of an environment with mlflow 3 and what the model needs "
     "(its requirements.txt); what the model brings along runs there, with all your rights"
@@ -65,7 +66,7 @@ def _estimator(file: str, is_classifier: bool) -> tuple[dict[str, Any], list[str
 
 
 def _served(model: MlflowModel, pyfunc: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    kind = "pytorch" if "pytorch" in model.flavours else pyfunc.get("predict_fn")
+    kind = next((name for name in NETWORKS if name in model.flavours), pyfunc.get("predict_fn"))
     output = OUTPUTS.get(str(kind), "value")
     card = {"source": "mlflow_server", "model": ".", "python": PYTHON, "output": output}
     remarks = [SERVED, f"output: is what predict returns {output}? Say so if not"]

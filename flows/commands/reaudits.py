@@ -179,20 +179,21 @@ def _audit(
     for remark in pairs.remarks:
         announce(remark)
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")
+
+    def conclude(summary: dict[str, Any]) -> None:
+        if is_json:
+            say(console, json.dumps(summary, indent=1))
+        else:
+            _print_summary(console, study, summary)
+        if lines := _attention(summary, _name_of(config)):
+            raise GatesFailed(
+                f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
+                + "\n  ".join(lines)
+            )
+
     with hold_warehouse(study) as root:
-        summary = launch(
-            *("reaudit", config, study, pairs, root, _name_of(config), only),
-            needs_attention=lambda summary: "\n".join(_attention(summary, _name_of(config))),
-        )
-    if is_json:
-        say(console, json.dumps(summary, indent=1))
-    else:
-        _print_summary(console, study, summary)
-    if lines := _attention(summary, _name_of(config)):
-        raise GatesFailed(
-            f"the re-audit is done; {len(lines)} of its findings need attention:\n  "
-            + "\n  ".join(lines)
-        )
+        work = (study, pairs, root, _name_of(config), only)
+        launch("reaudit", config, *work, conclude=conclude)
 
 
 def history(console: Console, root: Root, model: str | None, study: str | None) -> None:

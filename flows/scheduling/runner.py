@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from decaf.errors import ChecksFailed, DecafError, ServerUnreachable, listed
-from flows.launch import NEEDS_ATTENTION
+from flows.final_state import NEEDS_ATTENTION
 from flows.scheduling import processes, service
 from flows.scheduling import schedules as states
 from flows.scheduling.listening import LISTEN, listening_at

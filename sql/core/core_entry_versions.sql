@@ -8,7 +8,7 @@ SELECT
     entry.study,
     entry.reaudit_id,
     entry.resolved_at,
-    entry.resolved_at = max(entry.resolved_at) OVER (PARTITION BY entry.study) AS is_newest,
+    entry.is_newest,
     entry.entry,
     entry.name,
     entry.alias,
@@ -31,7 +31,11 @@ SELECT
         WHEN run.epsilon <> run_before.epsilon THEN 'epsilon is another'
         WHEN run.pairs_digest <> run_before.pairs_digest THEN 'the pairs are others'
     END AS reason
-FROM stg_registry_entries AS entry
+FROM (
+    -- Of all re-audits, those that could audit nothing included.
+    SELECT *, resolved_at = max(resolved_at) OVER (PARTITION BY study) AS is_newest
+    FROM stg_registry_entries
+) AS entry
 CROSS JOIN (VALUES ('last_passed'), ('previous')) AS comparison (against)
 LEFT JOIN stg_registry_entries AS previous
     ON previous.study = entry.study

@@ -1,6 +1,6 @@
 """Tell people and Prefect of the newest re-audit, once all of it is in the warehouse."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from decaf.registry.alerts import append, run, send
 from decaf.registry.messages import message
 from tasks.reaudit.events import emit
 from tasks.reaudit.judge import findings, summary
-from tasks.reaudit.plan import ALERTS, AUDITED, FAILED, NONE
+from tasks.reaudit.plan import ALERTS, AUDITED, FAILED, failed_since
 from tasks.reaudit.standing import to_tell
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
@@ -35,7 +35,7 @@ def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
     is_new = reaudit_id not in keys
     alerts = to_tell(content["standing"], settings, now) if is_new or settings.has_receivers else []
     if is_new:
-        alerts += _of_entries(content["entries"])
+        alerts += _of_entries(content["entries"], failed_since(root, study.study, keys))
     content = {**content, "changed": is_new, "alerts": _worded(study, config, content, alerts)}
     if not (is_new or alerts):
         return content
@@ -73,12 +73,14 @@ def notify_unreachable(study: Study, config: str, problem: str) -> None:
     _deliver(_receivers(study, short(json_sha256(content)), content))
 
 
-def _of_entries(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _of_entries(
+    entries: list[dict[str, Any]], failed_anew: Collection[str]
+) -> list[dict[str, Any]]:
     """Alerts of entries that failed anew, and of those that were replaced meanwhile."""
     alerts = []
     for entry in entries:
         named = {name: entry[name] for name in ("entry", "version", "problem")}
-        if entry["state"] == FAILED and entry["change"] != NONE:
+        if entry["state"] == FAILED and entry["entry"] in failed_anew:
             alerts.append({"kind": "entry.failed", **named})
         if entry["state"] == AUDITED and entry["problem"]:
             alerts.append({"kind": "entry.moved", **named})

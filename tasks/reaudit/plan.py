@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -246,6 +247,17 @@ def newest(root: Root, study: str) -> PreviousAudit | None:
     rows = {row["entry"]: row for row in _rows(root, receipt) if row["state"] != GONE}
     is_settled = receipts.exists(root, ALERTS, study, receipt.key)
     return PreviousAudit(receipt.key, receipt.inputs, rows, is_settled)
+
+
+def failed_since(root: Root, study: str, told: Collection[str]) -> set[str]:
+    """Entries that failed for a new reason since the last re-audit that somebody was ``told`` of.
+
+    Alerts of the re-audits since then may not have been delivered.
+    """
+    recorded = sorted(receipts.read_kind(root, REAUDITS, study), key=lambda one: one.committed_at)
+    untold = takewhile(lambda receipt: receipt.key not in told, reversed(recorded))
+    rows = (row for receipt in untold for row in _rows(root, receipt))
+    return {row["entry"] for row in rows if row["state"] == FAILED and row["change"] != NONE}
 
 
 def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:

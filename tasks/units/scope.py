@@ -92,13 +92,12 @@ class Scope:
 
     def _limited(self, pair_types: tuple[str, ...] | None) -> Iterator[Block]:
         """Blocks with the pairs of some types alone; as they are where the types are None."""
+        if pair_types is None:
+            yield from self.blocks
+            return
         pairs = self.pairs.pairs
         for block in self.blocks:
-            rows = tuple(
-                row
-                for row in block.rows
-                if pair_types is None or pairs[row].pair_type in pair_types
-            )
+            rows = tuple(row for row in block.rows if pairs[row].pair_type in pair_types)
             is_whole = rows == block.rows
             digest = block.digest if is_whole else self.pairs.block_digest(rows)
             yield Block(block.number, rows, digest)

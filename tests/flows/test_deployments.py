@@ -23,15 +23,19 @@ from prefect.blocks.system import Secret
 from prefect.cli.deploy._models import PrefectYamlModel
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.utilities.schema_tools.validation import validate
+from prefect.utilities.templating import apply_values
 from registry_folder import NETWORKS, put
 from running_command import receipts
 from small_studies import network_card, of_scenes
 
+from decaf.errors import ChecksFailed
 from decaf.models import architectures
 from decaf.models.checkpoint import save
+from flows import launch
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
+MANIFEST = ROOT / "examples" / "deploy" / "kubernetes-reaudit.yaml"
 AUTOMATION = ROOT / "examples" / "deploy" / "prefect-automation.yaml"
 PATIENCE_SECONDS = 300
 NO_BLOCK = "00000000-0000-0000-0000-000000000000"
@@ -213,6 +217,51 @@ def test_the_file_fits_prefects_schema_and_its_pools():
         given = one.work_pool.job_variables
         assert given.keys() <= schema["properties"].keys()
         assert validate(given, schema, raise_on_error=True, preprocess=False) == []
+
+
+def rendered(kind):
+    """Our job variables of a pool, and the job that a worker of it makes of them."""
+    read = PrefectYamlModel.model_validate(yaml.safe_load((ROOT / "prefect.yaml").read_text()))
+    (given,) = (
+        one.work_pool.job_variables for one in read.deployments if one.name == f"audit-{kind}"
+    )
+    schema = TEMPLATES[kind]["variables"]["properties"]
+    defaults = {name: one["default"] for name, one in schema.items() if one.get("default")}
+    return given, apply_values(TEMPLATES[kind]["job_configuration"], defaults | given)
+
+
+def test_a_container_of_docker_is_as_we_say():
+    given, job = rendered("docker")
+    assert given.items() <= job.items()
+    assert "{{" not in json.dumps(job)
+
+
+def test_a_job_of_kubernetes_is_that_of_our_manifest():
+    given, job = rendered("kubernetes")
+    assert "{{" not in json.dumps(job)
+    (manifest,) = yaml.safe_load_all(MANIFEST.read_text())
+    (ours,) = manifest["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    spec = job["job_manifest"]["spec"]
+    (container,) = spec["template"]["spec"]["containers"]
+    assert container["image"] == ours["image"]
+    assert container["resources"]["requests"] == ours["resources"]["requests"]
+    assert container["resources"]["limits"] == {"memory": given["memory_limit"]}
+    in_ours = {(variable["name"], variable["value"]) for variable in ours["env"]}
+    assert set(container["env"].items()) <= in_ours
+    assert spec["ttlSecondsAfterFinished"] == given["finished_job_ttl"]
+
+
+def test_the_command_line_ends_a_flow_as_deployments_do(prefect_server):
+    def find_faults():
+        raise ChecksFailed("2 rows do not add up")
+
+    api = prefect_server["PREFECT_API_URL"]
+    with temporary_settings({PREFECT_API_URL: api}), pytest.raises(ChecksFailed, match="2 rows"):
+        launch._as_flow("faulty", find_faults, Path("study.yaml"))
+    asked = {"flows": {"name": {"any_": ["faulty"]}}}
+    (run,) = httpx.post(f"{api}/flow_runs/filter", json=asked, trust_env=False).json()
+    state = [run["state"][name] for name in ("type", "name", "message")]
+    assert state == ["FAILED", "NeedsAttention", "exit code 1: 2 rows do not add up"]
 
 
 def test_pages_ask_for_the_parameters(organisation):

@@ -3,8 +3,10 @@
 The server asks for credentials, as one should that other machines can reach.
 """
 
+import base64
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -16,9 +18,13 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
-from mlflow_server import mlflow_server
+from mlflow_server import mlflow_python, mlflow_server
 from registry_folder import put
+from s3_server import free_port
+from warehouse_answers import fetched
+from webhooks import BODY, SECRET, asked, signed
 
+from flows.scheduling import listening as hearing
 from flows.scheduling import processes
 from flows.scheduling.schedules import CREDENTIALS, UNDER_WAY, Schedules
 from flows.scheduling.service import ADDRESS
@@ -31,6 +37,14 @@ PATIENCE_SECONDS = 600
 ENDED = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
 OFTEN = "* * * * * */5"
 """Every five seconds: the sixth field is seconds."""
+PAGE = Path(__file__).parents[2] / "docs" / "schedules.md"
+TELLING = {
+    "MLFLOW_WEBHOOK_ALLOWED_SCHEMES": "http,https",
+    "MLFLOW_WEBHOOK_ALLOW_PRIVATE_IPS": "true",
+    "MLFLOW_WEBHOOK_SECRET_ENCRYPTION_KEY": base64.urlsafe_b64encode(bytes(32)).decode(),
+    "MLFLOW_WEBHOOK_CACHE_TTL": "1",
+}
+"""What an MLflow server needs to post to this machine, and soon after it is told where."""
 
 
 USER, PASSWORD = "auditor", "not the default"
@@ -39,9 +53,7 @@ USER, PASSWORD = "auditor", "not the default"
 @pytest.fixture
 def served(prefect_home, tmp_path, monkeypatch):
     """Environment of one service, its address, and a way to start it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {
         **os.environ,
         "PREFECT_HOME": str(prefect_home),
@@ -58,6 +70,7 @@ def served(prefect_home, tmp_path, monkeypatch):
         server = Schedules(f"http://127.0.0.1:{port}/api")
         address = f"http://127.0.0.1:{port}/api"
         port_number = port
+        variables = environment
 
         @contextmanager
         def __call__(self, *words, credentials=served_to, **options):
@@ -188,6 +201,88 @@ def test_other_machines_reach_it_where_it_is_told_to_be_reached(served, study, w
     with served():
         refused = served.decaf("list", **there)
         assert (refused.returncode, "no Prefect server at" in refused.stderr) == (2, True)
+
+
+@pytest.fixture
+def heard_at(served, monkeypatch):
+    """Where `decaf serve --listen` listens, with a secret."""
+    monkeypatch.setitem(served.variables, hearing.SECRET, SECRET)
+    return f"127.0.0.1:{free_port()}"
+
+
+def test_a_signed_event_begins_a_run_and_a_stranger_s_does_not(served, heard_at, study, write):
+    registry = {"kind": "mlflow", "uri": "http://127.0.0.1:9"}
+    config = write({**study, "models": [], "registry": registry})
+    with served("--listen", heard_at) as service:
+        added = served.decaf("add", config, "--cron", "0 3 * * *", "--on-change")
+        assert added.returncode == 0, added.stderr
+        (schedule,) = served.server.all()
+        moment, port = int(time.time()), int(heard_at.rpartition(":")[2])
+        forged = signed(BODY, moment=moment, secret="guessed")
+        until(lambda: asked(port, BODY, forged) == 401, service)
+        assert asked(port, BODY, signed(BODY, moment=moment, secret=SECRET)) == 200
+        run = until(lambda: served.server.last_run(schedule.id), service)
+        assert run.entries == ("net",)
+        service.send_signal(signal.SIGINT)
+        assert service.wait(PATIENCE_SECONDS) == 0
+    assert served.left() == []
+
+
+@pytest.mark.mlflow
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_tells_of_a_version_and_that_entry_alone_is_audited(
+    served, heard_at, study, write, tmp_path
+):
+    """The recipe of the page as it stands, but for addresses and the secret."""
+    (recipe,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    recipe = recipe.replace("https://audits.example", f"http://{heard_at}")
+    recipe = recipe.replace("the same secret", SECRET)
+    python = mlflow_python()
+    with mlflow_server(tmp_path, python, "-m", "mlflow", **TELLING) as registered:
+        for seed, name in enumerate(["net", "other"]):
+            registered.add(name, put(tmp_path / name / "1", seed))
+        settings = {**study, "models": [], "paths": {"blend": {"kind": "blend", "sigma": 1.15}}}
+        settings["registry"] = {"kind": "mlflow", "uri": registered.uri, "trusted": ["leaning"]}
+        settings["registry"]["follow"] = ["latest", "champion"]
+        config = write(settings)
+        with served("--listen", heard_at) as service:
+            added = served.decaf("add", config, "--cron", "0 3 * * *", "--on-change")
+            assert added.returncode == 0, added.stderr
+            (schedule,) = served.server.all()
+
+            known = [None]
+
+            def audited():
+                """Entries of the next run, once it has ended well."""
+
+                def ended():
+                    run = served.server.last_run(schedule.id)
+                    return run if run and run.ended and run.id != known[-1] else None
+
+                run = until(ended, service)
+                known.append(run.id)
+                assert run.state_name == "Completed", run.message
+                return run.entries
+
+            assert served.decaf("run", "small").returncode == 0
+            assert audited() == ()
+            registered.add("other", put(tmp_path / "other" / "2", seed=2))  # nobody is told
+            here = os.environ | {"MLFLOW_TRACKING_URI": registered.uri}
+            here.pop("PYTHONPATH", None)
+            subprocess.run([python, "-W", "ignore", "-c", recipe], env=here, check=True)
+            registered.add("net", put(tmp_path / "net" / "2", seed=3))
+            assert audited() == ("net",)
+            registered.alias("net", "champion", "1")
+            assert audited() == ("net",)
+    query = "SELECT DISTINCT entry, version, change FROM stg_registry_entries ORDER BY ALL"
+    assert fetched(settings["warehouse"], query) == [
+        ("net", "1", "new"),
+        ("net", "2", "none"),
+        ("net", "2", "weights"),
+        ("net@champion", "1", "new"),
+        ("other", "1", "new"),
+        ("other", "1", "none"),  # its version 2 is left to the night
+    ]
 
 
 def states(address):

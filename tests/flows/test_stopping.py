@@ -76,12 +76,14 @@ def flow(monkeypatch):
 
     def launched(body):
         monkeypatch.setitem(sys.modules, "flows.made_up", SimpleNamespace(made_up=body))
-        return launching.launch("made_up", Path("study.yaml"), "plan")
+        launching.launch("made_up", Path("study.yaml"), "plan", conclude=found.append)
+        return found.pop()
 
+    found = []
     return launched
 
 
-def test_a_flow_is_given_its_work_and_its_result_comes_back(flow):
+def test_a_flow_is_given_its_work_and_its_result_is_concluded_from(flow):
     assert flow(lambda plan: f"done: {plan}") == "done: plan"
 
 

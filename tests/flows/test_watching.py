@@ -1,8 +1,5 @@
 """What MLflow tells and what changes in folders becomes one run of a schedule."""
 
-import base64
-import hashlib
-import hmac
 import http.client
 import json
 import os
@@ -20,6 +17,7 @@ from hypothesis import strategies as st
 from registry_folder import NETWORKS, put
 from small_studies import of_scenes
 from warehouse_answers import fetched
+from webhooks import BODY, EVENT, NOW, SECRET, asked, signed
 
 from decaf.errors import BadInput, ConfigError, WarehouseError
 from flows.scheduling import listening as hearing
@@ -30,24 +28,6 @@ from flows.scheduling.schedules import Schedule, Schedules
 from flows.scheduling.watching import Watch, look
 
 NOON = datetime(2026, 11, 23, 12, tzinfo=UTC)
-NOW = 1_800_000_000
-SECRET = "between us"
-EVENT = {"entity": "model_version", "action": "created", "timestamp": "2027-01-15T08:00:00+00:00"}
-EVENT |= {"data": {"name": "net", "version": "2", "source": "models:/1", "run_id": "r"}}
-
-
-def signed(body, delivery="d1", moment=NOW, secret=SECRET):
-    """Headers that MLflow sends with a body, made as its documentation says."""
-    content = f"{delivery}.{moment}.".encode() + body
-    digest = hmac.new(secret.encode(), content, hashlib.sha256).digest()
-    return {
-        "X-MLflow-Signature": f"v1,{base64.b64encode(digest).decode()}",
-        "X-MLflow-Delivery-Id": delivery,
-        "X-MLflow-Timestamp": str(moment),
-    }
-
-
-BODY = json.dumps(EVENT).encode()
 
 
 def test_mlflow_signs_as_these_tests_do():
@@ -126,12 +106,6 @@ def test_deliveries_are_remembered_within_bounds(monkeypatch):
 @given(st.binary(max_size=200), st.dictionaries(st.text(max_size=9), st.text(max_size=9)))
 def test_no_stranger_is_heard(body, headers):
     assert Ear(SECRET).hear(headers, body, NOW) == (401, None)
-
-
-def asked(port, body, headers):
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
-        connection.request("POST", "/", body, headers)
-        return connection.getresponse().status
 
 
 def test_over_the_network(monkeypatch):

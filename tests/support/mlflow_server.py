@@ -43,7 +43,7 @@ def mlflow_python():
 
 
 @contextmanager
-def mlflow_server(folder, *command):
+def mlflow_server(folder, *command, **variables):
     """Serve until the block ends; yields a :class:`Registered`. Skips where there is no command."""
     command = command or (mlflow_command(),)
     port = free_port()
@@ -54,7 +54,7 @@ def mlflow_server(folder, *command):
         "--gunicorn-opts=--timeout=120",  # of the two ways to serve, the one with fewer packages
     ]
     quiet = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false", "MLFLOW_DISABLE_TELEMETRY": "true"}
-    environment = {**os.environ, **quiet, "DO_NOT_TRACK": "1"}
+    environment = {**os.environ, **quiet, "DO_NOT_TRACK": "1", **variables}
     environment.pop("PYTHONPATH", None)
     with (folder / "mlflow.log").open("w") as log:
         output = {"stdout": log, "stderr": subprocess.STDOUT, "start_new_session": True}

@@ -11,7 +11,7 @@ from rich.console import Console
 from small_studies import network_card, of_scenes
 from warehouse_answers import fetched
 
-from decaf.errors import ConfigError, ModelError, RegistryError, UnknownEntry
+from decaf.errors import AlertFailed, ConfigError, ModelError, RegistryError, UnknownEntry
 from decaf.plan.resolution import listed
 from decaf.plan.study import load_study
 from flows.commands.reaudits import reaudit, refuse_registry
@@ -20,6 +20,7 @@ from tasks.manifest import commit_outcome, commit_run
 from tasks.order import order_of
 from tasks.plan import plan_audit
 from tasks.reaudit import plan as reaudits
+from tasks.reaudit.notify import notify
 from tasks.reaudit.plan import ALERTS, commit_reaudit, discover, is_unchanged, newest
 from warehouse.commits import writer
 from warehouse.commits.writer import commit, open_root
@@ -116,6 +117,30 @@ def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_p
     commit_reaudit(discover(study, root, study.pair_set()), None)
     assert not newest(root, study.study).is_settled
     assert not unchanged(study, root)
+
+
+def test_a_failure_that_nobody_heard_of_is_told_after_further_changes(opened, tmp_path):
+    zoo, told = tmp_path / "zoo", tmp_path / "told"
+    study, root = opened(alerts={"file": str(told / "alerts.jsonl"), "events": False})
+
+    def audited(name):
+        put(zoo / name, seed=len(name))
+        found = discover(study, root, study.pair_set())
+        commit_reaudit(found, None)
+        return found.changes()["broken"]
+
+    (zoo / "broken").mkdir(parents=True)
+    (zoo / "broken" / "decaf.yaml").write_text("weights: absent")
+    told.write_text("")  # a file where a folder has to be
+    assert audited("net") == "failed"
+    with pytest.raises(AlertFailed, match="cannot be written"):
+        notify(root, study, "study.yaml")
+    assert audited("other") == "none"
+    told.unlink()
+    (alert,) = notify(root, study, "study.yaml")["alerts"]
+    assert (alert["kind"], alert["entry"]) == ("entry.failed", "broken")
+    assert audited("another") == "none"
+    assert notify(root, study, "study.yaml")["alerts"] == []
 
 
 def test_a_clock_that_is_set_back_keeps_the_order(opened, tmp_path, monkeypatch):

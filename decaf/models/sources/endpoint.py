@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
-from decaf.errors import ModelError, ScoringFailed
+from decaf.errors import ModelError, ScoringFailed, listed
 from decaf.foundation.addresses import Address
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.calls import Answer, Caller, NoAnswer
@@ -223,7 +223,8 @@ class EndpointModel:
             if rows.shape[1] != len(columns):
                 raise ModelError(
                     f"{self._name} takes {len(columns)} columns, the inputs have {rows.shape[1]} "
-                    "features; correct 'columns:', or the data"
+                    "features; correct the data, or the columns: 'columns:' of an endpoint, the "
+                    "signature of a model of MLflow"
                 )
             return {"dataframe_split": {"columns": columns, "data": rows.tolist()}}
         if self._card.encoding != "base64":
@@ -275,7 +276,14 @@ def _records(frame: Frame) -> list[dict[str, Any]]:
 
 
 def _rows(predictions: Any) -> list[Any]:
-    """Predictions of MLflow as lists: it has numbers for one output, and objects for a frame."""
+    """Predictions of MLflow as lists: it has numbers for one output, and objects for a frame.
+
+    Those of an ONNX model are by the name of its output, of which there has to be one.
+    """
+    if isinstance(predictions, dict):
+        if len(predictions) != 1:
+            raise ValueError(f"it has the outputs {listed([*predictions])}; expected one")
+        (predictions,) = predictions.values()
     return [
         list(one.values()) if isinstance(one, dict) else one if isinstance(one, list) else [one]
         for one in predictions

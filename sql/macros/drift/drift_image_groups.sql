@@ -8,8 +8,8 @@ CREATE OR REPLACE MACRO drift_image_groups(rel) AS TABLE
 WITH images AS (
     SELECT
         {
-            study: study, reaudit_id: reaudit_id, entry: entry, against: against, pair_type: NULL::VARCHAR,
-            path: NULL::VARCHAR, variant: variant
+            study: study, reaudit_id: reaudit_id, entry: entry, against: against,
+            pair_type: NULL::VARCHAR, path: NULL::VARCHAR, variant: variant
         } AS g,
         source_id, is_correct, was_correct
     FROM drift_images(rel)

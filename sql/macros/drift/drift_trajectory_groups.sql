@@ -8,8 +8,8 @@ CREATE OR REPLACE MACRO drift_trajectory_groups(rel) AS TABLE
 WITH trajectories AS (
     SELECT
         {
-            study: study, reaudit_id: reaudit_id, entry: entry, against: against, pair_type: pair_type, path: path,
-            variant: NULL::VARCHAR
+            study: study, reaudit_id: reaudit_id, entry: entry, against: against,
+            pair_type: pair_type, path: path, variant: NULL::VARCHAR
         } AS g,
         source_id,
         COLUMNS('(magnitude|evidence|contradiction|fragility|response|active)(_before)?$')::DOUBLE

@@ -129,3 +129,9 @@ def test_html_is_a_small_table_and_escaped(audited):
     assert "<caption>9 rows, the first 5</caption>" in many
     assert many.count("<tr>") == 6
     assert "<td>evidence</td><td>1.500</td><td>[1.000, 2.000]</td>" in audited._repr_html_()
+
+
+def test_changed_profiles_are_of_the_same_pairs():
+    audited = decaf.audit(lambda x: x[:, 0], [[2.0], [4.0]], [[0.0], [1.0]], ids=["a", "b"])
+    table = audited.profiles._replace(evidence=np.array([7.0, 8.0])).to_columns()
+    assert (table["pair_id"].tolist(), table["evidence"].tolist()) == (["a", "b"], [7.0, 8.0])

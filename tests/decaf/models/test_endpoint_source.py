@@ -303,6 +303,20 @@ def test_the_scoring_server_of_mlflow(answer):
     assert named[:, 0].tolist() == plain[:, 0].tolist() == expected
 
 
+def test_a_model_of_onnx_answers_by_the_name_of_its_output():
+    def behave(request, number):
+        sums = [[sum(row)] for row in json.loads(request.body)["inputs"]]
+        return 200, json.dumps({"predictions": {name: sums for name in names}}), {}
+
+    names = ["logits"]
+    with serving(behave) as server:
+        rows = torch.tensor([[0.5, 0.25], [1.0, 2.0]])
+        assert ask(server, rows, encoding="mlflow")[:, 0].tolist() == [0.75, 3.0]
+        names.append("label")
+        with pytest.raises(ModelError, match="it has the outputs logits, label; expected one"):
+            ask(server, rows, encoding="mlflow")
+
+
 def test_classes_of_a_scoring_server_are_no_scores():
     refused = pytest.raises(ModelError, match="predictions.*expected .*an output is no number")
     with serving(predictions(lambda row: "cat")) as server, refused:

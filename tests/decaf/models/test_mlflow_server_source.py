@@ -2,16 +2,21 @@
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 import torch
 import yaml
+from mlflow_server import mlflow_python
 
 from decaf.errors import ModelError
+from decaf.models.mlflow_model import read_mlmodel
 from decaf.models.sources.mlflow_server import MlflowServerCard
+from decaf.registry.proposals import propose
 
 INTERPRETER = f"""#!{sys.executable}
 import json, os, sys, threading, time
@@ -43,6 +48,31 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 while os.read(0, 100):
     pass
 """
+
+ONNX = """
+import mlflow
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+drawn = np.random.default_rng(0)
+weights = drawn.normal(size=(3 * 32 * 32, 2)).astype(np.float32)  # too large for the file itself
+nodes = [
+    helper.make_node("Flatten", ["image"], ["row"]),
+    helper.make_node("MatMul", ["row", "weights"], ["logits"]),
+]
+images = helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 3, 32, 32])
+logits = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", 2])
+kept = [numpy_helper.from_array(weights, "weights")]
+graph = helper.make_graph(nodes, "net", [images], [logits], kept)
+made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+given = drawn.random((3, 3, 32, 32), dtype=np.float32)
+expected = given.reshape(3, -1) @ weights
+signature = mlflow.models.infer_signature(given, expected)
+mlflow.onnx.save_model(made, "net", signature=signature, pip_requirements=[])
+np.savez("images.npz", given=given, expected=expected)
+"""
+"""Saves a network of ONNX as MLflow does, and what it answers."""
 
 
 @pytest.fixture
@@ -114,3 +144,21 @@ def test_a_model_is_known_by_its_files(card):
     (Path(one.model) / "MLmodel").write_text("flavors: {sklearn: {}}")
     with pytest.raises(ModelError, match="has no flavour python_function"):
         card().weights_digest()
+
+
+@pytest.mark.slow
+@pytest.mark.mlflow
+def test_a_network_of_onnx(tmp_path):
+    python = mlflow_python()
+    if subprocess.run(
+        [python, "-c", "import onnx, onnxruntime"], stderr=subprocess.DEVNULL
+    ).returncode:
+        pytest.skip(f"onnx and onnxruntime are not installed for {python}")
+    subprocess.run([python, "-W", "ignore", "-c", ONNX], cwd=tmp_path, check=True)
+    proposed, _ = propose(read_mlmodel(tmp_path / "net"), {})
+    where = {"id": "one", "family": "any", "model": tmp_path / "net", "python": python}
+    model = MlflowServerCard(**proposed | where).load("cpu")
+    with np.load(tmp_path / "images.npz") as images:
+        found = model.outputs(torch.from_numpy(images["given"])).numpy()
+        np.testing.assert_allclose(found, images["expected"], rtol=1e-4, atol=1e-4)
+    assert model.output == "logits"
