@@ -1,0 +1,46 @@
+-- purpose: whether a controlled study has the images and the sizes of the paper
+-- grain: one row per study of the experiment
+-- paper: appendix D
+-- wanted is an experiment of core_scene_models. The adapter has checked that a file is 3dshapes.h5.
+-- FROM scene_data('base')
+CREATE OR REPLACE MACRO scene_data(wanted) AS TABLE
+WITH trained AS (
+    SELECT study, run_id, count(DISTINCT trajectory) AS training_count
+    FROM core_scene_models
+    WHERE experiment = wanted
+    GROUP BY study, run_id
+),
+audited AS (
+    SELECT study, count(DISTINCT source_id) AS source_count
+    FROM core_pairs SEMI JOIN trained USING (study)
+    GROUP BY study
+),
+judged AS (
+    SELECT
+        *,
+        coalesce(run.config ->> '$.data.images', 'rendered') <> 'rendered' AS has_file,
+        list_filter([
+            {what: 'trainings', counted: training_count,
+                papers: published_value('scenes', wanted, 'trainings')::BIGINT},
+            {what: 'sources', counted: source_count,
+                papers: published_value('scenes', wanted, 'sources')::BIGINT}
+        ], lambda one: one.counted <> one.papers) AS differences
+    FROM trained JOIN audited USING (study)
+    JOIN stg_runs AS run USING (study, run_id)
+)
+SELECT
+    study,
+    pairs_digest, -- of the audited inputs
+    if(has_file, '3D Shapes', 'rendered') AS images,
+    training_count, -- models, each of which may have several audited epochs
+    source_count,
+    has_file AND len(differences) = 0 AS is_official,
+    concat_ws('; ',
+        if(has_file, 'images of 3D Shapes', 'images by decaf''s renderer, not 3D Shapes'),
+        if(len(differences) = 0, 'as many trainings and sources as the paper''s', NULL),
+        list_aggregate(list_transform(differences, lambda one:
+            format('{:,} {}, not {:,}', one.counted, one.what, one.papers)
+        ), 'string_agg', '; ')
+    ) AS why
+FROM judged
+ORDER BY study;
