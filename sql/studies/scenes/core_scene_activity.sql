@@ -1,0 +1,33 @@
+-- purpose: how many endpoint pairs of every factor a model of scenes responds to at all
+-- grain: one row per study, model of scenes and factor
+-- paper: appendix D (clean endpoint pairs)
+-- Over pairs that are revealed and pairs that are scored at both ends alone, of all maps of the
+-- factor, at the run's epsilon.
+CREATE OR REPLACE VIEW core_scene_activity AS
+WITH scores AS MATERIALIZED (
+    SELECT
+        study, model_id, image_id, epsilon,
+        -- Lists count from 1. The score of these studies is that of one class for all pairs.
+        class_scores[(run.score ->> '$.target')::BIGINT + 1] AS q
+    FROM core_predictions
+    JOIN stg_runs AS run USING (study, run_id)
+    SEMI JOIN core_scene_models USING (study, model_id)
+),
+counts AS (
+    SELECT
+        study, model_id, pair.pair_type, count(*) AS pair_count,
+        count(*) FILTER (is_active_at(plus.q - minus.q, plus.epsilon)) AS active_count
+    FROM core_pairs AS pair
+    JOIN scores AS plus USING (study)
+    JOIN scores AS minus USING (study, model_id)
+    WHERE plus.image_id = pair.plus_image AND minus.image_id = pair.minus_image
+    GROUP BY study, model_id, pair.pair_type
+)
+SELECT
+    study,
+    model_id,
+    scene_factor(pair_type) AS factor,
+    sum(pair_count)::BIGINT AS pair_count,
+    sum(active_count) / sum(pair_count) AS active_frac
+FROM counts
+GROUP BY study, model_id, factor;

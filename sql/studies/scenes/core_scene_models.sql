@@ -1,0 +1,34 @@
+-- purpose: models that the controlled studies train on scenes, with what they were trained for
+-- grain: one row per study and model whose recipe is one of scenes
+-- paper: appendix D
+-- A task is trained on pairs of its own or on contexts, as the data of the study say. A training
+-- whose epochs are audited is a row for each of them.
+CREATE OR REPLACE VIEW core_scene_models AS
+SELECT
+    model.study,
+    model.run_id,
+    model.model_id,
+    model.position, -- order in the configuration, from 0
+    model.family,
+    CASE model.training ->> '$.recipe.recipe'
+        WHEN 'scene_shortcut' THEN 'evidence'
+        WHEN 'scene_variant' THEN 'fragility'
+        ELSE if(run.config ->> '$.data.adapter' = 'shapes3d_context', 'contradiction', 'base')
+    END AS experiment, -- base, evidence, fragility or contradiction
+    coalesce(model.training ->> '$.recipe.task', 'object_shape') AS task,
+    model.training ->> '$.recipe.variant' AS variant, -- robust, neutral or fragile; else NULL
+    (model.training ->> '$.recipe.shortcut')::DOUBLE AS shortcut, -- NULL without one
+    (model.training ->> '$.recipe.seed')::BIGINT AS seed,
+    (model.card ->> '$.epoch')::BIGINT AS epoch, -- NULL for the weights that a training ends with
+    regexp_replace(model.model_id, '@e\d+$', '') AS trajectory, -- the training, over its epochs
+    (model.training ->> '$.outcome.validation_accuracy')::DOUBLE AS validation_accuracy,
+    (model.training ->> '$.outcome.epochs_trained')::BIGINT AS epochs_trained,
+    -- NULL where the recipe asks for no accuracy, or an epoch is not the last.
+    (model.training ->> '$.outcome.reached_gate')::BOOLEAN AS reached_gate,
+    (model.training ->> '$.outcome.aligned_accuracy')::DOUBLE AS aligned_accuracy, -- of a shortcut
+    (model.training ->> '$.outcome.reversed_accuracy')::DOUBLE AS reversed_accuracy,
+    (model.training ->> '$.outcome.vulnerability')::DOUBLE AS vulnerability -- the first less the second
+FROM stg_models AS model
+JOIN core_current_runs USING (study, run_id)
+JOIN stg_runs AS run USING (study, run_id)
+WHERE model.training ->> '$.recipe.recipe' IN ('scene_task', 'scene_shortcut', 'scene_variant');

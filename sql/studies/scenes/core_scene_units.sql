@@ -1,0 +1,57 @@
+-- purpose: mean responses of every model of scenes to every factor, on every Gaussian path
+-- grain: one row per study, model, factor, Gaussian path and stage measure
+-- paper: appendix D; appendix E (complete decomposition atlas)
+-- Means over pairs, maps of the factor and noise seeds. The measure is alpha, as trajectories are
+-- routed, or information: over the share of the information that the path has revealed, where its
+-- weights are stored. Profiles are read for the one, trajectories for the other: ask for a measure.
+CREATE OR REPLACE VIEW core_scene_units AS
+WITH paths AS MATERIALIZED (FROM core_scene_paths),
+responses AS (
+    SELECT
+        study, model_id, path, pair_type, epsilon, q_plus[-1] - q_minus[-1] AS d,
+        response_of(q_plus, q_minus) AS response,
+        rising_mass_of(response, information_weights) AS rising,
+        falling_mass_of(response, information_weights) AS falling
+    FROM core_trajectories
+    JOIN core_current_runs USING (study, run_id)
+    JOIN paths USING (study, path)
+    WHERE information_weights IS NOT NULL
+),
+sums AS (
+    SELECT
+        study, model_id, path, pair_type, 'alpha' AS measure, count(*) AS trajectory_count,
+        sum(endpoint_magnitude) AS endpoint_magnitude, sum(evidence) AS evidence,
+        sum(contradiction) AS contradiction, sum(fragility) AS fragility,
+        sum(abs_response) AS abs_response
+    FROM core_profiles
+    SEMI JOIN paths USING (study, path)
+    GROUP BY study, model_id, path, pair_type
+    UNION ALL
+    SELECT
+        study, model_id, path, pair_type, 'information', count(*), sum(abs(d)),
+        sum(evidence_at(d, rising, falling, epsilon)),
+        sum(contradiction_at(d, rising, falling, epsilon)),
+        sum(fragility_at(d, rising, falling, epsilon)), sum(rising + falling)
+    FROM responses
+    GROUP BY study, model_id, path, pair_type
+),
+means AS (
+    SELECT
+        study, model_id, path, scene_factor(pair_type) AS factor, measure,
+        sum(trajectory_count)::BIGINT AS trajectory_count,
+        sum(COLUMNS([
+            'endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response'
+        ])) / sum(trajectory_count)
+    FROM sums
+    GROUP BY study, model_id, path, factor, measure
+)
+SELECT
+    means.*, -- score units
+    is_primary, -- whether the path is the study's first Gaussian one
+    geometry,
+    pixel_share, -- lambda of the covariance interpolation; NULL beside that family
+    active_frac -- share of the endpoint pairs, revealed or not, that reach the gate
+FROM means
+JOIN paths USING (study, path)
+SEMI JOIN core_scene_models USING (study, model_id)
+LEFT JOIN core_scene_activity USING (study, model_id, factor);
