@@ -3,8 +3,8 @@
 -- paper: appendix D (contradiction validation)
 -- The endpoint's context is wall bin 1, the swapped one bin 0, on the study's first path of kind
 -- context. There a pair preserves the two different labels that it has at the endpoint, swaps them,
--- or collapses them into one; other is a pair of two labels that has one at the endpoint. The shape,
--- which Gate asks for, is read from the number of the scene.
+-- or collapses them into one; other is a pair of two labels that has one at the endpoint. The class
+-- of a scene is its shape, which Gate asks for.
 CREATE OR REPLACE VIEW core_scene_answers AS
 WITH contexts AS (
     SELECT study, arg_min(path, position) AS path FROM core_paths WHERE kind = 'context' GROUP BY study
@@ -23,7 +23,7 @@ pairs AS (
         regexp_extract(pair_type, 'object_hue_(\d+)', 1)::BIGINT AS object_map,
         regexp_extract(pair_type, 'wall_hue_(\d+)', 1)::BIGINT AS wall_map,
         plus_variant = 'colour_1' AS is_bin_1, -- of the factual object's hue
-        regexp_extract(source_id, '\d+')::BIGINT // 15 % 4 = 1 AS is_shape_1
+        class_id = 1 AS is_shape_1
     FROM core_pairs
 )
 SELECT
