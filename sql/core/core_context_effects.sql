@@ -1,6 +1,6 @@
 -- purpose: effect of a change under the endpoint's context and under the swapped one
 -- grain: one row per study, model, pair and path of kind context
--- paper: section 5; appendix I (setup and operational outcomes)
+-- paper: section 5; appendix D (contradiction validation); appendix I
 -- The first stage of such a path is the swapped context itself. Numbers are taken of the lists
 -- before anything is joined: to carry lists through joins takes several times longer.
 CREATE OR REPLACE VIEW core_context_effects AS
@@ -13,7 +13,11 @@ WITH effects AS (
         path,
         q_plus[-1] - q_minus[-1] AS endpoint_effect, -- d, score units
         q_plus[1] - q_minus[1] AS swapped_effect, -- a, score units
-        -- Under the swapped context the two scores lie on either side of one half.
+        -- Labels of a score of two classes: whether that of the factual input is 1, and whether that
+        -- of the counterfactual one is another.
+        q_plus[-1] >= 0.5 AS is_endpoint_positive,
+        (q_plus[-1] >= 0.5) <> (q_minus[-1] >= 0.5) AS is_endpoint_changed,
+        q_plus[1] >= 0.5 AS is_swapped_positive,
         (q_plus[1] >= 0.5) <> (q_minus[1] >= 0.5) AS is_swapped_changed
     FROM stg_trajectories
     WHERE repetition = 0

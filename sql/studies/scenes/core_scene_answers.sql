@@ -1,0 +1,56 @@
+-- purpose: responses and labels of the contradiction models in both wall contexts, pair by pair
+-- grain: one row per study, model with one of the three tasks, and pair on the context path
+-- paper: appendix D (contradiction validation)
+-- The endpoint's context is wall bin 1, the swapped one bin 0, on the study's first path of kind
+-- context. There a pair preserves the two different labels that it has at the endpoint, swaps them,
+-- or collapses them into one; other is a pair of two labels that has one at the endpoint. The class
+-- of a scene is its shape, which Gate asks for.
+CREATE OR REPLACE VIEW core_scene_answers AS
+WITH contexts AS (
+    SELECT study, arg_min(path, position) AS path FROM core_paths WHERE kind = 'context' GROUP BY study
+),
+models AS (
+    SELECT study, run_id, model_id, family, seed, path, epsilon, of_task.task
+    FROM core_scene_models
+    JOIN (VALUES ('object_color', 'direct'), ('context_gate', 'gate'), ('context_invert', 'invert'))
+        AS of_task (trained, task) ON core_scene_models.task = trained
+    JOIN contexts USING (study)
+    JOIN core_current_runs USING (study, run_id)
+    WHERE experiment = 'contradiction'
+),
+pairs AS (
+    SELECT study, pair_id,
+        regexp_extract(pair_type, 'object_hue_(\d+)', 1)::BIGINT AS object_map,
+        regexp_extract(pair_type, 'wall_hue_(\d+)', 1)::BIGINT AS wall_map,
+        plus_variant = 'colour_1' AS is_bin_1, -- of the factual object's hue
+        class_id = 1 AS is_shape_1
+    FROM core_pairs
+)
+SELECT
+    study,
+    model_id,
+    task, -- direct, gate or invert
+    family,
+    seed,
+    object_map,
+    wall_map,
+    pair_id,
+    is_active_at(endpoint_effect, epsilon) AS is_endpoint_active,
+    abs(endpoint_effect) AS endpoint_magnitude, -- score units, as the one that follows
+    sign(endpoint_effect) * swapped_effect AS aligned_effect, -- under the swapped context
+    abs(swapped_effect) AS swapped_magnitude,
+    is_endpoint_changed,
+    CASE WHEN NOT is_swapped_changed THEN 'collapse' WHEN NOT is_endpoint_changed THEN 'other'
+        WHEN is_endpoint_positive = is_swapped_positive THEN 'preserve' ELSE 'swap' END AS behaviour,
+    -- Both labels are what the task asks for.
+    is_endpoint_changed AND is_endpoint_positive = is_bin_1 AS is_endpoint_right,
+    is_swapped_changed = (task <> 'gate') AND is_swapped_positive = CASE task
+        WHEN 'direct' THEN is_bin_1 WHEN 'gate' THEN is_shape_1 ELSE NOT is_bin_1 END
+        AS is_swapped_right,
+    -- Share of the two inputs that have another label under the swapped context.
+    ((is_endpoint_positive <> is_swapped_positive)::INTEGER
+        + ((is_endpoint_positive <> is_endpoint_changed)
+            <> (is_swapped_positive <> is_swapped_changed))::INTEGER) / 2 AS moved_share
+FROM core_context_effects
+JOIN models USING (study, run_id, model_id, path)
+JOIN pairs USING (study, pair_id);

@@ -1,0 +1,18 @@
+-- purpose: opposed share of the oriented response of the models of Invert: C / (E + C), beside eta
+-- grain: one row per study, family, seed, wall map, eta and statistic
+-- paper: section 4 (calibration); appendix E, figure 9d to 9f (calibration and transfer)
+-- Where the swapped context turns the whole effect round, the share is eta itself.
+CREATE OR REPLACE VIEW paper_contradiction_calibration AS
+SELECT
+    study,
+    family,
+    seed,
+    wall_map,
+    eta,
+    unnest(['opposed_fraction', 'calibration_error']) AS statistic,
+    unnest([opposed_fraction, opposed_fraction - eta]) AS estimate,
+    NULL::DOUBLE AS published,
+    NULL::VARCHAR AS reason
+FROM core_scene_mixtures
+WHERE task = 'invert'
+ORDER BY study, eta DESC, family, seed, wall_map, statistic DESC;

@@ -1,0 +1,40 @@
+-- purpose: two fragility models of about equal Abs, one of mostly evidence and one of mostly fragility
+-- grain: one row per study, role and statistic
+-- paper: appendix E, figure 8b (similar magnitude, different roles)
+-- Units are a model and a factor on the study's first Gaussian path; the role of a unit is its
+-- largest component. Of all such units of two models, the two with the least difference of Abs.
+CREATE OR REPLACE VIEW paper_fragility_close_abs AS
+WITH units AS MATERIALIZED (
+    SELECT unit.*,
+        CASE greatest(evidence, contradiction, fragility) WHEN evidence THEN 'evidence'
+            WHEN fragility THEN 'fragility' ELSE 'contradiction' END AS role
+    FROM core_scene_units AS unit
+    SEMI JOIN (FROM core_scene_models WHERE experiment = 'fragility') USING (study, model_id)
+    WHERE is_primary AND measure = 'alpha' AND abs_response > 0
+),
+closest AS (
+    SELECT unnest([one, other], recursive := true)
+    FROM (
+        SELECT one, other
+        FROM units AS one
+        JOIN units AS other USING (study)
+        WHERE one.role = 'evidence' AND other.role = 'fragility' AND one.model_id <> other.model_id
+        QUALIFY row_number() OVER (
+            PARTITION BY one.study ORDER BY abs(one.abs_response - other.abs_response),
+                one.model_id, one.factor, other.model_id, other.factor
+        ) = 1
+    )
+)
+SELECT
+    study,
+    role,
+    model_id,
+    factor,
+    statistic,
+    estimate, -- score units
+    NULL::DOUBLE AS published,
+    NULL::VARCHAR AS reason
+FROM (SELECT study, role, model_id, factor, evidence, contradiction, fragility, abs_response
+    FROM closest)
+UNPIVOT (estimate FOR statistic IN (evidence, contradiction, fragility, abs_response))
+ORDER BY study, role;
