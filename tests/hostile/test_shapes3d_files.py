@@ -164,5 +164,5 @@ def test_a_study_says_of_which_images_it_is(file, decaf, write):
         assert "not the official file of 3D Shapes" in " ".join(succeeded(done).split())
     refused(
         decaf("plan", path, SURROUNDINGS="without_package=h5py"),
-        "package h5py is not installed here; pip install 'decaf-audit[shapes3d]'",
+        "package h5py is not installed here; pip install 'decaf-audit[hdf5]'",
     )
