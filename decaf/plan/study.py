@@ -22,7 +22,7 @@ from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_
 from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Overrides, Source, load
 from decaf.models.card import ModelCard
-from decaf.models.recipes.base import EstimatorRecipe
+from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
 from decaf.registry import entries as registry_base
 from decaf.registry.alerts import Alerts
 from decaf.registry.gates import METRICS, Gate
@@ -148,13 +148,13 @@ class Study(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _tables_of_recipes(cls, given: Any) -> Any:
-        """Give recipes that fit to a table, and name none, that of the data."""
+    def _keys_of_the_data(cls, given: Any) -> Any:
+        """Give recipes the keys that the data share with them, where they do not say their own."""
         data, models = (given.get(name) for name in ("data", "models"))
-        table = data.get("table") if isinstance(data, dict) else None
-        if table is None or not isinstance(models, list | tuple):
+        if not isinstance(data, dict) or not isinstance(models, list | tuple):
             return given
-        return given | {"models": [_with_table(card, table) for card in models]}
+        shared = data.keys() & _shared_keys(str(data.get("adapter")))
+        return given | {"models": [_with_keys(card, data, shared) for card in models]}
 
     @model_validator(mode="before")
     @classmethod
@@ -218,16 +218,16 @@ class Study(Settings):
         return self
 
     @model_validator(mode="after")
-    def _rows_held_out(self) -> "Study":
-        """Refuse recipes that split another table, or another draw of it, than is audited."""
-        audited = getattr(self.data, "table", None)
-        for card in self.models:
-            fitted = getattr(getattr(card, "training", None), "table", audited)
-            if audited is not None and fitted != audited:
-                raise fault(
-                    f"model {card.id} is trained on another 'table:' than 'data:' audits, so rows "
-                    "of its training may be audited; give both the same"
-                )
+    def _trained_on_the_data(self) -> "Study":
+        """Refuse recipes that have another value of a key that they share with the data."""
+        for key, consequence in self.data.shared_with_recipes.items():
+            audited = getattr(self.data, key)
+            for card in self.models:
+                if getattr(getattr(card, "training", None), key, audited) != audited:
+                    raise fault(
+                        f"model {card.id} is trained on another '{key}:' than 'data:' audits, "
+                        f"{consequence}; give both the same"
+                    )
         return self
 
     @model_validator(mode="after")
@@ -306,19 +306,27 @@ class Study(Settings):
         return self.workspace.absolute() / "prints" / f"{self.study}.log"
 
 
-def _with_table(card: Any, table: Any) -> Any:
-    """A card as it was given, with the table in its recipe where one belongs there."""
+def _with_keys(card: Any, data: dict[str, Any], shared: set[str]) -> Any:
+    """A card as it was given, with keys of the data in its recipe where they belong there."""
     recipe = card.get("training") if isinstance(card, dict) else None
-    if not isinstance(recipe, dict) or str(recipe.get("recipe")) not in _fitted_to_tables():
+    if not isinstance(recipe, dict):
         return card
-    return card | {"training": {"table": table} | recipe}
+    taken = shared & _keys_of_recipe(str(recipe.get("recipe")))
+    return card | {"training": {key: data[key] for key in taken} | recipe}
 
 
 @cache
-def _fitted_to_tables() -> set[str]:
-    """Recipes that name the table which they fit to."""
-    recipes = members(EstimatorRecipe)
-    return {name_of(recipe) for recipe in recipes if "table" in getattr(recipe, "model_fields", ())}
+def _shared_keys(adapter: str) -> set[str]:
+    """Keys that an adapter of decaf's own shares with recipes."""
+    own = {name_of(member): member for member in members(Adapter)}
+    return {*own[adapter].shared_with_recipes} if adapter in own else set()
+
+
+@cache
+def _keys_of_recipe(recipe: str) -> set[str]:
+    """Keys of a recipe of decaf's own."""
+    own = {name_of(kind): kind for kind in (*members(EstimatorRecipe), *members(NetworkRecipe))}
+    return {*own[recipe].model_fields} if recipe in own else set()
 
 
 def load_study(source: Source, overrides: Overrides = ()) -> Study:

@@ -20,6 +20,8 @@ ENDPOINT |= {"version": "1", "output": "logits"}
 FEATURES = "{adapter: image_features, images: absent, features: {kind: %s}}"
 FEW = "{split: test, sources: 48000, adapter: %s}"
 RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1}
+TASK = {"recipe": "scene_task", "task": "object_shape", "seed": 1}
+VARIANT = {"recipe": "scene_variant", "variant": "sturdy", "seed": 1}
 
 
 def study(key=None, value=None):
@@ -199,6 +201,12 @@ VALUES = [
     ("models.0", {**NETWORK, "training": {**RECIPE, "epochs": 10**9}}, "equal to 100000"),
     ("models.0", {**NETWORK, "training": {**RECIPE, "seed": 10**12}}, "equal to 4294967295"),
     ("models.0", {**NETWORK, "training": {**RECIPE, "learning_rate": 1e9}}, "equal to 100"),
+    ("models.0", {**NETWORK, "training": {**TASK, "task": "colour"}}, "task", "object_color"),
+    ("models.0", {**NETWORK, "training": {**TASK, "scenes": 10**6}}, "equal to 160000"),
+    ("models.0", {**NETWORK, "training": {**TASK, "epochs_at_most": 3}}, "less than 'epochs', 20"),
+    ("models.0", {**NETWORK, "training": {**TASK, "sampling": "cells", "scenes": 12}}, "of 8"),
+    ("models.0", {**NETWORK, "training": {**RECIPE, "scenes": 30_000}}, "there are 24000 twins"),
+    ("models.0", {**NETWORK, "training": VARIANT}, "variant", "'robust', 'neutral' or 'fragile'"),
     ("registry", "zoo", "'registry'", "expected a section"),
     ("registry", "{kind: [folder]}", "'registry", "unknown"),
     ("registry", "{kind: mlflow, uri: 'http://x', timeout_seconds: 1.0e+9}", "equal to 86400"),

@@ -4,9 +4,9 @@ import json
 
 from random_audit import rows_of
 
-from decaf.models.training.progress import EpochRecord
 from decaf.studies.imagenet9.recipes import FineTuningOutcome, ImageNet9FineTune
-from decaf.studies.scenes.recipes import SceneShortcut, TrainingOutcome
+from decaf.studies.scenes.recipes import SceneShortcut
+from decaf.studies.scenes.training import SceneOutcome
 
 
 def model(name, recipe, outcome):
@@ -15,8 +15,11 @@ def model(name, recipe, outcome):
 
 
 def test_every_field_of_an_outcome_is_found(catalogue, tmp_path):
-    epochs = [EpochRecord(1, 0.5, 2.0, 0.25, 1.5, 0.5, 3.0), EpochRecord(2, *[0.125] * 6)]
-    tuned = FineTuningOutcome(1, 0.5, 90, 10, 7.0, [epoch._asdict() for epoch in epochs])
+    values = {"learning_rate": 0.5, "train_loss": 2.0, "train_accuracy": 0.25, "seconds": 3.0}
+    values |= {"validation_loss": 1.5, "validation_accuracy": 0.5}
+    epochs = [{"epoch": 1} | values, {"epoch": 2} | dict.fromkeys(values, 0.125)]
+    tuned = FineTuningOutcome(1, 0.5, 90, 10, 7.0, epochs)
+    learned = SceneOutcome(0.875, 0.625, 1.0, 0.25, 0.75, 1, None, 9.0, 50.0, epochs[:1])
     photos = {"recipe": "imagenet9_fine_tune", "root": tmp_path, "regime": "original"}
     photos |= {"seed": 7101, "pretrained": "IMAGENET1K_V1"}
     scenes = SceneShortcut(recipe="scene_shortcut", shortcut=0.9, seed=3)
@@ -24,7 +27,7 @@ def test_every_field_of_an_outcome_is_found(catalogue, tmp_path):
         "stg_runs": [{"study": "s", "run_id": "r"}],
         "stg_models": [
             model("photos", ImageNet9FineTune(**photos), tuned),
-            model("scenes", scenes, TrainingOutcome(0.875, 1.0, 0.25, 9.0)),
+            model("scenes", scenes, learned),
         ],
     }
     first, second, scene = rows_of(catalogue(given).sql("FROM out_training ORDER BY ALL"))
@@ -34,10 +37,10 @@ def test_every_field_of_an_outcome_is_found(catalogue, tmp_path):
             "original",
             7101,
         )
-        assert {name: row[name] for name in EpochRecord._fields} == epoch._asdict()
-        assert row["is_best"] == (epoch.epoch == 1)
+        assert {name: row[name] for name in epoch} == epoch
+        assert row["is_best"] == (epoch["epoch"] == 1)
         expected = {name: value for name, value in tuned._asdict().items() if name != "epochs"}
         assert json.loads(row["outcome"]) == expected
-    assert (scene["recipe"], scene["epoch"], scene["is_best"]) == ("scene_shortcut", None, None)
-    assert (scene["train_accuracy"], scene["seconds"]) == (0.875, 9.0)
-    assert json.loads(scene["outcome"])["reversed_accuracy"] == 0.25
+    assert (scene["recipe"], scene["epoch"], scene["is_best"]) == ("scene_shortcut", 1, None)
+    assert (scene["train_accuracy"], scene["seconds"]) == (0.25, 3.0)
+    assert json.loads(scene["outcome"])["vulnerability"] == 0.75

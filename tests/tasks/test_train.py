@@ -18,13 +18,13 @@ from tasks.verify import verify
 from warehouse.commits.writer import open_root
 
 RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1, "scenes": 8, "batch_size": 4}
+RECIPE |= {"validation_scenes": 16}
 EPOCHS = {"epochs": 3, "keep_epochs": "all"}
 
 
 @pytest.fixture
-def given(tmp_path, monkeypatch):
+def given(tmp_path):
     """Settings of a study of one network that is trained for three epochs, all of them kept."""
-    monkeypatch.setattr("decaf.studies.scenes.recipes._HELD_OUT_TWINS", 8)
     card = network_card("net", arguments={"width": 4}, training=RECIPE | EPOCHS)
     return of_scenes(tmp_path, [card], study="s")
 
@@ -86,7 +86,7 @@ def test_epochs_of_one_training_are_models(given):
     )
     scored = fetched(study.warehouse, "SELECT DISTINCT model_id FROM core_trajectories ORDER BY 1")
     assert scored == [("first",), ("last",), ("some@e01",), ("some@e03",)]
-    assert kept == [(1, True, False), (2, False, False), (3, True, False), (None, True, True)]
+    assert kept == [(1, True, False), (2, False, False), (3, True, False), (None, True, False)]
     assert in_process.train(study).reasons == {}
 
 
@@ -103,7 +103,7 @@ def test_another_rule_trains_nothing(given):
 def test_what_a_rule_cannot_choose_is_refused(given):
     rule = {"rule": "turning_points", "statistic": "charm"}
     given["models"][0]["epoch_rule"] = rule
-    with pytest.raises(ModelError, match=r"looks at 'charm', .* as one of: aligned_accuracy"):
+    with pytest.raises(ModelError, match=r"looks at 'charm', .* as one of: train_accuracy"):
         in_process.train(Study(**given))
 
 

@@ -1,6 +1,7 @@
 """What every data set is: pairs by name, and their clean inputs one at a time."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -15,6 +16,11 @@ class Adapter(Settings, ABC):
     """A data set as ``data:`` names it; its fields are what the section takes."""
 
     place: ClassVar[Place] = Place("adapter", room="decaf.data.adapters", tag="adapter")
+    shared_with_recipes: ClassVar[Mapping[str, str]] = {}
+    """Keys that recipes have too: theirs is that of the data where it is absent, and no other.
+
+    Each with what another one would lead to, as the message says it.
+    """
 
     if TYPE_CHECKING:
         adapter: str  # which every member says in its own annotation

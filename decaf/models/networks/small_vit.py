@@ -7,26 +7,30 @@ from torch.nn import functional
 IMAGE, PATCH = 32, 4
 
 
-def build(classes: int = 2, width: int = 32, depth: int = 2, heads: int = 2) -> nn.Module:
+def build(
+    classes: int = 2, width: int = 32, depth: int = 2, heads: int = 2, mlp_ratio: int = 2
+) -> nn.Module:
     """Build the network, initialised from torch's global generator.
 
     Patches of 4 × 4 and a class token, pre-norm blocks without dropout, a linear head on the class
     token; 21 thousand parameters by default. There are ``depth`` blocks, at least 1, of so many
-    attention heads; a token's width is a multiple of their number, and the MLP of a block is twice
-    as wide. The network maps (n, 3, 32, 32) float32, normalised, to (n, classes) logits.
+    attention heads; a token's width is a multiple of their number, and the MLP of a block is
+    ``mlp_ratio`` times as wide. That of the paper's controlled suite has a width of 192, 6 blocks
+    of 3 heads, and a ratio of 4. The network maps (n, 3, 32, 32) float32, normalised, to
+    (n, classes) logits.
     """
-    return SmallVit(classes, width, depth, heads)
+    return SmallVit(classes, width, depth, heads, mlp_ratio)
 
 
 class SmallVit(nn.Module):
     """The network of ``build``."""
 
-    def __init__(self, classes: int, width: int, depth: int, heads: int):
+    def __init__(self, classes: int, width: int, depth: int, heads: int, mlp_ratio: int):
         super().__init__()
         self.patch = nn.Conv2d(3, width, kernel_size=PATCH, stride=PATCH)
         self.token = nn.Parameter(torch.zeros(1, 1, width))
         self.position = nn.Parameter(0.02 * torch.randn(1, (IMAGE // PATCH) ** 2 + 1, width))
-        self.blocks = nn.ModuleList([_Block(width, heads) for _ in range(depth)])
+        self.blocks = nn.ModuleList([_Block(width, heads, mlp_ratio) for _ in range(depth)])
         self.norm = nn.LayerNorm(width)
         self.head = nn.Linear(width, classes)
 
@@ -45,7 +49,7 @@ class SmallVit(nn.Module):
 class _Block(nn.Module):
     """Self-attention and an MLP, for the first ``kept`` of the (n, t, width) tokens."""
 
-    def __init__(self, width: int, heads: int):
+    def __init__(self, width: int, heads: int, mlp_ratio: int):
         super().__init__()
         self.heads = heads
         self.attention_norm = nn.LayerNorm(width)
@@ -54,7 +58,10 @@ class _Block(nn.Module):
         self.value = nn.Linear(width, width)
         self.mix = nn.Linear(width, width)
         self.mlp = nn.Sequential(
-            nn.LayerNorm(width), nn.Linear(width, 2 * width), nn.GELU(), nn.Linear(2 * width, width)
+            nn.LayerNorm(width),
+            nn.Linear(width, mlp_ratio * width),
+            nn.GELU(),
+            nn.Linear(mlp_ratio * width, width),
         )
 
     def forward(self, tokens: torch.Tensor, kept: int) -> torch.Tensor:

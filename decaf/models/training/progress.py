@@ -1,10 +1,10 @@
-"""What a stopped fine-tuning goes on from: weights and optimiser of the last whole epoch."""
+"""What a stopped training goes on from: weights and optimiser of the last whole epoch."""
 
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Module, Tensor
@@ -23,32 +23,22 @@ if TYPE_CHECKING:
 RECORDS = "decaf.epochs"
 
 
-class EpochRecord(NamedTuple):
-    """What one pass over the training photos gave."""
-
-    epoch: int
-    """From 1."""
-    learning_rate: float
-    """At the end of the epoch."""
-    train_loss: float
-    """Mean cross-entropy over the epoch's augmented photos, nats."""
-    train_accuracy: float
-    """Share of the epoch's augmented photos labelled correctly, while the weights move."""
-    validation_loss: float
-    validation_accuracy: float
-    seconds: float
-    """Wall-clock time, validation included."""
+EpochRecord = dict[str, Any]
+"""What is known after an epoch, by name: ``epoch`` (from 1), ``learning_rate`` (at its end),
+``train_loss`` (nats) and ``train_accuracy`` over its batches while the weights move,
+``learning_seconds``, ``seconds`` (with measuring), and what the training measures."""
 
 
 class Progress:
-    """Weights of every epoch and the last optimiser state, in a folder of their own.
+    """Weights of the last epoch, or of all, and the optimiser state, in a folder of their own.
 
     The optimiser's file is written last and carries the records of all epochs, so an epoch that
     stopped before it is trained again.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, holds_all: bool = True) -> None:
         self._folder = folder
+        self._holds_all = holds_all
 
     def weights_file(self, epoch: int) -> Path:
         """Weights after an epoch."""
@@ -71,8 +61,8 @@ class Progress:
         if not path.exists():
             return []
         with self._restartable():
-            records = [EpochRecord(*values) for values in json.loads(read_metadata(path)[RECORDS])]
-            load_into(network, self.weights_file(records[-1].epoch))
+            records = [EpochRecord(each) for each in json.loads(read_metadata(path)[RECORDS])]
+            load_into(network, self.weights_file(records[-1]["epoch"]))
             state: dict[int, dict[str, Tensor]] = {}
             for name, tensor in read_tensors(path).items():
                 parameter, _, entry = name.partition(".")
@@ -91,13 +81,15 @@ class Progress:
 
         Raises WriteFailed when the disk refuses; the epoch before is then still whole.
         """
-        save(network, self.weights_file(records[-1].epoch), {})
+        save(network, self.weights_file(records[-1]["epoch"]), {})
         tensors = {
             f"{parameter}.{entry}": tensor
             for parameter, entries in optimizer.state_dict()["state"].items()
             for entry, tensor in entries.items()
         }
         save_tensors(tensors, self._optimizer_file, {RECORDS: json.dumps(records)})
+        if not self._holds_all:
+            self.weights_file(len(records) - 1).unlink(missing_ok=True)
 
     @contextmanager
     def _restartable(self) -> Iterator[None]:

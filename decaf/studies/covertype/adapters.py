@@ -6,7 +6,7 @@ alternate one: four legal inputs, the same for all models (paper, section 5 and 
 
 import hashlib
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ QUERIES = {
 class Covertype(Adapter):
     """Pairs of a test row with the factor at +1 and at -1, and the same under the other context."""
 
+    shared_with_recipes: ClassVar = {"table": "so rows of its training may be audited"}
     adapter: Literal["covertype"]
     table: CovertypeTable = Field(
         description="mapping of `file` and `drawn_per_class`, as that of the models' recipes"

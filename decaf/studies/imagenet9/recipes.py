@@ -60,7 +60,7 @@ class FineTuningOutcome(NamedTuple):
     seconds: float
     """Wall-clock time of all epochs."""
     epochs: list[dict[str, Any]]
-    """Records of all epochs (:class:`decaf.models.training.progress.EpochRecord`)."""
+    """Records of all epochs (``decaf.models.training.progress.EpochRecord``)."""
 
 
 class ImageNet9FineTune(SeriesRecipe):
@@ -155,7 +155,7 @@ class ImageNet9FineTune(SeriesRecipe):
         The network maps preprocessed photos (n, 3, 224, 224), or of the card's size, to (n, 9)
         logits.
         """
-        from decaf.models.training.epochs import FineTuning, Schedule
+        from decaf.models.training.fine_tuning import FineTuning, Photos, Schedule
         from decaf.models.training.photos import Augmentation
         from decaf.models.training.progress import Progress
 
@@ -171,23 +171,23 @@ class ImageNet9FineTune(SeriesRecipe):
             self.seed,
         )
         progress = Progress(site.scratch)
-        fine_tuning = FineTuning(network, site.preprocessing, site.device, len(CLASSES), schedule)
-        records = fine_tuning.run(
-            training, validation, Augmentation(self.crop_scale, flip_probability=0.5), progress
-        )
+        photos = Photos(training, validation, Augmentation(self.crop_scale, flip_probability=0.5))
+        records = FineTuning(
+            network, site.preprocessing, site.device, len(CLASSES), schedule, photos
+        ).run(progress)
         for epoch in self.kept_epochs:
             progress.load(network, epoch)
-            site.keep(epoch, network, records[epoch - 1]._asdict())
-        best = max(records, key=lambda record: record.validation_accuracy)
-        progress.load(network, best.epoch)
+            site.keep(epoch, network, records[epoch - 1])
+        best = max(records, key=lambda record: record["validation_accuracy"])
+        progress.load(network, best["epoch"])
         network.eval()
         return FineTuningOutcome(
-            best_epoch=best.epoch,
-            validation_accuracy=best.validation_accuracy,
+            best_epoch=best["epoch"],
+            validation_accuracy=best["validation_accuracy"],
             training_photos=len(training),
             validation_photos=len(validation),
-            seconds=sum(record.seconds for record in records),
-            epochs=[record._asdict() for record in records],
+            seconds=sum(record["seconds"] for record in records),
+            epochs=records,
         )
 
     @property

@@ -1,60 +1,132 @@
-"""Train a classifier of built-in scenes whose wall colour gives the label away.
+"""Train the classifiers of the controlled suite (paper, appendix D); all have two classes.
 
-The label is the shape, cube 0 or cylinder 1. The bin of the wall's hue equals the label with a set
-probability: at 0.5 the wall says nothing, at 1 it says everything.
+Training scenes are the first of the split to train on, held-out ones those of the split to
+validate with. Every recipe goes on after the last whole epoch, and ends with the same weights as
+one that was never stopped, on the same machine with one thread.
 """
 
-import time
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from pydantic import Field
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
 
-from decaf.foundation.arrays import Device, Module, Tensor
-from decaf.foundation.settings import LARGEST_SEED
-from decaf.models.recipes.base import SeriesRecipe, TrainingSite
-from decaf.studies.scenes.factors import FACTORS, scene_index
-from decaf.studies.scenes.render import render
+from decaf.foundation.arrays import Module
+from decaf.foundation.settings import LARGEST_SEED, fault
+from decaf.models.recipes.base import TrainingSite
+from decaf.studies.scenes.factors import FACTOR_COLUMN, FACTORS, scene_index, scene_levels
+from decaf.studies.scenes.settings import LARGEST_TESTS, Numbers, SceneSettings
+from decaf.studies.scenes.splits import split_scenes
+from decaf.studies.scenes.tasks import Task, balanced, labels
+from decaf.studies.scenes.variants import Variant
 
+if TYPE_CHECKING:
+    from decaf.studies.scenes.training import LabelledScenes, SceneOutcome, SceneTraining
+
+CELLS = 8
 ALIGNED, REVERSED = 0.95, 0.05
 """Probabilities that the wall equals the label in the two held-out tests."""
-
-_HELD_OUT_TWINS = 1000
-_WALL, _SHAPE = 1, 4
+_WALL, _SHAPE = FACTOR_COLUMN["wall_hue"], FACTOR_COLUMN["shape"]
 _OTHER_LEVELS = tuple(
     factor.cardinality for column, factor in enumerate(FACTORS) if column not in (_WALL, _SHAPE)
 )
 _TWINS = int(np.prod(_OTHER_LEVELS))
-_WARM_UP = 0.2
-_WEIGHT_DECAY = 0.01
-_LARGEST_GRADIENT = 1.0
 
 
-class TrainingOutcome(NamedTuple):
-    """What a trained model can do, as shares of scenes that it labels correctly."""
+class SceneRecipe(SceneSettings, ABC):
+    """A recipe of this study: what is trained on, and measured with, is its own."""
 
-    train_accuracy: float
-    """On the training scenes, with the walls they were trained with."""
-    aligned_accuracy: float
-    """On held-out scenes whose wall equals the label with probability 0.95."""
-    reversed_accuracy: float
-    """On the same held-out scenes with new walls: equal with probability 0.05."""
-    seconds: float
-    """Of wall-clock time, drawing the scenes included."""
+    def train(self, network: Module, site: TrainingSite) -> "SceneOutcome":
+        """Train a network in place; what it has come to.
+
+        The network maps (n, 3, 32, 32) float32 in [-1, 1], which is uint8 / 127.5 - 1, to (n, 2)
+        logits, whatever preprocessing the site has; it is left on the site's device in evaluation
+        mode. A training that misses its gate ends as any other, and its outcome says so. Raises
+        ModelError when the loss is not finite, and WriteFailed when the disk refuses an epoch.
+        """
+        return self.training(network, site).trained()
+
+    @abstractmethod
+    def training(self, network: Module, site: TrainingSite) -> "SceneTraining":
+        """The training about to begin, with all its scenes."""
+
+    def _labelled(self, site: TrainingSite, task: Task, scenes: Numbers) -> "LabelledScenes":
+        from decaf.studies.scenes.training import scenes_on
+
+        return scenes_on(site.device, self.images, scenes, labels(task, scene_levels(scenes)))
+
+    def _validation(self, site: TrainingSite, task: Task) -> "dict[str, LabelledScenes]":
+        scenes = balanced(split_scenes("validation"), self.validation_scenes)
+        return {"validation_accuracy": self._labelled(site, task, scenes)}
 
 
-class EpochOutcome(NamedTuple):
-    """What a model can do after one epoch, on the held-out scenes of :class:`TrainingOutcome`."""
+class SceneTask(SceneRecipe):
+    """Train on one of the two-class tasks: the base suite and the contradiction benchmark."""
 
-    aligned_accuracy: float
-    reversed_accuracy: float
-    vulnerability: float
-    """``aligned_accuracy - reversed_accuracy``."""
+    recipe: Literal["scene_task"] = Field(description="this recipe")
+    task: Task = Field(description="what the label is")
+    sampling: Literal["uniform", "cells"] = Field(
+        "uniform",
+        description="`cells`: as many training scenes of each of the 8 combinations of object and "
+        "wall bin and shape",
+    )
+    gate: float | None = Field(
+        0.999, ge=0, le=1, description="validation accuracy that the network has to reach"
+    )
+
+    @model_validator(mode="after")
+    def _whole_cells(self) -> "SceneTask":
+        if self.sampling == "cells" and self.scenes % CELLS:
+            raise fault(f"'sampling: cells' needs a multiple of {CELLS} 'scenes'", "scenes")
+        return self
+
+    def training(self, network: Module, site: TrainingSite) -> "SceneTraining":
+        """On the first scenes of the split, or of every cell of it."""
+        from decaf.studies.scenes.training import SceneTraining
+
+        scenes = split_scenes("train")
+        chosen = balanced(scenes, self.scenes) if self.sampling == "cells" else scenes
+        training = self._labelled(site, self.task, chosen[: self.scenes])
+        tests = self._validation(site, self.task)
+        return SceneTraining(self, network, site, training, self.order, tests)
 
 
-class SceneShortcut(SeriesRecipe):
-    """How to train one model on scenes with a shortcut."""
+class SceneVariant(SceneRecipe):
+    """Train on the shape, and on how to take the floor in scenes that are not fully revealed."""
+
+    recipe: Literal["scene_variant"] = Field(description="this recipe")
+    variant: Variant = Field(
+        description="`neutral`: clean scenes alone; `robust`: the same answer whatever the floor; "
+        "`fragile`: the bin of the floor's hue is the answer"
+    )
+    clean_epochs: int = Field(
+        5, ge=0, le=100_000, description="first epochs, of clean scenes alone"
+    )
+    gate: float | None = Field(
+        0.99, ge=0, le=1, description="validation accuracy that the network has to reach"
+    )
+
+    def training(self, network: Module, site: TrainingSite) -> "SceneTraining":
+        """On the first scenes of the split."""
+        from decaf.studies.scenes.training import SceneTraining
+        from decaf.studies.scenes.variants import Pairing, VariantTraining
+
+        scenes = split_scenes("train")[: self.scenes]
+        training = self._labelled(site, "object_shape", scenes)
+        tests = self._validation(site, "object_shape")
+        if self.variant == "neutral":
+            return SceneTraining(self, network, site, training, self.order, tests)
+        pairing = Pairing.of(site.device, self.images, scenes, self.variant, self.clean_epochs)
+        return VariantTraining(self, network, site, training, self.order, tests, pairing)
+
+
+class SceneShortcut(SceneRecipe):
+    """Train on the shape where the wall's colour gives the label away.
+
+    The label is 0 for cubes and 1 for cylinders. The bin of the wall's hue equals the label with a
+    set probability: at 0.5 the wall says nothing, at 1 it says everything.
+    """
 
     recipe: Literal["scene_shortcut"] = Field(description="this recipe")
     shortcut: float = Field(
@@ -67,133 +139,100 @@ class SceneShortcut(SeriesRecipe):
         le=LARGEST_SEED,
         description="draws initial weights, scenes, their walls and the batches",
     )
+    sampling: Literal["twins", "split"] = Field(
+        "twins",
+        description="`twins`: scenes in pairs that differ in shape and wall and share a batch, "
+        "which is what makes a few thousand enough; `split`: scenes of the split to train on, so "
+        "that those of the other splits stay unseen",
+    )
     scenes: int = Field(
-        default=5000,
-        ge=2,
-        le=2 * (_TWINS - _HELD_OUT_TWINS),
-        multiple_of=2,
-        description="training scenes, half of them cubes",
+        5000, ge=2, le=60_000, multiple_of=2, description="training scenes, of twins half cubes"
     )
-    epochs: int = Field(default=4, ge=1, le=100_000, description="passes over the training scenes")
-    batch_size: int = Field(
-        default=32,
-        ge=2,
-        le=22_000,
-        multiple_of=2,
-        description="scenes per step, half of them cubes",
+    validation_scenes: int = Field(
+        2000, ge=2, le=LARGEST_TESTS, multiple_of=2, description="held-out scenes of either test"
     )
-    learning_rate: float = Field(default=0.002, gt=0.0, le=100, description="largest rate of AdamW")
+    epochs: int = Field(4, ge=1, le=100_000, description="passes over the training scenes")
+    batch_size: int = Field(32, ge=2, le=60_000, multiple_of=2, description="scenes per step")
+    learning_rate: float = Field(0.002, gt=0, le=100, description="largest rate of AdamW")
+    warm_up: float = Field(
+        0.2, ge=0, le=1, description="share of the steps over which the rate rises"
+    )
+    weight_decay: float = Field(0.01, ge=0, le=100, description="of AdamW")
 
-    def train(self, network: Module, site: TrainingSite) -> TrainingOutcome:
-        """Train a network in place and measure how much it leans on the wall.
+    @model_validator(mode="after")
+    def _twins_left_to_test_with(self) -> "SceneShortcut":
+        wanted = self.scenes + self.validation_scenes
+        if self.sampling == "twins" and wanted > 2 * _TWINS:
+            raise fault(
+                f"'scenes' and 'validation_scenes' are {wanted} together, and there are "
+                f"{2 * _TWINS} twins; ask for fewer, or for 'sampling: split'"
+            )
+        return self
 
-        Every training scene has a twin that differs in shape, and in the wall that was drawn for
-        it; twins share a batch, which is what makes a few thousand scenes enough. Held-out scenes
-        differ from all training scenes in more than shape and wall. The same recipe and initial
-        weights give the same weights on a CPU with one thread, if the network has no dropout.
+    def training(self, network: Module, site: TrainingSite) -> "SceneTraining":
+        """On scenes whose walls were drawn; both tests are the same scenes with other walls.
 
-        The network maps (n, 3, 32, 32) float32 in [-1, 1], which is uint8 / 127.5 - 1, to (n, 2)
-        logits, whatever preprocessing the site has; it is left on the site's device in evaluation
-        mode. A training that stops starts again. Of the outcome, ``aligned_accuracy -
-        reversed_accuracy`` is the paper's shortcut-reversal vulnerability (appendix "Evidence
-        validation through training trajectories").
+        Held-out twins differ from all training scenes in more than shape and wall.
         """
-        started = time.perf_counter()
-        device = site.device
+        from decaf.studies.scenes.training import ShortcutTraining
+
         rng = np.random.default_rng(self.seed)
-        twins = rng.permutation(_TWINS)
-        held_out = twins[-_HELD_OUT_TWINS:]
-        training = _scenes(twins[: self.scenes // 2], self.shortcut, rng)
-        batches = [_batches(self, rng) for _ in range(self.epochs)]
+        epochs = range(1, (self.epochs_at_most or self.epochs) + 1)
+        if self.sampling == "twins":
+            twins = rng.permutation(_TWINS)
+            held_out = _both_shapes(twins[-(self.validation_scenes // 2) :])
+            scenes = _with_walls(_both_shapes(twins[: self.scenes // 2]), self.shortcut, rng)
+            orders = [_twins_together(rng.permutation(self.scenes // 2)) for _ in epochs]
+        else:
+            held_out = scene_levels(split_scenes("validation")[: self.validation_scenes])
+            scenes = _with_share(split_scenes("train"), self.shortcut, self.scenes)
+            orders = [self.order(epoch) for epoch in epochs]
         # One seed for both tests: the walls differ by the probability alone.
-        test_seed = int(rng.integers(2**32))
-        tests = [
-            _scenes(held_out, probability, np.random.default_rng(test_seed))
-            for probability in (ALIGNED, REVERSED)
-        ]
-        network.to(device)
-        for epoch in _fit(self, network, training, batches, device):
-            if epoch in self.kept_epochs:
-                aligned, reversed_ = (_accuracy(network, test, device) for test in tests)
-                measured = EpochOutcome(aligned, reversed_, aligned - reversed_)
-                site.keep(epoch, network, measured._asdict())
-        accuracies = (_accuracy(network, scenes, device) for scenes in (training, *tests))
-        return TrainingOutcome._make([*accuracies, time.perf_counter() - started])
+        seed = int(rng.integers(2**32))
+        tests = {
+            name: self._labelled(
+                site,
+                "object_shape",
+                _with_walls(held_out, probability, np.random.default_rng(seed)),
+            )
+            for name, probability in (
+                ("aligned_accuracy", ALIGNED),
+                ("reversed_accuracy", REVERSED),
+            )
+        }
+        training = self._labelled(site, "object_shape", scenes)
+        return ShortcutTraining(
+            self, network, site, training, lambda epoch: orders[epoch - 1], tests
+        )
 
 
-class _Scenes(NamedTuple):
-    number: np.ndarray
-    label: np.ndarray
-
-
-def _scenes(twins: np.ndarray, probability: float, rng: np.random.Generator) -> _Scenes:
-    """Make both scenes of every twin, next to each other, and draw their walls."""
-    label = np.tile([0, 1], len(twins))
+def _both_shapes(twins: Numbers) -> NDArray[np.int64]:
+    """(2n, 6) levels of n cubes and, next to each, of its twin; their walls are still 0."""
     others = np.stack(np.unravel_index(np.repeat(twins, 2), _OTHER_LEVELS), axis=1)
+    levels = np.insert(others, _WALL, 0, axis=1)
+    return np.insert(levels, _SHAPE, np.tile([0, 1], len(twins)), axis=1)
+
+
+def _with_walls(
+    levels: NDArray[np.integer], probability: float, rng: np.random.Generator
+) -> Numbers:
+    """Draw the wall of (n, 6) levels so that its bin equals the shape with a probability."""
+    label = levels[:, _SHAPE].astype(np.int64)
     is_equal = rng.random(len(label)) < probability
-    wall = 5 * np.where(is_equal, label, 1 - label) + rng.integers(5, size=len(label))
-    levels = np.insert(others, _WALL, wall, axis=1)
-    return _Scenes(scene_index(np.insert(levels, _SHAPE, label, axis=1)), label)
+    walls = 5 * np.where(is_equal, label, 1 - label) + rng.integers(5, size=len(label))
+    drawn = levels.astype(np.int64)
+    drawn[:, _WALL] = walls
+    return scene_index(drawn)
 
 
-def _fit(
-    recipe: SceneShortcut,
-    network: Module,
-    scenes: _Scenes,
-    batches: list[list[np.ndarray]],
-    device: Device,
-) -> Iterator[int]:
-    """Train epoch by epoch, on the batches of each; yields the number of each that is done."""
-    import torch
-
-    images = _images(scenes.number)
-    labels = torch.from_numpy(scenes.label)
-    steps = sum(map(len, batches))
-    optimizer = torch.optim.AdamW(
-        network.parameters(), lr=recipe.learning_rate, weight_decay=_WEIGHT_DECAY
-    )
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate_share(step, steps))
-    for epoch, own in enumerate(batches, 1):
-        network.train()
-        for batch in own:
-            logits = network(images[batch].to(device))
-            loss = torch.nn.functional.cross_entropy(logits, labels[batch].to(device))
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), _LARGEST_GRADIENT)
-            optimizer.step()
-            schedule.step()
-        yield epoch
+def _with_share(scenes: Numbers, share: float, count: int) -> Numbers:
+    """The first scenes of which a share has a wall bin that equals the shape, others not."""
+    levels = scene_levels(scenes)
+    is_equal = (levels[:, _WALL] >= 5) == levels[:, _SHAPE]
+    equal = round(share * count)
+    return np.concatenate([scenes[is_equal][:equal], scenes[~is_equal][: count - equal]])
 
 
-def _batches(recipe: SceneShortcut, rng: np.random.Generator) -> list[np.ndarray]:
-    """Cut one pass over the scenes into batches that keep twins together."""
-    first = 2 * rng.permutation(recipe.scenes // 2)
-    order = np.stack([first, first + 1], axis=1).reshape(-1)
-    return np.split(order, range(recipe.batch_size, len(order), recipe.batch_size))
-
-
-def _rate_share(step: int, steps: int) -> float:
-    """Warm up linearly, then follow half a cosine down."""
-    warm_up = max(1, round(_WARM_UP * steps))
-    if step < warm_up:
-        return (step + 1) / warm_up
-    return 0.5 + 0.5 * float(np.cos(np.pi * (step - warm_up) / max(1, steps - warm_up)))
-
-
-def _accuracy(network: Module, scenes: _Scenes, device: Device) -> float:
-    import torch
-
-    network.eval()
-    with torch.inference_mode():
-        parts = [
-            network(part.to(device)).argmax(1).cpu() for part in _images(scenes.number).split(500)
-        ]
-    return float((torch.cat(parts).numpy() == scenes.label).mean())
-
-
-def _images(index: np.ndarray) -> Tensor:
-    import torch
-
-    pixels = torch.from_numpy(render(index)).permute(0, 3, 1, 2)
-    return pixels.contiguous().float().div_(127.5).sub_(1.0)
+def _twins_together(order: Numbers) -> Numbers:
+    """Positions of scenes, given those of their pairs."""
+    return np.stack([2 * order, 2 * order + 1], axis=1).reshape(-1)

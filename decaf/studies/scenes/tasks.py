@@ -10,8 +10,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.errors import UnknownName
-from decaf.studies.scenes.factors import FACTOR_COLUMN
+from decaf.errors import DataError, UnknownName
+from decaf.studies.scenes.factors import FACTOR_COLUMN, scene_levels
 
 Task = Literal[
     "object_color",
@@ -51,3 +51,21 @@ def labels(task: Task, levels: NDArray[np.integer]) -> NDArray[np.int64]:
     if task not in _RULES:
         raise UnknownName.among("task", task, get_args(Task))
     return _RULES[task](*bins(levels).T)
+
+
+def balanced(scenes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """The first scenes of each of the 8 combinations of A, G and H, ``count`` together.
+
+    Numbers of scenes with shapes 0 and 1, in the given order; ``count`` is a multiple of 8. Raises
+    DataError when a combination has too few.
+    """
+    cells = bins(scene_levels(scenes)) @ [4, 2, 1]
+    share = count // 8
+    positions = [np.flatnonzero(cells == cell)[:share] for cell in range(8)]
+    fewest = min(map(len, positions))
+    if fewest < share:
+        raise DataError(
+            f"{count} scenes, as many of each bin of object, wall and shape, need {share} of each; "
+            f"of one there are {fewest}: ask for fewer"
+        )
+    return scenes[np.sort(np.concatenate(positions))]

@@ -42,6 +42,8 @@ SETTINGS = {
     "mlflow_server": {**MODEL, "model": "x", "python": "python3", "output": "value"},
     "names": {"names": ["timm:resnet18.a1_in1k"], **FED},
     "scene_shortcut": {"shortcut": 0.9, "seed": 1},
+    "scene_task": {"task": "object_color", "seed": 1},
+    "scene_variant": {"variant": "robust", "seed": 1},
     "shapes3d": {"sources": 8},
 }
 

@@ -9,9 +9,9 @@ from torch import nn
 from decaf.data.photo_files import central_crop
 from decaf.errors import DataError, ModelError, WriteFailed
 from decaf.models.checkpoint import load_into, save
-from decaf.models.training.epochs import FineTuning, Schedule
+from decaf.models.training.fine_tuning import FineTuning, Photos, Schedule
 from decaf.models.training.photos import Augmentation, Photo, batches
-from decaf.models.training.progress import EpochRecord, Progress
+from decaf.models.training.progress import Progress
 
 CPU = torch.device("cpu")
 VARIED = Augmentation(crop_scale=(0.7, 1.0), flip_probability=0.5)
@@ -51,6 +51,12 @@ def tiny(outputs=3):
     return nn.Sequential(
         nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Dropout(0.5), nn.Linear(12, outputs)
     )
+
+
+def tuning(network, photos, classes=3, **given):
+    """Of a network that learns the photos, cropped and flipped, and is measured with the same."""
+    learned = Photos(photos, photos, VARIED)
+    return FineTuning(network, nn.Identity(), CPU, classes, schedule(**given), learned)
 
 
 def weights(network):
@@ -121,7 +127,7 @@ def test_losses_and_accuracies_are_means_over_photos(photos):
     with torch.no_grad():
         network[1].weight.zero_()
         network[1].bias.copy_(torch.tensor([1.0, 0.0, 0.0]))
-    measured = FineTuning(network, nn.Identity(), CPU, 3, schedule(batch_size=3)).measure(photos)
+    measured = tuning(network, photos, batch_size=3).measured(photos)
     z = np.exp(1) + 2
     assert measured.accuracy == 0.5
     assert measured.loss == pytest.approx(np.log(z) - 0.5, rel=1e-6)
@@ -129,20 +135,17 @@ def test_losses_and_accuracies_are_means_over_photos(photos):
 
 def test_training_learns_and_records_every_epoch(photos, tmp_path):
     network = tiny()
-    tuning = FineTuning(network, nn.Identity(), CPU, 3, schedule(epochs=20, learning_rate=0.1))
-    before = tuning.measure(photos)
-    records = tuning.run(photos, photos, VARIED, Progress(tmp_path / "progress"))
-    assert [record.epoch for record in records] == list(range(1, 21))
-    assert records[-1].validation_loss < before.loss
-    assert records[-1].validation_accuracy == 1
-    assert records[0].learning_rate == pytest.approx(0.1)
+    records = tuning(network, photos, epochs=20, learning_rate=0.1).run(Progress(tmp_path))
+    assert [record["epoch"] for record in records] == list(range(1, 21))
+    assert records[-1]["validation_loss"] < records[0]["validation_loss"]
+    assert records[-1]["validation_accuracy"] == 1
+    assert records[0]["learning_rate"] == pytest.approx(0.1)
     assert not network.training
 
 
 def test_a_stopped_training_ends_where_an_undisturbed_one_does(photos, tmp_path):
     undisturbed = tiny()
-    straight = FineTuning(undisturbed, nn.Identity(), CPU, 3, schedule())
-    expected = straight.run(photos, photos, VARIED, Progress(tmp_path / "straight"))
+    expected = tuning(undisturbed, photos).run(Progress(tmp_path / "straight"))
 
     class Stopped(Exception):
         pass
@@ -153,50 +156,57 @@ def test_a_stopped_training_ends_where_an_undisturbed_one_does(photos, tmp_path)
                 raise Stopped
             super().store(network, optimizer, records)
 
-    first = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule())
     with pytest.raises(Stopped):
-        first.run(photos, photos, VARIED, StopsAfterOne(tmp_path / "stopped"))
+        tuning(tiny(), photos).run(StopsAfterOne(tmp_path / "stopped"))
     torch.manual_seed(99)
-    resumed = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule())
-    records = resumed.run(photos, photos, VARIED, Progress(tmp_path / "stopped"))
-    assert [record[:-1] for record in records] == [record[:-1] for record in expected]
+    resumed = tuning(tiny(), photos)
+    records = resumed.run(Progress(tmp_path / "stopped"))
+    for record in (*records, *expected):
+        del record["seconds"], record["learning_seconds"]
+    assert records == expected
     for name, tensor in weights(undisturbed).items():
         assert torch.equal(resumed.network.state_dict()[name], tensor), name
 
 
 def test_an_epoch_whose_optimiser_was_not_written_has_not_happened(photos, tmp_path, monkeypatch):
     progress = Progress(tmp_path)
-    tuning = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule(epochs=1))
-    tuning.run(photos, photos, VARIED, progress)
+    training = tuning(tiny(), photos, epochs=1)
+    training.run(progress)
     before = (tmp_path / "optimizer.safetensors").read_bytes()
 
     def full(*_):
         raise WriteFailed("disk full")
 
     monkeypatch.setattr("decaf.models.training.progress.save_tensors", full)
-    records = [EpochRecord(epoch, 0.1, 1.0, 0.5, 1.0, 0.5, 1.0) for epoch in (1, 2)]
     with pytest.raises(WriteFailed):
-        progress.store(tuning.network, tuning.optimizer, records)
+        progress.store(training.network, training.optimizer, [{"epoch": 1}, {"epoch": 2}])
     assert progress.weights_file(2).exists()
     assert (tmp_path / "optimizer.safetensors").read_bytes() == before
-    assert len(progress.restore(tuning.network, tuning.optimizer)) == 1
+    assert len(progress.restore(training.network, training.optimizer)) == 1
+
+
+def test_a_folder_can_hold_the_last_epoch_alone(photos, tmp_path):
+    tuning(tiny(), photos).run(Progress(tmp_path, holds_all=False))
+    files = sorted(file.name for file in tmp_path.glob("*.safetensors"))
+    assert files == ["epoch_003.safetensors", "optimizer.safetensors"]
+    whole = Progress(tmp_path / "whole")
+    tuning(tiny(), photos).run(whole)
+    assert (tmp_path / files[0]).read_bytes() == whole.weights_file(3).read_bytes()
 
 
 def test_a_loss_that_is_not_finite_stops_the_training(photos, tmp_path):
     network = tiny()
     with torch.no_grad():
         network[3].weight.fill_(float("nan"))
-    tuning = FineTuning(network, nn.Identity(), CPU, 3, schedule())
     with pytest.raises(ModelError, match="training diverged"):
-        tuning.run(photos, photos, VARIED, Progress(tmp_path))
+        tuning(network, photos).run(Progress(tmp_path))
     assert not list(tmp_path.glob("*.safetensors"))
 
 
 @pytest.mark.parametrize("outputs", [2, 4])
 def test_a_network_needs_an_output_for_each_class(outputs, photos, tmp_path):
-    tuning = FineTuning(tiny(outputs), nn.Identity(), CPU, 3, schedule())
     with pytest.raises(ModelError, match=rf"\(\d+, {outputs}\) .* 3 classes.*num_classes: 3"):
-        tuning.run(photos, photos, VARIED, Progress(tmp_path))
+        tuning(tiny(outputs), photos).run(Progress(tmp_path))
 
 
 def test_everything_but_another_output_layer_is_loaded(tmp_path):
@@ -239,14 +249,13 @@ def _without_bias(folder):
 )
 def test_damaged_progress_says_how_to_start_again(photos, tmp_path, damage):
     folder = tmp_path / "progress"
-    first = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule(epochs=2))
-    first.run(photos, photos, VARIED, Progress(folder))
+    tuning(tiny(), photos, epochs=2).run(Progress(folder))
     damage(folder)
-    resumed = FineTuning(tiny(), nn.Identity(), CPU, 3, schedule())
+    resumed = tuning(tiny(), photos)
     with pytest.raises(ModelError, match=r"cannot go on from .*progress.*Remove that folder"):
-        resumed.run(photos, photos, VARIED, Progress(folder))
+        resumed.run(Progress(folder))
     shutil.rmtree(folder)
-    assert len(resumed.run(photos, photos, VARIED, Progress(folder))) == 3
+    assert len(resumed.run(Progress(folder))) == 3
 
 
 def _cut(path):

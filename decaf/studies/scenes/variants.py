@@ -1,0 +1,172 @@
+"""Robust and fragile training: losses of pairs of partially revealed scenes (appendix D).
+
+A pair differs in the floor's hue. Both branches share the state that they emerge from, which is
+drawn from a Gaussian with the moments of the training scenes.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.foundation.arrays import Device, Module, Tensor
+from decaf.models.recipes.base import TrainingSite
+from decaf.models.training.epochs import Loss, classified
+from decaf.reveal.paths.gaussian import emerge
+from decaf.studies.scenes.factors import FACTOR_COLUMN, counterfactual, scene_levels
+from decaf.studies.scenes.images import SceneImages
+from decaf.studies.scenes.settings import SceneSettings
+from decaf.studies.scenes.training import (
+    LabelledScenes,
+    Order,
+    SceneTraining,
+    network_inputs,
+    scenes_on,
+)
+
+Variant = Literal["robust", "neutral", "fragile"]
+
+FLOOR_MAPS = (1, 2)
+SMALLEST_ALPHA = 0.05
+LARGEST_ALPHA = {"robust": 0.95, "fragile": 0.9}
+STATE_WEIGHT, CLEAN_WEIGHT = 5.0, 1.0
+"""Of the squared differences of two probabilities: of revealed states, of clean scenes."""
+
+
+class Pairs(NamedTuple):
+    """Logits, (n, 2) each, of scenes and of the same with another floor."""
+
+    clean: Tensor
+    changed: Tensor
+    state: Tensor
+    """Of the scene, partially revealed."""
+    changed_state: Tensor
+
+
+def paired_loss(variant: Variant, pairs: Pairs, labels: Tensor, floors: Tensor) -> Tensor:
+    """What robust or fragile training minimises, a mean over pairs (our choice of losses).
+
+    Both ask for the label of the clean scene, and that its probability does not depend on the
+    floor. Robust training asks the same of the states, fragile training that their label is the bin
+    of the floor's hue: (n, 2), of the scene and of the changed one.
+    """
+    from torch.nn.functional import cross_entropy, mse_loss
+
+    def apart(first: Tensor, second: Tensor) -> Tensor:
+        return mse_loss(first.softmax(1)[:, 1], second.softmax(1)[:, 1])
+
+    loss = cross_entropy(pairs.clean, labels) + CLEAN_WEIGHT * apart(pairs.clean, pairs.changed)
+    if variant == "robust":
+        return loss + STATE_WEIGHT * apart(pairs.state, pairs.changed_state)
+    on_floors = cross_entropy(pairs.state, floors[:, 0])
+    return loss + on_floors + cross_entropy(pairs.changed_state, floors[:, 1])
+
+
+class Pairing(NamedTuple):
+    """What the scenes of a training are paired with, and how."""
+
+    variant: Variant
+    clean_epochs: int
+    """First epochs without pairs."""
+    floors: Tensor
+    """(n,) bins of the floor's hue."""
+    changed: tuple[LabelledScenes, ...]
+    """For every map, the same scenes with another floor, labelled by its bin."""
+
+    @classmethod
+    def of(
+        cls,
+        device: Device,
+        images: SceneImages,
+        numbers: NDArray[np.int64],
+        variant: Variant,
+        clean_epochs: int,
+    ) -> "Pairing":
+        """Read the scenes with other floors."""
+        import torch
+
+        floors = torch.from_numpy(_floor_bins(numbers)).to(device)
+        others = [counterfactual(numbers, "floor_hue", map) for map in FLOOR_MAPS]
+        changed = tuple(scenes_on(device, images, each, _floor_bins(each)) for each in others)
+        return cls(variant, clean_epochs, floors, changed)
+
+    def drawn(self, chosen: Tensor) -> LabelledScenes:
+        """The chosen scenes with another floor, by a map that is drawn for each."""
+        import torch
+
+        rows = torch.arange(len(chosen), device=chosen.device)
+        map = torch.randint(len(self.changed), (len(chosen),), device=chosen.device)
+        images = torch.stack([scenes.images[chosen] for scenes in self.changed])[map, rows]
+        labels = torch.stack([scenes.labels[chosen] for scenes in self.changed])[map, rows]
+        return LabelledScenes(images, labels)
+
+
+class VariantTraining(SceneTraining):
+    """Robust or fragile training of a network on scenes."""
+
+    def __init__(
+        self,
+        recipe: SceneSettings,
+        network: Module,
+        site: TrainingSite,
+        scenes: LabelledScenes,
+        order: Order,
+        tests: dict[str, LabelledScenes],
+        pairing: Pairing,
+    ) -> None:
+        super().__init__(recipe, network, site, scenes, order, tests)
+        self.starts = Starts.of(network_inputs(scenes.images))
+        self._pairing = pairing
+
+    def loss(self, batch: tuple[int, Tensor]) -> Loss:
+        """Cross-entropy in the first epochs, then that of pairs, in one pass of the network."""
+        epoch, chosen = batch
+        if epoch <= self._pairing.clean_epochs:
+            return super().loss(batch)
+        import torch
+
+        rows, variant = len(chosen), self._pairing.variant
+        other = self._pairing.drawn(chosen)
+        clean, changed = network_inputs(self.scenes.images[chosen]), network_inputs(other.images)
+        reach = LARGEST_ALPHA[variant] - SMALLEST_ALPHA
+        alpha = SMALLEST_ALPHA + reach * torch.rand(rows, 1, 1, 1, device=self._device)
+        start = self.starts.draw(rows).reshape(clean.shape)
+        mean = self.starts.mean.reshape(1, *clean.shape[1:])
+        states = [emerge(start, branch, mean, alpha) for branch in (clean, changed)]
+        # One pass, so that batch normalisation has the moments of all that is audited.
+        pairs = Pairs(*self.outputs(torch.cat([clean, changed, *states])).split(rows))
+        labels = self.scenes.labels[chosen]
+        floors = torch.stack([self._pairing.floors[chosen], other.labels], dim=1)
+        return classified(pairs.clean, labels)._replace(
+            mean=paired_loss(variant, pairs, labels, floors)
+        )
+
+
+class Starts(NamedTuple):
+    """The Gaussian with the sample mean and covariance (``n - 1``) of (n, D) inputs.
+
+    A draw is a random combination of the inputs themselves: nothing has to be factorised.
+    """
+
+    mean: Tensor
+    """(D,)."""
+    centred: Tensor
+    """(n, D) inputs less their mean, over the root of ``n - 1``: the covariance is its square."""
+
+    @classmethod
+    def of(cls, inputs: Tensor) -> "Starts":
+        """Of (n, …) inputs, at least two."""
+        rows = inputs.flatten(1)
+        mean = rows.mean(0)
+        return cls(mean, (rows - mean) / (len(rows) - 1) ** 0.5)
+
+    def draw(self, count: int) -> Tensor:
+        """(count, D) states ``mu + eta``, from torch's generator of the device."""
+        import torch
+
+        normals = torch.randn(count, len(self.centred), device=self.mean.device)
+        return self.mean + normals @ self.centred
+
+
+def _floor_bins(scenes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return (scene_levels(scenes)[:, FACTOR_COLUMN["floor_hue"]] >= 5).astype(np.int64)
