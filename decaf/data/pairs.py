@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import cast
+from math import inf
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,8 @@ class Pair:
 
     Where the counterfactual is made from the factual input by removing a feature, both positions
     are the same and ``feature`` counts from 1. ``context`` are the positions of the same two
-    inputs under a swapped context, for paths that need them.
+    inputs under a swapped context, for paths that need them. ``weight`` is how much the pair counts
+    in means over pairs, finite and above 0; nothing that is scored depends on it.
     """
 
     pair_id: str
@@ -68,6 +70,7 @@ class Pair:
     minus: int
     feature: int = 0
     context: tuple[int, int] | None = None
+    weight: float = 1.0
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -90,6 +93,8 @@ class PairSet:
     columns: FrameSchema | None = field(default=None, kw_only=True)
     """What the values of a row stand for, where inputs are rows of a frame; part of geometry."""
     masks: tuple[Input, ...] = field(default=(), kw_only=True)
+    has_labels: bool = field(default=True, kw_only=True)
+    """Whether classes are true ones; else they only say of which class q is the score."""
 
     def __post_init__(self) -> None:
         if not self.pairs:
@@ -109,11 +114,28 @@ class PairSet:
             if pair.pair_id in seen:
                 raise DataError(f"pair {pair.pair_id!r} occurs twice; pair ids must be unique")
             seen.add(pair.pair_id)
+            if not 0 < pair.weight < inf:
+                raise DataError(
+                    f"pair {pair.pair_id!r} has the weight {pair.weight}; expected a finite number "
+                    "above 0: leave out a pair that is not to count"
+                )
 
     @cached_property
     def digest(self) -> str:
-        """Digest of every pair and its content."""
+        """Digest of every pair and its content, as far as scores depend on them."""
         return self.block_digest(range(len(self.pairs)))
+
+    @cached_property
+    def analysed_by(self) -> list[Any]:
+        """What of the pairs enters their analysis alone: weights not all 1, and missing labels."""
+        weights = [pair.weight for pair in self.pairs]
+        weighted = [] if set(weights) == {1} else [weights]
+        return weighted if self.has_labels else [*weighted, "no labels"]
+
+    @cached_property
+    def analysed_digest(self) -> str:
+        """Digest of every pair and :attr:`analysed_by`; :attr:`digest` where that is nothing."""
+        return json_sha256([self.digest, *self.analysed_by]) if self.analysed_by else self.digest
 
     @cached_property
     def input_set(self) -> InputSet:

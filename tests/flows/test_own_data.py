@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from ended_commands import cells, succeeded
-from own_data import COLUMNS, rows_of_squares, signals, write_table
+from ended_commands import cells, refused, succeeded
+from own_data import COLUMNS, HEADER, rows_of_squares, signals, write_table
 from running_command import receipts
 from warehouse_answers import fetched
 
@@ -67,6 +67,24 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     assert fetched(warehouse, "SELECT count(*) FROM core_trajectories") == [(12,)]
     succeeded(decaf("report", config))
 
+    # Weights change means, and nothing that is scored.
+    evidence = "SELECT evidence FROM out_model_profiles ORDER BY pair_type"
+    plain, scored = fetched(warehouse, evidence), receipts(warehouse)
+    weights = [1, 3] * 3 + [2, 2] * 3
+    rows += rows_of_squares(tmp_path, [4, 5])
+    weighed = [[*row, weight] for row, weight in zip(rows, weights, strict=True)]
+    write_table(table, weighed, (*HEADER, "weight"))
+    assert "every unit is there: a run makes means" in succeeded(decaf("plan", config))
+    succeeded(decaf("run", config, **prefect_server))
+    assert receipts(warehouse) == scored
+    assert fetched(warehouse, evidence) != plain
+    by_hand = (
+        "SELECT sum(p.evidence * w.weight) / sum(w.weight) FROM core_profiles AS p "
+        "JOIN core_pairs AS w USING (study, pair_id) GROUP BY p.pair_type ORDER BY p.pair_type"
+    )
+    np.testing.assert_allclose(fetched(warehouse, evidence), fetched(warehouse, by_hand))
+    assert "nothing to do" in succeeded(decaf("run", config, **prefect_server))
+
 
 def _id(row):
     return f"{row[0]}__{row[1]}"
@@ -114,6 +132,14 @@ def test_signals_of_arrays(study, write, decaf, prefect_server, tmp_path):
         "SELECT class_scores FROM core_predictions WHERE model_id = 'conv' ORDER BY image_id",
     )
     inputs = np.concatenate([changed, factual])
+    # Nothing says which class is right: there is no accuracy, nor a gate on it.
+    assert fetched(
+        warehouse, "SELECT DISTINCT accuracy, mean_true_class_score FROM out_accuracy"
+    ) == [(None, None)]
+    registry = {"kind": "folder", "root": str(tmp_path)}
+    gated = settings | {"models": [], "registry": registry, "gates": {"accuracy": {"decrease": 0}}}
+    words = "'gates.accuracy': the data have no labels, so there is no accuracy"
+    refused(decaf("reaudit", write(gated)), words, code=2)
     prepared = (inputs - np.float32([[0.5], [2]])) / np.float32([[2], [4]])
     with torch.inference_mode():
         by_hand = network.eval()(torch.from_numpy(prepared)).softmax(dim=1)

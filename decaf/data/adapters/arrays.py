@@ -20,7 +20,7 @@ from decaf.foundation.settings import PlacedPath, fault, require_keys
 
 INPUTS = "arrays 1: rows as they are stored, whole numbers as float64"
 """Names how inputs are made; changes when a change here changes them."""
-Role = Literal["factual", "counterfactual", "label", "source", "pair_type", "split"]
+Role = Literal["factual", "counterfactual", "label", "source", "pair_type", "split", "weight"]
 PAIR_TYPE, SPLIT = "pair", "all"
 
 
@@ -54,6 +54,10 @@ class Arrays(Adapter):
     )
     split: PlacedPath | None = Field(
         None, description="file of the splits of the pairs, (n,); all are `all` when absent"
+    )
+    weight: PlacedPath | None = Field(
+        None,
+        description="file of how much each pair counts in means, (n,); 1 when absent",
     )
     names: dict[Role, str] = Field(
         {},
@@ -97,23 +101,37 @@ class Arrays(Adapter):
         sources = self._words("source", count, rows)
         types = self._words("pair_type", count, [PAIR_TYPE] * count)
         splits = self._words("split", count, [SPLIT] * count)
+        weights = self._weights(count)
         inputs = tuple(
             Input(f"{role}/{name}", role, digest, str(row))
             for role in roles
             for row, (name, digest) in enumerate(zip(rows, self._digests(role), strict=True))
         )
-        said = zip(rows, sources, types, classes.ids, splits, strict=True)
-        if not features:
-            pairs = [Pair(*own, plus=row, minus=count + row) for row, own in enumerate(said)]
-            return PairSet(inputs, tuple(pairs), INPUTS, classes.remarks)
+        said = zip(rows, sources, types, classes.ids, splits, weights, strict=True)
         pairs = [
-            Pair(f"{name}__{k}", source, f"column {k}", class_id, split, row, row, feature=k)
-            for row, (name, source, _, class_id, split) in enumerate(said)
-            for k in features
+            Pair(
+                pair_id=f"{name}__{k}" if k else name,
+                source_id=source,
+                pair_type=f"column {k}" if k else kind,
+                class_id=class_id,
+                split=split,
+                plus=row,
+                minus=row if k else count + row,
+                feature=k,
+                weight=weight,
+            )
+            for row, (name, source, kind, class_id, split, weight) in enumerate(said)
+            for k in features or [0]
         ]
         mask = Input("columns", "features", str(len(features)), str(len(features)))
-        masks = (mask,) * count
-        return PairSet(inputs, tuple(pairs), INPUTS, classes.remarks, masks=masks)
+        return PairSet(
+            inputs,
+            tuple(pairs),
+            INPUTS,
+            classes.remarks,
+            masks=(mask,) * count if features else (),
+            has_labels=classes.has_labels,
+        )
 
     def verify(self, pairs: PairSet) -> None:
         """Accept: both arrays have one shape; values are looked at where they are read."""
@@ -169,6 +187,17 @@ class Arrays(Adapter):
                 f"numbers or texts ({count},), one for each row of {self.factual}"
             )
         return [str(word) for word in array.tolist()]
+
+    def _weights(self, count: int) -> list[float]:
+        if self.weight is None:
+            return [1.0] * count
+        array = self._array("weight")
+        if array.shape != (count,) or array.dtype.kind not in "iuf":
+            raise DataError(
+                f"'weight' in {self.weight} is {array.dtype} {array.shape}; expected numbers "
+                f"({count},), one for each row of {self.factual}"
+            )
+        return [float(number) for number in array]
 
     def _digests(self, role: Role) -> tuple[str, ...]:
         path = getattr(self, role)

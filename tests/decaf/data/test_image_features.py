@@ -10,6 +10,7 @@ from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
 from decaf.data.adapters.image_features import ImageFeatures
+from decaf.data.overview import counts
 from decaf.data.photo_files import central_crop_of_mask
 from decaf.errors import DataError
 
@@ -65,6 +66,14 @@ def test_a_grid_divides_what_is_cropped(photos, tmp_path):
     np.testing.assert_array_equal(words, np.kron([[1, 2], [4, 8]], np.ones((8, 8), int)))
 
 
+def test_empty_masks_are_counted(photos, tmp_path):
+    given = {"masks": {"wing": 1}, "grid": {}}  # one of the photos shows no wing
+    for kind, expected in given.items():
+        features = MAKE["masks"](tmp_path, photos) if kind == "masks" else {"kind": "grid"}
+        data = adapter(tmp_path, features)
+        assert counts(data.pair_set(), data.read_mask)["empty_masks"] == expected
+
+
 def test_64_cells_fill_a_word(photos, tmp_path):
     data = adapter(tmp_path, {"kind": "grid", "side": 8})
     pairs = data.pair_set()
@@ -108,9 +117,9 @@ def test_a_mask_changes_its_own_digests_alone(photos, tmp_path):
 def test_a_table_of_images_and_one_of_masks(photos, tmp_path):
     featured_images.mask_files(tmp_path / "masks", photos)
     lines = [
-        "image,label,source,split",
-        f"{photos[2]},cat,video,test",
-        f"{photos[0]},dog,video,test",
+        "image,label,source,split,weight",
+        f"{photos[2]},cat,video,test,2.5",
+        f"{photos[0]},dog,video,test,1",
     ]
     (tmp_path / "images.csv").write_text("\n".join(lines))
     stem = photos[2].removesuffix(".png")
@@ -120,6 +129,7 @@ def test_a_table_of_images_and_one_of_masks(photos, tmp_path):
     pairs = adapter(tmp_path, features, table=str(tmp_path / "images.csv")).pair_set()
     (pair,) = pairs.pairs
     assert (pair.source_id, pair.split, pair.pair_type) == ("video", "test", "wing")
+    assert pair.weight == 2.5
     assert "1 of 2 images have no feature and are left out" in " ".join(pairs.remarks)
 
 

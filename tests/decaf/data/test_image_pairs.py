@@ -1,5 +1,7 @@
 """Pairs of image files: by a table, by two folders, and what their pixels are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -53,6 +55,27 @@ def test_only_two_columns_are_needed(tmp_path):
         ("s1-black.png", "pair", 0, "all"),
     ]
     assert pairs.remarks == ("columns that are not used: 'note'", NO_LABELS)
+    assert not pairs.has_labels
+    labelled = replace(pairs, has_labels=True)
+    assert labelled.digest == pairs.digest
+    assert labelled.analysed_digest != pairs.analysed_digest
+
+
+def test_weights_are_those_of_the_rows_and_change_nothing_that_is_scored(table, tmp_path):
+    plain = adapter(pairs=table, columns=COLUMNS).pair_set()
+    said = [line.split(",") for line in table.read_text().splitlines()]
+    found = []
+    for words in ("1 1 1.0 1", "1 .5 2e0 5"):
+        rows = [[*row, word] for row, word in zip(said[1:], words.split(), strict=True)]
+        write_table(table, rows, (*HEADER, "much"))
+        found.append(adapter(pairs=table, columns={**COLUMNS, "weight": "much"}).pair_set())
+    ones, others = found
+    assert ones == plain
+    assert ones.analysed_digest == plain.analysed_digest == plain.digest
+    assert [pair.weight for pair in others.pairs] == [1, 0.5, 2, 5]
+    assert others.digest == plain.digest
+    assert others.block_digest((0, 1)) == plain.block_digest((0, 1))
+    assert others.analysed_digest not in (plain.digest, ones.analysed_digest)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
@@ -156,7 +179,7 @@ def test_content_decides_what_is_scored_again(table, tmp_path):
         ({"factual": "a", "counterfactual": "b", "columns": {"label": "x"}}, "'columns' needs"),
         ({"pairs": "t.csv", "resize": 8, "crop": 9}, "'crop' needs 'resize' of at least 9"),
         ({"pairs": "t.csv", "resize": 8000}, "less than or equal to 4096"),
-        ({"pairs": "t.csv", "columns": {"weight": "w"}}, "Input should be 'factual'"),
+        ({"pairs": "t.csv", "columns": {"weigth": "w"}}, "Input should be 'factual'"),
         ({"pairs": "t.csv", "colums": {}}, "did you mean 'columns'"),
     ],
 )

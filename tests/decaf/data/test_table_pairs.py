@@ -75,6 +75,17 @@ def test_changes_of_named_columns(table):
     assert len(pair_set.inputs) == 3 + len(pair_set.pairs)
 
 
+def test_the_weight_of_a_row_is_that_of_its_pairs_and_no_input(table):
+    changes = {"paid": {"set": {"job": "cook"}}, "moved": {"set": {"town": "Ulm"}}}
+    pairs = adapter(table, changes=changes, weight="age").pair_set()
+    assert {pair.pair_id: pair.weight for pair in pairs.pairs} == {
+        "b__paid": 31,
+        "c__paid": 20,
+        "b__moved": 31,
+    }
+    assert "age" not in [column.name for column in pairs.columns.columns]
+
+
 def test_a_swap_exchanges_two_columns():
     frame = pd.DataFrame({"x": [1, 2], "y": [5, 2], "z": [0, 0]})
     columns = FrameSchema.of(frame)
@@ -171,11 +182,32 @@ def test_a_change_beyond_the_type_of_the_rows_is_refused(tmp_path):
         data.pair_set()
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".CSV", ".parquet"])
+def write_frame(frame, path):
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix.lower() == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+
+
+def test_rows_of_json_lines_are_those_of_a_csv(tmp_path):
+    for suffix in (".csv", ".jsonl"):
+        write_frame(applicants(), tmp_path / f"applicants{suffix}")
+    csv, lines = (
+        TablePairs.model_validate(
+            section(tmp_path, table=str(tmp_path / f"applicants{suffix}"))
+        ).pair_set()
+        for suffix in (".csv", ".jsonl")
+    )
+    assert lines == csv
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".CSV", ".parquet", ".jsonl", ".ndjson"])
 def test_types_are_those_that_are_declared(tmp_path, suffix):
     frame = pd.DataFrame({"zip": ["01", "02"], "n": [1, 2], "job": ["b", "a"], "f": [1.0, 2.0]})
     path = tmp_path / f"t{suffix}"
-    frame.to_csv(path, index=False) if suffix.lower() == ".csv" else frame.to_parquet(path)
+    write_frame(frame, path)
     settings = {
         "table": str(path),
         "dtypes": {"zip": "object", "n": "float64", "f": "int64"},
@@ -187,7 +219,7 @@ def test_types_are_those_that_are_declared(tmp_path, suffix):
     data = TablePairs.model_validate({"adapter": "table_pairs", **settings})
     pair_set = data.pair_set()
     decoded = pair_set.columns.decode(data.read_input(pair_set.inputs[0])[None])
-    expected = ["object", "float64", "category", "int64" if suffix == ".parquet" else "float64"]
+    expected = ["object", "float64", "category", "float64" if suffix.lower() == ".csv" else "int64"]
     assert list(map(str, decoded.dtypes)) == expected
     assert decoded["zip"][0] == "01"
     assert decoded["job"].cat.categories.to_list() == ["c", "b", "a"]
@@ -255,6 +287,7 @@ def test_a_table_without_labels_is_of_class_0(tmp_path):
     data = TablePairs.model_validate(section(tmp_path, label=None, classes=None))
     assert {pair.class_id for pair in data.pair_set().pairs} == {0}
     assert NO_LABELS in data.pair_set().remarks
+    assert not data.pair_set().has_labels
     assert "hired" in [column.name for column in data.pair_set().columns.columns]
 
 
