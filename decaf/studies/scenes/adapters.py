@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError, UnknownName
 from decaf.foundation.settings import LARGEST_SEED, fault, require_keys
 from decaf.studies.scenes.factors import (
-    FACTOR_COLUMN,
     SCENE_COUNT,
     counterfactual,
     has_counterfactual,
@@ -22,7 +21,7 @@ from decaf.studies.scenes.factors import (
 )
 from decaf.studies.scenes.images import SceneImages, identity, read_scenes, remark
 from decaf.studies.scenes.splits import Split, split_scenes, support
-from decaf.studies.scenes.tasks import bins
+from decaf.studies.scenes.tasks import Task, bins, labels
 
 DIRECTION_SEED = 20260891
 """Draws which of two object colours is the factual one; our choice."""
@@ -40,6 +39,10 @@ class Change(NamedTuple):
 
 class SceneAdapter(Adapter):
     """Scenes by number, whichever images they have."""
+
+    shared_with_recipes: ClassVar = {
+        "images": "so it would be asked about images unlike those it has learned from"
+    }
 
     images: SceneImages = Field(
         "rendered",
@@ -84,7 +87,7 @@ class SceneAdapter(Adapter):
 
 
 class Shapes3D(SceneAdapter):
-    """Scenes of cubes (class 0) and cylinders (class 1), and their counterfactuals."""
+    """Scenes of the first two shapes, and their counterfactuals."""
 
     adapter: Literal["shapes3d"]
     split: Literal[Split, "all"] = Field(
@@ -102,6 +105,11 @@ class Shapes3D(SceneAdapter):
     )
     seed: int = Field(
         0, ge=0, le=LARGEST_SEED, description="which scenes are drawn, of `split: all`"
+    )
+    task: Task | None = Field(
+        "object_shape",
+        description="task of all models, whose labels the pairs have; `null` where models have "
+        "several, so that pairs have no labels",
     )
     changes: dict[str, MapNumber | tuple[MapNumber, ...]] = Field(
         {"wall_hue": 1, "shape": 1},
@@ -144,20 +152,32 @@ class Shapes3D(SceneAdapter):
             for variant, scene in zip(variants, scenes, strict=True)
         ]
         dynamic = self.sources if self.dynamic is None else self.dynamic
+        sources = self._scenes[:, 0]
+        classes = (
+            [0] * sources.size
+            if self.task is None
+            else labels(self.task, scene_levels(sources)).tolist()
+        )
         pairs = [
             Pair(
                 pair_id=f"scene-{scene:06d}__{change.name}",
                 source_id=f"scene-{scene:06d}",
                 pair_type=change.name if row < dynamic else f"{change.name}_endpoint",
-                class_id=shape,
+                class_id=label,
                 split=self.split,
                 plus=row * len(variants),
                 minus=row * len(variants) + place,
             )
-            for row, (scene, shape) in enumerate(_shapes(self._scenes[:, 0]))
+            for row, (scene, label) in enumerate(zip(sources.tolist(), classes, strict=True))
             for place, change in enumerate(changes, 1)
         ]
-        return PairSet(tuple(inputs), tuple(pairs), content, (remark(self.images),))
+        return PairSet(
+            tuple(inputs),
+            tuple(pairs),
+            content,
+            (remark(self.images),),
+            has_labels=self.task is not None,
+        )
 
     @cached_property
     def _scenes(self) -> NDArray[np.int64]:
@@ -226,14 +246,14 @@ class Shapes3DContext(SceneAdapter):
                 pair_id=f"scene-{scene:06d}__{name}",
                 source_id=f"scene-{scene:06d}",
                 pair_type=name,
-                class_id=shape,
+                class_id=0,
                 split=self.split,
                 plus=own_plus[0],
                 minus=own_minus[0],
                 context=(own_plus[wall], own_minus[wall]),
             )
-            for (scene, shape), of_plus, of_minus in zip(
-                _shapes(self._scenes[:, 0]), plus.tolist(), minus.tolist(), strict=True
+            for scene, of_plus, of_minus in zip(
+                self._scenes[:, 0].tolist(), plus.tolist(), minus.tolist(), strict=True
             )
             for object_map, own_plus, own_minus in zip(
                 self.object_maps, of_plus, of_minus, strict=True
@@ -241,7 +261,9 @@ class Shapes3DContext(SceneAdapter):
             for wall, wall_map in enumerate(self.wall_maps, 1)
             for name in [f"object_hue_{object_map}_wall_hue_{wall_map}"]
         ]
-        return PairSet(tuple(inputs), tuple(pairs), content, (remark(self.images),))
+        return PairSet(
+            tuple(inputs), tuple(pairs), content, (remark(self.images),), has_labels=False
+        )
 
     @cached_property
     def _scenes(self) -> NDArray[np.int64]:
@@ -273,12 +295,6 @@ def _changes(changes: dict[str, Any]) -> list[Change]:
         for factor, maps in changes.items()
         for map in (maps if isinstance(maps, tuple) else [maps])
     ]
-
-
-def _shapes(scenes: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Numbers of scenes, each with its shape."""
-    shape = scene_levels(scenes)[:, FACTOR_COLUMN["shape"]]
-    return list(zip(scenes.tolist(), shape.tolist(), strict=True))
 
 
 def _variants(scenes: NDArray[np.int64]) -> list[str]:

@@ -18,6 +18,7 @@ from decaf.studies.scenes.factors import FACTORS, level_map, scene_levels
 from decaf.studies.scenes.images import read_scenes
 from decaf.studies.scenes.render import render
 from decaf.studies.scenes.splits import split_scenes
+from decaf.studies.scenes.tasks import labels
 
 NAMES = [factor.name for factor in FACTORS]
 DEMO = Path(__file__).parents[3] / "configs" / "scenes" / "demo.yaml"
@@ -179,3 +180,18 @@ def test_a_study_with_endpoint_pairs_is_shown_and_planned(tmp_path, decaf, write
     planned = succeeded(decaf("plan", path))
     assert "15 pairs of 5 sources" in planned
     assert "images: decaf's renderer, not 3D Shapes" in planned
+
+
+def test_labels_are_those_of_the_task_of_all_models():
+    def pairs(task):
+        given = {"sources": 64, "split": "test", "task": task, "changes": {"wall_hue": 1}}
+        return Shapes3D(adapter="shapes3d", **given).pair_set()
+
+    levels = scene_levels(split_scenes("test")[:64])
+    for task in ("object_shape", "wall_color"):
+        labelled = pairs(task)
+        assert labelled.has_labels
+        assert [pair.class_id for pair in labelled.pairs] == labels(task, levels).tolist()
+    several = pairs(None)
+    assert not several.has_labels
+    assert {pair.class_id for pair in several.pairs} == {0}

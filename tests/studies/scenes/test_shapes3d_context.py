@@ -43,9 +43,10 @@ def test_quadruples_by_brute_force(sources, object_maps, wall_maps):
     ]
     expected = [(s, o, w) for s in eligible[:sources] for o in object_maps for w in wall_maps]
     assert len(pairs.pairs) == len(expected)
+    assert not pairs.has_labels
     for pair, (scene, o, w) in zip(pairs.pairs, expected, strict=True):
         assert pair.pair_type == f"object_hue_{o}_wall_hue_{w}"
-        assert pair.class_id == scene[SHAPE] < 2
+        assert scene[SHAPE] < 2
         other = with_level(scene, OBJECT, MAPS[o](scene[OBJECT]))
         wall = MAPS[w](scene[WALL])
         quadruple = [scene, other, with_level(scene, WALL, wall), with_level(other, WALL, wall)]
