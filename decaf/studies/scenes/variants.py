@@ -143,29 +143,29 @@ class VariantTraining(SceneTraining):
 
 
 class Starts(NamedTuple):
-    """The Gaussian with the sample mean and covariance (``n - 1``) of (n, D) inputs.
-
-    A draw is a random combination of the inputs themselves: nothing has to be factorised.
-    """
+    """The Gaussian with the sample mean and covariance (``n - 1``) of (n, D) inputs."""
 
     mean: Tensor
     """(D,)."""
-    centred: Tensor
-    """(n, D) inputs less their mean, over the root of ``n - 1``: the covariance is its square."""
+    root: Tensor
+    """(min(n, D), D), whose transpose times itself is the covariance."""
 
     @classmethod
     def of(cls, inputs: Tensor) -> "Starts":
         """Of (n, …) inputs, at least two."""
+        import torch
+
         rows = inputs.flatten(1)
         mean = rows.mean(0)
-        return cls(mean, (rows - mean) / (len(rows) - 1) ** 0.5)
+        centred = (rows - mean) / (len(rows) - 1) ** 0.5
+        return cls(mean, torch.linalg.qr(centred, mode="r").R)
 
     def draw(self, count: int) -> Tensor:
         """(count, D) states ``mu + eta``, from torch's generator of the device."""
         import torch
 
-        normals = torch.randn(count, len(self.centred), device=self.mean.device)
-        return self.mean + normals @ self.centred
+        normals = torch.randn(count, len(self.root), device=self.mean.device)
+        return self.mean + normals @ self.root
 
 
 def _floor_bins(scenes: NDArray[np.int64]) -> NDArray[np.int64]:
