@@ -76,7 +76,7 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
         height=alt.Step(20),
         spacing=16,
     )
-    title = captioned(figure.title, paper, table)
+    title = captioned(figure.title, paper, table, figure.figure)
     note = with_marks(RESAMPLED if table.has_intervals else "", rows)
     return Picture(title, svg_element(chart, title), note)
 
@@ -86,7 +86,7 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
 
     The paper gives no value of a single bin. Where no bin is defined a line says so.
     """
-    title = captioned(figure.title, paper, table)
+    title = captioned(figure.title, paper, table, figure.figure)
     values = drawn_values(
         (row for row in table.rows if figure.is_drawn(row) and row.of["part"].startswith("bin ")),
         bin=lambda row: int(row.of["part"].removeprefix("bin ")),

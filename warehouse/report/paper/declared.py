@@ -2,7 +2,8 @@
 
 A line names a view, a kind of picture and what is written of it. Kinds are ``methods`` and ``bins``
 (:mod:`warehouse.report.paper.benchmark_figures`), ``bars``, ``orders``, ``shares`` and ``ratios``
-(:mod:`warehouse.report.paper.protocol_figures`), and ``scatter``, ``heat_map`` and ``stacked``
+(:mod:`warehouse.report.paper.protocol_figures`), ``lines``
+(:mod:`warehouse.report.paper.curve_figures`), and ``scatter``, ``heat_map`` and ``stacked``
 (:mod:`warehouse.report.paper.entry_figures`).
 """
 
@@ -28,13 +29,16 @@ class Figure(NamedTuple):
     rows: dict[str, str]
     """Values of further columns that a row must have to be drawn: one, or several with commas."""
     method: str
-    """Column that says what a point is of; of entries one or more, with commas."""
+    """Column that says what a point, or a line, is of; of entries one or more, with commas."""
     reference: float | None
-    """Value with a dashed line: what no change, or a score that tells nothing, looks like."""
+    """Value with a dashed line: what no change, or a score that tells nothing, looks like.
+
+    Of ``lines`` it is the slope of a dashed line from the origin.
+    """
     digits: str
     """Format of the values that are written."""
     x: str = ""
-    """Column, or statistic, that entries lie along, and its title: ``column=title``."""
+    """Column, or statistic, that lines and entries lie along, and its title: ``column=title``."""
     figure: str = ""
     """Which figure of the paper it is, where the table has several, such as ``figure 7``."""
 
