@@ -117,6 +117,20 @@ def test_statistics_without_intervals_stand_side_by_side(stub, report, any_view)
     assert ["forest", "–", "0.500"] in reader.rows
 
 
+def test_a_long_table_lists_its_first_lines(stub, report, any_view):
+    connection = stub(Audit())
+    rows = [
+        ("demo", number, name, 0.5, None, None, "why" if number > reading.LONGEST else None)
+        for number in range(1, 1051)
+        for name in ("rate", "share")
+    ]
+    any_view(connection, "line INTEGER, statistic VARCHAR", rows, numbers=FEW_NUMBERS)
+    reader = report(connection)
+    assert "The first 300 of 1,050 lines; its view has all." in reader.text
+    assert ["300", "0.500", "0.500"] in reader.rows
+    assert not any(row and row[0] == "301" for row in reader.rows)
+
+
 def test_what_an_estimate_differs_by_has_a_column_of_its_own(stub, report, any_view):
     published = "published_lower_95 DOUBLE, published_upper_95 DOUBLE, difference DOUBLE"
     connection = stub(Audit())

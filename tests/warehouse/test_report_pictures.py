@@ -4,11 +4,11 @@ import itertools
 import re
 
 import pytest
-from stub_audit import insert, many_models, six_models
+from stub_audit import Audit, insert, many_models, six_models
 
 from warehouse.report.audit.facts import read_facts
 from warehouse.report.audit.figures import NAMES
-from warehouse.report.paper import benchmark_figures, protocol_figures
+from warehouse.report.paper import benchmark_figures, curve_figures, protocol_figures
 from warehouse.report.paper.reading import read_paper
 
 SIX, MANY = six_models(), many_models(3)
@@ -191,3 +191,58 @@ def test_a_line_stands_where_bins_cannot_be_drawn(filled, report):
 def test_a_study_without_a_benchmark_has_no_picture_of_one(stub):
     paper = read_paper(stub(SIX), SIX.study)
     assert benchmark_figures.benchmark_pictures(paper) == []
+
+
+@pytest.mark.parametrize("is_official", [True, False])
+def test_curves_go_along_a_column_with_a_panel_for_each_task(stub, report, is_official):
+    connection, study = stub(Audit()), "demo"
+    data = [(study, "abc", "rendered", 30, 9, is_official, "counted")]
+    insert(connection, "paper_contradiction_data", data)
+    published = (0.5, -0.1)
+    mixture = [
+        (study, task, family, eta, statistic, eta * 0.8, *LIMITS)
+        + ((*published, None) if eta == 0.5 and task == "invert" else (None, None, None))
+        for task in ("direct", "invert")
+        for family in ("all", "resnet18")
+        for eta in (0.5, 0.25, 0.0)
+        for statistic in ("evidence", "contradiction", "net_response")
+    ]
+    insert(connection, "paper_contradiction_mixture", mixture)
+    calibration = [
+        (study, "resnet18", seed, wall_map, eta, "opposed_fraction", eta, None, None)
+        for seed in ("7101", "7102")
+        for wall_map in (1, 2)
+        for eta in (0.5, 0.0)
+    ]
+    insert(connection, "paper_contradiction_calibration", calibration)
+    reader = report(connection)
+    paper = read_paper(connection, study)
+    known = "" if is_official else ", on other data"
+    tasks, shares = curve_figures.curve_pictures(paper)
+    assert tasks.title.endswith(f": all models of a task (the paper's figure 9a{known})")
+    for name in ("Direct", "Invert", "Evidence", "Contradiction", "swapped context"):
+        assert name in tasks.svg
+    assert "Gate" not in tasks.svg, "a panel without a value"
+    assert "Net response" not in tasks.svg
+    for metric in ("evidence", "contradiction"):
+        lines = re.findall(rf'stroke="var\(--{metric}, #\w+\)" stroke-width="1.8"', tasks.svg)
+        assert len(lines) == 2, "one line in each panel: that of all families"
+    assert tasks.svg.count(MARK) == 2 * is_official
+    assert "Bands are 95% intervals that resample models." in tasks.note
+    assert (HOLLOW in tasks.note) == is_official
+    assert shares.svg.count('stroke-width="1.8"') == 2 * 2, "seeds and wall maps"
+    assert shares.svg.count("stroke-dasharray") == 1, "the diagonal"
+    assert "Wall map 2" in shares.svg
+    assert "ResNet-18" in shares.svg
+    (half,) = benchmark_figures.benchmark_pictures(paper)
+    assert half.svg.count(">0.500<") >= 4
+    for picture in (tasks, shares, half):
+        assert picture.title in reader.text
+
+
+def test_curves_without_a_value_are_not_drawn(stub):
+    connection = stub(Audit())
+    insert(connection, "paper_contradiction_data", [("demo", "a", "x", 1, 1, False, "few")])
+    row = ("demo", "direct", "all", 0.5, "evidence", *[None] * 7, "not scored")
+    insert(connection, "paper_contradiction_mixture", [row])
+    assert curve_figures.curve_pictures(read_paper(connection, "demo")) == []

@@ -20,4 +20,4 @@ SELECT
 FROM means
 UNPIVOT (estimate FOR statistic IN (preserve_share, collapse_share, swap_share, other_share))
 ORDER BY study, eta DESC, task,
-    list_position(['preserve_share', 'collapse_share', 'swap_share', 'other_share'], statistic);
+    list_position(['preserve_share', 'swap_share', 'collapse_share', 'other_share'], statistic);

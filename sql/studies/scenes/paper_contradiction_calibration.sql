@@ -6,7 +6,7 @@ CREATE OR REPLACE VIEW paper_contradiction_calibration AS
 SELECT
     study,
     family,
-    seed,
+    seed::VARCHAR AS seed,
     wall_map,
     eta,
     unnest(['opposed_fraction', 'calibration_error']) AS statistic,

@@ -18,7 +18,7 @@ from warehouse.report.paper.marks import (
     side_by_side,
     with_marks,
 )
-from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
+from warehouse.report.paper.reading import Paper, PaperTable
 from warehouse.report.svg import INK, MUTED, Picture, panels, svg_element
 
 DECAF = "DECAF"
@@ -40,14 +40,12 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
     rows = [
         row
         for row in rows_to_draw(paper, table)
-        if row.estimate is not None
-        and _is_shown(row, figure)
-        and row.of[figure.panel] in figure.panels
+        if row.estimate is not None and figure.is_drawn(row)
     ]
     values = drawn_values(
         rows,
-        panel=lambda row: figure.panels[row.of[figure.panel]],
-        method=lambda row: row.of[figure.method],
+        panel=lambda row: figure.panels[str(row.of[figure.panel])],
+        method=lambda row: str(row.of[figure.method]),
     )
     if not values:
         return None
@@ -78,7 +76,7 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
         height=alt.Step(20),
         spacing=16,
     )
-    title = captioned(figure.title, paper, table)
+    title = captioned(figure.title, paper, table, figure.figure)
     note = with_marks(RESAMPLED if table.has_intervals else "", rows)
     return Picture(title, svg_element(chart, title), note)
 
@@ -88,9 +86,9 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
 
     The paper gives no value of a single bin. Where no bin is defined a line says so.
     """
-    title = captioned(figure.title, paper, table)
+    title = captioned(figure.title, paper, table, figure.figure)
     values = drawn_values(
-        (row for row in table.rows if _is_shown(row, figure) and row.of["part"].startswith("bin ")),
+        (row for row in table.rows if figure.is_drawn(row) and row.of["part"].startswith("bin ")),
         bin=lambda row: int(row.of["part"].removeprefix("bin ")),
     )
     if not values:
@@ -113,10 +111,6 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
     chart = chart.properties(width=PAGE_WIDTH - 80, height=200)
     note = f"{RESAMPLED} Bins without one of the three behaviours are left out."
     return Picture(title, svg_element(chart, title), note)
-
-
-def _is_shown(row: PaperRow, figure: Figure) -> bool:
-    return all(row.of[column] == value for column, value in figure.rows.items())
 
 
 def _shade(field: str, methods: Sequence[str]) -> alt.Color:

@@ -2,14 +2,15 @@
 
 A line names a view, a kind of picture and what is written of it. Kinds are ``methods`` and ``bins``
 (:mod:`warehouse.report.paper.benchmark_figures`), ``bars``, ``orders``, ``shares`` and ``ratios``
-(:mod:`warehouse.report.paper.protocol_figures`).
+(:mod:`warehouse.report.paper.protocol_figures`), and ``lines``
+(:mod:`warehouse.report.paper.curve_figures`).
 """
 
 import csv
 from typing import NamedTuple
 
 from warehouse.query.views import SQL_FOLDER
-from warehouse.report.paper.reading import Paper, PaperTable
+from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
 
 
 class Figure(NamedTuple):
@@ -25,13 +26,26 @@ class Figure(NamedTuple):
     panels: dict[str, str]
     """Names of the panels by the values of that column, in their order; other rows are left out."""
     rows: dict[str, str]
-    """Values of further columns that a row must have to be drawn."""
+    """Values of further columns that a row must have to be drawn: one, or several with commas."""
     method: str
-    """Column that says what a point is of."""
+    """Column that says what a point, or a line, is of."""
     reference: float | None
-    """Value with a dashed line: what no change, or a score that tells nothing, looks like."""
+    """Value with a dashed line: what no change, or a score that tells nothing, looks like.
+
+    Of ``lines`` it is the slope of a dashed line from the origin.
+    """
     digits: str
     """Format of the values that are written."""
+    x: str = ""
+    """Column that ``lines`` go along, and its title: ``column=title``."""
+    figure: str = ""
+    """Which figure of the paper it is, where the table has several, such as ``figure 7``."""
+
+    def is_drawn(self, row: PaperRow) -> bool:
+        """Whether a row has the values of ``rows``, and belongs to a panel where there are any."""
+        return (not self.panel or str(row.of[self.panel]) in self.panels) and all(
+            str(row.of[column]) in values.split(",") for column, values in self.rows.items()
+        )
 
 
 def figures_of(paper: Paper, *kinds: str) -> list[tuple[Figure, PaperTable]]:
@@ -48,7 +62,7 @@ def _declared() -> list[Figure]:
     figures = []
     for path in sorted(SQL_FOLDER.glob("studies/*/figures.csv")):
         with path.open(newline="", encoding="utf-8") as file:
-            for line in csv.DictReader(file):
+            for line in csv.DictReader(file, restval=""):
                 pairs = {name: _pairs(line[name]) for name in ("panels", "rows")}
                 reference = float(line["reference"]) if line["reference"] else None
                 figures.append(Figure(**line | pairs | {"reference": reference}))

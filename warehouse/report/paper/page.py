@@ -22,10 +22,10 @@ from warehouse.report.paper.reading import (
 )
 from warehouse.report.paper.tables import (
     budget_note,
-    data_of,
     fingerprints,
     groups,
     is_count,
+    said_of,
     shown_levels,
     title,
     whole_difference,
@@ -103,7 +103,9 @@ def difference(row: PaperRow) -> str:
 
 
 def _section(table: PaperTable, paper: Paper) -> Section:
-    reasons = dict.fromkeys(row.reason for row in table.rows if row.reason)
+    listed = table.listed
+    rows = [row for _, line in listed for row in line.values()] if table.is_wide else listed
+    reasons = dict.fromkeys(row.reason for row in rows if row.reason)
     notes = {reason: place for place, reason in enumerate(reasons, 1)}
     if table.is_wide:
         columns = [
@@ -112,7 +114,7 @@ def _section(table: PaperTable, paper: Paper) -> Section:
         ]
         lines = [
             [*map(_name, of), *(_beside(line.get(name), notes) for name in table.statistics)]
-            for of, line in table.lines.items()
+            for of, line in listed
         ]
     else:
         levels = shown_levels(table)
@@ -126,9 +128,9 @@ def _section(table: PaperTable, paper: Paper) -> Section:
                 _published(row),
                 difference(row),
             ]
-            for row in table.rows
+            for row in listed
         ]
-    about = f"Paper: {table.paper}. View: `{table.name}`. {data_of(table)}".rstrip()
+    about = f"Paper: {table.paper}. View: `{table.name}`. {said_of(table)}".rstrip()
     return Section(table.title, about, columns, lines, notes)
 
 

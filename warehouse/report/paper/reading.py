@@ -21,6 +21,8 @@ REQUIRED = ("estimate", "published", "reason")
 """Columns that every table has: NULL where something is undefined, or the paper gives no value."""
 ANY_DATA = "any data"
 """Of what the published values of a table are that hold whatever data are audited."""
+LONGEST = 300
+"""Lines of a table that are listed: its pictures are drawn of all, and a query gives all."""
 
 COLUMNS_OF = (
     "SELECT table_name, list(column_name ORDER BY column_index) FROM duckdb_columns() "
@@ -91,6 +93,16 @@ class PaperTable(NamedTuple):
             line = found.setdefault(tuple(row.of[name] for name in self.groups), {})
             line[row.of[STATISTIC]] = row
         return found
+
+    @property
+    def listed(self) -> list[Any]:
+        """Its first lines as they are listed: the items of ``lines``, or rows of a long table."""
+        return list(self.lines.items() if self.is_wide else self.rows)[:LONGEST]
+
+    @property
+    def length(self) -> int:
+        """Lines that it has."""
+        return len(self.lines if self.is_wide else self.rows)
 
     @property
     def query(self) -> str:

@@ -31,9 +31,9 @@ def paper_tables(paper: Paper, study: str) -> list[Table]:
     for table in paper.tables:
         label = LABELS[paper.is_comparable(table)]
         fields = _wide(table, paper, label) if table.is_wide else _long(table, label)
-        rows = table.lines.items() if table.is_wide else table.rows
-        note = f"Paper: {table.paper}. View: {table.name}. {data_of(table)}".rstrip()
-        tables.append(of_fields(table.title, fields, rows, runnable(table.query, study), note))
+        note = f"Paper: {table.paper}. View: {table.name}. {said_of(table)}".rstrip()
+        query = runnable(table.query, study)
+        tables.append(of_fields(table.title, fields, table.listed, query, note))
     return tables
 
 
@@ -52,9 +52,12 @@ def fingerprints(data: DataNote | None) -> dict[str, str]:
     return {name: value for name, value in known.items() if value}
 
 
-def data_of(table: PaperTable) -> str:
-    """Word that a table's published values need no data of the paper; else empty."""
-    return "Its published values hold of any data." if table.published == ANY_DATA else ""
+def said_of(table: PaperTable) -> str:
+    """Words that its published values need no data of the paper, and that not all is listed."""
+    words = ["Its published values hold of any data."] if table.published == ANY_DATA else []
+    if table.length > len(table.listed):
+        words.append(f"The first {len(table.listed)} of {table.length:,} lines; its view has all.")
+    return " ".join(words)
 
 
 def budget_note(paper: Paper) -> str:

@@ -1,0 +1,101 @@
+"""The report's pictures of curves: estimates along a column of numbers."""
+
+import json
+from typing import Any
+
+import altair as alt
+
+from decaf.library.plots import COLOURS
+from warehouse.report.audit.figures import PAGE_WIDTH
+from warehouse.report.paper.declared import Figure, figures_of
+from warehouse.report.paper.marks import captioned, drawn_values, marks, rows_to_draw, with_marks
+from warehouse.report.paper.reading import STATISTIC, Paper, PaperTable
+from warehouse.report.paper.tables import heading, title
+from warehouse.report.svg import INK, MUTED, Picture, colour, panels, svg_element
+
+RESAMPLED = "Bands are 95% intervals that resample models."
+HEIGHT = 200
+
+
+def curve_pictures(paper: Paper) -> list[Picture]:
+    """Pictures of the kind ``lines`` that have anything to draw."""
+    drawn = (_lines(paper, figure, table) for figure, table in figures_of(paper, "lines"))
+    return [picture for picture in drawn if picture is not None]
+
+
+def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
+    """One line for all rows that differ in ``x`` alone; lines of one ``method`` have one colour.
+
+    Metrics have their own colours, other methods the same in the order of the table. A dashed line
+    goes from the origin with the slope ``reference``.
+    """
+    along, _, along_title = figure.x.partition("=")
+    rows = [row for row in rows_to_draw(paper, table) if figure.is_drawn(row)]
+    values = drawn_values(
+        rows,
+        panel=lambda row: figure.panels.get(str(row.of[figure.panel])) if figure.panel else "",
+        method=lambda row: str(row.of[figure.method]),
+        x=lambda row: row.of[along],
+        line=lambda row: " ".join(str(of) for name, of in row.of.items() if name != along),
+    )
+    if not values:
+        return None
+    x = alt.X("x:Q", title=along_title or heading(along), axis=alt.Axis(tickCount=5))
+    base = alt.Chart().encode(x=x, color=_shade(paper, figure, values), detail="line:N")
+    band = (
+        base.transform_filter("isValid(datum.low)")
+        .mark_area(opacity=0.18)
+        .encode(y="low:Q", y2="high:Q")
+    )
+    y = alt.Y("value:Q", title=figure.axis, axis=alt.Axis(tickCount=5))
+    layers = [band, base.mark_line(strokeWidth=1.8).encode(y=y), marks(base, y="published:Q")]
+    if figure.reference is not None:
+        layers.append(_slope(figure.reference, max(value["x"] for value in values)))
+    chart = alt.layer(*layers, data=alt.InlineData(values=values))
+    names = [name for name in figure.panels.values() if any(v["panel"] == name for v in values)]
+    width = (PAGE_WIDTH - 80) / max(len(names), 2) - 40
+    if names:
+        chart = panels(chart, "panel", names, width=width, height=HEIGHT)
+    else:
+        chart = chart.properties(width=width, height=HEIGHT)
+    caption = captioned(figure.title, paper, table, figure.figure)
+    note = with_marks(RESAMPLED if table.has_intervals else "", rows)
+    return Picture(caption, svg_element(chart, caption), note)
+
+
+def _shade(paper: Paper, figure: Figure, values: list[dict[str, Any]]) -> alt.Color:
+    """Colours of the methods, with a legend that calls them as the tables do."""
+    methods = list(dict.fromkeys(value["method"] for value in values))
+    if set(methods) <= COLOURS.keys():
+        methods.sort(key=list(COLOURS).index)
+    if len(methods) <= len(COLOURS):
+        known = zip(methods, COLOURS, strict=False)
+        shades = [colour(name if name in COLOURS else other) for name, other in known]
+        scale = alt.Scale(domain=methods, range=shades)
+    else:
+        scale = alt.Scale(domain=methods, scheme="viridis")
+    is_statistic = figure.method == STATISTIC
+    named = {
+        name: title(paper, name) if is_statistic else f"{heading(figure.method)} {name}"
+        for name in methods
+    }
+    legend = alt.Legend(
+        title=None,
+        orient="top",
+        symbolType="stroke",
+        symbolOpacity=1,
+        labelColor=INK,
+        labelFontSize=11,
+        labelExpr=f"{json.dumps(named)}[datum.label]",
+    )
+    return alt.Color("method:N", scale=scale, legend=legend)
+
+
+def _slope(slope: float, end: float) -> alt.Chart:
+    """Make the dashed line from the origin to the last ``x``, once in every panel."""
+    return (
+        alt.Chart()
+        .transform_aggregate(rows="count()")
+        .mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1)
+        .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(end), y2=alt.datum(slope * end))
+    )
