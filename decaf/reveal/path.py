@@ -171,6 +171,13 @@ class RevealPath(ABC):
         """The path with the place of that file; itself for paths that have none."""
         return self
 
+    def measured(self, grid: NDArray[np.float64]) -> dict[str, Any]:
+        """What a study stores with the files that the path is fitted to: values of JSON, by name.
+
+        From the (n_stages,) stages, once :meth:`fit` is done; empty for nothing.
+        """
+        return {}
+
     def identity(self, inputs_digest: str) -> dict[str, Any]:
         """What the states depend on, besides the grid; the digest is that of all clean inputs."""
         return {name: value for name, value in asdict(self).items() if name not in OF_NO_STATE}

@@ -1,5 +1,6 @@
 """What reveal paths take from the clean inputs of a study, and their random starts."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,10 @@ class Fit(Kind):
                 yield Unit(self.name, name, None, None, parts)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
-        """Make the files that are not there; those of a unit that is forced, again."""
+        """Make the files that are not there; those of a unit that is forced, again.
+
+        What is known of the path by then is stored with each of them.
+        """
         (unit,) = units
         order, files = bench.order, self.files(unit, bench.order.study)
         path = fitted_paths(order.study, unit.parts["inputs"])[unit.name]
@@ -64,7 +68,9 @@ class Fit(Kind):
                 store_starts(file, path.start, draws, as_taken(stored[:1])[0])
             else:
                 path.fit(_batches(order.inputs), file)
-        made = [(file, None, None) for file in files]
+        measured = path.measured(path.grid(order.study.grid))
+        outcome = json.dumps(measured) if measured else None
+        made = [(file, None, outcome) for file in files]
         return {"made_files": file_rows(unit.key, order.study.workspace, made)}
 
     def files(self, unit: Unit, study: Study) -> tuple[Path, ...]:

@@ -1,10 +1,15 @@
 """Paths with randomness, own stages and a fitted reference, through the command line."""
 
+import json
 import re
 
+import numpy as np
 import pytest
 from ended_commands import succeeded
 
+from decaf.reveal.gaussian.geometry import Geometry
+from decaf.reveal.gaussian.information import information_scale
+from decaf.reveal.gaussian.storage import load_reference
 from warehouse.query.catalog import connect
 
 pytestmark = pytest.mark.slow
@@ -42,6 +47,14 @@ def test_every_kind_of_path_ends_up_in_the_warehouse(study, write, decaf, prefec
             "SELECT count(DISTINCT (q_plus[-1], q_minus[-1])) FROM core_trajectories "
             "GROUP BY model_id, pair_id"
         ).fetchall()
+        known = connection.sql(
+            "SELECT DISTINCT unit.name, made.outcome FROM stg_made_files AS made "
+            "JOIN core_run_units AS unit USING (study, unit_key) WHERE kind = 'fit'"
+        ).fetchall()
+        weights = {name: json.loads(outcome)["information_weights"] for name, outcome in known}
+        scale = information_scale(load_reference(reference), Geometry("cmmr"), 7 / 8)
+        assert weights["cmmr"] == scale.weights(np.linspace(0, 1, 9)).tolist()
+        assert len(weights["chain"]) == 4, "its own stages"
         spent = connection.sql("SELECT sum(forward_rows), sum(naive_rows) FROM stg_costs")
         assert spent.fetchall() == [(rows, naive)]
     assert counted == [

@@ -14,6 +14,7 @@ from decaf.foundation.arrays import Array, like
 from decaf.foundation.digests import short
 from decaf.reveal.gaussian.draws import PIXEL, PRINCIPAL, chain_weights, draw_keys, mixed_normals
 from decaf.reveal.gaussian.geometry import Geometry, GeometryName, coloured
+from decaf.reveal.gaussian.information import information_scale
 from decaf.reveal.gaussian.reference import GaussianReference, fit_reference
 from decaf.reveal.gaussian.storage import load_reference, save_reference
 from decaf.reveal.path import (
@@ -213,6 +214,17 @@ class GaussianReveal(RevealPath):
             return replace(self, reference=self.reference.absolute())
         file = self.fitted_file(folder, inputs_digest)
         return self if file is None else replace(self, reference=file)
+
+    def measured(self, grid: NDArray[np.float64]) -> dict[str, Any]:
+        """``information_weights``: one per stage, of the integral over common information.
+
+        The scale ends at the last stage below 1, so that two stages have none.
+        """
+        if grid.size < 3:
+            return {}
+        geometry = Geometry(self.geometry, self.beta, self.share)
+        scale = information_scale(moments_of(self._given), geometry, float(grid[-2]))
+        return {"information_weights": scale.weights(grid).tolist()}
 
     @property
     def _given(self) -> Path | GaussianReference:

@@ -299,6 +299,20 @@ def test_a_path_is_fitted_to_all_inputs_of_a_study(inputs, tmp_path):
     assert path.identity("0123") != path.identity("4567")
 
 
+def test_a_fitted_path_knows_its_weights_over_common_information():
+    reference = reference_of([0, 0], [[5.0, 2.0], [2.0, 2.0]])
+    path = GaussianReveal(reference=reference)
+    (weights,) = path.measured(np.array([0, 0.75, 15 / 16, 1])).values()
+    # Of equal ratios, alpha is 1 - (1 / 16)^c: the response 1 / (1 - alpha) would grow to 16.
+    assert weights[-1] == 0, "the clean input would be infinitely far"
+    assert sum(weights) == pytest.approx(1)
+    # Half of c lies below alpha 0.75, where a response falls linearly from 1 at alpha 0 to 0.
+    c = np.linspace(0, 1, 51)
+    falling = np.clip(1 - (1 - (1 / 16) ** c) / 0.75, 0, None)
+    assert weights[0] == pytest.approx(np.trapezoid(falling, c), abs=1e-5)
+    assert path.measured(np.array([0.0, 1.0])) == {}, "no stage lies between"
+
+
 def test_a_given_reference_is_never_fitted(tmp_path):
     path = GaussianReveal(reference=tmp_path / "mine.safetensors")
     assert path.fitted(tmp_path, "0123") is path
