@@ -3,55 +3,56 @@
 -- paper: appendix D; appendix E (complete decomposition atlas)
 -- Means over pairs, maps of the factor and noise seeds. The measure is alpha, as trajectories are
 -- routed, or information: over the share of the information that the path has revealed, where its
--- weights are stored. Profiles are read for the one, trajectories for the other: ask for a measure.
+-- weights are stored. Profiles are read for the one, trajectories for the other, those of the paths
+-- that are asked for: name a measure, and is_primary or path where one of many will do.
 CREATE OR REPLACE VIEW core_scene_units AS
-WITH paths AS MATERIALIZED (FROM core_scene_paths),
-responses AS (
+WITH responses AS (
     SELECT
-        study, model_id, path, pair_type, epsilon, q_plus[-1] - q_minus[-1] AS d,
+        study, model_id, path, pair_type, is_primary, geometry, pixel_share, epsilon,
+        q_plus[-1] - q_minus[-1] AS d,
         response_of(q_plus, q_minus) AS response,
         rising_mass_of(response, information_weights) AS rising,
         falling_mass_of(response, information_weights) AS falling
     FROM core_trajectories
     JOIN core_current_runs USING (study, run_id)
-    JOIN paths USING (study, path)
+    JOIN core_scene_paths USING (study, path)
     WHERE information_weights IS NOT NULL
 ),
+-- What a path is passes every step, so that a filter on it comes before anything is read.
 sums AS (
     SELECT
-        study, model_id, path, pair_type, 'alpha' AS measure, count(*) AS trajectory_count,
+        study, model_id, path, pair_type, is_primary, geometry, pixel_share, 'alpha' AS measure,
+        count(*) AS trajectory_count,
         sum(endpoint_magnitude) AS endpoint_magnitude, sum(evidence) AS evidence,
         sum(contradiction) AS contradiction, sum(fragility) AS fragility,
         sum(abs_response) AS abs_response
     FROM core_profiles
-    SEMI JOIN paths USING (study, path)
-    GROUP BY study, model_id, path, pair_type
+    JOIN core_scene_paths USING (study, path)
+    GROUP BY study, model_id, path, pair_type, is_primary, geometry, pixel_share
     UNION ALL
     SELECT
-        study, model_id, path, pair_type, 'information', count(*), sum(abs(d)),
-        sum(evidence_at(d, rising, falling, epsilon)),
+        study, model_id, path, pair_type, is_primary, geometry, pixel_share, 'information',
+        count(*),
+        sum(abs(d)), sum(evidence_at(d, rising, falling, epsilon)),
         sum(contradiction_at(d, rising, falling, epsilon)),
         sum(fragility_at(d, rising, falling, epsilon)), sum(rising + falling)
     FROM responses
-    GROUP BY study, model_id, path, pair_type
+    GROUP BY study, model_id, path, pair_type, is_primary, geometry, pixel_share
 ),
 means AS (
     SELECT
         study, model_id, path, scene_factor(pair_type) AS factor, measure,
+        is_primary, geometry, pixel_share,
         sum(trajectory_count)::BIGINT AS trajectory_count,
         sum(COLUMNS([
             'endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response'
         ])) / sum(trajectory_count)
     FROM sums
-    GROUP BY study, model_id, path, factor, measure
+    GROUP BY study, model_id, path, factor, measure, is_primary, geometry, pixel_share
 )
 SELECT
-    means.*, -- score units
-    is_primary, -- whether the path is the study's first Gaussian one
-    geometry,
-    pixel_share, -- lambda of the covariance interpolation; NULL beside that family
+    means.*, -- score units; is_primary is the study's first path, pixel_share the lambda of a family
     active_frac -- share of the endpoint pairs, revealed or not, that reach the gate
 FROM means
-JOIN paths USING (study, path)
 SEMI JOIN core_scene_models USING (study, model_id)
 LEFT JOIN core_scene_activity USING (study, model_id, factor);

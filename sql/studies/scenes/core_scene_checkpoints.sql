@@ -1,0 +1,37 @@
+-- purpose: epochs of trainings with a shortcut: how far they lean on it, and what their responses say
+-- grain: one row per study of evidence and audited checkpoint
+-- paper: appendix "Evidence validation through training trajectories"
+-- Margins are of the wall less the shape, of means on the study's first Gaussian path.
+CREATE OR REPLACE VIEW core_scene_checkpoints AS
+WITH responses AS (
+    SELECT
+        study, model_id,
+        -- Sums differ in their last bits: equal means must stay ties where they are ranked.
+        round(sum(side * evidence), 12) AS evidence_margin,
+        round(sum(side * abs_response), 12) AS abs_margin,
+        round(sum(side * endpoint_magnitude), 12) AS magnitude_margin,
+        round(any_value(evidence) FILTER (factor = 'wall_hue'), 12) AS wall_evidence,
+        round(sum(side * (evidence - contradiction)), 12) AS net_margin
+    FROM (
+        SELECT *, if(factor = 'wall_hue', 1, -1) AS side
+        FROM core_scene_units
+        WHERE is_primary AND measure = 'alpha' AND factor IN ('wall_hue', 'shape')
+    )
+    GROUP BY study, model_id
+    HAVING count(*) = 2
+)
+SELECT
+    study,
+    model_id,
+    model.position, -- order in the configuration, from 0
+    model.family,
+    model.shortcut,
+    model.seed,
+    model.trajectory,
+    model.epoch,
+    row_number() OVER (PARTITION BY study, model.trajectory ORDER BY model.epoch) AS checkpoint,
+    model.vulnerability, -- accuracy with aligned walls less that with reversed walls
+    responses.* EXCLUDE (study, model_id) -- score units
+FROM core_scene_models AS model
+JOIN responses USING (study, model_id)
+WHERE model.experiment = 'evidence';

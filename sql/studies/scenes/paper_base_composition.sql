@@ -1,0 +1,40 @@
+-- purpose: what the response of supported, null and other units consists of, on average
+-- grain: one row per study of the base suite, class of units and statistic
+-- paper: appendix E (complete decomposition atlas)
+-- Means over units of the shares of Abs. Intervals resample models among those of a task and a
+-- family, which differ in their seeds.
+CREATE OR REPLACE VIEW paper_base_composition AS
+WITH units AS MATERIALIZED (
+    SELECT
+        study, class, model_id, stratum,
+        -- Without any response no part has a share of it.
+        coalesce(evidence / nullif(abs_response, 0), 0) AS evidence_share,
+        coalesce(contradiction / nullif(abs_response, 0), 0) AS contradiction_share,
+        coalesce(fragility / nullif(abs_response, 0), 0) AS fragility_share
+    FROM scene_classes(0.01, 0.1)
+    WHERE is_primary AND measure = 'alpha' AND class IS NOT NULL
+),
+entries AS (
+    SELECT {study: study, class: class, statistic: statistic} AS g, model_id AS cluster, stratum, x
+    FROM units
+    UNPIVOT (x FOR statistic IN (evidence_share, contradiction_share, fragility_share))
+),
+estimates AS (
+    SELECT unnest(g), * EXCLUDE (g, statistic, reason), g.class AS unit,
+        replace(reason, 'cluster', 'model') AS reason
+    FROM bootstrap_intervals('entries', 500, 7301)
+    WHERE statistic = 'mean'
+    UNION ALL BY NAME
+    SELECT study, class, 'units' AS statistic, count(*) AS estimate, class AS unit
+    FROM units
+    GROUP BY study, class
+)
+SELECT
+    study, class, statistic,
+    estimate, -- shares of Abs, and a count
+    lower_90, upper_90, lower_95, upper_95,
+    published, -- NULL where the paper has none
+    difference, reason
+FROM beside_published('estimates', 'scenes')
+ORDER BY study, list_position(['supported', 'intermediate', 'null'], class),
+    statistic <> 'units', statistic;

@@ -1,0 +1,42 @@
+-- purpose: evidence along the path, at every checkpoint of the training that turns the most
+-- grain: one row per study of evidence, checkpoint of one training, stage and statistic
+-- paper: section 5, figure 2b
+-- The training is the one with the largest range of the vulnerability; ties go by family, shortcut
+-- and seed. Means over pairs, maps and noise seeds on the study's first Gaussian path.
+CREATE OR REPLACE VIEW paper_evidence_stages AS
+WITH trainings AS (
+    SELECT study, trajectory
+    FROM core_scene_models
+    WHERE experiment = 'evidence'
+    GROUP BY study, trajectory, family, shortcut, seed
+    QUALIFY row_number() OVER (
+        PARTITION BY study
+        ORDER BY max(vulnerability) - min(vulnerability) DESC NULLS LAST, family, shortcut, seed
+    ) = 1
+),
+chosen AS (
+    SELECT study, model_id, trajectory, epoch, path
+    FROM core_scene_models SEMI JOIN trainings USING (study, trajectory)
+    JOIN core_scene_paths USING (study)
+    WHERE is_primary
+),
+means AS (
+    SELECT
+        study, trajectory, epoch, t,
+        avg(evidence) FILTER (scene_factor(pair_type) = 'wall_hue') AS wall_evidence,
+        avg(evidence) FILTER (scene_factor(pair_type) = 'shape') AS shape_evidence
+    FROM core_stages JOIN chosen USING (study, model_id, path)
+    GROUP BY study, trajectory, epoch, t
+)
+SELECT
+    study,
+    trajectory, -- the training
+    epoch,
+    t, -- alpha
+    statistic,
+    estimate, -- score units
+    NULL::DOUBLE AS published,
+    NULL::VARCHAR AS reason
+FROM means
+UNPIVOT (estimate FOR statistic IN (wall_evidence, shape_evidence))
+ORDER BY study, trajectory, epoch, t, statistic;

@@ -1,0 +1,36 @@
+-- purpose: responses of the base suite, with the class of each unit by how often it is active
+-- grain: one row per row of core_scene_units whose model is of the base suite
+-- paper: appendix D (clean endpoint pairs); appendix E (complete decomposition atlas)
+-- A unit, which is a model and a factor, is null where less than null_below of its endpoint pairs
+-- are active, supported where more than supported_above are, and intermediate between them.
+-- FROM scene_classes(0.01, 0.1)
+CREATE OR REPLACE MACRO scene_classes(null_below, supported_above) AS TABLE
+WITH models AS (
+    SELECT
+        study, model_id, task, family, seed,
+        if(count(*) OVER (PARTITION BY study, task, family) > 1, concat_ws(' ', task, family),
+            'one seed') AS stratum
+    FROM core_scene_models
+    WHERE experiment = 'base'
+)
+SELECT
+    task,
+    family,
+    seed,
+    stratum, -- of the bootstrap: models of a task and a family, and all that differ from no other
+    unit.*,
+    CASE
+        WHEN active_frac < null_below THEN 'null'
+        WHEN active_frac > supported_above THEN 'supported'
+        WHEN active_frac IS NOT NULL THEN 'intermediate'
+    END AS class, -- NULL where no clean input has been scored
+    -- Whether the label of the task depends on the factor.
+    list_contains(CASE task
+        WHEN 'object_color' THEN ['object_hue']
+        WHEN 'wall_color' THEN ['wall_hue']
+        WHEN 'object_shape' THEN ['shape']
+        WHEN 'color_shape_xor' THEN ['object_hue', 'shape']
+        WHEN 'context_gate' THEN ['wall_hue', 'object_hue', 'shape']
+    END, factor) AS is_intended
+FROM core_scene_units AS unit
+JOIN models USING (study, model_id);
