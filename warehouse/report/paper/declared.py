@@ -2,8 +2,9 @@
 
 A line names a view, a kind of picture and what is written of it. Kinds are ``methods`` and ``bins``
 (:mod:`warehouse.report.paper.benchmark_figures`), ``bars``, ``orders``, ``shares`` and ``ratios``
-(:mod:`warehouse.report.paper.protocol_figures`), and ``lines``
-(:mod:`warehouse.report.paper.curve_figures`).
+(:mod:`warehouse.report.paper.protocol_figures`), ``lines``
+(:mod:`warehouse.report.paper.curve_figures`), and ``scatter``, ``heat_map`` and ``stacked``
+(:mod:`warehouse.report.paper.entry_figures`).
 """
 
 import csv
@@ -28,7 +29,7 @@ class Figure(NamedTuple):
     rows: dict[str, str]
     """Values of further columns that a row must have to be drawn: one, or several with commas."""
     method: str
-    """Column that says what a point, or a line, is of."""
+    """Column that says what a point, or a line, is of; of entries one or more, with commas."""
     reference: float | None
     """Value with a dashed line: what no change, or a score that tells nothing, looks like.
 
@@ -37,7 +38,7 @@ class Figure(NamedTuple):
     digits: str
     """Format of the values that are written."""
     x: str = ""
-    """Column that ``lines`` go along, and its title: ``column=title``."""
+    """Column, or statistic, that lines and entries lie along, and its title: ``column=title``."""
     figure: str = ""
     """Which figure of the paper it is, where the table has several, such as ``figure 7``."""
 

@@ -1,0 +1,121 @@
+"""The report's pictures of many entries: points with their correlation, cells, stacked parts."""
+
+import re
+
+import pytest
+from stub_audit import insert, six_models
+
+from warehouse.report.paper import benchmark_figures, entry_figures
+from warehouse.report.paper.reading import read_paper
+
+SIX = six_models()
+STUDY = SIX.study
+COLOURED = re.compile(r'fill="var\(--(evidence|contradiction|fragility),')
+
+
+@pytest.fixture
+def base(stub):
+    """Rows of the base suite: two models of two tasks with a supported and a null factor."""
+    connection = stub(SIX)
+    counts = (STUDY, "d" * 64, "rendered", 2, 8, False, "images by decaf's renderer")
+    insert(connection, "paper_base_data", [counts])
+    shares = {"shape": (0.5, 0.25, 0.25), "floor_hue": (0.0, 0.0, 1.0)}
+    atlas = [
+        (STUDY, task, factor, family, 1, "null", False, statistic, value, None, None, None)
+        for task in ("object_shape", "object_color")
+        for factor, parts in shares.items()
+        for family in ("resnet18", "small_vit")
+        for statistic, value in (
+            ("abs_response", 0.75),
+            *zip(("evidence_share", "contradiction_share", "fragility_share"), parts, strict=True),
+        )
+    ]
+    insert(connection, "paper_base_atlas", atlas)
+    limits = (0.02, 0.06, 0.01, 0.07)
+    overview = [
+        (STUDY, "alpha", factor, metric, value, *limits, None, None, None)
+        for factor, parts in shares.items()
+        for metric, value in zip(
+            ("evidence", "contradiction", "fragility", "abs_response"), (*parts, 1.0), strict=True
+        )
+    ]
+    insert(connection, "paper_base_overview", overview)
+    rates = [
+        (STUDY, method, 2, 4, "false_null_rate", rate, *limits, rate, 0.0, None)
+        for method, rate in (("Abs-CMMR", 0.0625), ("Align-CMMR", 0.0))
+    ]
+    insert(connection, "paper_base_false_null", rates)
+    return connection
+
+
+@pytest.fixture
+def evidence(stub):
+    """Two trainings of three checkpoints; one has measured nothing at its last."""
+    connection = stub(SIX)
+    counts = (STUDY, "d" * 64, "rendered", 2, 8, False, "images by decaf's renderer")
+    insert(connection, "paper_evidence_data", [counts])
+    measured = {
+        "a": ((0.1, 1.0), (0.2, 4.0), (0.3, 3.0)),
+        "b": ((0.4, 2.0), (0.9, 5.0), (None, 6.0)),
+    }
+    rows = [
+        (STUDY, name, f"family {name}", 0.95, 1, 10 * place, place, statistic, value, None, None)
+        for name, checkpoints in measured.items()
+        for place, values in enumerate(checkpoints, 1)
+        for statistic, value in zip(("vulnerability", "evidence_margin"), values, strict=True)
+    ]
+    insert(connection, "paper_evidence_checkpoints", rows)
+    return connection
+
+
+def test_stacked_bars_have_three_parts_an_entry_and_a_panel_a_task(base, report):
+    paper = read_paper(base, STUDY)
+    overview, atlas = entry_figures.entry_pictures(paper)
+    assert len(COLOURED.findall(overview.svg)) == 2 * 3 + 3, "a bar for each factor, and a legend"
+    assert len(COLOURED.findall(atlas.svg)) == 2 * 2 * 2 * 3 + 3
+    assert re.findall(r">(object \w+|wall \w+)<", atlas.svg) == ["object colour", "object shape"]
+    assert "over alpha" in overview.svg
+    assert "information" not in overview.svg, "a panel without rows is left out"
+    assert "(the paper's figure 5a, on other data)" in overview.title
+    assert "(the paper's figure 6, on other data)" in atlas.title
+    (rates,) = benchmark_figures.benchmark_pictures(paper)
+    assert (">0.063<" in rates.svg, ">0.000<" in rates.svg) == (True, True)
+    reader = report(base)
+    for picture in (overview, atlas, rates):
+        assert picture.title in reader.text
+
+
+def test_points_have_their_correlation_and_cells_their_values(evidence, report):
+    scatter, cells = entry_figures.entry_pictures(read_paper(evidence, STUDY))
+    # Ranks 1 2 3 4 5 and 1 4 3 2 5: rho = 1 - 6 (4 + 4) / 120.
+    assert "ρ = 0.600, 5 points" in scatter.svg
+    for name in ("family a", "family b", "0.95", "accuracy lost when the walls are reversed"):
+        assert name in scatter.svg
+    assert "(the paper's figure 2a, on other data)" in scatter.title
+    assert scatter.note == "ρ is the rank correlation of the points."
+    assert cells.title.endswith("(the paper's figure 7, on other data)")
+    written = re.findall(r">(\d\.\d\d)<", cells.svg)
+    assert sorted(written) == sorted(
+        ["0.10", "0.20", "0.30", "0.40", "0.90", "1.00", "4.00", "3.00", "2.00", "5.00", "6.00"]
+    )
+    opacities = {
+        *re.findall(r'fill="var\(--evidence, #0f7b80\)"[^>]* opacity="([\d.]+)"', cells.svg)
+    }
+    assert {"0.05", "0.75"} <= opacities, "every panel has its own scale"
+    assert "family a 0.95 1" in cells.svg
+    reader = report(evidence)
+    assert scatter.title in reader.text
+    assert cells.title in reader.text
+
+
+def test_a_constant_side_has_no_correlation(evidence):
+    evidence.execute(
+        "UPDATE paper_evidence_checkpoints SET estimate = 0.5 WHERE statistic = 'vulnerability'"
+    )
+    scatter, _ = entry_figures.entry_pictures(read_paper(evidence, STUDY))
+    assert "ρ" not in scatter.svg
+
+
+def test_a_table_without_numbers_has_no_picture(evidence):
+    evidence.execute("UPDATE paper_evidence_checkpoints SET estimate = NULL")
+    assert entry_figures.entry_pictures(read_paper(evidence, STUDY)) == []
