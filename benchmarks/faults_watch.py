@@ -82,7 +82,7 @@ def prepare(folder: Path, cluster: dict[str, Any] | None = None) -> Audit:
     write_study(
         folder,
         cards,
-        data={"adapter": "scenes", "sources": SOURCES, "seed": 1},
+        data={"adapter": "shapes3d", "sources": SOURCES, "seed": 1},
         batch_size=1024,
         sources_per_block=1,
         cluster=cluster or {"kind": "local", "workers": WORKERS},

@@ -30,7 +30,7 @@ def prepare(folder: Path) -> None:
     folder.mkdir()
     models = [card(folder, name, seed, SMALL_CNN, input_size=32) for seed, name in enumerate("ab")]
     (folder / "models.yaml").write_text(yaml.safe_dump(models))
-    scenes = _study("scenes", {"adapter": "scenes", "sources": 4, "seed": 1}, models=[])
+    scenes = _study("scenes", {"adapter": "shapes3d", "sources": 4, "seed": 1}, models=[])
     text = yaml.safe_dump(scenes).replace("models: []", "models: !file models.yaml")
     (folder / "scenes.yaml").write_text(text)
     _registry(folder)
@@ -63,7 +63,7 @@ def _registry(folder: Path) -> None:
     sound = put_small_cnn(folder / "zoo" / "sound" / "1")
     for number in range(8):
         shutil.copytree(sound, folder / "zoo" / f"entry{number}" / "1")
-    study = _study("registry", {"adapter": "scenes", "sources": 4, "seed": 1}, models=[])
+    study = _study("registry", {"adapter": "shapes3d", "sources": 4, "seed": 1}, models=[])
     study["registry"] = {"kind": "folder", "root": "zoo"}
     study["gates"] = {"evidence": {"increase": 0.02}, "accuracy": {"at_least": 0.0}}
     study["alerts"] = {"file": "alerts.jsonl"}

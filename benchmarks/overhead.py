@@ -57,7 +57,7 @@ def smallest(folder: Path) -> None:
         own.mkdir()
         cards = [card(own, "net", 0, TINY, input_size=32)]
         workers = {"kind": "local", "workers": WORKERS}
-        write_study(own, cards, data={"adapter": "scenes", "sources": 2}, cluster=workers)
+        write_study(own, cards, data={"adapter": "shapes3d", "sources": 2}, cluster=workers)
         taken = command(own)
         print(f"smallest audit, {number or 'first'}: {taken.wall:.1f} s, CPU {taken.cpu:.1f} s")
 
@@ -67,7 +67,7 @@ def again(folder: Path) -> None:
     own = folder / "finished"
     own.mkdir()
     cards = [card(own, f"net_{n:02}", n, TINY, input_size=32) for n in range(MODELS)]
-    settings = {"data": {"adapter": "scenes", "sources": 8}, "sources_per_block": 4}
+    settings = {"data": {"adapter": "shapes3d", "sources": 8}, "sources_per_block": 4}
     write_study(own, cards, cluster={"kind": "local", "workers": WORKERS}, **settings)
     first = command(own)
     print(f"{MODELS} models, first: {first.wall:.1f} s, CPU {first.cpu:.1f} s")
@@ -82,7 +82,7 @@ def long_blocks(folder: Path) -> None:
     own.mkdir()
     cards = [card(own, "net", 0, LARGE, input_size=224, arguments={"num_classes": 2})]
     settings = {"sources_per_block": SOURCES_PER_SHARD, "batch_size": 61}
-    data = {"adapter": "scenes", "sources": LARGE_SHARDS * SOURCES_PER_SHARD}
+    data = {"adapter": "shapes3d", "sources": LARGE_SHARDS * SOURCES_PER_SHARD}
     write_study(own, cards, data=data, cluster={"kind": "local", "workers": WORKERS}, **settings)
     taken = command(own)
     with connect(own / "warehouse") as connection:

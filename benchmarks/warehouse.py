@@ -98,7 +98,7 @@ def plan(root: Path) -> tuple[int, float, float, bool]:
         ]
         study = Study(
             study=SCAN.study,
-            data={"adapter": "scenes"},
+            data={"adapter": "shapes3d"},
             models=models,
             score={"kind": "class_probability", "classes": 2},
             paths={name: {"kind": "blend"} for name in SCAN.paths},

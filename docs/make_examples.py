@@ -25,7 +25,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from decaf.models import architectures
 from decaf.models.checkpoint import save
 from decaf.models.recipes.base import TrainingSite
-from decaf.studies.scenes.adapters import Scenes
+from decaf.studies.scenes.adapters import Shapes3D
 from decaf.studies.scenes.recipes import SceneShortcut
 
 FOLDER = Path(__file__).parents[1] / "configs" / "init"
@@ -52,7 +52,7 @@ def main() -> None:
 
 def _write_pairs(folder: Path) -> None:
     """Five scenes, each with another wall and with another shape, and the table of these pairs."""
-    data = Scenes(adapter="scenes", sources=5, seed=4)
+    data = Shapes3D(adapter="shapes3d", sources=5, seed=4)
     pairs = data.pair_set()
     with (folder / "pairs.csv").open("w", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
@@ -67,7 +67,7 @@ def _write_pairs(folder: Path) -> None:
 
 def _write_labelled(folder: Path) -> None:
     """Ten scenes in the folders of their classes."""
-    data = Scenes(adapter="scenes", sources=10, seed=5, changes={"shape": 1})
+    data = Shapes3D(adapter="shapes3d", sources=10, seed=5, changes={"shape": 1})
     pairs = data.pair_set()
     for number, pair in enumerate(pairs.pairs, 1):
         _save(

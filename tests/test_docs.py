@@ -155,7 +155,7 @@ def test_every_source_of_models_has_an_example_that_can_be_read(monkeypatch, tmp
     examples = yaml_examples("models.md")
     (tmp_path / "models.yaml").write_text("\n".join(examples))
     (tmp_path / "study.yaml").write_text(
-        "study: examples\ndata: {adapter: scenes}\nmodels: !file models.yaml\n"
+        "study: examples\ndata: {adapter: shapes3d}\nmodels: !file models.yaml\n"
         "score: {kind: class_probability, classes: 2, target: 1}\npaths: {blend: {kind: blend}}\n"
     )
     models = load_study(tmp_path / "study.yaml").models

@@ -11,6 +11,7 @@ PACKAGES = {
     "torch": ("torch",),
     "plots": ("altair", "vl_convert"),
     "baselines": ("captum", "lime", "numba", "shap", "xgboost"),
+    "hdf5": ("h5py",),
     "cuda": ("dask_cuda",),
 }
 """Modules by extra."""

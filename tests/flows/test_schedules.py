@@ -331,7 +331,7 @@ def test_one_service_in_a_folder_and_it_is_found(tmp_path, monkeypatch):
 def test_what_cannot_be_scheduled_is_refused(tmp_path, monkeypatch, capsys):
     config = tmp_path / "study.yaml"
     config.write_text(
-        "study: small\ndata: {adapter: scenes}\nregistry: {kind: folder, root: zoo}\n"
+        "study: small\ndata: {adapter: shapes3d}\nregistry: {kind: folder, root: zoo}\n"
         "score: {kind: class_probability, classes: 2}\npaths: {blend: {kind: blend}}\n"
     )
     monkeypatch.chdir(tmp_path)

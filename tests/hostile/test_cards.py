@@ -238,7 +238,7 @@ def found(tmp_path_factory, warm_command, workers, prefect_server):
     put_small_cnn(zoo / "numbered" / "²", seed=2)
     study = {
         "study": "hostile",
-        "data": {"adapter": "scenes", "sources": 2, "seed": 1},
+        "data": {"adapter": "shapes3d", "sources": 2, "seed": 1},
         "registry": {"kind": "folder", "root": str(zoo), "follow": ["latest", "champion"]},
         "score": {"kind": "class_probability", "classes": 2},
         "paths": {"blend": {"kind": "blend", "sigma": 1.15}},

@@ -18,6 +18,7 @@ NETWORK = {
 ENDPOINT = {"id": "e", "family": "f", "source": "endpoint", "url": "http://127.0.0.1:9/"}
 ENDPOINT |= {"version": "1", "output": "logits"}
 FEATURES = "{adapter: image_features, images: absent, features: {kind: %s}}"
+FEW = "{split: test, sources: 48000, adapter: %s}"
 RECIPE = {"recipe": "scene_shortcut", "shortcut": 0.9, "seed": 1}
 
 
@@ -25,7 +26,7 @@ def study(key=None, value=None):
     """Text of a study that can be planned, with another value at a dotted key."""
     settings = {
         "study": "slips",
-        "data": {"adapter": "scenes", "sources": 4, "seed": 1},
+        "data": {"adapter": "shapes3d", "sources": 4, "seed": 1},
         "models": [dict(ENDPOINT)],
         "score": {"kind": "class_probability", "classes": 2},
         "paths": {"blend": {"kind": "blend", "sigma": 1.5}},
@@ -110,9 +111,9 @@ VALUES = [
     ("python_path", "[study.yaml]", "'python_path.0'", "is not a folder"),
     ("python_path", "[loop]", "'python_path.0'", "is not a folder"),
     ("python_path", f"[{'x' * 5000}]", "'python_path' has 5000 characters"),
-    ("data", "scenes", "study.yaml:2", "'data'", "expected a section of keys and values"),
-    ("data", "[adapter, scenes]", "'data'", "expected a section"),
-    ("data.adapter", "[scenes]", "'data", "unknown adapter"),
+    ("data", "shapes3d", "study.yaml:2", "'data'", "expected a section of keys and values"),
+    ("data", "[adapter, shapes3d]", "'data'", "expected a section"),
+    ("data.adapter", "[shapes3d]", "'data", "unknown adapter"),
     (
         "data.sources",
         "1000000000",
@@ -124,7 +125,22 @@ VALUES = [
     ("data.sources", "true", "'sources' is true", "expected a number"),
     ("data.seed", "-1", "'data.seed'", "greater than or equal to 0"),
     ("data.seed", "99999999999", "'data.seed'", "less than or equal to 4294967295"),
-    ("data.changes", "{wall_hue: 9}", "wall_hue"),
+    ("data.changes", "{wall_hue: 0}", "'data.changes", "greater than or equal to 1"),
+    ("data.changes", "{shape: 2}", "study.yaml", "unknown map 2 of shape", "there are 1, and"),
+    ("data.changes", "{wall_hue: [1, 1]}", "a map of wall_hue is given twice"),
+    ("data.changes", "{wall_hue: [true]}", "'data.changes", "valid integer"),
+    ("data.changes", "{wall_hue: []}", "no pairs"),
+    ("data.split", "held_out", "'data.split'", "'train', 'validation', 'test' or 'all'"),
+    ("data.split", "test", "'seed' needs 'split: all'"),
+    ("data.dynamic", "5", "study.yaml", "'dynamic' is 5; expected at most 'sources': 4"),
+    ("data", FEW % "shapes3d, changes: {orientation: 1}", "there are 44", "of the split test that"),
+    ("data", FEW % "shapes3d_context", "there are 12", "a wall of bin 1 and an object of bin 0"),
+    ("data", "{adapter: shapes3d_context, wall_maps: [3]}", "data.wall_maps.0'", "be 1 or 2"),
+    ("data", "{adapter: shapes3d_context, wall_maps: [2, 2]}", "a map is given twice"),
+    ("data", "{adapter: shapes3d_context, object_maps: []}", "'data.object_maps'", "at least 1"),
+    ("data.images", "absent.h5", "absent.h5 cannot be read: No such file", "'images: rendered'"),
+    ("data.images", "pipe.yaml", "it is a pipe, not a file", "expected 3dshapes.h5"),
+    ("data.images", "study.yaml", "study.yaml (", "bytes) cannot be read", "267,573,662 bytes"),
     ("data.changes", "{wall_hue: true}", "expected a number"),
     ("data.changes", "{nonsense: 1}", "nonsense"),
     ("data.changes", "{}", "no pairs"),

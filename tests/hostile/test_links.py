@@ -8,7 +8,7 @@ import pytest
 from ended_commands import refused, succeeded
 
 from decaf.data.input_store import store_inputs
-from decaf.studies.scenes.adapters import Scenes
+from decaf.studies.scenes.adapters import Shapes3D
 
 pytestmark = pytest.mark.slow
 MONTH = 30 * 24 * 3600
@@ -112,7 +112,7 @@ def test_a_workspace_with_links(tmp_path):
     (tmp_path / "disk").mkdir()
     workspace = tmp_path / "workspace"
     workspace.symlink_to(tmp_path / "disk")
-    data = Scenes(adapter="scenes", sources=2)
+    data = Shapes3D(adapter="shapes3d", sources=2)
     inputs = data.pair_set().input_set
     stored = store_inputs(workspace, inputs, data.read_input)
     content = stored.read_bytes()

@@ -125,7 +125,7 @@ def study(tmp_path, workers):
         )
     return {
         "study": "small",
-        "data": {"adapter": "scenes", "sources": 8, "seed": 1},
+        "data": {"adapter": "shapes3d", "sources": 8, "seed": 1},
         "models": models,
         "score": {"kind": "class_probability", "classes": 2},
         "paths": {

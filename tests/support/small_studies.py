@@ -15,7 +15,7 @@ def of_scenes(folder, models=(), sources=2, seed=0, **changed):
     """Settings of a study of scenes on one path, whose results lie in the folder."""
     return {
         "study": "try",
-        "data": {"adapter": "scenes", "sources": sources, "seed": seed},
+        "data": {"adapter": "shapes3d", "sources": sources, "seed": seed},
         "models": list(models),
         "score": {"kind": "class_probability", "classes": 2},
         "paths": {"blend": {"kind": "blend"}},

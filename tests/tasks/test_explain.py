@@ -195,7 +195,7 @@ def test_a_data_set_without_factual_rows_has_no_baselines(tmp_path):
     card |= {"function": "decaf.statistics.ranks:average_ranks"}
     baselines = {"pdp_ale": {"kind": "pdp_ale"}}
     study = Study(**of_scenes(tmp_path, [card], baselines=baselines))
-    with pytest.raises(DataError, match="the data set 'scenes' does not have; leave it out"):
+    with pytest.raises(DataError, match="the data set 'shapes3d' does not have; leave it out"):
         explained(study)
 
 

@@ -220,7 +220,7 @@ MISFITS = {
     "another path": ({"paths": {"blend": {"kind": "blend"}}}, "use kind: removal"),
     "a grid beside": ({"paths": {"decaf": {"kind": "removal", "side": 4}}}, "leave 'side' out"),
     "no features": (
-        {"data": {"adapter": "scenes", "sources": 2}},
+        {"data": {"adapter": "shapes3d", "sources": 2}},
         "removes a feature, and pair .* has none",
     ),
 }

@@ -16,7 +16,7 @@ from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.reveal.paths.blend import Blend
 from decaf.scoring.scores.class_probability import ClassProbability
-from decaf.studies.scenes.adapters import Scenes
+from decaf.studies.scenes.adapters import Shapes3D
 from tasks.manifest import commit_outcome, commit_run, record_forced
 from tasks.reasons import Before, Reason, changed_parts, misses, reasons_of
 from tasks.units.kinds import KINDS
@@ -166,7 +166,7 @@ def test_code(study, monkeypatch, kind):
 
 def test_pairs_block_by_block(study):
     commit_all(study)
-    other_pairs = other(study, data=Scenes(adapter="scenes", sources=6, seed=1))
+    other_pairs = other(study, data=Shapes3D(adapter="shapes3d", sources=6, seed=1))
     assert {key[1:] for key in roots(other_pairs)} == {
         (kind, "part changed", "pairs") for kind in ("predict", "score")
     }

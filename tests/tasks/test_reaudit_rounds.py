@@ -97,7 +97,7 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
         ({"epsilon": 0.1}, "epsilon"),
         ({"stages": 5}, "stages"),
         ({"paths": {"blend": {"kind": "blend", "sigma": 2.0}}}, "paths"),
-        ({"data": {"adapter": "scenes", "sources": 3}}, "pairs"),
+        ({"data": {"adapter": "shapes3d", "sources": 3}}, "pairs"),
         ({"score": {"kind": "class_probability", "classes": 2, "target": 1}}, "score"),
     ],
 )

@@ -9,7 +9,7 @@ from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Study
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
-from decaf.studies.scenes.adapters import Scenes
+from decaf.studies.scenes.adapters import Shapes3D
 from tasks.plan import plan_units
 from tasks.units.scope import Scope, of_kind
 
@@ -49,7 +49,7 @@ def test_every_model_block_and_path_is_a_unit(study):
 
 
 def test_other_pairs_change_every_key(study):
-    other = study.model_copy(update={"data": Scenes(adapter="scenes", sources=4, seed=1)})
+    other = study.model_copy(update={"data": Shapes3D(adapter="shapes3d", sources=4, seed=1)})
     for kind in ("predict", "score"):
         assert not keys(study, kind) & keys(other, kind)
 

@@ -87,10 +87,10 @@ def test_a_registry_of_strangers_is_asked(decaf, write):
             "broken-import",
         ),
         (
-            {"data": {"adapter": "scenes"}},
-            "study.yaml:{line}: 'data': adapter 'scenes' is given 2 times: by decaf itself "
+            {"data": {"adapter": "shapes3d"}},
+            "study.yaml:{line}: 'data': adapter 'shapes3d' is given 2 times: by decaf itself "
             "(decaf.studies.scenes.adapters); by package broken-clash 0.3, entry point "
-            "adapter.scenes = 'broken_clash.scenes:Scenes'. Uninstall one of them, or name the "
+            "adapter.shapes3d = 'broken_clash.scenes:Scenes'. Uninstall one of them, or name the "
             "class itself, as in 'module:Class'",
         ),
         (
@@ -127,7 +127,7 @@ def test_all_that_is_there_is_listed_and_what_cannot_be_used(decaf):
         assert [place, name, "bird-audit 0.3", f"bird_audit.{module}"] in rows
     assert "3 cannot be used" in done.stderr
     nests = "No module named 'nests_that_nobody_has'"
-    for words in (nests, "'scenes' is given 2 times", "lacks r"):
+    for words in (nests, "'shapes3d' is given 2 times", "lacks r"):
         assert words in done.stderr
 
 
@@ -139,4 +139,4 @@ def test_a_package_is_checked_for_its_author(decaf, python):
     broken = decaf("check-plugin", folder)
     assert broken.returncode == 1
     twice = "by class broken_clash.scenes:Scenes; by decaf itself"
-    assert f"adapter 'scenes' is given 2 times: {twice}" in broken.stdout
+    assert f"adapter 'shapes3d' is given 2 times: {twice}" in broken.stdout

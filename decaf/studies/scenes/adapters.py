@@ -1,82 +1,290 @@
-"""Built-in scenes: exact counterfactuals, one factor of a rendered room changed at a time."""
+"""Scenes of 3D Shapes and their exact counterfactuals: one factor changed, or also the context."""
 
-from typing import Literal
+from abc import abstractmethod
+from functools import cached_property
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input, Pair, PairSet
-from decaf.errors import DataError
-from decaf.foundation.settings import LARGEST_SEED
+from decaf.errors import DataError, UnknownName
+from decaf.foundation.settings import LARGEST_SEED, fault, require_keys
 from decaf.studies.scenes.factors import (
     FACTOR_COLUMN,
     SCENE_COUNT,
     counterfactual,
     has_counterfactual,
+    level_map,
     scene_levels,
 )
-from decaf.studies.scenes.images import RENDERER, SIZE
-from decaf.studies.scenes.render import render
+from decaf.studies.scenes.images import SceneImages, identity, read_scenes, remark
+from decaf.studies.scenes.splits import Split, split_scenes, support
+from decaf.studies.scenes.tasks import bins
 
-SHAPE = FACTOR_COLUMN["shape"]
+DIRECTION_SEED = 20260891
+"""Draws which of two object colours is the factual one; our choice."""
+
+MapNumber = Annotated[int, Field(strict=True, ge=1, le=LARGEST_SEED)]
 
 
-class Scenes(Adapter):
-    """Scenes of cubes (class 0) and cylinders (class 1), and their counterfactuals."""
+class Change(NamedTuple):
+    """One factor and one of its maps, under the name of its pairs."""
 
-    adapter: Literal["scenes"]
-    sources: int = Field(256, gt=0, le=SCENE_COUNT, description="number of factual scenes")
-    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="which scenes are drawn")
-    changes: dict[str, int] = Field(
-        {"wall_hue": 1, "shape": 1},
-        description="factors that make a counterfactual, each with its map (1 or 2)",
+    name: str
+    factor: str
+    map: int
+
+
+class SceneAdapter(Adapter):
+    """Scenes by number, whichever images they have."""
+
+    images: SceneImages = Field(
+        "rendered",
+        description="where images come from: `rendered` by decaf, or the path of `3dshapes.h5`",
     )
 
-    def pair_set(self) -> PairSet:
-        """Draw scenes that every change moves; pair each with one counterfactual per change."""
-        scenes = np.arange(SCENE_COUNT)
-        scenes = scenes[scene_levels(scenes)[:, SHAPE] < 2]
-        for name, map in self.changes.items():
-            scenes = scenes[has_counterfactual(scenes, name, map)]
-        if self.sources > scenes.size:
+    @property
+    @abstractmethod
+    def _scenes(self) -> NDArray[np.int64]:
+        """Numbers of the scenes of all pairs, one row for each source, its own scene first."""
+
+    def verify(self, pairs: PairSet) -> None:
+        """Read all scenes at once, as a compressed file is read.
+
+        Raises DataError when the file is damaged; scenes have one size by construction.
+        """
+        _ = self._read
+
+    def read_input(self, image: Input) -> NDArray[np.uint8]:
+        """One scene, (32, 32, 3) uint8."""
+        numbers, pixels = self._read
+        return pixels[np.searchsorted(numbers, int(image.location))]
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        # Workers have the stored inputs, and need neither numbers nor pixels.
+        own = {k: held for k, held in state["__dict__"].items() if k not in ("_scenes", "_read")}
+        return state | {"__dict__": own}
+
+    @cached_property
+    def _read(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        numbers = np.unique(self._scenes)
+        return numbers, read_scenes(self.images, numbers)
+
+    def _first(self, scenes: NDArray[np.int64], sources: int, are: str) -> NDArray[np.int64]:
+        if sources > scenes.size:
             raise DataError(
-                f"there are {scenes.size} scenes that every change moves, and 'sources' asks for "
-                f"{self.sources}; ask for fewer"
+                f"there are {scenes.size} scenes {are}, and 'sources' asks for {sources}; ask for "
+                "fewer"
             )
-        factual = np.sort(
-            np.random.default_rng(self.seed).choice(scenes, size=self.sources, replace=False)
+        return scenes[:sources]
+
+
+class Shapes3D(SceneAdapter):
+    """Scenes of cubes (class 0) and cylinders (class 1), and their counterfactuals."""
+
+    adapter: Literal["shapes3d"]
+    split: Literal[Split, "all"] = Field(
+        "all",
+        description="scenes that sources are taken from, the first that every change moves; of "
+        "`all` they are drawn",
+    )
+    sources: int = Field(256, gt=0, le=SCENE_COUNT, description="number of factual scenes")
+    dynamic: int | None = Field(
+        None,
+        ge=0,
+        le=SCENE_COUNT,
+        description="pairs of the first so many sources have the type of their change, those of "
+        "the others have `_endpoint` behind it; all when absent",
+    )
+    seed: int = Field(
+        0, ge=0, le=LARGEST_SEED, description="which scenes are drawn, of `split: all`"
+    )
+    changes: dict[str, MapNumber | tuple[MapNumber, ...]] = Field(
+        {"wall_hue": 1, "shape": 1},
+        description="factors that make a counterfactual, each with its map or a list of maps: 1, "
+        "2, or from 3 on the seed of a random matching; pairs have the type `FACTOR`, those of a "
+        "list `FACTOR_MAP`",
+    )
+
+    @field_validator("changes")
+    @classmethod
+    def _are_maps(cls, changes: dict[str, Any]) -> dict[str, Any]:
+        for change in _changes(changes):
+            try:
+                level_map(change.factor, change.map)
+            except UnknownName as error:
+                raise fault(str(error)) from error
+        for factor, maps in changes.items():
+            if isinstance(maps, tuple) and len(set(maps)) < len(maps):
+                raise fault(f"a map of {factor} is given twice")
+        return changes
+
+    @model_validator(mode="after")
+    def _fits(self) -> "Shapes3D":
+        if (self.dynamic or 0) > self.sources:
+            raise fault(f"'dynamic' is {self.dynamic}; expected at most 'sources': {self.sources}")
+        require_keys([("seed", self.split == "all" or not self.seed, "'split: all'")])
+        return self
+
+    def pair_set(self) -> PairSet:
+        """Pair each source with one counterfactual per change.
+
+        Raises DataError where the split has too few scenes, or the file of images cannot be used.
+        """
+        changes = _changes(self.changes)
+        variants = ["factual", *(f"{change.name}_changed" for change in changes)]
+        content = identity(self.images)
+        inputs = [
+            Input(f"{variant}/scene-{scene:06d}", variant, f"{content} {scene}", str(scene))
+            for scenes in self._scenes.tolist()
+            for variant, scene in zip(variants, scenes, strict=True)
+        ]
+        dynamic = self.sources if self.dynamic is None else self.dynamic
+        pairs = [
+            Pair(
+                pair_id=f"scene-{scene:06d}__{change.name}",
+                source_id=f"scene-{scene:06d}",
+                pair_type=change.name if row < dynamic else f"{change.name}_endpoint",
+                class_id=shape,
+                split=self.split,
+                plus=row * len(variants),
+                minus=row * len(variants) + place,
+            )
+            for row, (scene, shape) in enumerate(_shapes(self._scenes[:, 0]))
+            for place, change in enumerate(changes, 1)
+        ]
+        return PairSet(tuple(inputs), tuple(pairs), content, (remark(self.images),))
+
+    @cached_property
+    def _scenes(self) -> NDArray[np.int64]:
+        """(sources, 1 + changes)."""
+        scenes = support() if self.split == "all" else split_scenes(self.split)
+        changes = _changes(self.changes)
+        for change in changes:
+            scenes = scenes[has_counterfactual(scenes, change.factor, change.map)]
+        where = "" if self.split == "all" else f"of the split {self.split} "
+        first = self._first(scenes, self.sources, f"{where}that every change moves")
+        if self.split == "all":
+            drawn = np.random.default_rng(self.seed)
+            first = np.sort(drawn.choice(scenes, size=self.sources, replace=False))
+        changed = [counterfactual(first, change.factor, change.map) for change in changes]
+        return np.column_stack([first, *changed])
+
+
+class Shapes3DContext(SceneAdapter):
+    """Scenes whose object has another hue, and the same two with the wall of the other context.
+
+    Every source has a wall of bin 1 and an object of bin 0, which is the factual one in half of
+    the pairs: inputs are of the variant `colour_0` or `colour_1`, by the bin of the object, with
+    `_swapped` behind it where the wall is of bin 0.
+    """
+
+    adapter: Literal["shapes3d_context"]
+    split: Split = Field("test", description="scenes that sources are taken from, the first")
+    sources: int = Field(256, gt=0, le=SCENE_COUNT, description="number of scenes")
+    object_maps: tuple[Literal[1, 2], ...] = Field(
+        (1, 2), min_length=1, description="maps of the object's hue, which make counterfactuals"
+    )
+    wall_maps: tuple[Literal[1, 2], ...] = Field(
+        (1, 2),
+        min_length=1,
+        description="maps of the wall's hue, which make the other context; pairs have the type "
+        "`object_hue_MAP_wall_hue_MAP`",
+    )
+
+    @field_validator("object_maps", "wall_maps")
+    @classmethod
+    def _differ(cls, maps: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(maps)) < len(maps):
+            raise fault("a map is given twice")
+        return maps
+
+    def pair_set(self) -> PairSet:
+        """One pair for each source, map of the object and map of the wall: four scenes each.
+
+        Raises DataError where the split has too few scenes, or the file of images cannot be used.
+        """
+        content = identity(self.images)
+        numbers = np.unique(self._scenes)
+        inputs = [
+            Input(f"{variant}/scene-{scene:06d}", variant, f"{content} {scene}", str(scene))
+            for scene, variant in zip(numbers.tolist(), _variants(numbers), strict=True)
+        ]
+        # Two sources may share a scene, which is one input then.
+        quadruples = np.searchsorted(numbers, self._scenes).reshape(
+            -1, 1 + len(self.object_maps), 1 + len(self.wall_maps)
         )
-        changed = {name: counterfactual(factual, name, map) for name, map in self.changes.items()}
-        classes = scene_levels(factual)[:, SHAPE]
-        images: dict[str, tuple[int, Input]] = {}
-
-        def position(scene: int, variant: str) -> int:
-            # A scene that is drawn and that another one turns into is an input of either kind.
-            name = f"{variant}/scene-{scene:06d}"
-            described = Input(name, variant, f"{RENDERER} {scene}", "")
-            return images.setdefault(name, (len(images), described))[0]
-
+        is_reversed = self._is_reversed(len(quadruples))[:, None, None]
+        plus = np.where(is_reversed, quadruples[:, 1:], quadruples[:, :1])
+        minus = np.where(is_reversed, quadruples[:, :1], quadruples[:, 1:])
         pairs = [
             Pair(
                 pair_id=f"scene-{scene:06d}__{name}",
                 source_id=f"scene-{scene:06d}",
                 pair_type=name,
-                class_id=int(classes[row]),
-                split="all",
-                plus=position(int(scene), "factual"),
-                minus=position(int(changed[name][row]), f"{name}_changed"),
+                class_id=shape,
+                split=self.split,
+                plus=own_plus[0],
+                minus=own_minus[0],
+                context=(own_plus[wall], own_minus[wall]),
             )
-            for row, scene in enumerate(factual)
-            for name in self.changes
+            for (scene, shape), of_plus, of_minus in zip(
+                _shapes(self._scenes[:, 0]), plus.tolist(), minus.tolist(), strict=True
+            )
+            for object_map, own_plus, own_minus in zip(
+                self.object_maps, of_plus, of_minus, strict=True
+            )
+            for wall, wall_map in enumerate(self.wall_maps, 1)
+            for name in [f"object_hue_{object_map}_wall_hue_{wall_map}"]
         ]
-        return PairSet(tuple(image for _, image in images.values()), tuple(pairs), RENDERER)
+        return PairSet(tuple(inputs), tuple(pairs), content, (remark(self.images),))
 
-    def verify(self, pairs: PairSet) -> None:
-        """Accept: rendered scenes have one size by construction."""
+    @cached_property
+    def _scenes(self) -> NDArray[np.int64]:
+        """(sources, (1 + maps of the object) (1 + maps of the wall)), the wall's fastest."""
+        scenes = split_scenes(self.split)
+        colour, context, _ = bins(scene_levels(scenes)).T
+        scenes = scenes[(context == 1) & (colour == 0)]
+        are = f"of the split {self.split} with a wall of bin 1 and an object of bin 0"
+        first = self._first(scenes, self.sources, are)
+        colours = [first, *(counterfactual(first, "object_hue", k) for k in self.object_maps)]
+        return np.column_stack(
+            [
+                walled
+                for own in colours
+                for walled in (own, *(counterfactual(own, "wall_hue", k) for k in self.wall_maps))
+            ]
+        )
 
-    def read_input(self, image: Input) -> NDArray[np.uint8]:
-        """Render one scene, (32, 32, 3) uint8."""
-        scene = int(image.image_id.rpartition("-")[2])
-        return render(np.array([scene]), size=SIZE)[0]
+    @staticmethod
+    def _is_reversed(count: int) -> NDArray[np.bool_]:
+        """(n,) whether a source's own scene is the counterfactual: of every two, one is."""
+        first = np.random.default_rng(DIRECTION_SEED).integers(2, size=SCENE_COUNT // 2)
+        return np.column_stack([first, 1 - first]).reshape(-1)[:count] == 1
+
+
+def _changes(changes: dict[str, Any]) -> list[Change]:
+    return [
+        Change(f"{factor}_{map}" if isinstance(maps, tuple) else factor, factor, map)
+        for factor, maps in changes.items()
+        for map in (maps if isinstance(maps, tuple) else [maps])
+    ]
+
+
+def _shapes(scenes: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Numbers of scenes, each with its shape."""
+    shape = scene_levels(scenes)[:, FACTOR_COLUMN["shape"]]
+    return list(zip(scenes.tolist(), shape.tolist(), strict=True))
+
+
+def _variants(scenes: NDArray[np.int64]) -> list[str]:
+    """Of each scene, the bin of its object, and whether its context is the other one."""
+    colour, context, _ = bins(scene_levels(scenes)).T
+    return [
+        f"colour_{c}" + ("" if g else "_swapped")
+        for c, g in zip(colour.tolist(), context.tolist(), strict=True)
+    ]

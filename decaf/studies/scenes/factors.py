@@ -4,9 +4,11 @@ The scenes have the six factors of 3D Shapes, in the same order and with as many
 row-major: the last factor moves fastest.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from decaf.errors import DataError, UnknownName
 
@@ -33,20 +35,23 @@ FACTOR_COLUMN = {factor.name: column for column, factor in enumerate(FACTORS)}
 _CARDINALITIES = np.array([factor.cardinality for factor in FACTORS])
 SCENE_COUNT = int(_CARDINALITIES.prod())
 
-_UNDEFINED = -1
-_HUE_MAPS: dict[int, tuple[int, ...]] = {
-    1: (5, 6, 7, 8, 9, 0, 1, 2, 3, 4),
-    2: (9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
-}
-_ORIENTATION_MAP = tuple(14 - level if level != 7 else _UNDEFINED for level in range(15))
-_MAPS: dict[str, dict[int, tuple[int, ...]]] = {
+_UNMOVED = -1
+_HUE_MAPS = ((5, 6, 7, 8, 9, 0, 1, 2, 3, 4), (9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
+_MAPS: dict[str, tuple[tuple[int, ...], ...]] = {
     "floor_hue": _HUE_MAPS,
     "wall_hue": _HUE_MAPS,
     "object_hue": _HUE_MAPS,
-    "size": {1: (7, 6, 5, 4, 3, 2, 1, 0)},
-    "shape": {1: (1, 0, _UNDEFINED, _UNDEFINED)},
-    "orientation": {1: _ORIENTATION_MAP},
+    "size": ((7, 6, 5, 4, 3, 2, 1, 0), (4, 5, 6, 7, 0, 1, 2, 3)),
+    "shape": ((1, 0, _UNMOVED, _UNMOVED),),
+    "orientation": (
+        (14, 13, 12, 11, 10, 9, 8, _UNMOVED, 6, 5, 4, 3, 2, 1, 0),
+        (7, 8, 9, 10, 11, 12, 13, 0, 1, 2, 3, 4, 5, 6, _UNMOVED),
+    ),
 }
+_FIRST_SEED = 3
+"""Numbers of maps from here on are seeds of random matchings."""
+_SHAPES = 2
+"""Shapes that maps move: those of the first levels."""
 
 
 def scene_index(levels: np.ndarray) -> np.ndarray:
@@ -92,46 +97,64 @@ def scene_levels(index: np.ndarray) -> np.ndarray:
     )
 
 
+@cache
+def level_map(factor: str, map: int) -> NDArray[np.int64]:
+    """Level that each level of a factor becomes, (levels,), or -1 where the map does not move it.
+
+    Every map is an involution: what it makes of a level, it makes that level of. By level v:
+
+    * every hue, 1: v + 5 if v < 5, else v - 5; 2: 9 - v. Both swap the bins {0…4} and {5…9};
+    * size, 1: 7 - v; 2: v + 4 if v < 4, else v - 4;
+    * shape, 1: cube ↔ cylinder; no map moves the other two;
+    * orientation, 1: 14 - v, which does not move 7; 2: v + 7 if v < 7, else v - 7, but for 14.
+
+    A number from 3 on is the seed of a random perfect matching of the levels: neighbours in
+    ``default_rng(map).permutation(levels)`` swap, and the last of an odd number stays. Raises
+    UnknownName for no such factor, or no such map of it.
+    """
+    column = _factor_column(factor)
+    fixed = _MAPS[factor]
+    if map >= _FIRST_SEED:
+        count = _SHAPES if factor == "shape" else FACTORS[column].cardinality
+        swapped = np.random.default_rng(map).permutation(count)[: count // 2 * 2].reshape(-1, 2)
+        levels = np.full(FACTORS[column].cardinality, _UNMOVED)
+        levels[swapped] = swapped[:, ::-1]
+    elif 1 <= map <= len(fixed):
+        levels = np.array(fixed[map - 1])
+    else:
+        known = " and ".join(str(number + 1) for number in range(len(fixed)))
+        raise UnknownName(
+            f"unknown map {map} of {factor}; there are {known}, and any number from {_FIRST_SEED} "
+            "on, the seed of a random matching"
+        )
+    levels.setflags(write=False)
+    return levels
+
+
 def has_counterfactual(index: np.ndarray, factor: str, map: int = 1) -> np.ndarray:
     """Tell which scenes the map moves: (n,) bool; parameters and errors of ``counterfactual``."""
-    return _mapped_levels(scene_levels(index), factor, map) != _UNDEFINED
+    column = _factor_column(factor)
+    return level_map(factor, map)[scene_levels(index)[:, column]] != _UNMOVED
 
 
 def counterfactual(index: np.ndarray, factor: str, map: int = 1) -> np.ndarray:
-    """Change exactly one factor of each scene; applied twice, the scene is back.
+    """Change exactly one factor of each scene by ``level_map``; applied twice, the scene is back.
 
     (n,) integers in [0, ``SCENE_COUNT``) → (n,) int64 indices of the counterfactual scenes; n may
-    be 0. The maps, by level v (paper, appendix "Controlled Experimental Setup", "Dataset and
-    factors"):
-
-    * every hue, 1: v + 5 if v < 5, else v - 5; 2: 9 - v. Both swap the bins {0…4} and {5…9};
-    * size, 1: 7 - v;
-    * shape, 1: cube ↔ cylinder; the other two shapes have no counterfactual;
-    * orientation, 1: 14 - v; the middle level 7 has no counterfactual, the map does not move it.
-
-    Raises UnknownName for no such factor, or no such map of it, and DataError when a scene does not
-    exist, or the map does not move it (see ``has_counterfactual``).
+    be 0. Raises UnknownName for no such factor, or no such map of it, and DataError when a scene
+    does not exist, or the map does not move it (see ``has_counterfactual``).
     """
-    levels = scene_levels(index)
-    mapped = _mapped_levels(levels, factor, map)
     column = _factor_column(factor)
-    if (mapped == _UNDEFINED).any():
-        row = np.flatnonzero(mapped == _UNDEFINED)[0]
+    levels = scene_levels(index).astype(np.int64)
+    mapped = level_map(factor, map)[levels[:, column]]
+    if (mapped == _UNMOVED).any():
+        row = np.flatnonzero(mapped == _UNMOVED)[0]
         raise DataError(
             f"scene {np.asarray(index)[row]} has {factor} {levels[row, column]}, which map {map} "
             "does not move; leave out the scenes for which has_counterfactual is false"
         )
-    moved = levels.astype(np.int64)
-    moved[:, column] = mapped
-    return scene_index(moved)
-
-
-def _mapped_levels(levels: np.ndarray, factor: str, map: int) -> np.ndarray:
-    column = _factor_column(factor)
-    if map not in _MAPS[factor]:
-        known = [str(number) for number in _MAPS[factor]]
-        raise UnknownName.among(f"map of {factor}", str(map), known)
-    return np.array(_MAPS[factor][map])[levels[:, column]]
+    levels[:, column] = mapped
+    return scene_index(levels)
 
 
 def _factor_column(factor: str) -> int:

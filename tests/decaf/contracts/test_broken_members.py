@@ -335,7 +335,7 @@ def test_what_breaks_a_contract_is_told(name):
 
 def test_a_name_of_decafs_own_is_taken():
     kind = changed(Pairs)
-    kind.__annotations__["adapter"] = Literal["scenes"]
+    kind.__annotations__["adapter"] = Literal["shapes3d"]
     assert "by decaf itself (decaf.studies.scenes.adapters)" in has_a_free_name(kind).problem
     assert has_a_free_name(Pairs).problem is None
 

@@ -42,7 +42,7 @@ SETTINGS = {
     "mlflow_server": {**MODEL, "model": "x", "python": "python3", "output": "value"},
     "names": {"names": ["timm:resnet18.a1_in1k"], **FED},
     "scene_shortcut": {"shortcut": 0.9, "seed": 1},
-    "scenes": {"sources": 8},
+    "shapes3d": {"sources": 8},
 }
 
 

@@ -37,7 +37,7 @@ class Half(ClassScore):
         return outputs.double() / self.by
 '''
 STUDY = """study: try
-data: {{adapter: scenes, sources: 4}}
+data: {{adapter: shapes3d, sources: 4}}
 models:
   - {{id: one, family: f, source: function, function: "our_scores:answer", output: logits}}
 score: {score}
@@ -184,8 +184,8 @@ def test_a_declared_version_stands_for_the_text(load, folder):
 
 def test_code_of_an_adapter_is_part_of_its_inputs(load, folder):
     (folder / "our_pairs.py").write_text(
-        "from typing import Literal\nfrom decaf.studies.scenes.adapters import Scenes\n"
-        'class Ours(Scenes):\n    """Scenes."""\n    adapter: Literal["ours"]\n'
+        "from typing import Literal\nfrom decaf.studies.scenes.adapters import Shapes3D\n"
+        'class Ours(Shapes3D):\n    """Scenes."""\n    adapter: Literal["ours"]\n'
     )
     study = load()
     data = find(Adapter, "our_pairs:Ours")(adapter="ours", sources=4)
@@ -258,7 +258,7 @@ def test_a_card_of_a_registry_cannot_name_a_class_of_its_own(load, tmp_path, ins
 def test_a_section_may_be_the_object_itself():
     half = next(one for one in members(ScoreDefinition) if name_of(one) == "margin")
     with pytest.raises(ValidationError, match="expected a section"):
-        Study(study="s", data="scenes", score=half(kind="margin", classes=2), paths={})
+        Study(study="s", data="shapes3d", score=half(kind="margin", classes=2), paths={})
     assert {name_of(one) for one in members(NetworkRecipe)}
 
 

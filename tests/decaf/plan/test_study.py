@@ -15,7 +15,7 @@ MODEL = """
     std: [0.5, 0.5, 0.5]
 """
 STUDY = f"""study: try
-data: {{adapter: scenes, sources: 4}}
+data: {{adapter: shapes3d, sources: 4}}
 models:{MODEL}
 score: {{kind: class_probability, classes: 2}}
 paths:

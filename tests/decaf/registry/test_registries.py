@@ -27,7 +27,7 @@ def study(tmp_path):
 
     def of(registry, **more):
         path = tmp_path / "study.yaml"
-        settings = {"study": "try", "data": {"adapter": "scenes", "sources": 4}}
+        settings = {"study": "try", "data": {"adapter": "shapes3d", "sources": 4}}
         settings |= {"registry": registry, "workspace": str(tmp_path / "workspace")}
         settings |= {"score": {"kind": "class_probability", "classes": 2}}
         settings |= {"paths": {"blend": {"kind": "blend"}}}

@@ -12,13 +12,15 @@ from decaf.studies.scenes.factors import (
     Factor,
     counterfactual,
     has_counterfactual,
+    level_map,
     scene_index,
     scene_levels,
 )
 
 HUES = ("floor_hue", "wall_hue", "object_hue")
-EVERY_MAP = [*product(HUES, (1, 2)), *product(("size", "shape", "orientation"), (1,))]
 NAMES = [factor.name for factor in FACTORS]
+SEEDS = (3, 20260882, 20260883, 2**32 - 1)
+EVERY_MAP = [pair for pair in product(NAMES, (1, 2, *SEEDS)) if pair != ("shape", 2)]
 
 
 def test_factors_are_those_of_3d_shapes_in_order():
@@ -58,8 +60,10 @@ def test_levels_and_index_are_inverses(index):
         ("wall_hue", 1, range(10), [5, 6, 7, 8, 9, 0, 1, 2, 3, 4]),
         ("wall_hue", 2, range(10), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
         ("size", 1, range(8), [7, 6, 5, 4, 3, 2, 1, 0]),
+        ("size", 2, range(8), [4, 5, 6, 7, 0, 1, 2, 3]),
         ("shape", 1, [0, 1], [1, 0]),
         ("orientation", 1, [0, 1, 6, 8, 14], [14, 13, 8, 6, 0]),
+        ("orientation", 2, [0, 1, 6, 7, 13], [7, 8, 13, 0, 6]),
     ],
 )
 def test_maps_level_by_level(factor, map, levels, mapped):
@@ -67,6 +71,40 @@ def test_maps_level_by_level(factor, map, levels, mapped):
     scenes[:, NAMES.index(factor)] = levels
     moved = scene_levels(counterfactual(scene_index(scenes), factor, map))
     assert moved[:, NAMES.index(factor)].tolist() == mapped
+
+
+@pytest.mark.parametrize(("factor", "map"), EVERY_MAP)
+def test_every_map_is_an_involution_of_all_levels_but_those_it_leaves(factor, map):
+    levels = level_map(factor, map).tolist()
+    left = {("shape", map): {2, 3}, ("orientation", 1): {7}, ("orientation", 2): {14}}
+    unmoved = {level for level, mapped in enumerate(levels) if mapped == -1}
+    if factor == "orientation" and map in SEEDS:
+        assert len(unmoved) == 1
+    else:
+        assert unmoved == left.get((factor, map), set())
+    for level in set(range(len(levels))) - unmoved:
+        assert levels[level] != level
+        assert levels[levels[level]] == level
+
+
+@given(st.sampled_from(NAMES), st.integers(3, 2**32 - 1))
+def test_a_seed_makes_a_perfect_matching(factor, seed):
+    levels = level_map(factor, seed)
+    moved = np.flatnonzero(levels >= 0)
+    assert moved.size == {"shape": 2, "orientation": 14}.get(factor, levels.size)
+    assert (levels[levels[moved]] == moved).all()
+    assert (levels[moved] != moved).all()
+
+
+def test_the_matchings_of_the_paper():
+    # Of XOR, the hue 2 of the object stays in its bin under one map and leaves it under the other.
+    assert level_map("object_hue", 20260882).tolist() == [7, 6, 3, 2, 5, 4, 1, 0, 9, 8]
+    assert level_map("object_hue", 20260883).tolist() == [3, 7, 6, 0, 8, 9, 2, 1, 4, 5]
+
+
+def test_seeds_make_different_matchings():
+    found = {tuple(level_map("floor_hue", seed).tolist()) for seed in range(3, 103)}
+    assert len(found) > 90  # of 945
 
 
 @pytest.mark.parametrize(("factor", "map"), EVERY_MAP)
@@ -85,6 +123,8 @@ def test_has_counterfactual_leaves_out_what_no_map_moves():
     scenes = np.zeros((15, 6), dtype=int)
     scenes[:, 5] = np.arange(15)
     assert np.flatnonzero(~has_counterfactual(scene_index(scenes), "orientation")).tolist() == [7]
+    unmoved = ~has_counterfactual(scene_index(scenes), "orientation", 2)
+    assert np.flatnonzero(unmoved).tolist() == [14]
     scenes = np.zeros((4, 6), dtype=int)
     scenes[:, 4] = np.arange(4)
     assert has_counterfactual(scene_index(scenes), "shape").tolist() == [True, True, False, False]
@@ -100,8 +140,10 @@ def test_scene_that_the_map_does_not_move():
 def test_unknown_factor_and_map():
     with pytest.raises(UnknownName, match="unknown factor 'wall_hu'; did you mean 'wall_hue'?"):
         counterfactual(np.array([0]), "wall_hu")
-    with pytest.raises(UnknownName, match="unknown map of size '2'; known: 1"):
-        counterfactual(np.array([0]), "size", 2)
+    with pytest.raises(UnknownName, match="unknown map 2 of shape; there are 1, and any number"):
+        counterfactual(np.array([0]), "shape", 2)
+    with pytest.raises(UnknownName, match="unknown map 0 of size; there are 1 and 2, and any num"):
+        has_counterfactual(np.array([0]), "size", 0)
 
 
 @pytest.mark.parametrize("index", [[-1], [SCENE_COUNT]])

@@ -4,10 +4,10 @@ from dataclasses import replace
 from itertools import cycle
 from typing import Literal
 
-from decaf.studies.scenes.adapters import Scenes
+from decaf.studies.scenes.adapters import Shapes3D
 
 
-class HostileNames(Scenes):
+class HostileNames(Shapes3D):
     """The scenes, each under one of the names; the types of pairs have hostile names, too."""
 
     adapter: Literal["hostile_names"]

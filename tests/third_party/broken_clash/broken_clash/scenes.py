@@ -8,7 +8,7 @@ from decaf.data.adapters.base import Adapter
 class Scenes(Adapter):
     """Other scenes."""
 
-    adapter: Literal["scenes"]
+    adapter: Literal["shapes3d"]
 
     def pair_set(self):
         """Nothing."""

@@ -1,0 +1,181 @@
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ended_commands import succeeded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+from shapes3d_file import write_shapes3d
+from small_studies import of_scenes, untrained
+
+from decaf.data.input_store import open_inputs, store_inputs
+from decaf.errors import DataError
+from decaf.plan.study import load_study
+from decaf.studies.scenes.adapters import Shapes3D
+from decaf.studies.scenes.factors import FACTORS, level_map, scene_levels
+from decaf.studies.scenes.images import read_scenes
+from decaf.studies.scenes.render import render
+from decaf.studies.scenes.splits import split_scenes
+
+NAMES = [factor.name for factor in FACTORS]
+DEMO = Path(__file__).parents[3] / "configs" / "scenes" / "demo.yaml"
+
+
+def shapes3d(**keys):
+    """Data of these keys."""
+    return Shapes3D(adapter="shapes3d", **keys)
+
+
+def levels(image):
+    return scene_levels(np.array([int(image.image_id.rpartition("-")[2])]))[0]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"wall_hue": 1, "shape": 1}, {"orientation": 1}, {"floor_hue": 2, "size": 1}]
+)
+def test_every_pair_differs_in_the_changed_factor_alone(changes):
+    pairs = shapes3d(sources=60, seed=3, changes=changes).pair_set()
+    assert len(pairs.pairs) == 60 * len(changes)
+    for pair in pairs.pairs:
+        plus, minus = levels(pairs.inputs[pair.plus]), levels(pairs.inputs[pair.minus])
+        assert [NAMES[k] for k in np.flatnonzero(plus != minus)] == [pair.pair_type]
+        assert pair.class_id == plus[NAMES.index("shape")] < 2
+
+
+MAPS = st.one_of(
+    st.sampled_from([1, 20260882]), st.lists(st.sampled_from([1, 3, 9]), min_size=1, unique=True)
+)
+
+
+@settings(max_examples=25)
+@given(
+    st.dictionaries(st.sampled_from(NAMES), MAPS, min_size=1),
+    st.integers(1, 12),
+    st.integers(0, 12),
+    st.sampled_from(["train", "validation", "test"]),
+)
+def test_pairs_of_a_split_by_brute_force(changes, sources, dynamic, split):
+    dynamic = min(dynamic, sources)
+    data = shapes3d(split=split, sources=sources, dynamic=dynamic, changes=changes)
+    maps = {
+        f"{factor}_{map}" if isinstance(maps, list) else factor: (NAMES.index(factor), map)
+        for factor, maps in changes.items()
+        for map in (maps if isinstance(maps, list) else [maps])
+    }
+    expected = []
+    chosen = 0
+    for scene in split_scenes(split).tolist():
+        own = scene_levels(np.array([scene]))[0].tolist()
+        moved = {name: int(level_map(NAMES[k], map)[own[k]]) for name, (k, map) in maps.items()}
+        if chosen == sources or -1 in moved.values():
+            continue
+        for name, level in moved.items():
+            other = [*own]
+            other[maps[name][0]] = level
+            kind = name if chosen < dynamic else f"{name}_endpoint"
+            expected.append((f"scene-{scene:06d}__{name}", kind, own, other))
+        chosen += 1
+        if chosen == sources:
+            break
+    pairs = data.pair_set()
+    found = [
+        (p.pair_id, p.pair_type, *(levels(pairs.inputs[k]).tolist() for k in (p.plus, p.minus)))
+        for p in pairs.pairs
+    ]
+    assert found == expected
+    assert {pair.split for pair in pairs.pairs} == {split}
+
+
+def test_more_scenes_of_a_split_go_on_where_fewer_end():
+    few, many = (shapes3d(split="test", sources=n, dynamic=3).pair_set() for n in (5, 9))
+    assert many.pairs[:10] == few.pairs
+    kinds = [pair.pair_type for pair in many.pairs]
+    assert kinds == ["wall_hue", "shape"] * 3 + ["wall_hue_endpoint", "shape_endpoint"] * 6
+
+
+def test_a_scene_of_two_kinds_is_an_input_of_either():
+    pairs = shapes3d(sources=256, seed=1).pair_set()
+    assert len({levels(image).tobytes() for image in pairs.inputs}) < len(pairs.inputs)
+    assert len({image.image_id for image in pairs.inputs}) == len(pairs.inputs)
+    for pair in pairs.pairs:
+        kinds = pairs.inputs[pair.plus].variant, pairs.inputs[pair.minus].variant
+        assert kinds == ("factual", f"{pair.pair_type}_changed")
+
+
+def test_the_seed_draws_the_scenes():
+    one, other = (shapes3d(sources=8, seed=seed).pair_set() for seed in (0, 1))
+    assert one.digest == shapes3d(sources=8, seed=0).pair_set().digest
+    assert one.digest != other.digest
+
+
+def test_pairs_of_the_demo_stay_what_they_are():
+    pairs = load_study(DEMO).pair_set()
+    assert pairs.digest == "2e74bdcd1e32d5e8d30891730357f427c132cce0152da3f2c6614f013d77b2e2"
+    assert (
+        pairs.input_set.digest == "7f5a3b9f0d0d4eea04b0cbb07c64264d315190f4ea1c1e50bf23d1ebd4596e10"
+    )
+    assert pairs.remarks == ("images: decaf's renderer, not 3D Shapes",)
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"changes": {"wall_hew": 1}}, "unknown factor 'wall_hew'; did you mean 'wall_hue'?"),
+        ({"changes": {"orientation": [1, 0]}}, "greater than or equal to 1"),
+        ({"changes": {"shape": [1, 2]}}, "unknown map 2 of shape"),
+        ({"changes": {"size": [2, 2]}}, "a map of size is given twice"),
+        ({"sources": 3, "dynamic": 4}, "'dynamic' is 4; expected at most 'sources': 3"),
+        ({"split": "train", "seed": 1}, "'seed' needs 'split: all'"),
+        ({"split": "held_out"}, "'train', 'validation', 'test' or 'all'"),
+    ],
+)
+def test_what_cannot_be_meant(keys, said):
+    with pytest.raises(ValidationError, match=said):
+        shapes3d(**keys)
+
+
+def test_a_split_with_too_few_scenes():
+    with pytest.raises(DataError, match="there are 24000 scenes of the split validation that ever"):
+        shapes3d(split="validation", sources=24_001).pair_set()
+
+
+def test_pixels_are_of_the_renderer_or_of_the_file(tmp_path):
+    rendered = shapes3d(sources=3, split="test")
+    scenes = [int(image.location) for image in rendered.pair_set().inputs]
+    path = write_shapes3d(tmp_path / "3dshapes.h5", scenes)
+    stored = shapes3d(sources=3, split="test", images=path)
+    for data, pixels in ((rendered, render(np.array(scenes))), (stored, read_scenes(path, scenes))):
+        pairs = data.pair_set()
+        data.verify(pairs)
+        found = open_inputs(store_inputs(tmp_path, pairs.input_set, data.read_input))
+        assert np.array_equal(found, pixels)
+    assert stored.pair_set().digest != rendered.pair_set().digest
+    assert stored.pair_set().input_set.digest != rendered.pair_set().input_set.digest
+
+
+def test_pixels_do_not_travel_to_workers():
+    data = shapes3d(sources=200)
+    data.verify(data.pair_set())
+    assert len(pickle.dumps(data)) < 2000
+    assert pickle.loads(pickle.dumps(data)) == shapes3d(sources=200)
+    written = TypeAdapter(Shapes3D).dump_python(data, mode="json")
+    assert (written["images"], written["changes"]) == ("rendered", {"wall_hue": 1, "shape": 1})
+
+
+def test_a_study_with_endpoint_pairs_is_shown_and_planned(tmp_path, decaf, write):
+    data = {"adapter": "shapes3d", "split": "test", "sources": 5, "dynamic": 3}
+    data |= {"changes": {"wall_hue": [1, 2], "object_hue": [20260882]}}
+    dynamic = ["wall_hue_1", "wall_hue_2", "object_hue_20260882"]
+    cmmr = {"kind": "gaussian", "seeds": [1], "pair_types": dynamic}
+    study = of_scenes(tmp_path, [untrained(tmp_path, "a")], data=data, paths={"cmmr": cmmr})
+    study |= {"score": {"kind": "class_probability", "classes": 2, "target": 1}, "stages": 3}
+    path = write(study)
+    shown = " ".join(succeeded(decaf("data", path)).split())
+    assert "15 pairs of 5 sources, 20 inputs" in shown
+    assert "wall_hue_1 (3), wall_hue_1_endpoint (2)" in shown
+    assert "images: decaf's renderer, not 3D Shapes" in shown
+    planned = succeeded(decaf("plan", path))
+    assert "15 pairs of 5 sources" in planned
+    assert "images: decaf's renderer, not 3D Shapes" in planned
