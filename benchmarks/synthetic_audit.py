@@ -249,6 +249,7 @@ def _pair(source: str, kind: str) -> dict[str, Any]:
         "pair_type": kind,
         "class_id": class_of(source),
         "split": "score",
+        "weight": 1.0,
         "plus_image": f"{source}/{VARIANTS[0]}",
         "minus_image": f"{source}/{minus}",
         "plus_variant": VARIANTS[0],

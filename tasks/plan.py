@@ -72,7 +72,7 @@ class AuditPlan:
     @property
     def run_id(self) -> str:
         """Digest of the plan: the same plan is the same run, started again or resumed."""
-        return run_id_of(self.study.study, self.units)
+        return run_id_of(self.study.study, self.units, self.pairs)
 
     @property
     def pending(self) -> list[Unit]:
@@ -244,7 +244,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
     }
     before = history(root, study.study, slots)
     set_aside = units_set_aside(root, study.study) if missing else {}
-    run_id = run_id_of(study.study, units)
+    run_id = run_id_of(study.study, units, pairs)
     return AuditPlan(
         given=study,
         study=scope.study,
@@ -258,7 +258,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks])),
         is_finished=run_id in receipts.keys(root, "outcomes", study.study),
         is_current=run_id == newest_run(root, study.study)
-        and short(pairs.digest) in receipts.keys(root, "pairs", study.study),
+        and short(pairs.weighted_digest) in receipts.keys(root, "pairs", study.study),
         forced={key: editions.of_unit[key] for key in again},
     )
 
@@ -328,9 +328,10 @@ def _read(
     return np.stack(list(pool.map(read, (inputs.inputs[place] for place in positions))))
 
 
-def run_id_of(study: str, units: Iterable[Unit]) -> str:
-    """Digest of everything that the run will hold."""
-    return short(json_sha256([study, [unit.key for unit in units]]))
+def run_id_of(study: str, units: Iterable[Unit], pairs: PairSet) -> str:
+    """Digest of everything that the run will hold, and of the weights of its pairs."""
+    weights = [pairs.weights] if pairs.weights else []
+    return short(json_sha256([study, [unit.key for unit in units], *weights]))
 
 
 def newest_run(root: Root, study: str) -> str | None:

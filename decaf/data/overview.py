@@ -117,14 +117,15 @@ def _in_words(library: type[Library], column: Any) -> list[str]:
 def counts(pairs: PairSet) -> dict[str, Any]:
     """Pairs, sources, pair types, splits, classes and inputs in numbers, as JSON has them.
 
-    ``shared`` are inputs that several pairs use, ``contents`` how many inputs differ in what they
-    are made from.
+    ``weight`` is the sum of the weights, ``shared`` are inputs that several pairs use, ``contents``
+    how many inputs differ in what they are made from.
     """
     uses = Counter(place for pair in pairs.pairs for place in set(pair.positions))
     return {
         "pairs": len(pairs.pairs),
         "sources": len({pair.source_id for pair in pairs.pairs}),
         "pair_types": _counted(pair.pair_type for pair in pairs.pairs),
+        "weight": sum(pair.weight for pair in pairs.pairs),
         "splits": _counted(pair.split for pair in pairs.pairs),
         "classes": _counted(pair.class_id for pair in pairs.pairs),
         "inputs": len(pairs.inputs),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from math import inf
 from typing import cast
 
 import numpy as np
@@ -56,7 +57,8 @@ class Pair:
 
     Where the counterfactual is made from the factual input by removing a feature, both positions
     are the same and ``feature`` counts from 1. ``context`` are the positions of the same two
-    inputs under a swapped context, for paths that need them.
+    inputs under a swapped context, for paths that need them. ``weight`` is how much the pair counts
+    in means over pairs, finite and above 0; nothing that is scored depends on it.
     """
 
     pair_id: str
@@ -68,6 +70,7 @@ class Pair:
     minus: int
     feature: int = 0
     context: tuple[int, int] | None = None
+    weight: float = 1.0
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -109,11 +112,27 @@ class PairSet:
             if pair.pair_id in seen:
                 raise DataError(f"pair {pair.pair_id!r} occurs twice; pair ids must be unique")
             seen.add(pair.pair_id)
+            if not 0 < pair.weight < inf:
+                raise DataError(
+                    f"pair {pair.pair_id!r} has the weight {pair.weight}; expected a finite number "
+                    "above 0: leave out a pair that is not to count"
+                )
 
     @cached_property
     def digest(self) -> str:
-        """Digest of every pair and its content."""
+        """Digest of every pair and its content, whatever the weights."""
         return self.block_digest(range(len(self.pairs)))
+
+    @cached_property
+    def weights(self) -> list[float]:
+        """Weights of the pairs, in their order; none where all are 1."""
+        weights = [pair.weight for pair in self.pairs]
+        return [] if set(weights) == {1} else weights
+
+    @cached_property
+    def weighted_digest(self) -> str:
+        """Digest of every pair, its content and its weight; :attr:`digest` where all are 1."""
+        return json_sha256([self.digest, self.weights]) if self.weights else self.digest
 
     @cached_property
     def input_set(self) -> InputSet:

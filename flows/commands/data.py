@@ -51,6 +51,8 @@ def _summary(study: str, found: dict[str, Any]) -> list[str]:
         f"{found['inputs']:,} inputs ({found['contents']:,} different, {found['shared']:,} of "
         "several pairs)"
     ]
+    if found["weight"] != found["pairs"]:
+        lines.append(f"weights of the pairs: {found['weight']:,.6g} in all")
     for name in ("pair_types", "splits", "classes"):
         parts = [f"{value} ({count:,})" for value, count in found[name].items()]
         lines.append(f"{name.replace('_', ' ')}: {listed(parts, MOST_NAMES)}")

@@ -95,6 +95,8 @@ def plan(
     _print_rows_left(console, planned)
     if planned.pending:
         _print_estimate(console, planned)
+    elif not planned.is_done:
+        console.print("every unit is there: a run makes means, checks and report of them anew")
     rows = count_rows(study, pairs)
     console.print(
         f"forward rows per model: {rows.planned} planned, {rows.naive} if every stage and branch "

@@ -9,9 +9,9 @@ WITH means AS (
         pair_type,
         path,
         count(DISTINCT source_id) AS source_count,
-        avg(COLUMNS([
+        weighted_mean(COLUMNS([
             'endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response'
-        ]))
+        ]), weight)
     FROM core_profiles
     GROUP BY study, model_id, pair_type, path
 )

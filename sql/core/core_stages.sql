@@ -31,6 +31,7 @@ SELECT
     source_id,
     pair_type,
     class_id,
+    weight, -- of the pair
     path,
     repetition,
     stage, -- from 0

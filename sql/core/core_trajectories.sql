@@ -4,7 +4,7 @@
 CREATE OR REPLACE VIEW core_trajectories AS
 SELECT
     study, unit.run_id, trajectory.model_id, pair_id,
-    pair.source_id, pair.pair_type, pair.class_id,
+    pair.source_id, pair.pair_type, pair.class_id, pair.weight,
     trajectory.* EXCLUDE (study, model_id, pair_id, unit_key), -- scores in score units
     unit_key
 FROM stg_trajectories AS trajectory

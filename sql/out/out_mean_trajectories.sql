@@ -11,10 +11,11 @@ SELECT
     t,
     count(*) AS trajectory_count,
     -- Oriented by the final contrast; over endpoint-active trajectories, NULL without any.
-    avg(sign(endpoint_delta) * response) FILTER (WHERE is_endpoint_active) AS mean_response,
-    avg(evidence) AS evidence, -- over all trajectories, score units
-    avg(contradiction) AS contradiction,
-    avg(fragility) AS fragility
+    weighted_mean(CASE WHEN is_endpoint_active THEN sign(endpoint_delta) * response END, weight)
+        AS mean_response,
+    weighted_mean(evidence, weight) AS evidence, -- over all trajectories, score units
+    weighted_mean(contradiction, weight) AS contradiction,
+    weighted_mean(fragility, weight) AS fragility
 FROM core_stages
 GROUP BY study, model_id, pair_type, path, stage, t
 ORDER BY study, model_id, pair_type, path, stage, t;

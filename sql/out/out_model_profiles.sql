@@ -10,11 +10,11 @@ WITH means AS (
         pair_type,
         path,
         count(DISTINCT pair_id) AS pair_count,
-        avg(is_endpoint_active::INTEGER) AS active_frac,
-        avg(COLUMNS([
+        weighted_mean(is_endpoint_active::INTEGER, weight) AS active_frac,
+        weighted_mean(COLUMNS([
             'endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response',
             'net_response'
-        ]))
+        ]), weight)
     FROM core_profiles
     GROUP BY study, run_id, model_id, pair_type, path
 )

@@ -9,14 +9,15 @@ SELECT
     pair_type,
     path,
     count(*) AS trajectory_count,
-    avg(is_endpoint_active::INTEGER) AS active_frac,
-    avg(evidence) AS evidence, -- over all trajectories, score units, as all that follow
-    avg(contradiction) AS contradiction,
-    avg(fragility) AS fragility,
+    weighted_mean(is_endpoint_active::INTEGER, weight) AS active_frac,
+    weighted_mean(evidence, weight) AS evidence, -- over all trajectories, score units, as all that follow
+    weighted_mean(contradiction, weight) AS contradiction,
+    weighted_mean(fragility, weight) AS fragility,
     -- A branch without trajectories has no mean: NULL.
-    avg(evidence) FILTER (is_endpoint_active) AS active_evidence,
-    avg(contradiction) FILTER (is_endpoint_active) AS active_contradiction,
-    avg(fragility) FILTER (NOT is_endpoint_active) AS null_fragility
+    weighted_mean(CASE WHEN is_endpoint_active THEN evidence END, weight) AS active_evidence,
+    weighted_mean(CASE WHEN is_endpoint_active THEN contradiction END, weight)
+        AS active_contradiction,
+    weighted_mean(CASE WHEN NOT is_endpoint_active THEN fragility END, weight) AS null_fragility
 FROM core_profiles
 GROUP BY study, model_id, pair_type, path
 ORDER BY study, model_id, pair_type, path;

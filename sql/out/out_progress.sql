@@ -15,7 +15,7 @@ means AS (
     SELECT
         study,
         model_id,
-        avg(COLUMNS(['evidence', 'contradiction', 'fragility']))
+        weighted_mean(COLUMNS(['evidence', 'contradiction', 'fragility']), weight)
     FROM core_profiles
     GROUP BY study, model_id
 )

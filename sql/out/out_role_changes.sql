@@ -17,6 +17,7 @@ counted AS (
         coalesce(role_before, 'none') AS role_before,
         coalesce(role, 'none') AS role_now,
         count(*) AS trajectory_count,
+        sum(weight) AS weight,
         list(DISTINCT pair_id ORDER BY pair_id) AS pair_ids
     FROM drift_pairs('changed')
     WHERE is_compared
@@ -31,8 +32,8 @@ SELECT
     role_before,
     role_now,
     trajectory_count,
-    -- Of the trajectories that both versions have.
-    trajectory_count / sum(trajectory_count) OVER (
+    -- Of the trajectories that both versions have, by the weights of their pairs.
+    weight / sum(weight) OVER (
         PARTITION BY study, entry, against, pair_type, path
     ) AS frac,
     pair_ids

@@ -3,12 +3,13 @@
 -- paper: section 6.2
 CREATE OR REPLACE VIEW out_role_counts AS
 WITH counts AS (
-    SELECT study, model_id, pair_type, path, coalesce(role, 'none') AS role, count(*) AS row_count
+    SELECT study, model_id, pair_type, path, coalesce(role, 'none') AS role, count(*) AS row_count,
+        sum(weight) AS weight
     FROM core_profiles
     GROUP BY ALL
 ),
 totals AS (
-    SELECT study, model_id, pair_type, path, sum(row_count) AS total
+    SELECT study, model_id, pair_type, path, sum(weight) AS total
     FROM counts
     GROUP BY study, model_id, pair_type, path
 ),
@@ -20,7 +21,7 @@ SELECT
     path,
     role,
     coalesce(row_count, 0)::BIGINT AS trajectory_count,
-    (coalesce(row_count, 0) / total)::DOUBLE AS frac
+    coalesce(weight, 0) / total AS frac -- by the weights of the pairs
 FROM totals
 CROSS JOIN roles
 LEFT JOIN counts USING (study, model_id, pair_type, path, role)

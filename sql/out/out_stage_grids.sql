@@ -6,7 +6,7 @@
 CREATE OR REPLACE VIEW out_stage_grids AS
 WITH responses AS (
     SELECT
-        study, model_id, pair_type, path, epsilon, t, q_plus[-1] - q_minus[-1] AS endpoint_delta,
+        study, model_id, pair_type, path, weight, epsilon, t, q_plus[-1] - q_minus[-1] AS endpoint_delta,
         response_of(q_plus, q_minus) AS response,
         list_transform(response, lambda r: greatest(r, 0)) AS above,
         list_transform(response, lambda r: greatest(-r, 0)) AS below
@@ -41,10 +41,11 @@ means AS (
     SELECT
         study, model_id, pair_type, path, stage_count,
         count(*) AS trajectory_count,
-        avg(evidence_at(endpoint_delta, rising, falling, epsilon)) AS evidence,
-        avg(contradiction_at(endpoint_delta, rising, falling, epsilon)) AS contradiction,
-        avg(fragility_at(endpoint_delta, rising, falling, epsilon)) AS fragility,
-        avg(rising + falling) AS abs_response
+        weighted_mean(evidence_at(endpoint_delta, rising, falling, epsilon), weight) AS evidence,
+        weighted_mean(contradiction_at(endpoint_delta, rising, falling, epsilon), weight)
+            AS contradiction,
+        weighted_mean(fragility_at(endpoint_delta, rising, falling, epsilon), weight) AS fragility,
+        weighted_mean(rising + falling, weight) AS abs_response
     FROM masses
     GROUP BY study, model_id, pair_type, path, stage_count
 )

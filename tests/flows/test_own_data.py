@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from ended_commands import cells, succeeded
-from own_data import COLUMNS, rows_of_squares, signals, write_table
+from own_data import COLUMNS, HEADER, rows_of_squares, signals, write_table
 from running_command import receipts
 from warehouse_answers import fetched
 
@@ -66,6 +66,24 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     assert len(receipts(warehouse)) == len(before) + 1  # a block
     assert fetched(warehouse, "SELECT count(*) FROM core_trajectories") == [(12,)]
     succeeded(decaf("report", config))
+
+    # Weights change means, and nothing that is scored.
+    evidence = "SELECT evidence FROM out_model_profiles ORDER BY pair_type"
+    plain, scored = fetched(warehouse, evidence), receipts(warehouse)
+    weights = [1, 3] * 3 + [2, 2] * 3
+    rows += rows_of_squares(tmp_path, [4, 5])
+    weighed = [[*row, weight] for row, weight in zip(rows, weights, strict=True)]
+    write_table(table, weighed, (*HEADER, "weight"))
+    assert "every unit is there: a run makes means" in succeeded(decaf("plan", config))
+    succeeded(decaf("run", config, **prefect_server))
+    assert receipts(warehouse) == scored
+    assert fetched(warehouse, evidence) != plain
+    by_hand = (
+        "SELECT sum(p.evidence * w.weight) / sum(w.weight) FROM core_profiles AS p "
+        "JOIN core_pairs AS w USING (study, pair_id) GROUP BY p.pair_type ORDER BY p.pair_type"
+    )
+    np.testing.assert_allclose(fetched(warehouse, evidence), fetched(warehouse, by_hand))
+    assert "nothing to do" in succeeded(decaf("run", config, **prefect_server))
 
 
 def _id(row):

@@ -54,11 +54,12 @@ TABLES = {
         r"small\.png comes out with 8 x 8",
     ),
     "no class": ([[*PAIR, "dgo"]], (*HEADER, "label"), "did you mean 'dog'"),
-    "weights": (
-        [[*PAIR, "2"]],
-        (*HEADER, "weight"),
-        "pairs have no weights",
-    ),
+    "no weight": ([[*PAIR, "2"], [*OTHER, "much"]], (*HEADER, "weight"), "row 2: weight 'much'"),
+    "weight of 0": ([[*PAIR, "0"]], (*HEADER, "weight"), "has the weight 0.0; .* leave out a pair"),
+    "weight below 0": ([[*PAIR, "-1"]], (*HEADER, "weight"), r"weight -1\.0; expected a finite"),
+    "no finite weight": ([[*PAIR, "inf"]], (*HEADER, "weight"), "weight 'inf'; expected a number"),
+    "huge weight": ([[*PAIR, "1e999"]], (*HEADER, "weight"), "has the weight inf"),
+    "empty weight": ([[*PAIR, ""]], (*HEADER, "weight"), "row 1: column 'weight' is empty"),
     "long split": ([[*PAIR, "s" * 501]], (*HEADER, "split"), "has 501 letters"),
 }
 

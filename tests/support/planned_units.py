@@ -70,7 +70,7 @@ def commit_rows(root, kind, study, key, tables, model=None, units=()):
 def pair_row(pair_id, source_id, pair_type, plus, minus, class_id=0):
     """A pair of two inputs, each of them a name and a variant."""
     pair = {"pair_id": pair_id, "source_id": source_id, "pair_type": pair_type}
-    pair |= {"class_id": class_id, "split": "test"}
+    pair |= {"class_id": class_id, "split": "test", "weight": 1.0}
     pair |= dict(zip(("plus_image", "plus_variant"), plus, strict=True))
     return pair | dict(zip(("minus_image", "minus_variant"), minus, strict=True))
 

@@ -47,14 +47,18 @@ def columns(idle):
 
 @pytest.fixture
 def catalogue(idle):
-    """Open all views over the given staging tables; tables that are not given have no rows."""
+    """Open all views over the given staging tables; tables that are not given have no rows.
+
+    Pairs have the weight 1 where none is given.
+    """
     used = []
 
     def open_tables(given):
         connection = idle.pop() if idle else empty_catalogue()
         used.append((connection, given))
         for name, rows in given.items():
-            table = pa.Table.from_pylist(rows, SCHEMAS[name])
+            said = [{"weight": 1.0} | row for row in rows] if name == "stg_pairs" else rows
+            table = pa.Table.from_pylist(said, SCHEMAS[name])
             connection.from_arrow(table).insert_into(name)
         return connection
 

@@ -14,6 +14,7 @@ from warehouse.tables.columns import SQL_TYPES, TEXT
 from warehouse.tables.declarations import TABLES
 
 VIEWS = {view.name: view for view in views()}
+UNSAID = {"weight": "1"}
 ARROW = {name: arrow for arrow, name in SQL_TYPES.items()}
 
 
@@ -92,8 +93,8 @@ def is_defined(name):
 
 
 def create(connection, name, columns, rows):
-    """Create a table from text rows; absent columns and empty cells are NULL."""
-    text = {column: [row.get(column) or None for row in rows] for column in columns}
+    """Create a table from text rows; absent columns and empty cells are NULL, weights 1."""
+    text = {column: [row.get(column) or UNSAID.get(column) for row in rows] for column in columns}
     strangers = {column for row in rows for column in row} - columns.keys()
     assert not strangers, f"{name} has no column {sorted(strangers)}"
     table = pa.table(text, pa.schema([(column, TEXT) for column in columns]))

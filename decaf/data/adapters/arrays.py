@@ -20,7 +20,7 @@ from decaf.foundation.settings import PlacedPath, fault, require_keys
 
 INPUTS = "arrays 1: rows as they are stored, whole numbers as float64"
 """Names how inputs are made; changes when a change here changes them."""
-Role = Literal["factual", "counterfactual", "label", "source", "pair_type", "split"]
+Role = Literal["factual", "counterfactual", "label", "source", "pair_type", "split", "weight"]
 PAIR_TYPE, SPLIT = "pair", "all"
 
 
@@ -54,6 +54,10 @@ class Arrays(Adapter):
     )
     split: PlacedPath | None = Field(
         None, description="file of the splits of the pairs, (n,); all are `all` when absent"
+    )
+    weight: PlacedPath | None = Field(
+        None,
+        description="file of how much each pair counts in means, (n,); 1 when absent",
     )
     names: dict[Role, str] = Field(
         {},
@@ -97,6 +101,7 @@ class Arrays(Adapter):
         sources = self._words("source", count, rows)
         types = self._words("pair_type", count, [PAIR_TYPE] * count)
         splits = self._words("split", count, [SPLIT] * count)
+        weights = self._weights(count)
         inputs = tuple(
             Input(f"{role}/{name}", role, digest, str(row))
             for role in roles
@@ -104,11 +109,16 @@ class Arrays(Adapter):
         )
         said = zip(rows, sources, types, classes.ids, splits, strict=True)
         if not features:
-            pairs = [Pair(*own, plus=row, minus=count + row) for row, own in enumerate(said)]
+            pairs = [
+                Pair(*own, plus=row, minus=count + row, weight=weights[row])
+                for row, own in enumerate(said)
+            ]
             return PairSet(inputs, tuple(pairs), INPUTS, classes.remarks)
         pairs = [
-            Pair(f"{name}__{k}", source, f"column {k}", class_id, split, row, row, feature=k)
-            for row, (name, source, _, class_id, split) in enumerate(said)
+            Pair(f"{name}__{k}", source, f"column {k}", class_id, split, row, row, k, weight=weight)
+            for row, ((name, source, _, class_id, split), weight) in enumerate(
+                zip(said, weights, strict=True)
+            )
             for k in features
         ]
         mask = Input("columns", "features", str(len(features)), str(len(features)))
@@ -169,6 +179,17 @@ class Arrays(Adapter):
                 f"numbers or texts ({count},), one for each row of {self.factual}"
             )
         return [str(word) for word in array.tolist()]
+
+    def _weights(self, count: int) -> list[float]:
+        if self.weight is None:
+            return [1.0] * count
+        array = self._array("weight")
+        if array.shape != (count,) or array.dtype.kind not in "iuf":
+            raise DataError(
+                f"'weight' in {self.weight} is {array.dtype} {array.shape}; expected numbers "
+                f"({count},), one for each row of {self.factual}"
+            )
+        return [float(number) for number in array]
 
     def _digests(self, role: Role) -> tuple[str, ...]:
         path = getattr(self, role)

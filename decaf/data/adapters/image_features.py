@@ -23,6 +23,7 @@ from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_files import central_crop_of_mask, upright_size
 from decaf.data.table_files import read_table
+from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, listed
 from decaf.foundation.files import refusals_as
 from decaf.foundation.names import shown
@@ -40,6 +41,8 @@ class Row(NamedTuple):
     """Empty where nothing says it."""
     source: str
     split: str
+    weight: str
+    """Of each of its pairs."""
 
 
 class ImageFeatures(ImageFiles):
@@ -53,7 +56,7 @@ class ImageFeatures(ImageFiles):
         None,
         description="images to audit, by their paths below the folder: `.txt`, one a line, or "
         "`.csv`, `.parquet` or `.jsonl` with the column `image` and, where there are such, "
-        "`label`, `source`, `split`; all when absent",
+        "`label`, `source`, `split`, `weight`; all when absent",
     )
     features: AnyFeatures = Field(
         description="where the features lie, by `kind:` `grid`, `masks`, `label_maps` or `coco` "
@@ -72,10 +75,11 @@ class ImageFeatures(ImageFiles):
         named = self.features.of([self._image(name, file) for name, (_, file) in files.items()])
         check_count(named.names)
         classes = class_ids([row.label for row in rows], self.classes)
-        every = zip(rows, classes.ids, named.of_image, strict=True)
-        found = [(row, class_id, masked) for row, class_id, masked in every if masked]
+        weights = weights_of([row.weight for row in rows], f"table {self.table}")
+        every = zip(rows, classes.ids, weights, named.of_image, strict=True)
+        found = [(row, own, weight, masked) for row, own, weight, masked in every if masked]
         inputs, masks, pairs = [], [], []
-        for place, (row, class_id, masked) in enumerate(found):
+        for place, (row, class_id, weight, masked) in enumerate(found):
             inputs.append(Input(row.image, "image", *files[row.image], row.image))
             location = f"{len(named.names)} {masked.mask.location}"
             masks.append(replace(masked.mask, location=location))
@@ -90,6 +94,7 @@ class ImageFeatures(ImageFiles):
                     plus=place,
                     minus=place,
                     feature=number,
+                    weight=weight,
                 )
                 pairs.append(pair)
         bare = [row.image for row, one in zip(rows, named.of_image, strict=True) if one is None]
@@ -177,9 +182,11 @@ class ImageFeatures(ImageFiles):
         return Image(name, cropped or self.fitted(file, upright_size(Path(file))))
 
 
-def _row(image: str, label: str = "", source: str = "", split: str = "all") -> Row:
+def _row(
+    image: str, label: str = "", source: str = "", split: str = "all", weight: str = UNSAID
+) -> Row:
     """What is said of an image, or follows from its path."""
-    return Row(image, label or label_of(image), source or image, split)
+    return Row(image, label or label_of(image), source or image, split, weight)
 
 
 def _given(mask: Input) -> tuple[int, Any]:

@@ -156,7 +156,7 @@ def _raise(error: OSError) -> None:
 def said_of_rows(table: Columns, path: Path, names: Mapping[Any, str]) -> list[dict[Any, str]]:
     """What each row of a table says, by role, of the columns that it has.
 
-    Raises DataError when a cell of them is empty, or there is a column of weights.
+    Raises DataError when a cell of them is empty.
     """
     own = {role: name for role, name in names.items() if name in table}
     for name in own.values():
@@ -166,11 +166,6 @@ def said_of_rows(table: Columns, path: Path, names: Mapping[Any, str]) -> list[d
                 f"table {path}, row {row}: column {shown(name)} is empty; expected a value in "
                 "every row, or no such column"
             )
-    if "weight" in table and "weight" not in own.values():
-        raise DataError(
-            f"table {path} has a column 'weight', and pairs have no weights: each counts once; "
-            "rename it, or take it out"
-        )
     columns = zip(*(table[name] for name in own.values()), strict=True)
     return [dict(zip(own, values, strict=True)) for values in columns]
 

@@ -17,13 +17,16 @@ from decaf.data.class_ids import class_ids
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.table_files import read_table
+from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, listed, suggestion
 from decaf.foundation.names import shown
 from decaf.foundation.settings import PlacedPath, fault, require_keys
 
-Role = Literal["factual", "counterfactual", "label", "pair_type", "source", "split", "pair_id"]
+Role = Literal[
+    "factual", "counterfactual", "label", "pair_type", "source", "split", "weight", "pair_id"
+]
 NEEDED: tuple[Role, ...] = ("factual", "counterfactual")
-OPTIONAL: tuple[Role, ...] = ("label", "pair_type", "source", "split", "pair_id")
+OPTIONAL: tuple[Role, ...] = ("label", "pair_type", "source", "split", "weight", "pair_id")
 
 
 class Row(NamedTuple):
@@ -35,6 +38,7 @@ class Row(NamedTuple):
     pair_type: str
     source: str
     split: str
+    weight: str
     pair_id: str
 
 
@@ -46,7 +50,7 @@ class ImagePairs(ImageFiles):
         None,
         description="table with a row for each pair: `.csv`, `.parquet` or `.jsonl`, with the "
         "columns `factual` and `counterfactual` (files of images) and, where there are such, "
-        "`label`, `pair_type`, `source`, `split`, `pair_id`",
+        "`label`, `pair_type`, `source`, `split`, `weight`, `pair_id`",
     )
     images: PlacedPath | None = Field(
         None, description="folder that the table's files lie in; that of the table when absent"
@@ -89,6 +93,7 @@ class ImagePairs(ImageFiles):
         rows, remarks = self._of_folders() if self.pairs is None else self._of_table()
         classes = class_ids([row.label for row in rows], self.classes)
         files = _checked_files(roots, rows)
+        weights = weights_of([row.weight for row in rows], f"table {self.pairs}")
         labels: dict[tuple[Role, str], str] = {}
         for row in rows:
             for role in NEEDED:
@@ -108,8 +113,9 @@ class ImagePairs(ImageFiles):
                 split=row.split,
                 plus=positions["factual", row.factual],
                 minus=positions["counterfactual", row.counterfactual],
+                weight=weight,
             )
-            for row, class_id in zip(rows, classes.ids, strict=True)
+            for row, class_id, weight in zip(rows, classes.ids, weights, strict=True)
         )
         inputs = tuple(
             Input(f"{role}/{file}", role, *files[role, file], file) for role, file in positions
@@ -195,6 +201,7 @@ def _row(said: Mapping[Role, str]) -> Row:
         "pair_type": "pair",
         "source": factual,
         "split": "all",
+        "weight": UNSAID,
         "pair_id": f"{factual}__{said['counterfactual']}",
     }
     return Row(**{**unsaid, **said})

@@ -17,6 +17,7 @@ from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.table_changes import Change
 from decaf.data.table_files import as_text
 from decaf.data.typed_frames import Dtype, read_frame
+from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, listed, suggestion
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
@@ -109,6 +110,10 @@ class TablePairs(Adapter):
         None, description="column whose equal values are resampled together; the row when absent"
     )
     split: str | None = Field(None, description="column that says which split a row is of")
+    weight: str | None = Field(
+        None,
+        description="column that says how much the pairs of a row count in means; 1 when absent",
+    )
     inputs: tuple[str, ...] = Field(
         (),
         description="columns that the model takes; all when absent, but those that other keys name "
@@ -185,6 +190,7 @@ class TablePairs(Adapter):
             "label": [self.label],
             "source": [self.source],
             "split": [self.split],
+            "weight": [self.weight],
             "inputs": self.inputs,
             "drop": self.drop,
             "dtypes": self.dtypes,
@@ -200,7 +206,8 @@ class TablePairs(Adapter):
                     )
 
     def _input_names(self, frame: Frame) -> list[str]:
-        others = {self.id, self.label, self.source, self.split, self.pair_type, *self.drop}
+        others = {self.id, self.label, self.source, self.split, self.weight, self.pair_type}
+        others.update(self.drop)
         names = [*self.inputs] or [name for name in frame.columns if name not in others]
         if not names:
             raise DataError(f"{self.table} has no column that is an input; correct 'drop:'")
@@ -278,6 +285,8 @@ class TablePairs(Adapter):
         splits = [ALL] * len(ids) if self.split is None else _names(frame, self.split)
         labels = [""] * len(ids) if self.label is None else _names(frame, self.label)
         classes = class_ids(labels, [*map(str, self.classes)])
+        said = [UNSAID] * len(ids) if self.weight is None else _names(frame, self.weight)
+        weights = weights_of(said, f"table {self.table}")
         kept, pairs, plus_of = _Inputs([], []), [], {}
         asked = equal = 0
         for origin in every:
@@ -302,6 +311,7 @@ class TablePairs(Adapter):
                         if origin.feature
                         else kept.add(name, pair_type, origin.values[number]),
                         feature=origin.feature,
+                        weight=weights[row],
                     )
                 )
         counts = (

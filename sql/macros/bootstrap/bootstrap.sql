@@ -1,7 +1,8 @@
 -- purpose: percentile bootstrap of means, paired differences and ratios, by group of any relation
 -- grain: one row per group g, statistic (mean, difference, ratio) and level
 -- paper: appendix D.8 (statistical summaries); section 6.3 (ratios of means)
--- rel names a relation with columns g, cluster and x, and may have y (paired with x) and stratum.
+-- rel names a relation with columns g, cluster and x, and may have y (paired with x), stratum, and
+-- weight (above 0; 1 where it is absent or NULL), by which means and ratios are weighted.
 -- Whole clusters are drawn; a cluster per row is the plain bootstrap. NULL and NaN are missing:
 -- such a row counts in no mean, but keeps its cluster among the draws. Groups without any y have no
 -- difference and ratio; a single cluster says nothing about others and has no interval.

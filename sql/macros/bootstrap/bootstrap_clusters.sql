@@ -6,7 +6,7 @@ CREATE OR REPLACE MACRO bootstrap_clusters(rel) AS TABLE
 WITH given AS (
     FROM query_table(rel)
     UNION ALL BY NAME
-    SELECT NULL::VARCHAR AS stratum, NULL::DOUBLE AS y WHERE false
+    SELECT NULL::VARCHAR AS stratum, NULL::DOUBLE AS y, NULL::DOUBLE AS weight WHERE false
 ),
 present AS (
     SELECT
@@ -18,7 +18,8 @@ present AS (
                 THEN error('bootstrap: x and y must be finite, or NULL where they are missing')
             WHEN NOT isnan(x::DOUBLE) THEN x::DOUBLE
         END AS x,
-        CASE WHEN NOT isnan(y::DOUBLE) THEN y::DOUBLE END AS y
+        CASE WHEN NOT isnan(y::DOUBLE) THEN y::DOUBLE END AS y,
+        coalesce(weight, 1) AS weight
     FROM given
 )
 SELECT
@@ -29,11 +30,11 @@ SELECT
         WHEN min(coalesce(stratum, '')) = max(coalesce(stratum, '')) THEN any_value(stratum)
         ELSE error('bootstrap: every cluster must lie in one stratum')
     END AS stratum,
-    count(x)::DOUBLE AS x_count,
-    coalesce(sum(x), 0) AS x_sum,
-    count(x + y)::DOUBLE AS pair_count,
-    coalesce(sum(x) FILTER (y IS NOT NULL), 0) AS pair_x_sum,
-    coalesce(sum(y) FILTER (x IS NOT NULL), 0) AS pair_y_sum,
+    coalesce(sum(weight) FILTER (x IS NOT NULL), 0) AS x_weight,
+    coalesce(sum(weight * x), 0) AS x_sum,
+    coalesce(sum(weight) FILTER (x + y IS NOT NULL), 0) AS pair_weight,
+    coalesce(sum(weight * x) FILTER (y IS NOT NULL), 0) AS pair_x_sum,
+    coalesce(sum(weight * y) FILTER (x IS NOT NULL), 0) AS pair_y_sum,
     count(y) > 0 AS has_y
 FROM present
 GROUP BY g, cluster;

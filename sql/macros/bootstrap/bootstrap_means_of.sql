@@ -2,7 +2,8 @@
 -- grain: one row per study, model, pair type, path and replicate; replicate NULL is the sample
 -- paper: appendix D.8 (statistical summaries)
 -- rel names a relation with the columns of core_profiles, such as some of its rows. All
--- trajectories of a source are drawn together, so that a mean is a ratio of resampled sums; it is
+-- trajectories of a source are drawn together, so that a mean is a ratio of resampled sums, with the
+-- weights of the pairs; it is
 -- NULL where a replicate drew only sources that the model lacks. Draws depend on the number of
 -- sources alone, and are those of all planned sources.
 CREATE OR REPLACE MACRO bootstrap_means_of(rel, replicates, seed) AS TABLE
@@ -16,8 +17,8 @@ gathered AS (
         list(position::INTEGER) AS positions,
         -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
         [
-            list(1::DOUBLE), list(endpoint_magnitude), list(evidence), list(contradiction),
-            list(fragility), list(abs_response)
+            list(weight), list(weight * endpoint_magnitude), list(weight * evidence),
+            list(weight * contradiction), list(weight * fragility), list(weight * abs_response)
         ] AS columns
     FROM query_table(rel)
     JOIN core_sources USING (study, pair_type, source_id)
@@ -36,7 +37,7 @@ totals AS (
     SELECT
         unnest(g),
         nullif(generate_subscripts(sums[1], 1), 1) - 2 AS replicate,
-        nullif(unnest(sums[1]), 0) AS row_count,
+        nullif(unnest(sums[1]), 0) AS weight,
         unnest(sums[2]) AS endpoint_magnitude,
         unnest(sums[3]) AS evidence,
         unnest(sums[4]) AS contradiction,
@@ -47,5 +48,5 @@ totals AS (
 SELECT
     study, model_id, pair_type, path, replicate, source_count,
     COLUMNS(['endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response'])
-        / row_count -- score units
+        / weight -- score units
 FROM totals;

@@ -9,13 +9,13 @@ WITH gathered AS (
         list(stratum ORDER BY position) AS strata,
         {
             g: g,
-            x_clusters: count(*) FILTER (x_count > 0),
-            pair_clusters: count(*) FILTER (pair_count > 0),
+            x_clusters: count(*) FILTER (x_weight > 0),
+            pair_clusters: count(*) FILTER (pair_weight > 0),
             has_y: bool_or(has_y)
         } AS known,
         list(position::INTEGER) AS positions,
         [
-            list(x_count), list(x_sum), list(pair_count), list(pair_x_sum), list(pair_y_sum)
+            list(x_weight), list(x_sum), list(pair_weight), list(pair_x_sum), list(pair_y_sum)
         ] AS columns
     FROM bootstrap_clusters(rel)
     GROUP BY g
@@ -33,18 +33,18 @@ totals AS (
     SELECT
         g,
         nullif(generate_subscripts(sums[1], 1), 1) - 2 AS replicate,
-        nullif(unnest(sums[1]), 0) AS x_count,
+        nullif(unnest(sums[1]), 0) AS x_weight,
         unnest(sums[2]) AS x_sum,
-        nullif(unnest(sums[3]), 0) AS pair_count,
+        nullif(unnest(sums[3]), 0) AS pair_weight,
         unnest(sums[4]) AS pair_x_sum,
         unnest(sums[5]) AS pair_y_sum
     FROM bootstrap_sums('groups', 'layouts', replicates, seed)
 )
-SELECT g.g AS g, replicate, 'mean' AS statistic, x_sum / x_count AS value,
+SELECT g.g AS g, replicate, 'mean' AS statistic, x_sum / x_weight AS value,
     g.x_clusters AS cluster_count
 FROM totals
 UNION ALL
-SELECT g.g, replicate, 'difference', (pair_x_sum - pair_y_sum) / pair_count, g.pair_clusters
+SELECT g.g, replicate, 'difference', (pair_x_sum - pair_y_sum) / pair_weight, g.pair_clusters
 FROM totals
 WHERE g.has_y
 UNION ALL

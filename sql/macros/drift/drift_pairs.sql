@@ -39,7 +39,7 @@ after AS MATERIALIZED (
 paired AS MATERIALIZED (
     SELECT
         after.study, after.reaudit_id, after.entry, after.against, after.pair_id, after.source_id,
-        after.pair_type, after.path, after.repetition,
+        after.pair_type, after.path, after.repetition, after.weight,
         before.pair_id IS NOT NULL AS is_compared,
         after.endpoint_delta, before.endpoint_delta AS endpoint_delta_before, -- score units
         after.endpoint_magnitude, before.endpoint_magnitude AS endpoint_magnitude_before,

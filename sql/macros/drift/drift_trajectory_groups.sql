@@ -3,7 +3,7 @@
 -- paper: section 6.3 (ratios of means)
 -- rel is as for drift_pairs. positions are the sources of trajectories, columns lists of their
 -- numbers. metrics says of which columns' sums a metric is the ratio: over, under, and of the
--- version before. A mean is a sum by a sum of ones.
+-- version before. A mean is a sum by the sum of weights.
 CREATE OR REPLACE MACRO drift_trajectory_groups(rel) AS TABLE
 WITH trajectories AS (
     SELECT
@@ -12,7 +12,8 @@ WITH trajectories AS (
             variant: NULL::VARCHAR
         } AS g,
         source_id,
-        COLUMNS('(magnitude|evidence|contradiction|fragility|response|active)(_before)?$')::DOUBLE
+        weight,
+        weight * COLUMNS('(magnitude|evidence|contradiction|fragility|response|active)(_before)?$')::DOUBLE
     FROM drift_pairs(rel)
 ),
 gathered AS (
@@ -21,7 +22,7 @@ gathered AS (
         -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
         dense_ranks(list(place)) AS positions,
         [
-            list(1::DOUBLE),
+            list(weight),
             list(endpoint_magnitude), list(endpoint_magnitude_before),
             list(evidence), list(evidence_before),
             list(contradiction), list(contradiction_before),

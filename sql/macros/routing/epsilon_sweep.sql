@@ -16,10 +16,10 @@ passed AS (
     SELECT
         study, model_id, pair_type, path,
         len(list_filter(ladder, lambda here: is_active_at(endpoint_delta, here))) AS step,
-        count(*) AS trajectory_count,
-        sum(abs_response - opposed_mass) AS evidence,
-        sum(opposed_mass) AS contradiction,
-        sum(abs_response) AS abs_response
+        sum(weight) AS weight,
+        sum(weight * (abs_response - opposed_mass)) AS evidence,
+        sum(weight * opposed_mass) AS contradiction,
+        sum(weight * abs_response) AS abs_response
     FROM core_profiles
     CROSS JOIN (SELECT list(epsilon) AS ladder FROM steps)
     GROUP BY ALL
@@ -32,15 +32,15 @@ counted AS (
 SELECT
     study, model_id, pair_type, path, epsilon,
     any_value(pair_count) AS pair_count,
-    coalesce(sum(trajectory_count) FILTER (passed.step >= steps.step), 0)
-        / sum(trajectory_count) AS active_frac,
-    coalesce(sum(evidence) FILTER (passed.step >= steps.step), 0) / sum(trajectory_count)
+    coalesce(sum(weight) FILTER (passed.step >= steps.step), 0)
+        / sum(weight) AS active_frac,
+    coalesce(sum(evidence) FILTER (passed.step >= steps.step), 0) / sum(weight)
         AS evidence,
-    coalesce(sum(contradiction) FILTER (passed.step >= steps.step), 0) / sum(trajectory_count)
+    coalesce(sum(contradiction) FILTER (passed.step >= steps.step), 0) / sum(weight)
         AS contradiction,
-    coalesce(sum(abs_response) FILTER (passed.step < steps.step), 0) / sum(trajectory_count)
+    coalesce(sum(abs_response) FILTER (passed.step < steps.step), 0) / sum(weight)
         AS fragility,
-    sum(abs_response) / sum(trajectory_count) AS abs_response
+    sum(abs_response) / sum(weight) AS abs_response
 FROM passed
 JOIN counted USING (study, model_id, pair_type, path)
 CROSS JOIN steps

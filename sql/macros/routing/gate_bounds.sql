@@ -7,13 +7,15 @@ CREATE OR REPLACE MACRO gate_bounds(gate, tolerance) AS TABLE
 WITH flips AS (
     SELECT study, model_id, pair_type, path,
         count(*) AS flip_count,
-        sum(greatest(fragility, other_fragility)) AS flipping_mass
+        sum(weight) AS flip_weight,
+        sum(weight * greatest(fragility, other_fragility)) AS flipping_mass
     FROM gate_flips(gate, tolerance)
     GROUP BY study, model_id, pair_type, path
 ),
 cells AS (
     SELECT study, model_id, pair_type, path,
         count(*) AS trajectory_count,
+        sum(weight) AS weight,
         max(abs_response) AS largest_abs
     FROM core_profiles
     GROUP BY study, model_id, pair_type, path
@@ -27,7 +29,7 @@ SELECT
     coalesce(flip_count, 0) AS flip_count,
     coalesce(flip_count, 0) / trajectory_count AS flip_frac,
     -- No component mean moves further: Abs of the flips over all trajectories, score units.
-    coalesce(flipping_mass, 0) / trajectory_count AS largest_change,
-    largest_abs * coalesce(flip_count, 0) / trajectory_count AS bound -- of the paper
+    coalesce(flipping_mass, 0) / weight AS largest_change,
+    largest_abs * coalesce(flip_weight, 0) / weight AS bound -- of the paper
 FROM cells
 LEFT JOIN flips USING (study, model_id, pair_type, path);

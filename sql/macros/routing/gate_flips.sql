@@ -27,6 +27,7 @@ SELECT
     pair_type,
     path,
     repetition,
+    weight, -- of the pair
     threshold AS epsilon, -- score units, as all that follow
     endpoint_delta,
     endpoint_magnitude - threshold AS distance,

@@ -7,7 +7,7 @@
 CREATE OR REPLACE MACRO profiles_in_runs(runs) AS TABLE
 SELECT
     study, run_id, profile.model_id, pair_id,
-    pair.source_id, pair.pair_type, pair.class_id,
+    pair.source_id, pair.pair_type, pair.class_id, pair.weight,
     profile.* EXCLUDE (study, model_id, pair_id, unit_key), -- score units, where nothing else
     role_of(abs_response, is_endpoint_active, evidence, contradiction) AS role,
     unit_key

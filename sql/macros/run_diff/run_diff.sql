@@ -2,7 +2,7 @@
 -- grain: one row per model, pair type, path, metric and level
 -- paper: appendix D.8 (statistical summaries)
 -- Sources are drawn; models and paths of the same sources share draws. Runs are named as in
--- compared_runs.
+-- compared_runs. Pairs have the weights of run_b in both means.
 -- FROM run_diff('3f2a', '91bc')
 CREATE OR REPLACE MACRO run_diff(
     run_a, run_b, replicates := 500, seed := 91702, levels := [0.95]
@@ -12,6 +12,7 @@ entries AS MATERIALIZED (
     SELECT
         {model_id: model_id, pair_type: pair_type, path: path, metric: metric} AS g,
         source_id AS cluster,
+        weight,
         value_a,
         value_b,
         value_b - value_a AS x -- every trajectory has both: the mean of x is paired
@@ -26,7 +27,8 @@ entries AS MATERIALIZED (
     ))
 ),
 means AS (
-    SELECT g, avg(value_a) AS mean_a, avg(value_b) AS mean_b, count(*) AS trajectory_count
+    SELECT g, weighted_mean(value_a, weight) AS mean_a, weighted_mean(value_b, weight) AS mean_b,
+        count(*) AS trajectory_count
     FROM entries
     GROUP BY g
 )

@@ -13,6 +13,7 @@ SELECT
     a.pair_type,
     a.path,
     a.repetition,
+    b.weight, -- of the pair in run_b
     a.endpoint_delta AS endpoint_delta_a, -- score units, as all that follow
     b.endpoint_delta AS endpoint_delta_b,
     a.endpoint_magnitude AS endpoint_magnitude_a,

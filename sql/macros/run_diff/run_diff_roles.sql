@@ -12,13 +12,14 @@ WITH counts AS (
         path,
         coalesce(role_a, 'none') AS role_a,
         coalesce(role_b, 'none') AS role_b,
-        count(*) AS trajectory_count
+        count(*) AS trajectory_count,
+        sum(weight) AS weight
     FROM run_diff_pairs(run_a, run_b)
     GROUP BY ALL
 )
 SELECT
-    *,
-    -- Of the trajectories that both runs have.
-    trajectory_count / sum(trajectory_count) OVER (PARTITION BY model_id, pair_type, path) AS frac,
+    * EXCLUDE (weight),
+    -- Of the trajectories that both runs have, by the weights of their pairs.
+    weight / sum(weight) OVER (PARTITION BY model_id, pair_type, path) AS frac,
     role_a <> role_b AS is_changed
 FROM counts;

@@ -37,6 +37,7 @@ def test_rows_are_pairs_with_what_the_other_arrays_say(tmp_path):
             label=np.array([2, 0, 1]),
             source=np.array(["x", "y", "x"]),
             pair_type=np.array(["up", "up", "down"]),
+            weight=np.array([1, 2, 5]),
         )
     )
     pairs = data.pair_set()
@@ -45,6 +46,7 @@ def test_rows_are_pairs_with_what_the_other_arrays_say(tmp_path):
         ("row-0000001", "y", "up", 0),
         ("row-0000002", "x", "down", 1),
     ]
+    assert [pair.weight for pair in pairs.pairs] == [1, 2, 5]
     data.verify(pairs)
     for row, pair in enumerate(pairs.pairs):
         for array, place in ((factual, pair.plus), (changed, pair.minus)):

@@ -108,9 +108,9 @@ def test_a_mask_changes_its_own_digests_alone(photos, tmp_path):
 def test_a_table_of_images_and_one_of_masks(photos, tmp_path):
     featured_images.mask_files(tmp_path / "masks", photos)
     lines = [
-        "image,label,source,split",
-        f"{photos[2]},cat,video,test",
-        f"{photos[0]},dog,video,test",
+        "image,label,source,split,weight",
+        f"{photos[2]},cat,video,test,2.5",
+        f"{photos[0]},dog,video,test,1",
     ]
     (tmp_path / "images.csv").write_text("\n".join(lines))
     stem = photos[2].removesuffix(".png")
@@ -120,6 +120,7 @@ def test_a_table_of_images_and_one_of_masks(photos, tmp_path):
     pairs = adapter(tmp_path, features, table=str(tmp_path / "images.csv")).pair_set()
     (pair,) = pairs.pairs
     assert (pair.source_id, pair.split, pair.pair_type) == ("video", "test", "wing")
+    assert pair.weight == 2.5
     assert "1 of 2 images have no feature and are left out" in " ".join(pairs.remarks)
 
 

@@ -55,6 +55,23 @@ def test_only_two_columns_are_needed(tmp_path):
     assert pairs.remarks == ("columns that are not used: 'note'", NO_LABELS)
 
 
+def test_weights_are_those_of_the_rows_and_change_nothing_that_is_scored(table, tmp_path):
+    plain = adapter(pairs=table, columns=COLUMNS).pair_set()
+    said = [line.split(",") for line in table.read_text().splitlines()]
+    found = []
+    for words in ("1 1 1.0 1", "1 .5 2e0 5"):
+        rows = [[*row, word] for row, word in zip(said[1:], words.split(), strict=True)]
+        write_table(table, rows, (*HEADER, "much"))
+        found.append(adapter(pairs=table, columns={**COLUMNS, "weight": "much"}).pair_set())
+    ones, others = found
+    assert ones == plain
+    assert ones.weighted_digest == plain.weighted_digest == plain.digest
+    assert [pair.weight for pair in others.pairs] == [1, 0.5, 2, 5]
+    assert others.digest == plain.digest
+    assert others.block_digest((0, 1)) == plain.block_digest((0, 1))
+    assert others.weighted_digest not in (plain.digest, ones.weighted_digest)
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])
 def test_a_table_of_another_format_gives_the_same_pairs(table, suffix, tmp_path):
     rows = rows_of_squares(tmp_path, range(2))
@@ -156,7 +173,7 @@ def test_content_decides_what_is_scored_again(table, tmp_path):
         ({"factual": "a", "counterfactual": "b", "columns": {"label": "x"}}, "'columns' needs"),
         ({"pairs": "t.csv", "resize": 8, "crop": 9}, "'crop' needs 'resize' of at least 9"),
         ({"pairs": "t.csv", "resize": 8000}, "less than or equal to 4096"),
-        ({"pairs": "t.csv", "columns": {"weight": "w"}}, "Input should be 'factual'"),
+        ({"pairs": "t.csv", "columns": {"weigth": "w"}}, "Input should be 'factual'"),
         ({"pairs": "t.csv", "colums": {}}, "did you mean 'columns'"),
     ],
 )

@@ -75,6 +75,17 @@ def test_changes_of_named_columns(table):
     assert len(pair_set.inputs) == 3 + len(pair_set.pairs)
 
 
+def test_the_weight_of_a_row_is_that_of_its_pairs_and_no_input(table):
+    changes = {"paid": {"set": {"job": "cook"}}, "moved": {"set": {"town": "Ulm"}}}
+    pairs = adapter(table, changes=changes, weight="age").pair_set()
+    assert {pair.pair_id: pair.weight for pair in pairs.pairs} == {
+        "b__paid": 31,
+        "c__paid": 20,
+        "b__moved": 31,
+    }
+    assert "age" not in [column.name for column in pairs.columns.columns]
+
+
 def test_a_swap_exchanges_two_columns():
     frame = pd.DataFrame({"x": [1, 2], "y": [5, 2], "z": [0, 0]})
     columns = FrameSchema.of(frame)
