@@ -1,7 +1,7 @@
 """What a data set holds, in counts and a few of its pairs: to be looked at before it is audited."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,11 +114,12 @@ def _in_words(library: type[Library], column: Any) -> list[str]:
     return ["missing" if is_missing else str(value) for value, is_missing in rows]
 
 
-def counts(pairs: PairSet) -> dict[str, Any]:
+def counts(pairs: PairSet, read_mask: Callable[[Input], NDArray[Any]]) -> dict[str, Any]:
     """Pairs, sources, pair types, splits, classes and inputs in numbers, as JSON has them.
 
     ``weight`` is the sum of the weights, ``shared`` are inputs that several pairs use, ``contents``
-    how many inputs differ in what they are made from.
+    how many inputs differ in what they are made from, ``empty_masks`` the pairs by type whose
+    feature lies nowhere in their input; every mask is read for that.
     """
     uses = Counter(place for pair in pairs.pairs for place in set(pair.positions))
     return {
@@ -131,7 +132,18 @@ def counts(pairs: PairSet) -> dict[str, Any]:
         "inputs": len(pairs.inputs),
         "contents": len({image.digest for image in pairs.inputs}),
         "shared": sum(count > 1 for count in uses.values()),
+        "empty_masks": _counted(_without_feature(pairs, read_mask)),
     }
+
+
+def _without_feature(pairs: PairSet, read_mask: Callable[[Input], NDArray[Any]]) -> Iterator[str]:
+    """Type of every pair whose feature lies nowhere in its input."""
+    found = {mask: np.bitwise_or.reduce(read_mask(mask), None) for mask in pairs.mask_set.inputs}
+    for pair in pairs.pairs if pairs.masks else ():
+        if pair.feature and not found[pairs.masks[pair.plus]] & feature_words(
+            np.array(pair.feature)
+        ):
+            yield pair.pair_type
 
 
 def described(shown: ShownPair) -> dict[str, Any]:

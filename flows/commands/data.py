@@ -24,7 +24,7 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
     study = load_study(config)
     pairs = study.pair_set()
     study.data.verify(pairs)
-    found = counts(pairs)
+    found = counts(pairs, study.data.read_mask)
     shown = some_pairs(pairs, study.data.read_input, study.data.read_mask)
     rows = [described(one) for one in shown]
     lines = [*_summary(study.study, found), *pairs.remarks]
@@ -53,7 +53,8 @@ def _summary(study: str, found: dict[str, Any]) -> list[str]:
     ]
     if found["weight"] != found["pairs"]:
         lines.append(f"weights of the pairs: {found['weight']:,.6g} in all")
-    for name in ("pair_types", "splits", "classes"):
+    for name in ("pair_types", "splits", "classes", "empty_masks"):
         parts = [f"{value} ({count:,})" for value, count in found[name].items()]
-        lines.append(f"{name.replace('_', ' ')}: {listed(parts, MOST_NAMES)}")
+        if parts:
+            lines.append(f"{name.replace('_', ' ')}: {listed(parts, MOST_NAMES)}")
     return lines

@@ -25,6 +25,7 @@ def test_features_are_audited_resumed_and_shown(features, write, decaf, prefect_
     first = features | {"paths": {"decaf-3": features["paths"]["decaf-3"]}}
     succeeded(decaf("run", write(first), **prefect_server))
     config = write(features)
+    assert "empty masks: wing (1)\n" in succeeded(decaf("data", config))
     assert "part changed" not in succeeded(decaf("plan", config, "--explain"))
     succeeded(decaf("run", config, **prefect_server))
     assert "nothing to do" in succeeded(decaf("run", config, **prefect_server))

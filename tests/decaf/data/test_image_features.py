@@ -10,6 +10,7 @@ from PIL import Image
 from pydantic import TypeAdapter, ValidationError
 
 from decaf.data.adapters.image_features import ImageFeatures
+from decaf.data.overview import counts
 from decaf.data.photo_files import central_crop_of_mask
 from decaf.errors import DataError
 
@@ -63,6 +64,14 @@ def test_a_grid_divides_what_is_cropped(photos, tmp_path):
     words = data.read_mask(pairs.masks[0])
     assert words.shape == data.read_input(pairs.inputs[0]).shape[:2] == (16, 16)
     np.testing.assert_array_equal(words, np.kron([[1, 2], [4, 8]], np.ones((8, 8), int)))
+
+
+def test_empty_masks_are_counted(photos, tmp_path):
+    given = {"masks": {"wing": 1}, "grid": {}}  # one of the photos shows no wing
+    for kind, expected in given.items():
+        features = MAKE["masks"](tmp_path, photos) if kind == "masks" else {"kind": "grid"}
+        data = adapter(tmp_path, features)
+        assert counts(data.pair_set(), data.read_mask)["empty_masks"] == expected
 
 
 def test_64_cells_fill_a_word(photos, tmp_path):
