@@ -25,8 +25,9 @@ MOST_BYTES, MOST_ROWS, MOST_COLUMNS = 256 << 20, 1_000_000, 10_000
 """Of a table; of a Parquet file also once it is unpacked."""
 ROWS_AT_ONCE = 1024
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+JSON_LINES = (".jsonl", ".ndjson")
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-EXPECTED = "expected a table with a header: .csv, .parquet, or .jsonl"
+EXPECTED = "expected a table with a header: .csv, .parquet, .jsonl or .ndjson"
 
 Columns = dict[str, list[Any]]
 
@@ -164,7 +165,7 @@ def _parquet(content: bytes) -> Columns:
 READERS: dict[str, Callable[[bytes], Columns]] = {
     ".csv": _csv,
     ".parquet": _parquet,
-    ".jsonl": _json_lines,
+    **dict.fromkeys(JSON_LINES, _json_lines),
 }
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from decaf.data.frame_libraries import Category, Frame
+from decaf.data.table_files import JSON_LINES, read_table
 from decaf.errors import DataError, listed
 from decaf.foundation.files import open_file, refusals_as
 
@@ -17,7 +18,9 @@ Dtype = Literal["bool", "boolean", "float32", "float64", "int64", "Int64", "obje
 def read_frame(
     path: Path, dtypes: Mapping[str, Dtype], categories: Mapping[str, tuple[Category, ...]]
 ) -> Frame:
-    """A pandas frame of a CSV file, as ``pandas.read_csv`` has it, or of a Parquet file.
+    """A pandas frame: of a CSV file as ``pandas.read_csv`` has it, of Parquet, or of JSON lines.
+
+    Values of JSON have the types that ``pandas.DataFrame`` gives columns of them; text stays text.
 
     Columns named in ``dtypes`` and ``categories`` are of those types; names that the table lacks do
     no harm. Raises DataError when the file cannot be read, or a column does not fit its type.
@@ -38,8 +41,10 @@ def _read(path: Path, dtypes: Mapping[str, str]) -> Frame:
     import pandas
 
     suffix = path.suffix.lower()
+    if suffix in JSON_LINES:
+        return pandas.DataFrame(read_table(path))
     if suffix not in (CSV, PARQUET):
-        raise DataError(f"table {path} is no .csv and no .parquet file; save it as one of them")
+        raise DataError(f"table {path} is no .csv, .parquet, .jsonl or .ndjson; save it as one")
     what, remedy = f"table {path} cannot be read", "put the file there, or correct its name"
     try:
         with refusals_as(DataError, what, remedy), open_file(path) as file:

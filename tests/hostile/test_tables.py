@@ -93,8 +93,10 @@ REFUSED = {
     "no rows": ({"rows": "who,age,hired\n"}, "column 'age' holds empty; expected numbers"),
     "ragged": ({"rows": "who,age,hired\na,1,1\nb,1,1,1,1\n"}, "Expected 3 fields in line 3, saw 5"),
     "no file": ({"table": "none.csv"}, "cannot be read: No such file"),
-    "folder": ({"table": "."}, "is no .csv and no .parquet file; save it"),
-    "pickle": ({"table": "rows.pkl"}, "rows.pkl is no .csv and no .parquet"),
+    "folder": ({"table": "."}, "is no .csv, .parquet, .jsonl or .ndjson; save"),
+    "pickle": ({"table": "rows.pkl"}, "rows.pkl is no .csv, .parquet"),
+    "no JSON": ({"table": "text.jsonl"}, "text.jsonl: row 1 is no JSON"),
+    "lists": ({"table": "lists.ndjson"}, "column 'age' holds mixed; expected numbers, truth"),
     "no parquet": ({"table": "text.parquet"}, "text.parquet cannot be read: "),
     "dates": (
         {"rows": ROWS.replace("a,40", "a,2020-01-01"), "dtypes": {"age": "int64"}},
@@ -108,6 +110,8 @@ def test_what_does_not_fit_is_refused_by_name(tmp_path, name):
     given, words = REFUSED[name]
     (tmp_path / "rows.csv").write_text(given.get("rows", ROWS))
     (tmp_path / "text.parquet").write_text("no Parquet at all")
+    (tmp_path / "text.jsonl").write_text("no JSON at all")
+    (tmp_path / "lists.ndjson").write_text('{"who": "a", "hired": 1, "age": [1]}')
     settings = {key: value for key, value in given.items() if key not in ("rows", "other")}
     table = tmp_path / settings.pop("table", "rows.csv")
     if "other" in given:

@@ -64,20 +64,22 @@ class _Inputs(NamedTuple):
 
 
 class TablePairs(Adapter):
-    """Rows of a CSV or Parquet table, paired with counterfactual rows, or without a column.
+    """Rows of a table in a file, paired with counterfactual rows, or without a column.
 
     A model is called with rows as it was fitted: a frame of the types that the columns have.
     """
 
     adapter: Literal["table_pairs"]
-    table: PlacedPath = Field(description="`.csv` or `.parquet` file of the factual rows")
+    table: PlacedPath = Field(
+        description="`.csv`, `.parquet`, `.jsonl` or `.ndjson` file of the factual rows"
+    )
     id: str | None = Field(
         None, description="column that names the rows; they are numbered from 0 when absent"
     )
     counterfactuals: PlacedPath | None = Field(
         None,
-        description="`.csv` or `.parquet` file of counterfactual rows with the same columns; the "
-        "`id` says of which row each is",
+        description="file of counterfactual rows with the same columns; the `id` says of which row "
+        "each is",
     )
     several: bool = Field(
         False, description="whether a row may have several counterfactuals of one type there"

@@ -46,7 +46,10 @@ def test_other_formats_have_types_of_their_own(tmp_path):
     lines = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     del lines[1]["name"]
     text = "".join(f"{json.dumps(line)}\n\n" for line in lines)
-    for path in (tmp_path / "t.parquet", written(tmp_path, "t.jsonl", text)):
+    for path in (
+        tmp_path / "t.parquet",
+        *(written(tmp_path, f"t.{e}", text) for e in ("jsonl", "ndjson")),
+    ):
         assert read_table(path) == columns
         texts = read_table(path, typed=False)
         assert (texts["label"], texts["share"]) == (["1", "2"], ["2", "0.5"])

@@ -182,11 +182,32 @@ def test_a_change_beyond_the_type_of_the_rows_is_refused(tmp_path):
         data.pair_set()
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".CSV", ".parquet"])
+def write_frame(frame, path):
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix.lower() == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+
+
+def test_rows_of_json_lines_are_those_of_a_csv(tmp_path):
+    for suffix in (".csv", ".jsonl"):
+        write_frame(applicants(), tmp_path / f"applicants{suffix}")
+    csv, lines = (
+        TablePairs.model_validate(
+            section(tmp_path, table=str(tmp_path / f"applicants{suffix}"))
+        ).pair_set()
+        for suffix in (".csv", ".jsonl")
+    )
+    assert lines == csv
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".CSV", ".parquet", ".jsonl", ".ndjson"])
 def test_types_are_those_that_are_declared(tmp_path, suffix):
     frame = pd.DataFrame({"zip": ["01", "02"], "n": [1, 2], "job": ["b", "a"], "f": [1.0, 2.0]})
     path = tmp_path / f"t{suffix}"
-    frame.to_csv(path, index=False) if suffix.lower() == ".csv" else frame.to_parquet(path)
+    write_frame(frame, path)
     settings = {
         "table": str(path),
         "dtypes": {"zip": "object", "n": "float64", "f": "int64"},
@@ -198,7 +219,7 @@ def test_types_are_those_that_are_declared(tmp_path, suffix):
     data = TablePairs.model_validate({"adapter": "table_pairs", **settings})
     pair_set = data.pair_set()
     decoded = pair_set.columns.decode(data.read_input(pair_set.inputs[0])[None])
-    expected = ["object", "float64", "category", "int64" if suffix == ".parquet" else "float64"]
+    expected = ["object", "float64", "category", "float64" if suffix.lower() == ".csv" else "int64"]
     assert list(map(str, decoded.dtypes)) == expected
     assert decoded["zip"][0] == "01"
     assert decoded["job"].cat.categories.to_list() == ["c", "b", "a"]
