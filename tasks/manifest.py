@@ -35,7 +35,7 @@ def commit_run(plan: AuditPlan) -> None:
     committed again with a new start, under the same key.
     """
     study, name = plan.study, plan.study.study
-    pairs_key = short(plan.pairs.weighted_digest)
+    pairs_key = short(plan.pairs.analysed_digest)
     if pairs_key not in receipts.keys(plan.root, "pairs", name):
         commit(plan.root, "pairs", name, pairs_key, _pair_rows(plan.pairs))
     if newest_run(plan.root, name) == plan.run_id:
@@ -45,7 +45,7 @@ def commit_run(plan: AuditPlan) -> None:
         "run_id": plan.run_id,
         "started_at": started_at,
         "epsilon": study.epsilon,
-        "pairs_digest": plan.pairs.weighted_digest,
+        "pairs_digest": plan.pairs.analysed_digest,
         "unit_count": len(plan.units),
         "score": json.dumps(study.score.identity(), sort_keys=True),
         "config": study.model_dump_json(),
@@ -107,11 +107,11 @@ def record_forced(plan: AuditPlan) -> str:
 def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
     rows = [
         {
-            "pairs_digest": pairs.weighted_digest,
+            "pairs_digest": pairs.analysed_digest,
             "pair_id": pair.pair_id,
             "source_id": pair.source_id,
             "pair_type": pair.pair_type,
-            "class_id": pair.class_id,
+            "class_id": pair.class_id if pairs.has_labels else None,
             "split": pair.split,
             "weight": pair.weight,
             "plus_image": pairs.inputs[pair.plus].image_id,
@@ -123,7 +123,7 @@ def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
     ]
     images = [
         {
-            "pairs_digest": pairs.weighted_digest,
+            "pairs_digest": pairs.analysed_digest,
             "image_id": image.image_id,
             "variant": image.variant,
             "digest": image.digest,
@@ -131,13 +131,13 @@ def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
         for image in pairs.inputs
     ]
     files = [
-        {"pairs_digest": pairs.weighted_digest, "image_id": image.image_id, "file": image.file}
+        {"pairs_digest": pairs.analysed_digest, "image_id": image.image_id, "file": image.file}
         for image in pairs.inputs
         if image.file is not None
     ]
     features = [
         {
-            "pairs_digest": pairs.weighted_digest,
+            "pairs_digest": pairs.analysed_digest,
             "pair_id": pair.pair_id,
             "feature": pair.feature,
             "mask": pairs.masks[pair.plus].digest if pairs.masks else None,

@@ -258,7 +258,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks])),
         is_finished=run_id in receipts.keys(root, "outcomes", study.study),
         is_current=run_id == newest_run(root, study.study)
-        and short(pairs.weighted_digest) in receipts.keys(root, "pairs", study.study),
+        and short(pairs.analysed_digest) in receipts.keys(root, "pairs", study.study),
         forced={key: editions.of_unit[key] for key in again},
     )
 
@@ -329,9 +329,8 @@ def _read(
 
 
 def run_id_of(study: str, units: Iterable[Unit], pairs: PairSet) -> str:
-    """Digest of everything that the run will hold, and of the weights of its pairs."""
-    weights = [pairs.weights] if pairs.weights else []
-    return short(json_sha256([study, [unit.key for unit in units], *weights]))
+    """Digest of everything that the run will hold, and of what its analysis takes of the pairs."""
+    return short(json_sha256([study, [unit.key for unit in units], *pairs.analysed_by]))
 
 
 def newest_run(root: Root, study: str) -> str | None:

@@ -20,6 +20,7 @@ class Classes(NamedTuple):
     """One for each label, from 0."""
     remarks: tuple[str, ...]
     """Which name is which class, where the names were sorted, or that there are no labels."""
+    has_labels: bool = True
 
 
 def class_ids(labels: Sequence[str], classes: Sequence[int | str] = ()) -> Classes:
@@ -31,7 +32,7 @@ def class_ids(labels: Sequence[str], classes: Sequence[int | str] = ()) -> Class
     the classes, or two of these are equal.
     """
     if not any(labels):
-        return Classes([0] * len(labels), (NO_LABELS,))
+        return Classes([0] * len(labels), (NO_LABELS,), has_labels=False)
     if not all(labels):
         said = next(filter(None, labels))
         raise DataError(

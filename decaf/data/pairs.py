@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from math import inf
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +93,8 @@ class PairSet:
     columns: FrameSchema | None = field(default=None, kw_only=True)
     """What the values of a row stand for, where inputs are rows of a frame; part of geometry."""
     masks: tuple[Input, ...] = field(default=(), kw_only=True)
+    has_labels: bool = field(default=True, kw_only=True)
+    """Whether classes are true ones; else they only say of which class q is the score."""
 
     def __post_init__(self) -> None:
         if not self.pairs:
@@ -120,19 +122,20 @@ class PairSet:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of every pair and its content, whatever the weights."""
+        """Digest of every pair and its content, as far as scores depend on them."""
         return self.block_digest(range(len(self.pairs)))
 
     @cached_property
-    def weights(self) -> list[float]:
-        """Weights of the pairs, in their order; none where all are 1."""
+    def analysed_by(self) -> list[Any]:
+        """What of the pairs enters their analysis alone: weights not all 1, and missing labels."""
         weights = [pair.weight for pair in self.pairs]
-        return [] if set(weights) == {1} else weights
+        weighted = [] if set(weights) == {1} else [weights]
+        return weighted if self.has_labels else [*weighted, "no labels"]
 
     @cached_property
-    def weighted_digest(self) -> str:
-        """Digest of every pair, its content and its weight; :attr:`digest` where all are 1."""
-        return json_sha256([self.digest, self.weights]) if self.weights else self.digest
+    def analysed_digest(self) -> str:
+        """Digest of every pair and :attr:`analysed_by`; :attr:`digest` where that is nothing."""
+        return json_sha256([self.digest, *self.analysed_by]) if self.analysed_by else self.digest
 
     @cached_property
     def input_set(self) -> InputSet:

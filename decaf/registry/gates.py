@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from decaf.errors import ConfigError, suggestion
 from decaf.foundation.settings import Settings, fault
 
+ACCURACY = "accuracy"
 METRICS = (
     "endpoint_magnitude",
     "evidence",
@@ -18,7 +19,7 @@ METRICS = (
     "evidence_frac",
     "contradiction_frac",
     "fragility_frac",
-    "accuracy",
+    ACCURACY,
 )
 """Columns that a gate may be on, as the drift between two versions has them."""
 Verdict = Literal["not applicable", "pass", "not enough evidence", "fail"]
@@ -139,11 +140,19 @@ def judge(gates: Mapping[str, Gate], rows: Iterable[DriftRow]) -> list[Judged]:
     ]
 
 
-def check_places(gates: Mapping[str, Gate], **known: Collection[str]) -> None:
+def check_places(
+    gates: Mapping[str, Gate], *, has_labels: bool = True, **known: Collection[str]
+) -> None:
     """Check that pair types, paths and variants of gates are there: ``pair_type=…, path=…``.
 
-    Raises ConfigError, naming the gate, and the nearest name that there is.
+    Raises ConfigError, naming the gate, and the nearest name that there is; so does a gate on
+    accuracy where inputs have no labels.
     """
+    if ACCURACY in gates and not has_labels:
+        raise ConfigError(
+            "'gates.accuracy': the data have no labels, so there is no accuracy; name their labels "
+            "in 'data:', or leave this gate out"
+        )
     for metric, gate in gates.items():
         for key, names in known.items():
             asked = getattr(gate, key)

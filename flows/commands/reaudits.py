@@ -124,6 +124,7 @@ def reaudit(
     pairs = study.pair_set()
     check_places(
         study.gates,
+        has_labels=pairs.has_labels,
         pair_type={pair.pair_type for pair in pairs.pairs},
         path=set(study.paths),
         variant={image.variant for image in pairs.inputs},

@@ -220,7 +220,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
             {name: [path.identity(images), path.pair_types] for name, path in paths}
         ),
         "stages": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
-        "pairs": pairs.weighted_digest,
+        "pairs": pairs.analysed_digest,
         "epsilon": repr(study.epsilon),
         "quarantine": repr(study.quarantine),
         "code": " ".join(f"{kind.name}/{kind.code}" for kind in KINDS.values()),

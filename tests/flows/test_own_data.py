@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from ended_commands import cells, succeeded
+from ended_commands import cells, refused, succeeded
 from own_data import COLUMNS, HEADER, rows_of_squares, signals, write_table
 from running_command import receipts
 from warehouse_answers import fetched
@@ -132,6 +132,14 @@ def test_signals_of_arrays(study, write, decaf, prefect_server, tmp_path):
         "SELECT class_scores FROM core_predictions WHERE model_id = 'conv' ORDER BY image_id",
     )
     inputs = np.concatenate([changed, factual])
+    # Nothing says which class is right: there is no accuracy, nor a gate on it.
+    assert fetched(
+        warehouse, "SELECT DISTINCT accuracy, mean_true_class_score FROM out_accuracy"
+    ) == [(None, None)]
+    registry = {"kind": "folder", "root": str(tmp_path)}
+    gated = settings | {"models": [], "registry": registry, "gates": {"accuracy": {"decrease": 0}}}
+    words = "'gates.accuracy': the data have no labels, so there is no accuracy"
+    refused(decaf("reaudit", write(gated)), words, code=2)
     prepared = (inputs - np.float32([[0.5], [2]])) / np.float32([[2], [4]])
     with torch.inference_mode():
         by_hand = network.eval()(torch.from_numpy(prepared)).softmax(dim=1)

@@ -160,7 +160,7 @@ def test_a_run_without_rows_says_so(stub, report):
     assert "still running: 0 of 12 blocks" in reader.text
     assert [name for name in reader.ids if name in SECTIONS] == list(SECTIONS)
     assert reader.text.count("Nothing has been committed yet") == 5
-    assert "No class predictions are stored" in reader.text
+    assert "There are no labels or no class predictions" in reader.text
     assert "svg" not in reader.tags
 
 
@@ -215,7 +215,7 @@ def test_one_model_has_no_rank_transfer_and_the_reason_is_given(stub, report):
 
 def test_without_predictions_and_warnings(stub, report):
     reader = report(stub(Audit(has_predictions=False)))
-    assert "No class predictions are stored, so no accuracy is shown." in reader.text
+    assert "There are no labels or no class predictions, so no accuracy is shown." in reader.text
     assert "None." in reader.text
 
 

@@ -107,23 +107,31 @@ class Arrays(Adapter):
             for role in roles
             for row, (name, digest) in enumerate(zip(rows, self._digests(role), strict=True))
         )
-        said = zip(rows, sources, types, classes.ids, splits, strict=True)
-        if not features:
-            pairs = [
-                Pair(*own, plus=row, minus=count + row, weight=weights[row])
-                for row, own in enumerate(said)
-            ]
-            return PairSet(inputs, tuple(pairs), INPUTS, classes.remarks)
+        said = zip(rows, sources, types, classes.ids, splits, weights, strict=True)
         pairs = [
-            Pair(f"{name}__{k}", source, f"column {k}", class_id, split, row, row, k, weight=weight)
-            for row, ((name, source, _, class_id, split), weight) in enumerate(
-                zip(said, weights, strict=True)
+            Pair(
+                pair_id=f"{name}__{k}" if k else name,
+                source_id=source,
+                pair_type=f"column {k}" if k else kind,
+                class_id=class_id,
+                split=split,
+                plus=row,
+                minus=row if k else count + row,
+                feature=k,
+                weight=weight,
             )
-            for k in features
+            for row, (name, source, kind, class_id, split, weight) in enumerate(said)
+            for k in features or [0]
         ]
         mask = Input("columns", "features", str(len(features)), str(len(features)))
-        masks = (mask,) * count
-        return PairSet(inputs, tuple(pairs), INPUTS, classes.remarks, masks=masks)
+        return PairSet(
+            inputs,
+            tuple(pairs),
+            INPUTS,
+            classes.remarks,
+            masks=(mask,) * count if features else (),
+            has_labels=classes.has_labels,
+        )
 
     def verify(self, pairs: PairSet) -> None:
         """Accept: both arrays have one shape; values are looked at where they are read."""

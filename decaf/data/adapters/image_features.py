@@ -99,7 +99,14 @@ class ImageFeatures(ImageFiles):
                 pairs.append(pair)
         bare = [row.image for row, one in zip(rows, named.of_image, strict=True) if one is None]
         remarks = (*unused, *classes.remarks, *self._remarks(rows, bare))
-        return PairSet(tuple(inputs), tuple(pairs), self.geometry, remarks, masks=tuple(masks))
+        return PairSet(
+            tuple(inputs),
+            tuple(pairs),
+            self.geometry,
+            remarks,
+            masks=tuple(masks),
+            has_labels=classes.has_labels,
+        )
 
     def _remarks(self, rows: list[Row], bare: list[str]) -> Iterator[str]:
         """What is left out, in words; raises DataError where no image is left."""

@@ -120,7 +120,8 @@ class ImagePairs(ImageFiles):
         inputs = tuple(
             Input(f"{role}/{file}", role, *files[role, file], file) for role, file in positions
         )
-        return PairSet(inputs, pairs, self.geometry, (*remarks, *classes.remarks))
+        remarks = (*remarks, *classes.remarks)
+        return PairSet(inputs, pairs, self.geometry, remarks, has_labels=classes.has_labels)
 
     def verify(self, pairs: PairSet) -> None:
         """Check from their headers that images come out of one size, both of a pair the same way.

@@ -323,8 +323,15 @@ class TablePairs(Adapter):
         left = [f"table: {n:,} of {of:,} {what}" for n, of, what in counts if n]
         remarks = (*left, *classes.remarks)
         geometry = f"{ENCODING}: {json_sha256(columns.identity)}"
-        images = tuple(kept.images)
-        return Built(kept.rows, PairSet(images, tuple(pairs), geometry, remarks, columns=columns))
+        pair_set = PairSet(
+            tuple(kept.images),
+            tuple(pairs),
+            geometry,
+            remarks,
+            columns=columns,
+            has_labels=classes.has_labels,
+        )
+        return Built(kept.rows, pair_set)
 
 
 def _names(frame: Frame, column: str) -> list[str]:

@@ -1,7 +1,8 @@
 -- purpose: what two versions of an entry predict on the same clean images, side by side
 -- grain: one row per entry of rel and clean image
 -- paper: appendix F.2
--- rel is as for drift_pairs. Images without a predicted class are not there.
+-- rel is as for drift_pairs. Images without a predicted or a true class are
+-- not there.
 CREATE OR REPLACE MACRO drift_images(rel) AS TABLE
 WITH versions AS MATERIALIZED (FROM query_table(rel)),
 sides AS (
@@ -57,4 +58,5 @@ LEFT JOIN predicted AS before
     AND before.run_id = after.run_before
     AND before.model_id = after.model_before
     AND before.image_id = after.image_id
-WHERE after.reason IS NOT NULL OR before.predicted_class IS NOT NULL;
+WHERE images.first.c IS NOT NULL
+    AND (after.reason IS NOT NULL OR before.predicted_class IS NOT NULL);

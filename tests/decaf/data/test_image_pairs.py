@@ -1,5 +1,7 @@
 """Pairs of image files: by a table, by two folders, and what their pixels are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -53,6 +55,10 @@ def test_only_two_columns_are_needed(tmp_path):
         ("s1-black.png", "pair", 0, "all"),
     ]
     assert pairs.remarks == ("columns that are not used: 'note'", NO_LABELS)
+    assert not pairs.has_labels
+    labelled = replace(pairs, has_labels=True)
+    assert labelled.digest == pairs.digest
+    assert labelled.analysed_digest != pairs.analysed_digest
 
 
 def test_weights_are_those_of_the_rows_and_change_nothing_that_is_scored(table, tmp_path):
@@ -65,11 +71,11 @@ def test_weights_are_those_of_the_rows_and_change_nothing_that_is_scored(table, 
         found.append(adapter(pairs=table, columns={**COLUMNS, "weight": "much"}).pair_set())
     ones, others = found
     assert ones == plain
-    assert ones.weighted_digest == plain.weighted_digest == plain.digest
+    assert ones.analysed_digest == plain.analysed_digest == plain.digest
     assert [pair.weight for pair in others.pairs] == [1, 0.5, 2, 5]
     assert others.digest == plain.digest
     assert others.block_digest((0, 1)) == plain.block_digest((0, 1))
-    assert others.weighted_digest not in (plain.digest, ones.weighted_digest)
+    assert others.analysed_digest not in (plain.digest, ones.analysed_digest)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])

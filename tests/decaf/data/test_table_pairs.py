@@ -287,6 +287,7 @@ def test_a_table_without_labels_is_of_class_0(tmp_path):
     data = TablePairs.model_validate(section(tmp_path, label=None, classes=None))
     assert {pair.class_id for pair in data.pair_set().pairs} == {0}
     assert NO_LABELS in data.pair_set().remarks
+    assert not data.pair_set().has_labels
     assert "hired" in [column.name for column in data.pair_set().columns.columns]
 
 

@@ -96,5 +96,12 @@ def test_a_gate_on_a_place_that_is_not_there():
     check_places(gates, path=["blnd"])
 
 
+def test_a_gate_on_accuracy_needs_labels():
+    gates = {"accuracy": Gate(decrease=0.1)}
+    check_places(gates)
+    with pytest.raises(ConfigError, match="gates.accuracy.*no labels.*leave this gate out"):
+        check_places(gates, has_labels=False)
+
+
 def test_every_column_is_one_of_the_drift():
     assert len(set(METRICS)) == 10

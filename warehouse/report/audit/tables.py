@@ -50,7 +50,9 @@ def model_table(facts: Facts) -> Table:
         *fields_of("models", weights_sha256=lambda row: digest(row.weights_sha256)).values(),
         *(_accuracy(facts, variant) for variant in variants),
     )
-    note = "" if variants else "No class predictions are stored, so no accuracy is shown."
+    note = (
+        "" if variants else "There are no labels or no class predictions, so no accuracy is shown."
+    )
     parts = ("models", "accuracies") if variants else ("models",)
     return table("Models", fields, facts.models, ";\n\n".join(map(facts.runnable, parts)), note)
 
