@@ -12,6 +12,7 @@ PACKAGES = {
     "plots": ("altair", "vl_convert"),
     "baselines": ("captum", "lime", "numba", "shap", "xgboost"),
     "cuda": ("dask_cuda",),
+    "zarr": ("zarr",),
 }
 """Modules by extra."""
 
