@@ -2,6 +2,7 @@
 
 import struct
 import zipfile
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,38 +11,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.table_files import arrow_column
+from decaf.data.zarr_stores import ChunkedRows, newest_file, zarr_rows
 from decaf.errors import DataError, suggestion
 from decaf.foundation.files import open_file, refusals_as
 
-NPY, NPZ, ARROW = ".npy", ".npz", ".arrow"
+NPY, NPZ, ARROW, ZARR = ".npy", ".npz", ".arrow", ".zarr"
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 """Of a file in a zip archive; its name and its extra field follow."""
 HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
+Rows = NDArray[Any] | ChunkedRows
+READERS: dict[str, Callable[[Path, str], Rows]] = {ARROW: arrow_column, ZARR: zarr_rows}
 KINDS = "biufU"
 """Of numbers, truth values and texts, as NumPy calls them."""
-EXPECTED = "expected .npy, .npz as numpy.savez writes it, or .arrow with columns of tensors"
+EXPECTED = "expected .npy, .npz as numpy.savez writes it, .arrow with tensors, or a folder .zarr"
 
 
-def mapped(path: Path, name: str) -> NDArray[Any]:
+def mapped(path: Path, name: str) -> Rows:
     """An array of a file, read-only and mapped into memory, opened once while the file stays.
+
+    One of a store of zarr, a folder, is read by chunks instead.
 
     ``name`` is that of the array in an ``.npz`` file, which must not be compressed: it could
     not be mapped. Of an ``.arrow`` file it is a column of tensors, numbers or texts. Raises
     DataError when the file cannot be read, is cut short, or holds something else than numbers,
     truth values or texts, objects above all.
     """
-    with refusals_as(DataError, f"array {path} cannot be read", EXPECTED), open_file(path):
+    with refusals_as(DataError, f"array {path} cannot be read", EXPECTED):
+        if path.suffix.lower() != ZARR or not path.is_dir():
+            open_file(path).close()
         return _mapped(path, name, path.stat().st_mtime_ns)
 
 
+def opened_again(path: Path, name: str) -> Rows:
+    """The same, as it is by now: chunks of a store may change while its folder does not."""
+    _mapped.cache_clear()
+    return mapped(path, name)
+
+
+def modified_at(path: Path) -> int:
+    """When a file, or any file of a store, was last changed, ns; errors are those of both."""
+    with refusals_as(DataError, f"array {path} cannot be read", EXPECTED):
+        return newest_file(path) if path.is_dir() else path.stat().st_mtime_ns
+
+
 @lru_cache(maxsize=16)
-def _mapped(path: Path, name: str, modified: int) -> NDArray[Any]:
+def _mapped(path: Path, name: str, modified: int) -> Rows:
     suffix = path.suffix.lower()
-    if suffix == ARROW:
-        array, where = arrow_column(path, name), f"column {name!r} of {path}"
+    if suffix in READERS:
+        array, where = READERS[suffix](path, name), f"array {name!r} of {path}"
         _check_kind(array.dtype, array.shape, where)
         return array
     if suffix not in (NPY, NPZ):

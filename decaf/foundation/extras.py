@@ -13,6 +13,7 @@ PACKAGES = {
     "baselines": ("captum", "lime", "numba", "shap", "xgboost"),
     "hdf5": ("h5py",),
     "cuda": ("dask_cuda",),
+    "zarr": ("zarr",),
 }
 """Modules by extra."""
 

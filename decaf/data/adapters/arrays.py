@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.array_files import mapped
+from decaf.data.array_files import Rows, mapped, modified_at, opened_again
 from decaf.data.cells import WORD_BITS, feature_words
 from decaf.data.class_ids import class_ids
 from decaf.data.pairs import Input, Pair, PairSet
@@ -25,7 +25,7 @@ PAIR_TYPE, SPLIT = "pair", "all"
 
 
 class Arrays(Adapter):
-    """Pairs of rows of two arrays of any shape, (n, …), in `.npy`, `.npz` or `.arrow` files.
+    """Pairs of rows of two arrays of any shape, (n, …): `.npy`, `.npz`, `.arrow` or `.zarr`.
 
     8-bit arrays (n, height, width, 3) are images; floats are taken as they are, channels first
     where they have any, as (n, channels, length) or (n, channels, height, width).
@@ -36,10 +36,11 @@ class Arrays(Adapter):
     counterfactual: PlacedPath | None = Field(
         None, description="file of their counterfactuals, (n, …)"
     )
-    removed: Literal["columns"] | None = Field(
+    removed: Literal["columns", "channels"] | None = Field(
         None,
         description="instead of counterfactuals, for `removal` paths: each row of (n, features) "
-        "with itself without each of its columns, of the type `column NUMBER`, from 1",
+        "with itself without each of its columns, or of (n, channels, length) without each of its "
+        "channels, of the type `column NUMBER` or `channel NUMBER`, from 1",
     )
     label: PlacedPath | None = Field(
         None, description="file of the labels, (n,): class numbers, or names; class 0 when absent"
@@ -61,8 +62,8 @@ class Arrays(Adapter):
     )
     names: dict[Role, str] = Field(
         {},
-        description="names of the arrays in `.npz` files and of the columns in `.arrow` files, by "
-        "key; the key itself when absent",
+        description="names of the arrays in `.npz` files and `.zarr` groups and of the columns in "
+        "`.arrow` files, by key; the key itself when absent",
     )
     classes: tuple[bool | int | str, ...] = Field(
         (), description="names of classes 0, 1, … in `label`; sorted names when absent"
@@ -71,7 +72,9 @@ class Arrays(Adapter):
     @model_validator(mode="after")
     def _makes_pairs(self) -> "Arrays":
         if (self.counterfactual is None) == (self.removed is None):
-            raise fault("give either 'counterfactual' (an array), or 'removed: columns'")
+            raise fault(
+                "give either 'counterfactual' (an array), or 'removed' (columns or channels)"
+            )
         fits = self.pair_type is None or self.removed is None
         unsaid = sorted(role for role in self.names if getattr(self, role) is None)
         require_keys(
@@ -90,7 +93,7 @@ class Arrays(Adapter):
         """
         factual = self._array("factual")
         if self.removed:
-            features = self._columns(factual)
+            features = self._features(factual)
         else:
             features = []
             self._check_alike(factual, self._array("counterfactual"))
@@ -154,18 +157,21 @@ class Arrays(Adapter):
         return row
 
     def read_mask(self, mask: Input) -> NDArray[np.uint64]:
-        """(features,) words: each column is a feature."""
-        return feature_words(np.arange(1, int(mask.location) + 1))
+        """(features,) or (channels, length) words: each column, or channel, is a feature."""
+        count, *length = map(int, mask.location.split())
+        words = feature_words(np.arange(1, count + 1))
+        return np.broadcast_to(words.reshape(-1, *[1] * len(length)), (count, *length))
 
-    def _columns(self, factual: NDArray[Any]) -> list[int]:
-        if factual.ndim != 2 or factual.shape[1] > WORD_BITS:
+    def _features(self, factual: Rows) -> list[int]:
+        expected = "(n, features)" if self.removed == "columns" else "(n, channels, length)"
+        if factual.ndim != expected.count(",") + 1 or factual.shape[1] > WORD_BITS:
             raise DataError(
-                f"{self.factual} is {factual.shape}; expected rows (n, features) of {WORD_BITS} "
-                "columns at most, which 'removed: columns' removes"
+                f"{self.factual} is {factual.shape}; expected {expected} with {WORD_BITS} "
+                f"{self.removed} at most, of which 'removed: {self.removed}' removes each"
             )
         return list(range(1, factual.shape[1] + 1))
 
-    def _check_alike(self, factual: NDArray[Any], counterfactual: NDArray[Any]) -> None:
+    def _check_alike(self, factual: Rows, counterfactual: Rows) -> None:
         found = [f"{array.dtype} {array.shape}" for array in (factual, counterfactual)]
         if found[0] != found[1]:
             raise DataError(
@@ -173,7 +179,7 @@ class Arrays(Adapter):
                 "it: row by row, the same input but for the change"
             )
 
-    def _array(self, role: Role) -> NDArray[Any]:
+    def _array(self, role: Role) -> Rows:
         return mapped(getattr(self, role), self.names.get(role, role))
 
     def _words(self, role: Role, count: int, default: list[str]) -> list[str]:
@@ -186,7 +192,18 @@ class Arrays(Adapter):
                 f"{role!r} in {getattr(self, role)} is {array.dtype} {array.shape}; expected whole "
                 f"numbers or texts ({count},), one for each row of {self.factual}"
             )
-        return [str(word) for word in array.tolist()]
+        return [str(word) for word in array]
+
+    def _weights(self, count: int) -> list[float]:
+        if self.weight is None:
+            return [1.0] * count
+        array = self._array("weight")
+        if array.shape != (count,) or array.dtype.kind not in "iuf":
+            raise DataError(
+                f"'weight' in {self.weight} is {array.dtype} {array.shape}; expected numbers "
+                f"({count},), one for each row of {self.factual}"
+            )
+        return [float(number) for number in array]
 
     def _weights(self, count: int) -> list[float]:
         if self.weight is None:
@@ -201,13 +218,13 @@ class Arrays(Adapter):
 
     def _digests(self, role: Role) -> tuple[str, ...]:
         path = getattr(self, role)
-        return _row_digests(path, self.names.get(role, role), path.stat().st_mtime_ns)
+        return _row_digests(path, self.names.get(role, role), modified_at(path))
 
 
 @lru_cache(maxsize=4)
 def _row_digests(path: Path, name: str, modified: int) -> tuple[str, ...]:
     """Digest of every row with its type and shape, made once per process while the file stays."""
-    array = mapped(path, name)
+    array = opened_again(path, name)
     kind = f"{array.dtype.str} {array.shape[1:]}".encode()
     return tuple(
         hashlib.sha256(kind + np.ascontiguousarray(row).tobytes()).hexdigest() for row in array

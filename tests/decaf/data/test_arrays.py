@@ -146,7 +146,7 @@ def test_columns_of_rows_are_removed_one_at_a_time(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "either 'counterfactual' .an array., or 'removed: columns'"),
+        ({}, "either 'counterfactual' .an array., or 'removed' .columns or channels."),
         ({"counterfactual": "a.npy", "removed": "columns"}, "either 'counterfactual'"),
         ({"pair_type": "a.npy", "removed": "columns"}, "pair_type"),
         ({"removed": "columns", "classes": ["a", "b"]}, "'classes' needs a 'label'"),
@@ -158,11 +158,31 @@ def test_settings_of_arrays_that_do_not_belong_together(settings, words, tmp_pat
         adapter(factual=tmp_path / "factual.npy", **settings)
 
 
-@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 65)])
-def test_only_rows_of_64_columns_have_columns_to_remove(shape, tmp_path):
-    data = adapter(**saved(tmp_path, factual=np.zeros(shape)), removed="columns")
-    with pytest.raises(DataError, match="expected rows .n, features. of 64 columns at most"):
+@pytest.mark.parametrize(
+    ("removed", "shape"),
+    [("columns", (2, 3, 4)), ("columns", (2, 65)), ("channels", (2, 3)), ("channels", (2, 65, 4))],
+)
+def test_only_64_columns_or_channels_can_be_removed(removed, shape, tmp_path):
+    data = adapter(**saved(tmp_path, factual=np.zeros(shape)), removed=removed)
+    with pytest.raises(DataError, match=rf"expected \(n, .* with 64 {removed} at most"):
         data.pair_set()
+
+
+def test_channels_of_signals_are_removed_one_at_a_time(tmp_path):
+    x = np.array([[[1.0, 2], [4, 8]], [[0, 0], [3, 5]]])
+    data = adapter(**saved(tmp_path, factual=x), removed="channels")
+    pairs = data.pair_set()
+    assert [(p.pair_id, p.pair_type) for p in pairs.pairs[1:3]] == [
+        ("row-0000000__2", "channel 2"),
+        ("row-0000001__1", "channel 1"),
+    ]
+    mask = data.read_mask(pairs.masks[0])
+    assert mask.tolist() == [[1, 1], [2, 2]]
+    rows = np.stack([data.read_input(image) for image in pairs.inputs])
+    block = pairs.block(tuple(range(4))).with_regions(mask[None])
+    states = plan_states(block, rows, {"path": Removal()}, np.array([0.0, 1.0]))
+    # Two clean signals, three without a channel that is not 0 anyway, and one baseline.
+    assert states.state_count == 6
 
 
 def as_lists(array):
