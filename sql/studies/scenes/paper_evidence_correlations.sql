@@ -1,8 +1,8 @@
 -- purpose: whether checkpoints that lean more on the wall have larger margins: Spearman
 -- grain: one row per study of evidence, scope, margin and statistic
 -- paper: section 5, figure 2a; appendix E (evidence across training trajectories)
--- Pooled over all checkpoints, or inside each training and then averaged. Only trainings whose
--- vulnerability moves by 0.05 or more count inside. Intervals resample whole trainings.
+-- Over all checkpoints, or inside each training whose vulnerability moves by 0.05 or more and then
+-- averaged. Intervals resample whole trainings.
 CREATE OR REPLACE VIEW paper_evidence_correlations AS
 WITH points AS MATERIALIZED (
     SELECT study, trajectory, vulnerability, margin, score,
@@ -28,6 +28,7 @@ trainings AS MATERIALIZED (
     SELECT {study: g.study, margin: g.margin} AS g, g.trajectory AS cluster, spearman AS x
     FROM spearman_by_group('inside')
 ),
+means AS (FROM bootstrap_intervals('trainings', 500, 7301) WHERE statistic = 'mean'),
 estimates AS (
     SELECT unnest(g), 'pooled' AS scope, 'rank_correlation' AS statistic, * EXCLUDE (g, entry_count)
     FROM spearmans
@@ -40,17 +41,16 @@ estimates AS (
     WHERE g.margin = 'evidence_margin'
     UNION ALL BY NAME
     SELECT unnest(g), 'inside trainings' AS scope, 'rank_correlation' AS statistic,
-        * EXCLUDE (g, statistic, reason),
-        if(estimate IS NULL, 'all values of one side are equal',
-            replace(reason, 'cluster', 'training')) AS reason
-    FROM bootstrap_intervals('trainings', 500, 7301)
-    WHERE statistic = 'mean'
+        means.* EXCLUDE (g, statistic, reason), CASE
+            WHEN means.statistic IS NULL THEN 'no training moves by 0.05'
+            WHEN means.estimate IS NULL THEN 'all values of one side are equal'
+            ELSE replace(means.reason, 'cluster', 'training') END AS reason
+    FROM spearmans LEFT JOIN means USING (g)
     UNION ALL BY NAME
     SELECT unnest(g), 'inside trainings' AS scope,
         unnest(['moving_trainings', 'agreeing_trainings']) AS statistic,
-        unnest([count(*), count(*) FILTER (x > 0)])::DOUBLE AS estimate
-    FROM trainings
-    GROUP BY g
+        unnest([count(cluster), count(*) FILTER (x > 0)])::DOUBLE AS estimate
+    FROM spearmans LEFT JOIN trainings USING (g) GROUP BY g
 ),
 judged AS (SELECT *, scope AS unit, margin AS part FROM estimates)
 SELECT study, scope, margin, statistic, estimate, lower_90, upper_90, lower_95, upper_95,
