@@ -24,28 +24,30 @@ warnings AS (
     UNION ALL
     SELECT study, model_id, 'near_gate', sum(near_count)::BIGINT,
         'trajectories end within 1e-6 of epsilon: their role may change with numerics'
-    FROM cells
-    WHERE near_count > 0
+    FROM cells WHERE near_count > 0
     GROUP BY study, model_id
     UNION ALL
     SELECT study, model_id, 'missing_blocks', count(*),
         'blocks of the plan are not scored or not routed yet: figures cover the others'
-    FROM core_blocks
-    WHERE NOT (is_scored AND is_routed)
+    FROM core_blocks WHERE NOT (is_scored AND is_routed)
     GROUP BY study, model_id
     UNION ALL
     SELECT study, model_id, 'no_active_pair', count(*),
         'no pair reaches epsilon, so all response is fragility, for '
         || string_agg(pair_type || '/' || path, ', ' ORDER BY pair_type, path)
-    FROM cells
-    WHERE NOT has_active
+    FROM cells WHERE NOT has_active
     GROUP BY study, model_id
     UNION ALL
     SELECT study, model_id, 'below_chance', image_count,
         format('accuracy on factual images is {:.3f}, below chance ({:.3f}): check the '
             || 'preprocessing and the class map', accuracy, 1 / class_count)
-    FROM factual
-    WHERE accuracy < 1 / class_count
+    FROM factual WHERE accuracy < 1 / class_count
+    UNION ALL
+    SELECT study, model_id, 'gate_missed', NULL,
+        format('its training ends at a validation accuracy of {}, and was to reach {}',
+            training ->> '$.outcome.validation_accuracy', training ->> '$.recipe.gate')
+    FROM stg_models SEMI JOIN core_current_runs USING (study, run_id)
+    WHERE (training ->> '$.outcome.reached_gate')::BOOLEAN = false
     UNION ALL
     SELECT study, NULL, 'left_out', NULL, remark
     FROM stg_run_remarks SEMI JOIN core_current_runs USING (study, run_id)
