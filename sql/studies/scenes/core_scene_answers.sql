@@ -3,8 +3,8 @@
 -- paper: appendix D (contradiction validation)
 -- The endpoint's context is wall bin 1, the swapped one bin 0, on the study's first path of kind
 -- context. There a pair preserves the two different labels that it has at the endpoint, swaps them,
--- or collapses them into one; other is a pair of two labels that has one at the endpoint. The class
--- of a scene is its shape, which Gate asks for.
+-- or collapses them into one; other is a pair of two labels that has one at the endpoint. The pairs
+-- have no label; the shape, which Gate asks for, is told by the number of the scene.
 CREATE OR REPLACE VIEW core_scene_answers AS
 WITH contexts AS (
     SELECT study, arg_min(path, position) AS path FROM core_paths WHERE kind = 'context' GROUP BY study
@@ -23,7 +23,8 @@ pairs AS (
         regexp_extract(pair_type, 'object_hue_(\d+)', 1)::BIGINT AS object_map,
         regexp_extract(pair_type, 'wall_hue_(\d+)', 1)::BIGINT AS wall_map,
         plus_variant = 'colour_1' AS is_bin_1, -- of the factual object's hue
-        class_id = 1 AS is_shape_1
+        -- Of a source scene-NNNNNN, as decaf.studies.scenes.factors numbers scenes.
+        regexp_extract(source_id, '\d+')::BIGINT // 15 % 4 = 1 AS is_shape_1
     FROM core_pairs
 )
 SELECT

@@ -9,6 +9,10 @@ import pytest
 from random_audit import near, rows_of
 from scipy.stats import spearmanr
 
+from decaf.studies.scenes.adapters import Shapes3DContext
+from decaf.studies.scenes.factors import scene_levels
+from decaf.studies.scenes.tasks import labels
+
 EPSILON = 0.02
 TASKS = {"direct": "object_color", "gate": "context_gate", "invert": "context_invert"}
 FAMILIES, SEEDS, MAPS, SOURCES, DRAWS = ("resnet18", "small_vit"), (7101, 7102, 7103), (1, 2), 7, 40
@@ -44,48 +48,44 @@ def scores():
 
 @pytest.fixture
 def connection(catalogue, scores):
+    pairs = [
+        {"pair_id": pair, "source_id": f"scene-{source:06d}", "plus_variant": "colour_1"}
+        | {"pair_type": f"object_hue_{one}_wall_hue_{other}"}
+        for pair, source, one, other in PAIRS
+    ]
+    return catalogue(staged(MODELS, pairs, scores))
+
+
+def staged(models, pairs, scores):
+    """Staging tables of a study whose models have these scores on these pairs."""
     where = {"study": "s", "run_id": "r"}
     config = {"data": {"adapter": "shapes3d_context"}}
-    trained = [
-        where
-        | {"model_id": model, "family": family, "position": position}
-        | {
-            "training": json.dumps(
-                {
-                    "recipe": {"recipe": "scene_task", "task": TASKS[task]} | {"seed": seed},
-                    "outcome": {},
-                }
-            )
-        }
-        for position, (model, task, family, seed) in enumerate(MODELS)
+    run = where | {"started_at": datetime(2026, 3, 1, tzinfo=UTC), "epsilon": EPSILON}
+    recipes = [
+        {"recipe": "scene_task", "task": TASKS[task], "seed": seed} for _, task, _, seed in models
     ]
-    return catalogue(
-        {
-            "stg_runs": [
-                where
-                | {"started_at": datetime(2026, 3, 1, tzinfo=UTC), "epsilon": EPSILON}
-                | {"pairs_digest": "d", "config": json.dumps(config)}
-            ],
-            "stg_models": trained,
-            "stg_paths": [where | {"path": "context", "kind": "context", "position": 0}],
-            "stg_run_units": [
-                where | {"model_id": model, "unit_key": model, "kind": "score"}
-                for model, *_ in MODELS
-            ],
-            "stg_pairs": [
-                {"study": "s", "pairs_digest": "d", "pair_id": pair}
-                | {"source_id": f"scene-{source:06d}", "plus_variant": "colour_1"}
-                | {"pair_type": f"object_hue_{one}_wall_hue_{other}"}
-                for pair, source, one, other in PAIRS
-            ],
-            "stg_trajectories": [
-                {"study": "s", "model_id": model, "unit_key": model, "pair_id": pair}
-                | {"path": "context", "repetition": 0, "t": [0.0, 1.0]}
-                | {"q_plus": q[:, 0].tolist(), "q_minus": q[:, 1].tolist()}
-                for (model, pair), q in scores.items()
-            ],
-        }
-    )
+    return {
+        "stg_runs": [run | {"pairs_digest": "d", "config": json.dumps(config)}],
+        "stg_models": [
+            where
+            | {"model_id": model, "family": family, "position": position}
+            | {"training": json.dumps({"recipe": recipe, "outcome": {}})}
+            for position, ((model, _, family, _), recipe) in enumerate(
+                zip(models, recipes, strict=True)
+            )
+        ],
+        "stg_paths": [where | {"path": "context", "kind": "context", "position": 0}],
+        "stg_run_units": [
+            where | {"model_id": model, "unit_key": model, "kind": "score"} for model, *_ in models
+        ],
+        "stg_pairs": [{"study": "s", "pairs_digest": "d"} | pair for pair in pairs],
+        "stg_trajectories": [
+            {"study": "s", "model_id": model, "unit_key": model, "pair_id": pair}
+            | {"path": "context", "repetition": 0, "t": [0.0, 1.0]}
+            | {"q_plus": q[:, 0].tolist(), "q_minus": q[:, 1].tolist()}
+            for (model, pair), q in scores.items()
+        ],
+    }
 
 
 def asked(q, swapped):
@@ -170,3 +170,32 @@ def test_eta_is_a_probability(connection, eta):
     words = "eta is .*; expected probabilities of the swapped context, from 0 to 1"
     with pytest.raises(duckdb.Error, match=words):
         connection.sql("FROM scene_mixtures([0.5, $eta])", params={"eta": eta}).fetchall()
+
+
+def test_models_that_know_their_task_answer_every_pair_of_the_data_right(catalogue):
+    """Against the labels of the tasks, on the scenes of real pairs."""
+    data = Shapes3DContext(adapter="shapes3d_context", sources=6).pair_set()
+    models = [(task, task, "resnet18", 7101) for task in TASKS]
+    fields = ("pair_id", "source_id", "pair_type")
+    pairs = [
+        {field: getattr(pair, field) for field in fields}
+        | {"plus_variant": data.inputs[pair.plus].variant}
+        for pair in data.pairs
+    ]
+    scores = {}
+    for pair in data.pairs:
+        shown = [*pair.context, pair.plus, pair.minus]
+        levels = scene_levels(np.array([int(data.inputs[place].location) for place in shown]))
+        for task, name in TASKS.items():
+            scores[task, pair.pair_id] = labels(name, levels).reshape(2, 2).astype(float)
+    found = rows_of(
+        catalogue(staged(models, pairs, scores)).sql(
+            "SELECT task, statistic, estimate FROM paper_contradiction_models WHERE model_id = task"
+        )
+    )
+    values = {(row["task"], row["statistic"]): row["estimate"] for row in found}
+    changes = dict(zip(TASKS, (0.0, 0.5, 1.0), strict=True))
+    for task, change in changes.items():
+        for name in ("endpoint_pair_accuracy", "swapped_pair_accuracy", "map_semantics_valid"):
+            assert values[task, name] == 1, (task, name)
+        assert values[task, "swapped_context_prediction_change"] == change
