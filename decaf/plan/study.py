@@ -319,14 +319,14 @@ def _with_keys(card: Any, data: dict[str, Any], shared: set[str]) -> Any:
 def _shared_keys(adapter: str) -> set[str]:
     """Keys that an adapter of decaf's own shares with recipes."""
     own = {name_of(member): member for member in members(Adapter)}
-    return {*own[adapter].shared_with_recipes} if adapter in own else set()
+    return {*getattr(own.get(adapter), "shared_with_recipes", ())}
 
 
 @cache
 def _keys_of_recipe(recipe: str) -> set[str]:
     """Keys of a recipe of decaf's own."""
     own = {name_of(kind): kind for kind in (*members(EstimatorRecipe), *members(NetworkRecipe))}
-    return {*own[recipe].model_fields} if recipe in own else set()
+    return {*getattr(own.get(recipe), "model_fields", ())}
 
 
 def load_study(source: Source, overrides: Overrides = ()) -> Study:

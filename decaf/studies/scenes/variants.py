@@ -4,7 +4,7 @@ A pair differs in the floor's hue. Both branches share the state that they emerg
 drawn from a Gaussian with the moments of the training scenes.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,8 +133,9 @@ class VariantTraining(SceneTraining):
         start = self.starts.draw(rows).reshape(clean.shape)
         mean = self.starts.mean.reshape(1, *clean.shape[1:])
         states = [emerge(start, branch, mean, alpha) for branch in (clean, changed)]
+        shown = cast("list[Tensor]", [clean, changed, *states])  # of tensors come tensors
         # One pass, so that batch normalisation has the moments of all that is audited.
-        pairs = Pairs(*self.outputs(torch.cat([clean, changed, *states])).split(rows))
+        pairs = Pairs(*self.outputs(torch.cat(shown)).split(rows))
         labels = self.scenes.labels[chosen]
         floors = torch.stack([self._pairing.floors[chosen], other.labels], dim=1)
         return classified(pairs.clean, labels)._replace(
