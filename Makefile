@@ -40,7 +40,7 @@ wheels-%: .venv-%/.ready
 	$(INSTALL) .venv-$*/bin/python --no-deps --no-build-isolation --reinstall . ./packaging/pipeline
 
 test-%: wheels-%
-	.venv-$*/bin/pytest -n 2 --dist loadfile -o filterwarnings= $(or $(TESTS),tests)
+	.venv-$*/bin/pytest -n 2 --dist loadfile --no-loadscope-reorder -o filterwarnings= $(or $(TESTS),tests)
 
 smoke-%: wheels-%
 	.venv-$*/bin/pytest -o filterwarnings= "tests/decaf/library/test_library.py" -k README

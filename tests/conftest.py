@@ -46,7 +46,8 @@ CLASSES = [
     "08_fish",
 ]
 
-LONG_FIRST = ("flows", "third_party", "warehouse", "tasks", "tests", "covertype", "imagenet9")
+LONG_FIRST = ("flows", "third_party", "warehouse", "tasks", "hostile", "tests")
+LONG_FIRST += ("covertype", "imagenet9")
 
 
 def pytest_collection_modifyitems(items):

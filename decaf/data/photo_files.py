@@ -30,6 +30,8 @@ FORMATS = ("BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")
 """Pillow would try others, among them EPS, for which it starts an interpreter of programs."""
 EIGHT_BITS = ("1", "L", "P", "RGB", "LA", "PA", "RGBA", "RGBa")
 SIXTEEN_BITS = ("I;16", "I;16B")
+WHITE_IS_ZERO, YCBCR = 0, 6
+"""What a TIFF says of its numbers."""
 NUMBERED, LOSSY = ("1", "L", "P", *SIXTEEN_BITS), ("JPEG", "MPO", "WEBP")
 """Modes of one number a pixel; formats that may change it."""
 UPRIGHT = {
@@ -158,7 +160,10 @@ def _fault(file: PillowImage.Image) -> str:
     """What the header shows that the rule refuses; empty where there is nothing."""
     tags = getattr(file, "tag_v2", {})
     bits = tags.get(ExifTags.Base.BitsPerSample, (8,))
-    is_negative = tags.get(ExifTags.Base.PhotometricInterpretation) == 0
+    meaning = tags.get(ExifTags.Base.PhotometricInterpretation)
+    # Pillow before 13 calls it RGB, as it rightly does once a JPEG is decoded.
+    is_ycbcr = meaning == YCBCR and file.info.get("compression") != "jpeg"
+    mode = "YCbCr" if is_ycbcr else file.mode
     short, long = sorted(file.size)
     # A JPEG of several pictures (MPO) shows the first; the others are previews or depth maps.
     if getattr(file, "is_animated", False) and file.format != "MPO":
@@ -166,9 +171,9 @@ def _fault(file: PillowImage.Image) -> str:
     most = most_pixels()
     if max(long * short, RESIZE_SHORTER**2 * long // short) > most:
         return f"{file.width} x {file.height} pixels are more than {most:,}, as they are or resized"
-    if file.mode not in EIGHT_BITS + SIXTEEN_BITS or max(bits) not in (1, 2, 4, 8, 16):
-        return f"its pixels are {file.mode} of {max(bits)} bits; convert it to RGB of 8 bits"
-    if file.mode in SIXTEEN_BITS and is_negative:
+    if mode not in EIGHT_BITS + SIXTEEN_BITS or max(bits) not in (1, 2, 4, 8, 16):
+        return f"its pixels are {mode} of {max(bits)} bits; convert it to RGB of 8 bits"
+    if mode in SIXTEEN_BITS and meaning == WHITE_IS_ZERO:
         return "16 bits with white as zero; convert it to RGB of 8 bits"
     if "transparency" in file.info and file.mode != "P":
         return "it names a transparent colour; flatten it onto a background"

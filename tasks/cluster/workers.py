@@ -106,7 +106,8 @@ def _heard(client: Client) -> Iterator[None]:
         return
     client.forward_logging(level=logging.WARNING)
     yield
-    with suppress(OSError):  # of a scheduler that is lost, which forwards nothing any more
+    # Of a scheduler that is lost, or of which another flow has ended: it forwards nothing any more.
+    with suppress(OSError, ValueError):
         client.unforward_logging()
 
 
@@ -117,6 +118,9 @@ def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
         "distributed.nanny.pre-spawn-environ": variables,
         # Dask blames what waits on a worker that dies, too; which work ended it is noted.
         "distributed.scheduler.allowed-failures": PATIENCE,
+        # What Dask's dashboard shows of its own processes, 5 % of a core that nobody looks at.
+        "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "500ms",
         # So long after a death the cluster closes the nanny if its worker is not there: also where
         # it has died again and is being replaced. Nobody would replace it any more, and a flow
         # without workers waits for ever.

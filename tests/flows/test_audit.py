@@ -23,8 +23,8 @@ def test_an_audit_from_pairs_to_report(
     warehouse = tmp_path / "warehouse"
     # The first run is all a user's: a fresh interpreter, workers and a Prefect server of its own.
     page = tmp_path / "report.html"
-    config = write({**study, "cluster": {"kind": "local", "workers": 2}, "report": str(page)})
-    planned = succeeded(fresh_decaf("plan", config))
+    config = write({**study, "cluster": {"kind": "local", "workers": 1}, "report": str(page)})
+    planned = succeeded(decaf("plan", config))
     assert "2 models, 16 pairs of 8 sources" in planned
     # Each scene: three clean inputs, two starts, 7 inner stages x 2 branches x 2 changes x 2 paths.
     assert int(re.search(r"(\d+) planned, 576 if", planned)[1]) == 8 * (3 + 2 + 56)

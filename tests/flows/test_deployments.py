@@ -198,7 +198,6 @@ def of_slow_model(folder):
         sources_per_block=1,
         python_path=[str(NETWORKS)],
         cluster={"kind": "local", "workers": 1},
-        report=str(folder / "slow.html"),
     )
     (folder / "slow.yaml").write_text(yaml.safe_dump(settings))
     return settings

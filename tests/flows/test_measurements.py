@@ -95,7 +95,17 @@ def test_behaviours_and_attributions_are_those_of_the_library(
     imagenet9, photo_root, write, decaf, prefect_server, tmp_path
 ):
     root = tmp_path / "warehouse"
+    measured = {name: imagenet9.pop(name) for name in ("attributions", "labels")}
+    succeeded(decaf("run", write(imagenet9 | {"report": False}), **prefect_server))
+    first = "mixed_next/val/00_dog/fg_n00000000_00001_bg_n00000009_00002.JPEG"
+    files = fetched(root, "SELECT count(*), count(file), min(file) FROM core_images")
+    assert files == [(27, 27, first)]
+    # Methods that are added are measured without scoring again.
+    imagenet9 |= measured
     succeeded(decaf("run", write(imagenet9), **prefect_server))
+    assert fetched(root, "SELECT count(*) FROM stg_costs WHERE kind = 'predict'") == [(2,)]
+    found = fetched(root, "SELECT kind, count(*) FROM core_measurements GROUP BY kind")
+    assert dict(found)["attributions"] == 4
     behaviours = fetched(root, BEHAVIOURS, epsilon=EPSILON, change=CHANGE)
     regions = fetched(
         root,
@@ -123,7 +133,8 @@ def test_behaviours_and_attributions_are_those_of_the_library(
     left = {one.reason.split()[0] for one in find_garbage(root, timedelta(0))}
     assert left == {"compacted"}
     _check_benchmark(root)
-    assert "nothing to do" in succeeded(decaf("run", write(imagenet9), **prefect_server))
+    same = write(imagenet9 | {"report": False})
+    assert "nothing to do" in succeeded(decaf("run", same, **prefect_server))
     plan = cells(succeeded(decaf("plan", write(imagenet9))))
     assert ["occlusion", "0", "0"] in plan
     status = [row[:-1] for row in cells(succeeded(decaf("status", "-w", root)))]
@@ -267,23 +278,6 @@ def _check_benchmark(root):
         assert reason
     assert fetched(root, "FROM paper_imagenet9_bins")
     assert analyses == [("matched_pairs", True), ("probe_scores", True)]
-
-
-def test_another_method_is_measured_without_scoring_again(
-    imagenet9, write, decaf, prefect_server, tmp_path
-):
-    methods = imagenet9.pop("attributions")
-    imagenet9.pop("labels")
-    succeeded(decaf("run", write(imagenet9), **prefect_server))
-    imagenet9["attributions"] = methods
-    succeeded(decaf("run", write(imagenet9), **prefect_server))
-    root = tmp_path / "warehouse"
-    assert fetched(root, "SELECT count(*) FROM stg_costs WHERE kind = 'predict'") == [(2,)]
-    measured = fetched(root, "SELECT kind, count(*) FROM core_measurements GROUP BY kind")
-    assert measured == [("attributions", 4)]
-    first = "mixed_next/val/00_dog/fg_n00000000_00001_bg_n00000009_00002.JPEG"
-    files = fetched(root, "SELECT count(*), count(file), min(file) FROM core_images")
-    assert files == [(27, 27, first)]
 
 
 def test_a_data_set_without_foregrounds_has_no_behaviours(study, write, decaf):

@@ -27,7 +27,6 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     bright = {"id": "bright", **FUNCTION, "function": "brightness:two_classes"}
     paths = {"blend": {"kind": "blend", "sigma": 0}}
     settings = {**study, "data": data, "models": [bright], "paths": paths, "stages": 3}
-    settings["report"] = str(tmp_path / "report.html")
     config = write(settings)
 
     looked = decaf("data", config, "--html", tmp_path / "sheet.html")
@@ -65,6 +64,7 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     assert before.items() < receipts(warehouse).items()
     assert len(receipts(warehouse)) == len(before) + 1  # a block
     assert fetched(warehouse, "SELECT count(*) FROM core_trajectories") == [(12,)]
+    config = write(settings | {"report": str(tmp_path / "report.html")})
     succeeded(decaf("report", config))
 
     # Weights change means, and nothing that is scored.

@@ -27,6 +27,7 @@ def test_the_recipes_work(decaf, prefect_server, workers, tmp_path, monkeypatch)
     nightly, alerts = blocks("yaml")
     config = Path("nightly.yaml")
     here = f"cluster: {json.dumps(workers)}\n"  # so that none are started for the test
+    no_report = "report: false\n"
     config.write_text(nightly + here)
     (model,) = blocks("python")
     exec(model, {})  # noqa: S102 - it is ours
@@ -47,6 +48,7 @@ def test_the_recipes_work(decaf, prefect_server, workers, tmp_path, monkeypatch)
     assert "wall_hue" in succeeded(history)
     (line,) = re.findall(r"^    (decaf accept .*)$", PAGE, re.M)
     succeeded(done(line))
+    config.write_text(nightly + here + no_report)
     assert "nothing changed" in succeeded(done("decaf reaudit nightly.yaml"))
     for query in blocks("sql"):
         succeeded(decaf("sql", query))
@@ -61,7 +63,7 @@ def test_the_recipes_work(decaf, prefect_server, workers, tmp_path, monkeypatch)
 
     with serving(behave) as server:
         asked["HOOKS"] = server.url
-        config.write_text(nightly.partition("alerts:")[0] + here + alerts)
+        config.write_text(nightly.partition("alerts:")[0] + here + no_report + alerts)
         succeeded(done("decaf reaudit nightly.yaml --plan"))
         refused(done("decaf reaudit nightly.yaml"), "net 2 failed accuracy", code=1)
     told = [path for path in paths if not path.endswith("predict")]

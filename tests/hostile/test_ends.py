@@ -43,7 +43,7 @@ main()
     ("moment", "arguments"),
     [
         ("typer", ["views"]),
-        ("pydantic", ["views"]),
+        ("pydantic", ["plan", "study.yaml"]),
         ("rich.console", ["--help"]),
         ("flows.commands.app", ["status"]),
         ("tasks.terminal", ["gc"]),

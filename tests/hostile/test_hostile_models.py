@@ -87,7 +87,6 @@ def settings(folder, names, **changed):
         sources_per_block=2,
         quarantine=0.3,
         python_path=[str(NETWORKS)],
-        report=str(folder / "report.html"),
         **changed,
     )
 

@@ -113,6 +113,7 @@ HEADERS = {
     "CMYK JPEG": (saved(RGB.convert("CMYK"), "JPEG"), "are CMYK"),
     "CMYK TIFF": (saved(RGB.convert("CMYK"), "TIFF"), "are CMYK"),
     "YCbCr": (saved(RGB.convert("YCbCr"), "TIFF"), "are YCbCr"),
+    "YCbCr LZW": (saved(RGB.convert("YCbCr"), "TIFF", compression="tiff_lzw"), "are YCbCr"),
     "LAB": (saved(Image.frombytes("LAB", RGB.size, COLOUR.tobytes()), "TIFF"), "are LAB"),
     "animated GIF": (saved(RGB, "GIF", **again()), "several pictures"),
     "animated PNG": (saved(RGB, "PNG", **again()), "several pictures"),

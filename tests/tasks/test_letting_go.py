@@ -1,8 +1,12 @@
 """Workers that are slow to end fail no audit; what fails an audit is told."""
 
+import logging
+
 import pytest
 
-from tasks.cluster.workers import let_go
+from decaf.plan.study import SchedulerAddress
+from tasks.cluster.workers import connect, let_go
+from tasks.progress import LOG
 
 
 class Slow:
@@ -30,3 +34,10 @@ def test_a_failure_of_the_audit_is_not_hidden_behind_a_slow_end(capsys):
 def test_what_fails_to_close_for_another_reason_is_a_failure():
     with pytest.raises(OSError, match="not a matter of time"), let_go(Stuck()):
         pass
+
+
+def test_two_flows_of_one_scheduler_hear_its_workers_and_end(workers, monkeypatch):
+    monkeypatch.setattr(LOG, "handlers", [logging.NullHandler()])  # somebody keeps what is told
+    at = SchedulerAddress(**workers)
+    with connect(at) as one, connect(at) as other:
+        assert one.scheduler.address == other.scheduler.address

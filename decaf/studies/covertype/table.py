@@ -3,6 +3,7 @@
 import gzip
 import io
 import re
+import warnings
 import zlib
 from functools import lru_cache
 from pathlib import Path
@@ -139,7 +140,9 @@ def _written(path: Path) -> NDArray[np.int32]:
     if not rows.strip():
         raise DataError(f"{path} has no rows; {EXPECTED}")
     try:
-        return np.loadtxt(io.BytesIO(rows), np.int32, delimiter=",", comments=None, ndmin=2)
+        with warnings.catch_warnings():  # NumPy 2.2 warns of what is no whole number, and goes on
+            warnings.simplefilter("error", DeprecationWarning)
+            return np.loadtxt(io.BytesIO(rows), np.int32, delimiter=",", comments=None, ndmin=2)
     except ValueError as error:
         raise DataError(f"{path}: {_first_fault(rows) or error}; {EXPECTED}") from error
 

@@ -241,7 +241,9 @@ def test_every_polars_frame_comes_back(data):
     schema = FrameSchema.of(frame)
     encoded = schema.encode(frame)
     assert np.isfinite(encoded).all()
-    assert_equal(schema.decode(encoded), frame)
+    back = schema.decode(encoded)
+    assert back.schema == frame.schema
+    assert_equal(back, frame, categorical_as_str=True)  # as such, older polars compares none
 
 
 def test_no_library_of_frames_is_imported_to_find_out():

@@ -1,15 +1,13 @@
 """Fine-tuning in a flow: killed, it goes on from its last whole epoch; refused, it says why."""
 
 import json
-import os
 import signal
-import subprocess
 
 import in_process
 import psutil
 import pytest
 import torch
-from running_command import DECAF, wait_for
+from running_command import wait_for
 
 from decaf.models import architectures
 from decaf.models.checkpoint import read_metadata, read_tensors, save
@@ -46,7 +44,7 @@ def fine_tuned(photo_root, tmp_path):
             "stages": 3,
             "cluster": cluster,
             **{part: str(tmp_path / name / part) for part in ("workspace", "warehouse")},
-            "report": str(tmp_path / name / "report.html"),
+            "report": False,
         }
 
     return of
@@ -64,18 +62,20 @@ def told(warehouse):
     return epochs, scores
 
 
-def test_a_killed_fine_tuning_goes_on(fine_tuned, workers, write, decaf, prefect_server, tmp_path):
+def test_a_killed_fine_tuning_goes_on(
+    fine_tuned, workers, write, decaf, start_decaf, prefect_server, tmp_path
+):
     file = write(fine_tuned("killed", {"kind": "local", "workers": 1}))
     study = load_study(file)
     (target,) = in_process.checkpoints(study).values()
     progress = target.with_suffix(".progress") / "optimizer.safetensors"
-    command, environment = [DECAF, "run", str(file)], {**os.environ, **prefect_server}
-    with subprocess.Popen(command, cwd=tmp_path, env=environment) as flow:
-        wait_for(progress.exists, flow)
-        started = psutil.Process(flow.pid).children(recursive=True)
-        for process in (flow, *started):
-            process.send_signal(signal.SIGKILL)
-        psutil.wait_procs(started)
+    flow = start_decaf("run", file, **prefect_server)
+    wait_for(progress.exists, flow)
+    started = psutil.Process(flow.pid).children(recursive=True)
+    for process in (flow, *started):
+        process.send_signal(signal.SIGKILL)
+    flow.wait()
+    psutil.wait_procs(started)
     assert not target.exists()
     before = json.loads(read_metadata(progress)[RECORDS])
     assert 0 < len(before) < EPOCHS
