@@ -69,7 +69,6 @@ def served(prefect_home, decaf, tmp_path, monkeypatch):
     class Served:
         server = Schedules(f"http://127.0.0.1:{port}/api")
         address = f"http://127.0.0.1:{port}/api"
-        port_number = port
         variables = environment
 
         @contextmanager
