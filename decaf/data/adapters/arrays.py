@@ -115,7 +115,7 @@ class Arrays(Adapter):
             Pair(
                 pair_id=f"{name}__{k}" if k else name,
                 source_id=source,
-                pair_type=f"column {k}" if k else kind,
+                pair_type=f"{self.removed[:-1]} {k}" if self.removed else kind,
                 class_id=class_id,
                 split=split,
                 plus=row,
@@ -126,7 +126,8 @@ class Arrays(Adapter):
             for row, (name, source, kind, class_id, split, weight) in enumerate(said)
             for k in features or [0]
         ]
-        mask = Input("columns", "features", str(len(features)), str(len(features)))
+        shape = " ".join(map(str, factual.shape[1:]))
+        mask = Input(self.removed or "", "features", shape, shape)
         return PairSet(
             inputs,
             tuple(pairs),
@@ -193,17 +194,6 @@ class Arrays(Adapter):
                 f"numbers or texts ({count},), one for each row of {self.factual}"
             )
         return [str(word) for word in array]
-
-    def _weights(self, count: int) -> list[float]:
-        if self.weight is None:
-            return [1.0] * count
-        array = self._array("weight")
-        if array.shape != (count,) or array.dtype.kind not in "iuf":
-            raise DataError(
-                f"'weight' in {self.weight} is {array.dtype} {array.shape}; expected numbers "
-                f"({count},), one for each row of {self.factual}"
-            )
-        return [float(number) for number in array]
 
     def _weights(self, count: int) -> list[float]:
         if self.weight is None:

@@ -77,7 +77,7 @@ class ImageFeatures(ImageFiles):
         classes = class_ids([row.label for row in rows], self.classes)
         weights = weights_of([row.weight for row in rows], f"table {self.table}")
         every = zip(rows, classes.ids, weights, named.of_image, strict=True)
-        found = [one for one in every if one[-1]]
+        found = [(row, own, weight, masked) for row, own, weight, masked in every if masked]
         inputs, masks, pairs = [], [], []
         for place, (row, class_id, weight, masked) in enumerate(found):
             inputs.append(Input(row.image, "image", *files[row.image], row.image))

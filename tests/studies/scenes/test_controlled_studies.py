@@ -103,7 +103,7 @@ def test_evidence_study(run):
     found = rows(study, f"SELECT model_id, factor, evidence {of_units}")
     units = {(model, factor): evidence for model, factor, evidence in found}
     for of, epoch, margin in margins:
-        model = f"{of}@e{epoch}"
+        model = f"{of}@e{epoch:02d}"
         wall, shape = (units[model, factor] for factor in ("wall_hue", "shape"))
         assert margin == pytest.approx(wall - shape)
 
