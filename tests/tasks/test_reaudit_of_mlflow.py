@@ -45,6 +45,7 @@ def study(tmp_path):
 
 def test_two_days(study, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.delitem(sys.modules, "mlflow", raising=False)  # of another test
     names = ["worse", "again", "gone", "no card", "moved"]
     files = {name: model(tmp_path / "made" / name, seed) for seed, name in enumerate(names)}
     with mlflow_server(tmp_path) as registered:

@@ -1,8 +1,7 @@
 -- purpose: what two versions of an entry predict on the same clean images, side by side
 -- grain: one row per entry of rel and clean image
 -- paper: appendix F.2
--- rel is as for drift_pairs. Images without a predicted or a true class are
--- not there.
+-- rel is as for drift_pairs. Images without a predicted or a true class are not there.
 CREATE OR REPLACE MACRO drift_images(rel) AS TABLE
 WITH versions AS MATERIALIZED (FROM query_table(rel)),
 sides AS (
@@ -48,8 +47,7 @@ SELECT
     images.first.s AS source_id,
     images.first.v AS variant,
     (after.predicted_class = images.first.c)::DOUBLE AS is_correct,
-    CASE
-        WHEN after.reason IS NULL THEN (before.predicted_class = images.first.c)::DOUBLE
+    CASE WHEN after.reason IS NULL THEN (before.predicted_class = images.first.c)::DOUBLE
     END AS was_correct -- NULL without a comparison
 FROM after
 JOIN images USING (study, pairs_digest, image_id)
