@@ -15,8 +15,8 @@ SELECT
     plus.predicted_class AS plus_class,
     minus.predicted_class AS minus_class,
     plus.is_correct AS is_plus_correct,
-    plus.true_class_score AS plus_score, -- score units
-    minus.true_class_score AS minus_score, -- score units
+    plus.true_class_score AS plus_score, -- of the pair's own class, whatever target the score has
+    minus.true_class_score AS minus_score, -- of the same class
     len(plus.class_scores) AS class_count
 FROM core_pairs AS pair
 JOIN predictions AS plus

@@ -120,6 +120,10 @@ class ImagePairs(ImageFiles):
         inputs = tuple(
             Input(f"{role}/{file}", role, *files[role, file], file) for role, file in positions
         )
+        equal = [p.pair_id for p in pairs if inputs[p.plus].digest == inputs[p.minus].digest]
+        if equal:
+            unchanged = f"in {len(equal)} of {len(pairs)} pairs both images are the same file"
+            remarks = (*remarks, f"{unchanged}, so nothing can respond: {listed(equal)}")
         remarks = (*remarks, *classes.remarks)
         return PairSet(inputs, pairs, self.geometry, remarks, has_labels=classes.has_labels)
 

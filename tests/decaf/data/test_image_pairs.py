@@ -186,3 +186,14 @@ def test_content_decides_what_is_scored_again(table, tmp_path):
 def test_settings_that_do_not_belong_together(settings, words):
     with pytest.raises(ValidationError, match=words):
         adapter(**settings)
+
+
+def test_a_pair_of_one_content_is_told(tmp_path):
+    rows_of_squares(tmp_path, range(2))
+    rows = [["s0-black.png", "s0-white.png"], ["s1-black.png", "s1-black.png"]]
+    write_table(tmp_path / "pairs.csv", rows, ("factual", "counterfactual"))
+    pairs = adapter(pairs=tmp_path / "pairs.csv", images=tmp_path / "images").pair_set()
+    assert pairs.remarks[0] == (
+        "in 1 of 2 pairs both images are the same file, so nothing can respond: "
+        "s1-black.png__s1-black.png"
+    )
