@@ -49,7 +49,7 @@ warnings AS (
     FROM stg_models SEMI JOIN core_current_runs USING (study, run_id)
     WHERE (training ->> '$.outcome.reached_gate')::BOOLEAN = false
     UNION ALL
-    SELECT study, NULL, 'left_out', NULL, remark
+    SELECT study, NULL, 'remark', NULL, remark
     FROM stg_run_remarks SEMI JOIN core_current_runs USING (study, run_id)
     UNION ALL
     SELECT study, model_id, 'left_out_units', left_out_count,

@@ -229,10 +229,10 @@ def test_warnings(given, catalogue):
     }
     remarks = [row for row in given["stg_run_remarks"] if row["run_id"] == "r2"]
     found = read(catalogue(given), "out_warnings")
-    left_out = [(row["study"], row["detail"]) for row in found if row["warning"] == "left_out"]
-    assert sorted(left_out) == sorted((row["study"], row["remark"]) for row in remarks)
+    remarked = [(row["study"], row["detail"]) for row in found if row["warning"] == "remark"]
+    assert sorted(remarked) == sorted((row["study"], row["remark"]) for row in remarks)
     assert expected == {
         (row["study"], row["model_id"], row["warning"], row["affected_count"])
         for row in found
-        if row["warning"] != "left_out"
+        if row["warning"] != "remark"
     }
