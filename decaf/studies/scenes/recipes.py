@@ -22,7 +22,7 @@ from decaf.studies.scenes.tasks import Task, balanced, labels
 from decaf.studies.scenes.variants import Variant
 
 if TYPE_CHECKING:
-    from decaf.studies.scenes.training import LabelledScenes, SceneOutcome, SceneTraining
+    from decaf.studies.scenes.training import LabelledScenes, Material, SceneOutcome, SceneTraining
 
 CELLS = 8
 ALIGNED, REVERSED = 0.95, 0.05
@@ -56,9 +56,13 @@ class SceneRecipe(SceneSettings, ABC):
 
         return scenes_on(site.device, self.images, scenes, labels(task, scene_levels(scenes)))
 
-    def _validation(self, site: TrainingSite, task: Task) -> "dict[str, LabelledScenes]":
-        scenes = balanced(split_scenes("validation"), self.validation_scenes)
-        return {"validation_accuracy": self._labelled(site, task, scenes)}
+    def _material(self, site: TrainingSite, task: Task, scenes: Numbers) -> "Material":
+        from decaf.studies.scenes.training import Material
+
+        training = self._labelled(site, task, scenes)
+        held_out = balanced(split_scenes("validation"), self.validation_scenes)
+        tests = {"validation_accuracy": self._labelled(site, task, held_out)}
+        return Material(training, self.order, tests)
 
 
 class SceneTask(SceneRecipe):
@@ -87,9 +91,8 @@ class SceneTask(SceneRecipe):
 
         scenes = split_scenes("train")
         chosen = balanced(scenes, self.scenes) if self.sampling == "cells" else scenes
-        training = self._labelled(site, self.task, chosen[: self.scenes])
-        tests = self._validation(site, self.task)
-        return SceneTraining(self, network, site, training, self.order, tests)
+        material = self._material(site, self.task, chosen[: self.scenes])
+        return SceneTraining(self, network, site, material)
 
 
 class SceneVariant(SceneRecipe):
@@ -113,12 +116,11 @@ class SceneVariant(SceneRecipe):
         from decaf.studies.scenes.variants import Pairing, VariantTraining
 
         scenes = split_scenes("train")[: self.scenes]
-        training = self._labelled(site, "object_shape", scenes)
-        tests = self._validation(site, "object_shape")
+        material = self._material(site, "object_shape", scenes)
         if self.variant == "neutral":
-            return SceneTraining(self, network, site, training, self.order, tests)
+            return SceneTraining(self, network, site, material)
         pairing = Pairing.of(site.device, self.images, scenes, self.variant, self.clean_epochs)
-        return VariantTraining(self, network, site, training, self.order, tests, pairing)
+        return VariantTraining(self, network, site, material, pairing)
 
 
 class SceneShortcut(SceneRecipe):
@@ -174,7 +176,7 @@ class SceneShortcut(SceneRecipe):
 
         Held-out twins differ from all training scenes in more than shape and wall.
         """
-        from decaf.studies.scenes.training import ShortcutTraining
+        from decaf.studies.scenes.training import Material, ShortcutTraining
 
         rng = np.random.default_rng(self.seed)
         epochs = range(1, (self.epochs_at_most or self.epochs) + 1)
@@ -201,9 +203,8 @@ class SceneShortcut(SceneRecipe):
             )
         }
         training = self._labelled(site, "object_shape", scenes)
-        return ShortcutTraining(
-            self, network, site, training, lambda epoch: orders[epoch - 1], tests
-        )
+        material = Material(training, lambda epoch: orders[epoch - 1], tests)
+        return ShortcutTraining(self, network, site, material)
 
 
 def _both_shapes(twins: Numbers) -> NDArray[np.int64]:

@@ -31,6 +31,15 @@ class LabelledScenes(NamedTuple):
     """(n,) int64."""
 
 
+class Material(NamedTuple):
+    """What a network learns from, and is measured with."""
+
+    scenes: LabelledScenes
+    order: Order
+    tests: dict[str, LabelledScenes]
+    """Held-out scenes by the name under which the accuracy is recorded."""
+
+
 class SceneOutcome(NamedTuple):
     """What a training has come to after an epoch; accuracies are shares of scenes."""
 
@@ -71,28 +80,17 @@ def network_inputs(images: Tensor) -> Tensor:
 
 
 class SceneTraining(Training[tuple[int, Tensor]]):
-    """A network that learns scenes; a batch is the epoch, and positions of scenes.
-
-    ``tests`` are sets of held-out scenes by the name under which the accuracy is recorded.
-    """
+    """A network that learns scenes; a batch is the epoch, and positions of scenes."""
 
     largest_gradient = 1.0
 
     def __init__(
-        self,
-        recipe: SceneSettings,
-        network: Module,
-        site: TrainingSite,
-        scenes: LabelledScenes,
-        order: Order,
-        tests: dict[str, LabelledScenes],
+        self, recipe: SceneSettings, network: Module, site: TrainingSite, material: Material
     ) -> None:
         super().__init__(network, site.device, recipe.seed, recipe.weight_decay, recipe.precision)
-        self.scenes = scenes
+        self.scenes, self._order, self._tests = material
         self._recipe = recipe
         self._site = site
-        self._order = order
-        self._tests = tests
 
     def trained(self) -> SceneOutcome:
         """Train, or go on from the last whole epoch; what came out."""

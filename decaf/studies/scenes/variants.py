@@ -18,7 +18,7 @@ from decaf.studies.scenes.images import SceneImages
 from decaf.studies.scenes.settings import SceneSettings
 from decaf.studies.scenes.training import (
     LabelledScenes,
-    Order,
+    Material,
     SceneTraining,
     network_inputs,
     scenes_on,
@@ -109,13 +109,11 @@ class VariantTraining(SceneTraining):
         recipe: SceneSettings,
         network: Module,
         site: TrainingSite,
-        scenes: LabelledScenes,
-        order: Order,
-        tests: dict[str, LabelledScenes],
+        material: Material,
         pairing: Pairing,
     ) -> None:
-        super().__init__(recipe, network, site, scenes, order, tests)
-        self.starts = Starts.of(network_inputs(scenes.images))
+        super().__init__(recipe, network, site, material)
+        self.starts = Starts.of(network_inputs(self.scenes.images))
         self._pairing = pairing
 
     def loss(self, batch: tuple[int, Tensor]) -> Loss:
