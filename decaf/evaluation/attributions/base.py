@@ -1,13 +1,13 @@
 """Spatial attribution: where in an image a score comes from. One method per module.
 
-A method is a settings class derived from :class:`AttributionMethod`; its parameters are fields. A
-new module in this package is a new method. Methods see a score and images in [0, 1], nothing of
-models; they are what DECAF is compared with (paper, appendix F), and know nothing of pairs.
+A method is a settings class derived from :class:`MapMethod`; its parameters are fields. A new
+module in this package is a new method. Methods see a score and images in [0, 1], nothing of models;
+they are what DECAF is compared with (paper, section 7, appendix F), and know nothing of pairs.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,9 @@ from decaf.foundation.digests import hashed_word
 from decaf.foundation.place import Place
 from decaf.foundation.settings import LARGEST_SEED, Settings
 from decaf.scoring.image_scores import CountedScore
+
+Access = Literal["forward", "backward", "sampling"]
+"""Values of the score at few states, its gradients, or its values at many random states."""
 
 
 class Batch(NamedTuple):
@@ -39,10 +42,21 @@ class AttributionMethod(Settings, ABC):
     if TYPE_CHECKING:
         kind: str  # which every member says in its own annotation
 
-    needs_gradients: ClassVar[bool] = True
-    """Whether the score is differentiated; the others ask it for values alone."""
+    access: ClassVar[Access]
+    """What a method asks of the model."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Modules that it imports where it uses them, beside torch: planning looks for them."""
+
+
+class MapMethod(AttributionMethod):
+    """A method that attributes the score to pixels, whatever the features are."""
+
+    access: ClassVar[Access] = "backward"
+
+    @property
+    def needs_gradients(self) -> bool:
+        """Whether the score is differentiated; the others ask it for values alone."""
+        return self.access == "backward"
 
     @property
     @abstractmethod
@@ -120,7 +134,7 @@ class AttributionMethod(Settings, ABC):
         """Maps of the images of a batch."""
 
 
-class RandomMethod(AttributionMethod):
+class RandomMethod(MapMethod):
     """A method that draws: the same for a source, whatever the batch and the model."""
 
     seed: int = Field(91701, ge=0, le=LARGEST_SEED, description="of the random draws")
@@ -149,7 +163,7 @@ def attribution_inside(maps: Tensor, region: Tensor) -> NDArray[np.float64]:
     Parameters
     ----------
     maps
-        (n, channels, height, width) from :meth:`AttributionMethod.maps`.
+        (n, channels, height, width) from :meth:`MapMethod.maps`.
     region
         (n, height, width) bool, such as :func:`decaf.evaluation.image_masks.difference_region`.
 

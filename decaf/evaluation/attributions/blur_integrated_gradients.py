@@ -4,13 +4,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from decaf.evaluation.attributions.base import AttributionMethod, Batch, passes
+from decaf.evaluation.attributions.base import Batch, MapMethod, passes
 from decaf.foundation.arrays import Tensor
 from decaf.reveal.start import gaussian_blur
 from decaf.scoring.image_scores import CountedScore
 
 
-class BlurIntegratedGradients(AttributionMethod):
+class BlurIntegratedGradients(MapMethod):
     """Gradients on the way from a blurred image to the image, each times its piece of the way.
 
     With ``L(s)`` the image under a Gaussian blur of standard deviation ``s``, and

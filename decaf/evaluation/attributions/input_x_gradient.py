@@ -2,13 +2,13 @@
 
 from typing import ClassVar, Literal
 
-from decaf.evaluation.attributions.base import AttributionMethod, Batch
+from decaf.evaluation.attributions.base import Batch, MapMethod
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.extras import optional
 from decaf.scoring.image_scores import CountedScore
 
 
-class InputXGradient(AttributionMethod):
+class InputXGradient(MapMethod):
     """The gradient at the image, times the image; captum's."""
 
     forward_calls: ClassVar[int] = 1

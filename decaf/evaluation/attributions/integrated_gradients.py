@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from decaf.evaluation.attributions.base import AttributionMethod, Batch
+from decaf.evaluation.attributions.base import Batch, MapMethod
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.extras import optional
 from decaf.foundation.settings import Level
@@ -12,7 +12,7 @@ from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
 
 
-class IntegratedGradients(AttributionMethod):
+class IntegratedGradients(MapMethod):
     """The mean gradient at ``k / steps`` of the way from a baseline, times the way; captum's.
 
     ``k`` runs from 1 to ``steps``: a right Riemann sum, the image itself included.

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from decaf.data.cells import cell_map
-from decaf.evaluation.attributions.base import AttributionMethod, Batch
+from decaf.evaluation.attributions.base import Access, Batch, MapMethod
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.extras import optional
 from decaf.foundation.settings import Level
@@ -13,14 +13,14 @@ from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
 
 
-class Occlusion(AttributionMethod):
+class Occlusion(MapMethod):
     """How much the score drops when a cell of the image is covered; captum's feature ablation.
 
     Every pixel has the drop of its cell. Cells lie side by side and are counted as those of the
     patch path: edges at ``floor(i side / cells)``.
     """
 
-    needs_gradients: ClassVar[bool] = False
+    access: ClassVar[Access] = "forward"
     libraries: ClassVar = ("captum",)
     kind: Literal["occlusion"] = "occlusion"
     grid: int = Field(7, gt=0, le=1000, description="cells along a side")

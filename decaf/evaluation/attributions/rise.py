@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from decaf.evaluation.attributions.base import Batch, RandomMethod, passes
+from decaf.evaluation.attributions.base import Access, Batch, RandomMethod, passes
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.settings import Level
 from decaf.reveal.start import Constant
@@ -21,7 +21,7 @@ class Rise(RandomMethod):
     ``masks * probability``. Our own, because captum has no such method.
     """
 
-    needs_gradients: ClassVar[bool] = False
+    access: ClassVar[Access] = "sampling"
     kind: Literal["rise"] = "rise"
     masks: int = Field(256, gt=0, le=100_000, description="masks of every image")
     grid: int = Field(7, gt=0, le=1000, description="cells of a mask along a side")

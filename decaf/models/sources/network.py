@@ -312,6 +312,11 @@ class NetworkModel:
         with torch.inference_mode():
             return self.differentiable_outputs(inputs)
 
+    @property
+    def normalisation(self) -> tuple[Mean, Std]:
+        """What is subtracted from inputs, and what they are divided by, before the network."""
+        return self._card.mean, self._card.std
+
     def differentiable_outputs(self, inputs: Tensor) -> Tensor:
         """The same as :meth:`outputs`; gradients with respect to the inputs flow through it."""
         import torch

@@ -13,7 +13,7 @@ from decaf.contracts.checking import check, has_a_free_name, plans_without_torch
 from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
-from decaf.evaluation.attributions.base import AttributionMethod
+from decaf.evaluation.attributions.base import MapMethod
 from decaf.evaluation.baselines.base import Baseline, Component
 from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.plugins import find
@@ -63,10 +63,10 @@ class Logit(ClassScore):
         return outputs.double()
 
 
-class Ones(AttributionMethod):
+class Ones(MapMethod):
     """One everywhere."""
 
-    needs_gradients: ClassVar[bool] = False
+    access: ClassVar = "forward"
     kind: Literal["ones"] = "ones"
 
     @property

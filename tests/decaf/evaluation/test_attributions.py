@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from decaf.errors import DataError, ModelError, ResponseError
-from decaf.evaluation.attributions.base import AttributionMethod, Batch, attribution_inside, passes
+from decaf.evaluation.attributions.base import Batch, MapMethod, attribution_inside, passes
 from decaf.evaluation.attributions.blur_integrated_gradients import BlurIntegratedGradients
 from decaf.evaluation.attributions.input_x_gradient import InputXGradient
 from decaf.evaluation.attributions.integrated_gradients import IntegratedGradients
@@ -26,8 +26,8 @@ from decaf.scoring.image_scores import CountedScore, score_of
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.scores.margin import Margin
 
-METHODS = members(AttributionMethod)
-GRADIENT = [method for method in METHODS if method.needs_gradients]
+METHODS = members(MapMethod)
+GRADIENT = [method for method in METHODS if method.access == "backward"]
 CALLS = {  # forward, backward
     "input_x_gradient": (1, 1),
     "integrated_gradients": (16, 16),
@@ -290,7 +290,7 @@ def test_a_network_is_asked_as_often_as_declared(method):
     assert (counter.forward_rows, counter.backward_rows) == (3 * expected[0], 3 * expected[1])
     assert (score.forward_rows, score.backward_rows) == (3 * expected[0], 3 * expected[1])
     assert counter.largest <= 32
-    assert counter.modes == {not method.needs_gradients}
+    assert counter.modes == {method.access != "backward"}
     assert torch.isfinite(found).all()
     assert not found.requires_grad
     assert not images.requires_grad

@@ -2,13 +2,13 @@
 
 from typing import ClassVar, Literal
 
-from decaf.evaluation.attributions.base import AttributionMethod
+from decaf.evaluation.attributions.base import MapMethod
 
 
-class Halves(AttributionMethod):
+class Halves(MapMethod):
     """Each half has the score that is lost when it is black."""
 
-    needs_gradients: ClassVar[bool] = False
+    access: ClassVar = "forward"
 
     kind: Literal["halves"] = "halves"
 

@@ -1,0 +1,54 @@
+"""What an image is compared with: the state without information that attributions start from."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from decaf.foundation.arrays import Tensor
+from decaf.foundation.settings import LARGEST_SEED, Level, Settings
+from decaf.reveal.start import Constant, gaussian_blur
+from decaf.scoring.image_scores import CountedScore
+
+
+class Referred(Settings):
+    """A method with a reference; its keys are those of the path `removal`, and `reference_seed`."""
+
+    baseline: Literal["constant", "mean", "blur", "uniform"] = Field(
+        "constant",
+        description="the state of no information: `value`, the model's own mean (zero as the "
+        "network sees it), the blurred image, or noise that is uniform between -1 and 1 as the "
+        "network sees it, the same for all images of a shape",
+    )
+    value: tuple[Level, ...] = Field(
+        (0.0,), min_length=1, description="constant baseline: one number, or one a channel"
+    )
+    sigma: float = Field(12.0, gt=0, le=1000, description="blurred baseline: deviation in px")
+    radius: int = Field(15, ge=1, le=4000, description="blurred baseline: reach in px")
+    reference_seed: int = Field(
+        8212, ge=0, le=LARGEST_SEED, description="uniform baseline: seed of the noise"
+    )
+
+    def reference(self, images: Tensor, score: CountedScore) -> Tensor:
+        """(n, channels, height, width) images → their references, of the same shape and type.
+
+        The uniform one is ``mean + std u``, with ``u`` of :func:`uniform_noise`. Raises
+        ResponseError when ``value`` has another number of channels.
+        """
+        import torch
+
+        if self.baseline == "blur":
+            return gaussian_blur(images, self.sigma, self.radius)
+        if self.baseline == "constant":
+            return Constant(self.value).value_like(images).expand_as(images)
+        mean = Constant(score.mean).value_like(images)
+        if self.baseline == "mean":
+            return mean.expand_as(images)
+        drawn = torch.from_numpy(uniform_noise(tuple(images.shape[1:]), self.reference_seed))
+        return (mean + Constant(score.std).value_like(images) * drawn.to(images)).expand_as(images)
+
+
+def uniform_noise(shape: tuple[int, ...], seed: int) -> NDArray[np.float32]:
+    """Noise of a shape, float32, uniform on [-1, 1): the baseline of IG-U (paper, appendix H)."""
+    return np.random.RandomState(seed).uniform(-1, 1, shape).astype(np.float32)
