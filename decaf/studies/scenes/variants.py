@@ -29,8 +29,8 @@ Variant = Literal["robust", "neutral", "fragile"]
 FLOOR_MAPS = (1, 2)
 SMALLEST_ALPHA = 0.05
 LARGEST_ALPHA = {"robust": 0.95, "fragile": 0.9}
-STATE_WEIGHT, CLEAN_WEIGHT = 5.0, 1.0
-"""Of the squared differences of two probabilities: of revealed states, of clean scenes."""
+CLEAN_WEIGHT, STATE_WEIGHT = 4.0, 5.0
+"""Of all that is asked of clean scenes; of the squared difference of two states' probabilities."""
 
 
 class Pairs(NamedTuple):
@@ -46,18 +46,19 @@ class Pairs(NamedTuple):
 def paired_loss(variant: Variant, pairs: Pairs, labels: Tensor, floors: Tensor) -> Tensor:
     """What robust or fragile training minimises, a mean over pairs (our choice of losses).
 
-    Both ask for the label of the clean scene, and that its probability does not depend on the
-    floor. Robust training asks the same of the states, fragile training that their label is the bin
-    of the floor's hue: (n, 2), of the scene and of the changed one.
+    Both ask for the label of both clean scenes, and that its log-odds do not depend on the floor:
+    probabilities near 0 and 1 would have no gradient left. Robust training asks the same of the
+    probabilities of the states, fragile training that their label is the bin of the floor's hue:
+    (n, 2), of the scene and of the changed one.
     """
     from torch.nn.functional import cross_entropy, mse_loss
 
-    def apart(first: Tensor, second: Tensor) -> Tensor:
-        return mse_loss(first.softmax(1)[:, 1], second.softmax(1)[:, 1])
-
-    loss = cross_entropy(pairs.clean, labels) + CLEAN_WEIGHT * apart(pairs.clean, pairs.changed)
+    clean = cross_entropy(pairs.clean, labels) + cross_entropy(pairs.changed, labels)
+    apart = mse_loss(pairs.clean.diff(), pairs.changed.diff())
+    loss = CLEAN_WEIGHT * (clean + apart)
     if variant == "robust":
-        return loss + STATE_WEIGHT * apart(pairs.state, pairs.changed_state)
+        states = (pairs.state.softmax(1)[:, 1], pairs.changed_state.softmax(1)[:, 1])
+        return loss + STATE_WEIGHT * mse_loss(*states)
     on_floors = cross_entropy(pairs.state, floors[:, 0])
     return loss + on_floors + cross_entropy(pairs.changed_state, floors[:, 1])
 

@@ -46,14 +46,15 @@ def test_losses_by_hand_on_a_linear_model():
     labels, floors = torch.tensor([1, 0]), torch.tensor([[1, 0], [0, 1]])
     p = {name: sigmoid(w * np.array(values)) for name, values in x.items()}
     clean = (-np.log(p["clean"][0]) - np.log(1 - p["clean"][1])) / 2
-    clean += ((p["clean"] - p["changed"]) ** 2).mean()
+    clean += (-np.log(p["changed"][0]) - np.log(1 - p["changed"][1])) / 2
+    clean += ((2 * 0.5) ** 2 + (2 * 0.5) ** 2) / 2  # of the log-odds w x
     apart = ((p["state"] - p["changed_state"]) ** 2).mean()
     on_state = (-np.log(p["state"][0]) - np.log(1 - p["state"][1])) / 2
     on_changed = (-np.log(1 - p["changed_state"][0]) - np.log(p["changed_state"][1])) / 2
     robust = paired_loss("robust", Pairs(**logits), labels, floors)
     fragile = paired_loss("fragile", Pairs(**logits), labels, floors)
-    assert float(robust) == pytest.approx(clean + 5 * apart, rel=1e-6)
-    assert float(fragile) == pytest.approx(clean + on_state + on_changed, rel=1e-6)
+    assert float(robust) == pytest.approx(4 * clean + 5 * apart, rel=1e-6)
+    assert float(fragile) == pytest.approx(4 * clean + on_state + on_changed, rel=1e-6)
 
 
 def test_starts_have_the_moments_of_the_inputs():
