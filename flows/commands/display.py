@@ -74,8 +74,8 @@ def quarantined(console: Console, root: Root, study: str) -> None:
 
 def plan(
     console: Console, study: Study, *, explained: bool = False, force: Sequence[str] = ()
-) -> None:
-    """What a run would do, and why its units have to be computed."""
+) -> AuditPlan:
+    """What a run would do, and why its units have to be computed; returns the plan."""
     pairs = study.pair_set()
     sources = {pair.source_id for pair in pairs.pairs}
     kinds = {pair.pair_type for pair in pairs.pairs}
@@ -105,6 +105,7 @@ def plan(
     for remark in planned.remarks:
         if remark not in pairs.remarks:
             say(console, remark)
+    return planned
 
 
 def _print_units(console: Console, planned: AuditPlan) -> None:
