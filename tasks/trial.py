@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first, input_file, open_inputs
 from decaf.errors import DecafError
-from decaf.models.trainable import TrainableCard
+from decaf.models.card import Model
+from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import LocalWorkers
 from decaf.scoring.scores.base import ScoreDefinition
 from decaf.scoring.states import on_device
@@ -33,19 +34,13 @@ class Trial(NamedTuple):
 
 
 def try_model(trial: Trial) -> None:
-    """Load a model and score one clean input: what does not fit shows before any work.
-
-    Of a network that waits for its training the architecture is built; of an estimator that does,
-    nothing is known.
-    """
+    """Load a model, untrained if it waits for that, and score one clean input."""
     import torch
 
     card = trial.model.card
-    if isinstance(card, TrainableCard) and card.is_untrained:
+    if isinstance(card, NetworkCard) and card.is_untrained:
         with limited(card.timeout):
-            model = card.load_untrained(choose_device(trial.model.device))
-        if model is None:
-            return
+            model: Model = card.load_untrained(choose_device(trial.model.device))
     else:
         model = loaded_model(trial.model).model
     given = trial.inputs
@@ -68,13 +63,16 @@ def unusable_models(
 def refuse_unusable(plan: AuditPlan) -> int:
     """Try the models of a plan as the run will, on workers of its cluster; returns how many.
 
-    A model behind an address, or on a server that would have to be started, is left to the run.
+    A model behind an address, or on a server that would have to be started, is left to the run; so
+    is an estimator that is to be fitted, of which nothing is known.
     Writes nothing; reads one input. Raises the error that the run would end with: BadInput when
     models do not fit what was given, ScoringFailed when they fail otherwise.
     """
     study = plan.given
     orders = _scored(plan) | {
-        card.id: ModelOrder(card, "", "", study.device, plan.pairs.columns) for card in plan.waiting
+        card.id: ModelOrder(card, "", "", study.device, plan.pairs.columns)
+        for card in plan.waiting
+        if isinstance(card, NetworkCard)
     }
     orders = {name: order for name, order in orders.items() if not order.card.is_elsewhere}
     if not orders:

@@ -11,7 +11,7 @@ from decaf.errors import ModelError
 from decaf.foundation.readiness import Check
 from decaf.foundation.settings import Settings
 from decaf.foundation.strangers import code_of
-from decaf.models.card import Model, ModelCard
+from decaf.models.card import ModelCard
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.training.files import read_outcome
 
@@ -54,13 +54,6 @@ class TrainableCard(ModelCard, ABC):
     @abstractmethod
     def train(self, file: Path, device: str) -> None:
         """Carry out the recipe, unless ``file`` is there; it appears whole, after all others."""
-
-    def load_untrained(self, device: str) -> Model | None:
-        """What training begins with; None where only training makes a model.
-
-        Raises BadInput when it cannot be made as the card describes it.
-        """
-        return None
 
     def training_checks(self) -> tuple[Check, ...]:
         """What to look for before training: nothing, unless the recipe needs files."""

@@ -122,7 +122,10 @@ def test_sigterm_in_a_flow_that_a_library_makes_another_error_of(prefect_server,
         cwd=tmp_path,
         env=os.environ | prefect_server,
     )
-    assert (done.returncode, last_line(done.stderr)) == (143, "stopped; give the same command again")
+    assert (done.returncode, last_line(done.stderr)) == (
+        143,
+        "stopped; give the same command again",
+    )
     assert not [word for word in NOISE if word in done.stderr]
 
 

@@ -235,7 +235,7 @@ class NetworkCard(TrainableCard):
         return NetworkModel(network, self, torch.device(device))
 
     def load_untrained(self, device: str) -> Model:
-        """Build the network, whose weights are random."""
+        """Build the network, with random weights: what can be known of one before its training."""
         import torch
 
         network = architectures.build(self.architecture, self.arguments)
