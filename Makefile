@@ -50,7 +50,7 @@ smoke-%: wheels-%
 lock:
 	$(COMPILE) -o requirements.lock
 	$(COMPILE) --upgrade --resolution lowest-direct -o requirements-lowest.lock
-	echo mlflow==3.17.2 | $(COMPILE) - -o requirements-mlflow.lock
+	printf 'mlflow==3.17.2\nonnx\nonnxruntime\n' | $(COMPILE) - -o requirements-mlflow.lock
 
 clean:
 	rm -rf runs

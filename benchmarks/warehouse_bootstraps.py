@@ -70,7 +70,8 @@ def read(root: Path, metrics: tuple[str, ...], only: ds.Expression | None = None
 
 def model_intervals(root: Path, draws: dict[str, NDArray[np.int64]]) -> Array:
     """Estimate, standard error and limits, by model, pair type, path and metric."""
-    sample, replicates = _means(read(root, METRICS), draws["sources"])
+    metrics = tuple(sorted((*METRICS, "endpoint_delta")))
+    sample, replicates = _means(read(root, metrics), draws["sources"])
     found = [sample, *_limits(replicates)]
     return np.moveaxis(found, (0, 1), (-1, -2)).reshape(-1, 6)
 

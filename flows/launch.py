@@ -74,6 +74,7 @@ def _as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
 
     @flow(name=name, flow_run_name=name + "-{config.stem}", retries=0)
     def whole(config: Path) -> Any:
+        heed_signals()  # Prefect has replaced what heeds SIGTERM, so none would count as received
         try:
             carry_out()
         except DecafError as error:

@@ -36,7 +36,7 @@ def heed_interrupts() -> None:
 def heed_signals() -> None:
     """From here on SIGTERM, and SIGHUP when the terminal closes, raise :class:`Stopped`."""
     for number in SIGNALS:
-        if signal.getsignal(number) == signal.SIG_DFL:  # what nohup ignores stays ignored
+        if signal.getsignal(number) != signal.SIG_IGN:  # what nohup ignores stays ignored
             signal.signal(number, _stop)
 
 

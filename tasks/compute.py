@@ -5,29 +5,15 @@ from pathlib import Path
 
 from distributed import Client
 
-from decaf.errors import DecafError, DiskRefuses, WorkerEnded
+from decaf.errors import DiskRefuses, WorkerEnded
 from decaf.plan.units import Unit
-from tasks.cluster.drive import attempt, drive
+from tasks.cluster.drive import drive
 from tasks.estimate import Remaining
 from tasks.order import order_of
-from tasks.plan import SCORED, AuditPlan
-from tasks.progress import WorkProgress, announce, progress_of
-from tasks.units.orders import UNITS, Done, run_order, smoke_test_model
+from tasks.plan import AuditPlan
+from tasks.progress import WorkProgress, progress_of
+from tasks.units.orders import UNITS, Done, run_order
 from warehouse.commits import receipts
-
-
-def unusable_models(client: Client, plan: AuditPlan, inputs: Path) -> dict[str, DecafError]:
-    """Load every model that has to be scored on a worker, before anything is.
-
-    Returns, by the model, the error of each that cannot be loaded, that gives no answer, or whose
-    outputs do not fit the score. Raises OrchestrationLost when the scheduler is gone.
-    """
-    first = _first_scored(plan)
-    if first:
-        count = len(plan.pending)
-        announce(f"{count} units of work to do; loading each of {len(first)} models once")
-    orders = [order_of(plan, (unit,), inputs, None) for unit in first.values()]
-    return attempt(client, smoke_test_model, orders, list(first), lambda _: None)
 
 
 def compute(
@@ -113,12 +99,6 @@ def _compute_locally(plan: AuditPlan, kind: str, inputs: Path) -> None:
     """Compute units beside the flow; each is one commit."""
     for group in plan.of_study(kind):
         run_order(order_of(plan, group, inputs, None))
-
-
-def _first_scored(plan: AuditPlan) -> dict[str, Unit]:
-    """A unit with a forward pass of every model that has any, by the model."""
-    scored = [unit for unit in plan.pending if unit.kind in SCORED]
-    return {unit.model_id: unit for unit in reversed(scored)}
 
 
 def _waves(groups: Sequence[tuple[Unit, ...]]) -> list[list[tuple[Unit, ...]]]:

@@ -14,11 +14,11 @@ from typing import Literal, NamedTuple
 import psutil
 
 import decaf
-from decaf.errors import BadInput
+from decaf.errors import DecafError
 from decaf.foundation.extras import PACKAGES
 from decaf.foundation.files import replace_file
 from decaf.plan.study import CudaWorkers, LocalWorkers, Study
-from tasks.plan import missing_inputs
+from tasks.plan import missing_inputs, plan_audit
 from tasks.units.scope import Scope
 from warehouse import storage
 from warehouse.commits import layout
@@ -51,6 +51,8 @@ class Asked(NamedTuple):
     root: Root
     workspace: Path
     study: Study | None
+    tries_models: bool = False
+    """Whether models of the study are loaded."""
 
 
 def examine(asked: Asked) -> Iterator[Finding]:
@@ -61,7 +63,7 @@ def examine(asked: Asked) -> Iterator[Finding]:
     for check in CHECKS:
         try:
             yield from check(asked)
-        except (BadInput, OSError) as error:
+        except (DecafError, OSError) as error:
             yield Finding("problem", check.__name__, str(error))
 
 
@@ -219,13 +221,19 @@ def prefect(asked: Asked) -> Iterable[Finding]:
 
 
 def study(asked: Asked) -> Iterable[Finding]:
-    """Whether everything is there that the configuration names: data, weights, packages."""
+    """Whether what the configuration names is there (data, weights, packages) and can be used."""
     if asked.study is None:
         return
-    remarks = missing_inputs(Scope(asked.study, asked.study.pair_set()), asked.study.models)
+    pairs = asked.study.pair_set()
+    remarks = missing_inputs(Scope(asked.study, pairs), asked.study.models)
     yield from (Finding("warning", "study", remark) for remark in remarks)
     if not remarks:
         yield Finding("ok", "study", "data, weights and packages are there")
+    if asked.tries_models and asked.study.models:
+        from tasks.trial import refuse_unusable
+
+        count = refuse_unusable(plan_audit(asked.study, pairs))
+        yield Finding("ok", "study", f"{count} models loaded, and each answers as the score needs")
 
 
 CHECKS: tuple[Callable[[Asked], Iterable[Finding]], ...] = (

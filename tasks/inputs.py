@@ -12,7 +12,7 @@ from decaf.data.input_store import (
 from decaf.errors import WriteFailed
 from decaf.foundation.files import refusals_as
 from decaf.scoring.planner import plan_states
-from tasks.plan import AuditPlan
+from tasks.plan import AuditPlan, require_images
 from tasks.progress import announce
 
 
@@ -30,12 +30,13 @@ def store_pairs(plan: AuditPlan) -> Path:
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
     file = store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
-    # A path that cannot reveal such inputs shows before any model is trained or loaded.
+    # What cannot reveal or measure such inputs shows before any model is trained or loaded.
     block = pairs.block(tuple({one.pair_type: row for row, one in enumerate(pairs.pairs)}.values()))
     if pairs.masks:
         masks = store_inputs(study.workspace, pairs.mask_set, study.data.read_mask, check_mask)
         block = block.with_regions(open_inputs(masks))
     inputs = channels_first(open_inputs(file)[block.input_positions])
+    require_images(study, inputs)
     plan_states(block, inputs, plan.fitted_paths, study.grid)
     return file
 

@@ -44,7 +44,7 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     needed = [need for unit in units for need in unit.needs]
     known = _stored_beside(plan, first)
     read = (*needed, *known)
-    own_model = None if first.model_id is None else _model_order(plan, (*units, *needed))
+    own_model = None if first.model_id is None else model_order(plan, (*units, *needed))
     if kind.prepares:  # of the model that it is named after, if of any
         own = tuple(card for card in plan.given.models if card.id == first.name)
         study = plan.given.model_copy(update={"models": () if kind.is_local else own})
@@ -80,7 +80,7 @@ def _stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:
     )
 
 
-def _model_order(plan: AuditPlan, units: Iterable[Unit]) -> ModelOrder:
+def model_order(plan: AuditPlan, units: Iterable[Unit]) -> ModelOrder:
     """What a worker needs to know of the model of units, which must be that of their parts."""
     scored = next(unit for unit in units if "weights" in unit.parts)
     return ModelOrder(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from decaf.data.input_store import READERS, channels_first, input_file, open_inputs
 from decaf.data.pairs import Input, InputSet, PairSet
+from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.extras import Installed
 from decaf.foundation.readiness import carry_out
@@ -148,8 +149,12 @@ def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
         _ = scope.of_paths
         return ()
 
+    def classes_are_scored() -> tuple[str, ...]:
+        study.score.columns(np.array([pair.class_id for pair in scope.pairs.pairs]))
+        return ()
+
     study = scope.study
-    checks = [("score", check) for check in study.score.checks()]
+    checks = [("score", check) for check in (*study.score.checks(), classes_are_scored)]
     checks += [(card.id, check) for card in cards for check in card.checks()]
     methods = {**study.attributions, **study.baselines}.items()
     checks += [(name, Installed(one)) for name, method in methods for one in method.libraries]
@@ -284,6 +289,18 @@ def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, 
     return committed
 
 
+def require_images(study: Study, inputs: NDArray[Any]) -> None:
+    """Check that (n, …) clean inputs are images where the study measures something on them.
+
+    Raises DataError when they are not.
+    """
+    if (study.attributions or (study.labels and study.labels.variants)) and inputs.ndim != 4:
+        raise DataError(
+            "'attributions:' and labels of changed images are measured on images; inputs of the "
+            f"data set have shape {inputs.shape[1:]}: leave 'attributions:' and 'labels:' out"
+        )
+
+
 class RowCount(NamedTuple):
     """Forward rows of one model over all pairs: distinct states, and every stage and branch."""
 
@@ -308,6 +325,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
             if pairs.masks:
                 regions = read(pairs.mask_set, block.mask_positions, study.data.read_mask)
                 block = replace(block, regions=regions)
+            require_images(study, inputs)
             states = plan_states(block, channels_first(inputs), paths, study.grid)
             planned += states.state_count
             naive += states.naive_count()

@@ -42,6 +42,9 @@ class ModelCard(Settings, ABC):
     if TYPE_CHECKING:
         source: str  # which every member says in its own annotation
 
+    is_elsewhere: ClassVar[bool] = False
+    """Whether another process answers, which planning asks for nothing."""
+
     id: str = Field(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$",
         max_length=120,

@@ -181,6 +181,19 @@ class Study(Settings):
         file = official_file(str(score.get("class_map")), root)
         return score if file is None else score | {"class_map": file}
 
+    @field_validator("score", mode="before")
+    @classmethod
+    def _target_by_name(cls, score: Any, info: ValidationInfo) -> Any:
+        """Give a target that is a name of a class its number among the classes of the data."""
+        target = score.get("target") if isinstance(score, dict) else None
+        if not isinstance(target, str) or target.isdecimal():
+            return score
+        names = [str(name) for name in getattr(info.data.get("data"), "classes", ())]
+        if target not in names:
+            hint = suggestion(target, names) if names else "; name them with 'classes:' in 'data:'"
+            raise fault(f"'target' is {target!r}, and the data name no such class{hint}", "target")
+        return score | {"target": names.index(target)}
+
     @field_validator("warehouse")
     @classmethod
     def _short_enough(cls, place: str) -> str:

@@ -13,7 +13,8 @@ CARD_SCHEMA = "http://adaptivecards.io/schemas/adaptive-card.json"
 
 def place_of(row: Mapping[str, Any]) -> str:
     """What a row of drift or a verdict was measured on."""
-    return row["variant"] or f"{row['pair_type']}, {row['path']}"
+    kind = row["variant"]
+    return f"{kind!r} inputs" if kind else f"{row['pair_type']}, {row['path']}"
 
 
 def finding(row: Mapping[str, Any]) -> str:

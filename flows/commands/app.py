@@ -16,6 +16,7 @@ from flows.commands.options import (
     Entries,
     Force,
     Memory,
+    SkipModels,
     StudyName,
     Warehouse,
 )
@@ -71,6 +72,7 @@ def plan(
         bool, typer.Option("--explain", help="say why each unit of work has to be computed")
     ] = False,
     force: Force = None,
+    skip_models: SkipModels = False,
 ) -> None:
     """Say what a run would do: models, pairs, units of work, forward rows, what is cached."""
     from decaf.plan.study import load_study
@@ -79,7 +81,12 @@ def plan(
 
     study = load_study(config)
     refuse_registry(study, "plan")
-    display.plan(console, study, explained=explain, force=force or ())
+    planned = display.plan(console, study, explained=explain, force=force or ())
+    if not skip_models:
+        from tasks.trial import refuse_unusable
+
+        if count := refuse_unusable(planned):
+            say(console, f"{count} models loaded, and each answers as the score needs")
 
 
 @app.command()
@@ -216,6 +223,7 @@ def doctor(
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
+    skip_models: SkipModels = False,
 ) -> None:
     """Say what this machine has for an audit, and what will be slow; exit code 1 for a problem.
 
@@ -223,7 +231,7 @@ def doctor(
     """
     from flows.commands.doctor import doctor
 
-    doctor(console, config, warehouse, is_json=as_json)
+    doctor(console, config, warehouse, tries_models=not skip_models, is_json=as_json)
 
 
 @app.command()

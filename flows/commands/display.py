@@ -32,21 +32,22 @@ MANY_SMALL_FILES = 200
 
 
 def results(console: Console, study: Study) -> None:
-    """The table of E, C, F and Abs per model, a query to try, and where the report is."""
+    """The table of d, E, C, F and Abs per model, a query to try, and where the report is."""
     with connect_whole(study.warehouse, study.study) as connection:
         rows = connection.sql(
-            "SELECT model_id, pair_type, path, pair_count, active_frac, evidence, contradiction, "
-            "fragility, abs_response FROM out_model_profiles WHERE study = $study "
+            "SELECT model_id, pair_type, path, pair_count, active_frac, endpoint_delta, evidence, "
+            "contradiction, fragility, abs_response FROM out_model_profiles WHERE study = $study "
             "ORDER BY pair_type, path, position",
             params={"study": study.study},
         ).fetchall()
-    names = ("model", "n", "active", "E", "C", "F", "Abs")
+    names = ("model", "n", "active", "d", "E", "C", "F", "Abs")
     table = table_of(f"Study {study.study}, epsilon {study.epsilon:g}", names)
     for (pair_type, path), own in groupby(rows, lambda row: row[1:3]):
         table.add_section()
         table.add_row(Text(f"{pair_type}, {path}", style="bold"))
-        for model, _, _, count, active, *scores in own:
-            table.add_row(model, str(count), f"{active:.2f}", *(f"{q:.4f}" for q in scores))
+        for model, _, _, count, active, d, *scores in own:
+            means = (f"{d:+.4f}", *(f"{q:.4f}" for q in scores))
+            table.add_row(model, str(count), f"{active:.2f}", *means)
     console.print(table)
     quarantined(console, study.warehouse, study.study)
     console.print("Ask further, for example:")
@@ -74,8 +75,8 @@ def quarantined(console: Console, root: Root, study: str) -> None:
 
 def plan(
     console: Console, study: Study, *, explained: bool = False, force: Sequence[str] = ()
-) -> None:
-    """What a run would do, and why its units have to be computed."""
+) -> AuditPlan:
+    """What a run would do, and why its units have to be computed; returns the plan."""
     pairs = study.pair_set()
     sources = {pair.source_id for pair in pairs.pairs}
     kinds = {pair.pair_type for pair in pairs.pairs}
@@ -105,6 +106,7 @@ def plan(
     for remark in planned.remarks:
         if remark not in pairs.remarks:
             say(console, remark)
+    return planned
 
 
 def _print_units(console: Console, planned: AuditPlan) -> None:

@@ -15,14 +15,16 @@ from warehouse.storage import Root
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 
 
-def doctor(console: Console, config: Path | None, root: Root, *, is_json: bool) -> None:
+def doctor(
+    console: Console, config: Path | None, root: Root, *, tries_models: bool, is_json: bool
+) -> None:
     """Print what every check finds, of the folders of a study or of the usual ones.
 
     Raises ChecksFailed when something keeps an audit from running.
     """
     study = load_study(config) if config else None
     workspace = study.workspace if study else Study.model_fields["workspace"].default
-    asked = Asked(study.warehouse if study else root, workspace, study)
+    asked = Asked(study.warehouse if study else root, workspace, study, tries_models)
     found = []
     for one in examine(asked):
         found.append(one)

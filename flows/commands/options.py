@@ -40,6 +40,10 @@ Entries = Annotated[
         help="audit this entry alone; what else has changed keeps its last state",
     ),
 ]
+SkipModels = Annotated[
+    bool,
+    typer.Option("--skip-models", help="do not load the models to see whether they can be used"),
+]
 StudyName = Annotated[str | None, typer.Option("--study", help="this study alone")]
 DEFAULT_WAREHOUSE = "runs/warehouse"
 DEFAULT_MEMORY = 4

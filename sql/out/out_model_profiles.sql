@@ -12,8 +12,8 @@ WITH means AS (
         count(DISTINCT pair_id) AS pair_count,
         weighted_mean(is_endpoint_active::INTEGER, weight) AS active_frac,
         weighted_mean(COLUMNS([
-            'endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response',
-            'net_response'
+            'endpoint_delta', 'endpoint_magnitude', 'evidence', 'contradiction', 'fragility',
+            'abs_response', 'net_response'
         ]), weight)
     FROM core_profiles
     GROUP BY study, run_id, model_id, pair_type, path
@@ -25,7 +25,9 @@ SELECT
     model.position, -- order in the configuration, from 0
     means.pair_type,
     means.path,
-    means.* EXCLUDE (study, run_id, model_id, pair_type, path), -- means in score units
+    -- Means in score units; the sign of endpoint_delta, factual less counterfactual, is the
+    -- direction of the effect.
+    means.* EXCLUDE (study, run_id, model_id, pair_type, path),
     means.evidence / nullif(means.abs_response, 0) AS evidence_frac, -- of Abs; NULL when Abs = 0
     means.contradiction / nullif(means.abs_response, 0) AS contradiction_frac,
     means.fragility / nullif(means.abs_response, 0) AS fragility_frac

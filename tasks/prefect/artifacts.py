@@ -14,8 +14,8 @@ from warehouse.storage import Root
 MOST_ROWS = 500
 """Rows of a table; the warehouse has all of them."""
 TABLES = {
-    "profiles": "model_id, pair_type, path, pair_count, endpoint_magnitude, evidence, "
-    "contradiction, fragility FROM out_model_profiles",
+    "profiles": "model_id, pair_type, path, pair_count, endpoint_delta, endpoint_magnitude, "
+    "evidence, contradiction, fragility FROM out_model_profiles",
     "verdicts": "entry, version, verdict, metric, rule, pair_type, path, variant, gate_limit, "
     "found, lower_limit, upper_limit, reason FROM out_verdicts",
     "costs": "model_id, forward_rows, forward_seconds, wall_seconds, device FROM out_costs",

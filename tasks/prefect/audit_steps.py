@@ -20,6 +20,7 @@ from tasks.prefect.artifacts import leave_artifacts
 from tasks.prefect.step import step
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
+from tasks.trial import unusable_models
 from tasks.verify import refuse_quarantined, too_many_quarantined, verify
 
 store = step(store_pairs, name="store")
@@ -30,7 +31,7 @@ choose = step(computing.choose, name="choose")
 quarantine = step(refuse_quarantined, name="quarantine")
 quarantined = step(too_many_quarantined, name="quarantine")
 begin = step(commit_run, name="begin")
-smoke_test = step(computing.unusable_models, name="smoke_test")
+smoke_test = step(unusable_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
 
 
@@ -82,9 +83,9 @@ def compute(
         model_id: Failed(data=type(error)(f"{model_id}: {error}"))
         for model_id, error in unusable.items()
     }
-    for model_id, error in unusable.items():
-        announce(f"{model_id} is left out: {error}")
     work = {model_id: own for model_id, own in plan.by_model.items() if model_id not in failed}
+    for model_id, error in unusable.items() if work else ():  # else the run ends with it now
+        announce(f"{model_id} is left out: {error}")
     estimate = estimate_of(plan.root, plan.study)
     estimate.workers = len(client.nthreads())
     remaining = Remaining(estimate, (u for u in plan.pending if u.model_id not in failed))

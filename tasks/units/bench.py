@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first, open_inputs
 from decaf.data.pairs import PairBlock, PairSet
-from decaf.errors import DataError
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.memory import halved, is_out_of_memory
 from decaf.models.card import Model
@@ -123,17 +122,8 @@ class Bench:
         return channels_first(open_inputs(self.order.inputs)[positions])
 
     def images(self, positions: NDArray[np.int64], file: Path | None = None) -> Tensor:
-        """(n, channels, height, width) clean images on the model's device.
-
-        Raises DataError when the inputs of the data set are no images.
-        """
+        """(n, channels, height, width) clean images on the model's device."""
         stored = open_inputs(file or self.order.inputs)[positions]
-        if stored.ndim != 4:
-            raise DataError(
-                "'attributions:' and labels of changed images are measured on images; inputs of "
-                f"the data set have shape {stored.shape[1:]}: leave 'attributions:' and 'labels:' "
-                "out"
-            )
         return on_device(channels_first(stored), self.model.device)
 
     def score_values(self, images: Tensor, batch_size: int) -> NDArray[np.float64]:

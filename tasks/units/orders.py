@@ -9,7 +9,6 @@ import pyarrow as pa
 from decaf.foundation.digests import json_sha256, short
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
-from decaf.scoring.states import on_device
 from tasks.units.bench import Bench, Order
 from tasks.units.kinds import KINDS
 from warehouse.commits import receipts
@@ -85,12 +84,3 @@ def run_order(order: Order) -> Done:
         software=order.software,
     )
     return done._replace(seconds=time.perf_counter() - began)
-
-
-def smoke_test_model(order: Order) -> str:
-    """Load a model and score one clean input: what does not fit shows before any work."""
-    bench, score = Bench(order), order.study.score
-    first = bench.inputs(order.block.input_positions[:1])
-    bench.score_values(on_device(first, bench.model.device), 1)
-    score.columns(order.block.class_id)
-    return order.model.card.id

@@ -9,7 +9,7 @@ import torch
 from ended_commands import refused, succeeded
 from PIL import Image
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from torch import nn
 from warehouse_answers import fetched
 
@@ -64,7 +64,8 @@ def test_a_pair_of_two_sizes(photo_study, write, decaf, prefect_server, photo_ro
 def test_a_checkpoint_of_another_architecture(study, write, decaf, prefect_server, tmp_path):
     study["models"][1]["architecture"] = study["models"][0]["architecture"]
     done = decaf("run", write(study), **prefect_server)
-    refused(done, "small_vit", "does not fit", "check 'architecture:'")
+    told = refused(done, "small_vit", "does not fit", "check 'architecture:'")
+    assert "small_vit is left out: " in told
     assert audited(tmp_path / "warehouse") == [("small_cnn",)]
 
 
@@ -78,18 +79,52 @@ def test_models_that_cannot_be_opened_or_do_not_fit(study, write, decaf, prefect
     pixels, labels = np.random.default_rng(0).random((20, 3072)), np.arange(20) % 2
     skops.io.dump(RandomForestClassifier(2).fit(pixels, labels), tmp_path / "forest.skops")
     skops.io.dump(LinearRegression().fit(pixels, labels), tmp_path / "line.skops")
+    skops.io.dump(LogisticRegression().fit(pixels, labels + 5), tmp_path / "other.skops")
     estimator = {"family": "any", "source": "estimator"}
     line = str(tmp_path / "line.skops")
+    cnn, vit = study["models"]
     study["models"] = [
-        {**study["models"][0], "id": "whole", "weights": str(tmp_path / "whole.pt")},
+        {**cnn, "id": "whole", "weights": str(tmp_path / "whole.pt")},
+        {**cnn, "id": "misspelt", "architecture": "factory:decaf.models.networks.small_cnn:biuld"},
+        {**cnn, "id": "wide", "arguments": {"width": 5}},
         {"id": "forest", **estimator, "file": str(tmp_path / "forest.skops")},
         {"id": "line", **estimator, "file": line, "method": "predict"},
+        {"id": "other", **estimator, "file": str(tmp_path / "other.skops")},
     ]
-    succeeded(decaf("plan", write(study)))
-    done = decaf("run", write(study), **prefect_server)
-    why = ("cannot be opened without unpickling", "trusted: [sklearn")
-    refused(done, *why, "made from logits or probabilities; the model gives value")
+    why = {
+        "whole": "cannot be opened without unpickling",
+        "misspelt": "unknown function of module decaf.models.networks.small_cnn 'biuld'",
+        "wide": "does not fit Sequential",
+        "forest": "trusted: [sklearn",
+        "line": "made from logits or probabilities; the model gives value",
+        "other": "the estimator calls its classes [5, 6]; expected [0, 1]",
+    }
+    told = []
+    for command in (["plan"], ["run"]):
+        done = decaf(*command, write(study), **prefect_server)
+        told.append(refused(done).rpartition("error: ")[2].splitlines())
+        lines = dict(line.split(": ", 1) for line in told[-1])
+        assert lines.keys() == why.keys()
+        assert all(words in lines[name] for name, words in why.items()), lines
+    assert sorted(told[0]) == sorted(told[1])
+    assert "is left out" not in done.stderr  # said once, where nothing else is done
     assert committed(tmp_path / "warehouse") == []
+    succeeded(decaf("plan", write(study), "--skip-models"))
+
+    # Outputs that are not the classes, of a network that is still to be trained, too.
+    recipe = {"recipe": "scene_shortcut", "shortcut": 1, "seed": 1}
+    plain = {key: value for key, value in cnn.items() if key != "weights"}
+    untrained = {**plain, "id": "untrained", "training": recipe}
+    score = {"kind": "class_probability", "classes": 3}
+    done = decaf("plan", write({**study, "models": [cnn, vit, untrained], "score": score}))
+    for name in ("small_cnn", "small_vit", "untrained"):
+        expected = f"{name}: the model returned shape (1, 2); the score class_probability expects"
+        refused(done, f"{expected} (rows, 3)")
+
+
+def test_a_class_that_the_score_does_not_have(photo_study, write, decaf):
+    photo_study["score"] = {"kind": "class_probability", "classes": 2}
+    refused(decaf("plan", write(photo_study)), "a pair is of class 8", "has 2 classes")
 
 
 def test_a_pickled_estimator(study, write, decaf, tmp_path):

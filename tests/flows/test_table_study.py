@@ -154,11 +154,11 @@ def test_models_fitted_on_a_frame_are_audited(table_study, write, decaf, prefect
     assert fetched(warehouse, query) == [((frame["town"] != "Bonn").sum(),)]
 
 
-def test_a_column_that_the_model_needs_is_named(study, write, decaf, prefect_server, tmp_path):
+def test_a_column_that_the_model_needs_is_named_by_the_plan(study, write, decaf, tmp_path):
     table = written(tmp_path, applicants().rename(columns={"pay": "wage"}), "renamed.csv")
     data = section(tmp_path, table=table)
     paths = {"blend": {"kind": "blend", "sigma": 0}}
     settings = {"data": data, "models": [pipeline(tmp_path)[0]], "paths": paths}
-    done = decaf("run", write(study | settings), **prefect_server)
+    done = decaf("plan", write(study | settings))
     words = ["model pipeline", "was fitted on the columns age, pay, owner", "lacks pay", "wage"]
     refused(done, *words)

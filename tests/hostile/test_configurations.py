@@ -157,6 +157,7 @@ VALUES = [
     ("score.classes", "100000000000", "'score.classes'", "less than or equal to 1000000"),
     ("score.target", "false", "'target' is false", "expected a number"),
     ("score.target", "2", "class 2"),
+    ("score.target", "cube", "'target' is 'cube', and the data name no such class; name them with"),
     ("paths", "[]", "'paths'"),
     ("paths", "{}", "'paths'", "at least 1"),
     ("paths.blend.sigma", "1.0e+300", "paths.blend'", "sigma is 1e+300", "0 to 1000"),

@@ -94,6 +94,41 @@ def test_ctrl_c_that_a_library_makes_another_error_of():
     assert (done.returncode, done.stderr) == (130, "stopped; give the same command again\n")
 
 
+IN_A_QUERY_OF_A_FLOW = """
+import os, signal, sys, threading, types
+from pathlib import Path
+import duckdb
+from flows.commands import cli
+from flows.launch import launch
+def made_up():
+    connection = duckdb.connect()
+    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGTERM]).start()
+    connection.sql("SELECT count(*) FROM range(100000000) a, range(1000000) b").fetchall()
+sys.modules["flows.made_up"] = types.SimpleNamespace(made_up=made_up)
+def app(standalone_mode):
+    launch("made_up", Path("study.yaml"))
+sys.modules["flows.commands.app"] = types.SimpleNamespace(app=app)
+cli.main()
+"""
+
+
+def test_sigterm_in_a_flow_that_a_library_makes_another_error_of(prefect_server, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", IN_A_QUERY_OF_A_FLOW],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+        cwd=tmp_path,
+        env=os.environ | prefect_server,
+    )
+    assert (done.returncode, last_line(done.stderr)) == (
+        143,
+        "stopped; give the same command again",
+    )
+    assert not [word for word in NOISE if word in done.stderr]
+
+
 class AtTerminal:
     """A command at a terminal of its own; what it has shown so far."""
 

@@ -90,7 +90,7 @@ def test_intervals_from_the_same_draws(audit, catalogue):
         sources[pair["pair_type"]].add(pair["source_id"])
     cells = by_cell(audit, "stg_profiles")
     found = rows_of(connection.sql("FROM model_intervals($replicates, $seed)", params=given))
-    assert len(found) == len(cells) * len(METRICS)
+    assert len(found) == len(cells) * len(("endpoint_delta", *METRICS))
     for row in found:
         rows = cells[cell_of(row)]
         absent = sorted(sources[row["pair_type"]] - {each["source_id"] for each in rows})

@@ -84,8 +84,9 @@ ASKED = "WITH asked AS (FROM core_entry_versions WHERE is_newest AND against = '
 BY_HAND = {
     "out_model_profiles": (
         "SELECT active_frac, endpoint_magnitude, evidence, contradiction, fragility, abs_response, "
-        f"net_response, evidence_frac, pair_count FROM out_model_profiles {BLEND}",
-        [(3 / 8, 1.6 / 8, 0.6 / 8, 0.4 / 8, 0.5 / 8, 1.5 / 8, 0.2 / 8, 0.6 / 1.5, 3)],
+        "net_response, evidence_frac, pair_count, endpoint_delta "
+        f"FROM out_model_profiles {BLEND}",
+        [(3 / 8, 1.6 / 8, 0.6 / 8, 0.4 / 8, 0.5 / 8, 1.5 / 8, 0.2 / 8, 0.6 / 1.5, 3, 1.6 / 8)],
     ),
     "core_model_metrics": (
         f"SELECT mean FROM core_model_metrics {BLEND} AND metric = 'evidence'",

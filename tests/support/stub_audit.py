@@ -145,8 +145,8 @@ def _insert_results(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None
                 total = e + c + f
                 where = (study, model, pair_type, path)
                 profiles.append(
-                    (study, model, model[:6], position, pair_type, path, 20, active, magnitude)
-                    + (e, c, f, total, e - c, e / total, c / total, f / total)
+                    (study, model, model[:6], position, pair_type, path, 20, active, -magnitude / 2)
+                    + (magnitude, e, c, f, total, e - c, e / total, c / total, f / total)
                 )
                 for metric, value in zip(METRICS, (magnitude, e, c, f, total), strict=True):
                     bounds = (value * 0.88, value * 1.12, value * 0.86, value * 1.14)

@@ -58,6 +58,19 @@ def test_problems_are_told_as_json_and_by_the_exit_code(decaf, write, tmp_path):
     assert "gone.safetensors" in problems["study"]
 
 
+def test_models_of_a_study_are_tried_unless_they_are_to_be_skipped(study, write, decaf):
+    study["models"][0]["architecture"] = study["models"][1]["architecture"]
+    done = decaf("doctor", write(study))
+    refused(done, "1 of", code=1)
+    assert "study: small_cnn: " in done.stdout
+    assert "does not fit" in done.stdout
+    assert "data, weights and packages are there" in succeeded(
+        decaf("doctor", write(study), "--skip-models")
+    )
+    study["models"] = study["models"][1:]
+    assert "1 models loaded, and each answers" in succeeded(decaf("doctor", write(study)))
+
+
 def test_a_gpu_that_is_asked_for_and_not_there_is_a_problem(asked, tmp_path, monkeypatch):
     import torch
 

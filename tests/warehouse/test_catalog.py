@@ -73,7 +73,7 @@ def test_values_come_back(root):
         assert [row["q_plus"] for row in own] == [row["q_plus"] for row in stored]
         models = run_query(connection, "SELECT model_id, family FROM out_model_profiles")
         assert models["model_id"].to_pylist() == list(MODELS)
-        assert value(connection, "SELECT count(*) FROM out_model_intervals") == 5 * len(MODELS)
+        assert value(connection, "SELECT count(*) FROM out_model_intervals") == 6 * len(MODELS)
 
 
 def test_filter_on_model_reads_that_model_only(opened):

@@ -76,13 +76,25 @@ def test_numbers_of_one_model(stub, report):
     where = ("demo", "only", "floor", "blend")
     connection = stub(audit)
     shares = (0.2, 0.5, 0.25, 0.25)
-    row = ("demo", "only", "net", 0, "floor", "blend", 1234, 0.75, 0.35, 0.2, 0.1, 0.1, 0.4)
+    row = ("demo", "only", "net", 0, "floor", "blend", 1234, 0.75, -0.15, 0.35, 0.2, 0.1, 0.1, 0.4)
     insert(connection, "out_model_profiles", [row + shares])
     bounds = (0.11, 0.29, 0.1004, 0.2996)
-    interval = (*where, "evidence", 0.2, 0.05, *bounds, 617, 500)
-    insert(connection, "out_model_intervals", [interval])
+    rest = (*bounds, 617, 500)
+    intervals = [(*where, "evidence", 0.2, 0.05, *rest)]
+    intervals.append((*where, "endpoint_delta", -0.15, 0.05, -0.25, -0.1, -0.26, -0.05, 617, 500))
+    insert(connection, "out_model_intervals", intervals)
     reader = report(connection)
-    shown = ["only", "1,234", "75.0%", "0.350", "0.200 [0.100, 0.300]", "0.100", "0.100", "0.400"]
+    shown = [
+        "only",
+        "1,234",
+        "75.0%",
+        "-0.150 [-0.260, -0.050]",
+        "0.350",
+        "0.200 [0.100, 0.300]",
+        "0.100",
+        "0.100",
+        "0.400",
+    ]
     assert shown in reader.rows
     assert ["floor", "blend", "75.0%", "25.0%", "25.0%"] in reader.rows
     assert "500 replicates" in reader.text
@@ -232,7 +244,7 @@ def test_a_page_that_is_too_large_leaves_out_models(stub, report, monkeypatch):
     reader = report(stub(many_models(24, paths=("blend", "patch_a"))))
     assert len(reader.page.encode()) <= 200_000
     shown = int(re.search(r"first (\d+) of 24 models", reader.text)[1])
-    profiles = [row for row in reader.rows if len(row) == 8 and "_variant_" in row[0]]
+    profiles = [row for row in reader.rows if len(row) == 9 and "_variant_" in row[0]]
     assert len(profiles) == 4 * shown
     assert any(row[:3] == ["mixed_same", "blend → patch_a", "24"] for row in reader.rows)
     assert any(row[:3] == ["All models", "96", "960"] for row in reader.rows)

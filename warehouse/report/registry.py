@@ -2,6 +2,7 @@
 
 import altair as alt
 
+from decaf.registry.messages import place_of
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row, Rows
 from warehouse.report.audit.figures import RESPONSE
 from warehouse.report.cells import MISSING, Cell, Table, score_decimals, with_interval
@@ -28,7 +29,7 @@ def registry_tables(facts: Facts) -> list[Table]:
         return Cell(row.verdict or (MISSING if row.state == "audited" else row.state))
 
     def of(row: Row) -> Cell:
-        return Cell(row.variant or f"{row.pair_type}, {row.path}")
+        return Cell(place_of(row._asdict()))
 
     def found(row: Row) -> Cell:
         return with_interval(row.found, row.lower_limit, row.upper_limit, decimals)

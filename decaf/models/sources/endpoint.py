@@ -35,6 +35,8 @@ class EndpointCard(ModelCard):
     MLflow's scoring server, which answers otherwise, is one with `encoding: mlflow`.
     """
 
+    is_elsewhere: ClassVar[bool] = True
+
     source: Literal["endpoint"]
     url: Address = Field(description="`http://` or `https://` address, without credentials")
     version: str = Field(

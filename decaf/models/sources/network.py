@@ -234,6 +234,13 @@ class NetworkCard(TrainableCard):
         load_into(network, weights.file, self.entry, self.prefix or "", weights.adapt)
         return NetworkModel(network, self, torch.device(device))
 
+    def load_untrained(self, device: str) -> Model:
+        """Build the network, with random weights: what can be known of one before its training."""
+        import torch
+
+        network = architectures.build(self.architecture, self.arguments)
+        return NetworkModel(network, self, torch.device(device))
+
     @property
     def _recipe(self) -> NetworkRecipe:
         """That of a network which is trained."""

@@ -91,7 +91,8 @@ class ClassScore(ScoreDefinition):
         None,
         ge=0,
         le=1_000_000,
-        description="class whose score is q for every pair; the pair's own when absent",
+        description="class whose score is q for every pair, by its number or by its name among "
+        "the `classes` of the data; the pair's own when absent",
     )
 
     @model_validator(mode="after")

@@ -18,7 +18,8 @@ gathered AS (
         -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
         [
             list(weight), list(weight * endpoint_magnitude), list(weight * evidence),
-            list(weight * contradiction), list(weight * fragility), list(weight * abs_response)
+            list(weight * contradiction), list(weight * fragility), list(weight * abs_response),
+            list(weight * endpoint_delta)
         ] AS columns
     FROM query_table(rel)
     JOIN core_sources USING (study, pair_type, source_id)
@@ -42,11 +43,14 @@ totals AS (
         unnest(sums[3]) AS evidence,
         unnest(sums[4]) AS contradiction,
         unnest(sums[5]) AS fragility,
-        unnest(sums[6]) AS abs_response
+        unnest(sums[6]) AS abs_response,
+        unnest(sums[7]) AS endpoint_delta
     FROM bootstrap_sums('groups', 'layouts', replicates, seed)
 )
 SELECT
     study, model_id, pair_type, path, replicate, source_count,
-    COLUMNS(['endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response'])
-        / weight -- score units
+    COLUMNS([
+        'endpoint_magnitude', 'evidence', 'contradiction', 'fragility', 'abs_response',
+        'endpoint_delta'
+    ]) / weight -- score units
 FROM totals;

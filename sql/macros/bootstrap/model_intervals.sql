@@ -40,5 +40,5 @@ SELECT
     of_metric.replicate_count -- those in which the model had any source
 FROM summarised
 UNPIVOT (of_metric FOR metric IN (
-    endpoint_magnitude, evidence, contradiction, fragility, abs_response
+    endpoint_delta, endpoint_magnitude, evidence, contradiction, fragility, abs_response
 ));

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,15 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, old, new, message):
     text = STUDY.replace(old, new, 1) if old in STUDY and old else f"{STUDY}\n{new}\n"
     with pytest.raises(ConfigError, match=message):
         load(tmp_path, text.replace("\n\n", "\n"))
+
+
+def test_a_target_is_a_name_of_a_class_of_the_data(tmp_path):
+    data = "{adapter: arrays, factual: a.npy, removed: columns, label: l.npy, classes: [ape, bee]}"
+    text = STUDY.replace("classes: 2", "classes: 2, target: bee")
+    text = re.sub("data:.*", f"data: {data}", text)
+    assert load(tmp_path, text).score.target == 1
+    with pytest.raises(ConfigError, match=r"'target' is 'beee'.*did you mean 'bee'"):
+        load(tmp_path, text.replace("bee}", "beee}"))
 
 
 def test_what_came_from_the_environment_is_not_repeated(tmp_path, monkeypatch):

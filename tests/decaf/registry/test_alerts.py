@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from decaf.errors import AlertFailed, ConfigError
 from decaf.registry.alerts import Alerts, Webhook, append, faults, run, send, signature
-from decaf.registry.messages import MOST_LETTERS, _texts, message
+from decaf.registry.messages import MOST_LETTERS, _texts, finding, message
 
 SECRET = "a s3cret"
 
@@ -128,6 +128,11 @@ def test_a_message_says_what_to_do():
         "Report: /r/nightly.html",
         "To accept it: decaf accept 'my study.yaml' net@champion --why TEXT",
     ]
+
+
+def test_accuracy_is_on_inputs_of_a_kind():
+    clean = {"metric": "accuracy", "variant": "to north", "pair_type": None, "path": None}
+    assert finding(ROW | clean).startswith("accuracy on 'to north' inputs: found +0.1000")
     standing = message(FAILED | {"kind": "gate.standing"}, "r", "c")
     assert standing.startswith("net@champion version 2 still fails its gates, since")
     lost = {"kind": "registry.failed", "problem": "no answer"}

@@ -15,6 +15,7 @@ import skops.io
 import xgboost
 from covertype_table import made_up, write
 from covertype_warehouse import behaviour
+from ended_commands import refused
 from running_command import DECAF, receipts, wait_for
 from scipy.integrate import trapezoid
 
@@ -182,8 +183,8 @@ def test_a_killed_run_and_a_fit_that_fails_keep_what_is_done(
     assert "1 models are to be trained first" in planned.stdout, planned.stderr
 
 
-def test_images_are_needed_where_images_are_measured(config, write, decaf, prefect_server):
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_images_are_needed_where_images_are_measured(command, config, write, decaf, prefect_server):
     asked = config | {"models": config["models"][:1], "attributions": {"rise": {"kind": "rise"}}}
-    done = decaf("run", write(asked), **prefect_server)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert "are measured on images; inputs of the data set have shape (56,)" in done.stderr
+    done = decaf(command, write(asked), **prefect_server)
+    refused(done, "are measured on images; inputs of the data set have shape (56,)")

@@ -151,7 +151,7 @@ def _with_intervals(facts: Facts) -> dict[str, Callable[[Row], Cell]]:
         place = (row.pair_type, row.path, row.model_id, metric)
         return with_interval(getattr(row, metric), *intervals.get(place, (None, None)), decimals)
 
-    return {metric: partial(cell, metric) for metric in METRICS}
+    return {metric: partial(cell, metric) for metric in ("endpoint_delta", *METRICS)}
 
 
 def _accuracy(facts: Facts, variant: str) -> Field:
@@ -163,5 +163,5 @@ def _accuracy(facts: Facts, variant: str) -> Field:
             return Cell(MISSING)
         return Cell(percent(row.accuracy), hover=f"{count(row.image_count)} images")
 
-    meaning = f"Share of clean {variant} images classified correctly"
-    return Field(Column(variant, "accuracy", meaning), cell)
+    meaning = f"Share of clean inputs of the kind {variant!r} that the model classifies correctly"
+    return Field(Column("Accuracy", f"on {variant!r} inputs", meaning), cell)

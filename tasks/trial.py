@@ -1,0 +1,107 @@
+"""Models on trial: a worker loads each and scores one clean input, before anything else is done."""
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from distributed import Client
+from numpy.typing import NDArray
+
+from decaf.data.input_store import channels_first, input_file, open_inputs
+from decaf.errors import DecafError
+from decaf.models.card import Model
+from decaf.models.sources.network import NetworkCard
+from decaf.plan.study import LocalWorkers
+from decaf.scoring.scores.base import ScoreDefinition
+from decaf.scoring.states import on_device
+from tasks.cluster.drive import attempt, common_error
+from tasks.cluster.user_code import user_code
+from tasks.cluster.worker import ModelOrder, choose_device, loaded_model
+from tasks.cluster.worker_deaths import limited
+from tasks.cluster.workers import connect
+from tasks.order import model_order
+from tasks.plan import SCORED, AuditPlan
+from tasks.progress import announce
+
+
+class Trial(NamedTuple):
+    """A model, and what it has to answer."""
+
+    model: ModelOrder
+    score: ScoreDefinition
+    inputs: Path | NDArray[Any]
+    """File of the clean inputs, or some of them."""
+
+
+def try_model(trial: Trial) -> None:
+    """Load a model, untrained if it waits for that, and score one clean input."""
+    import torch
+
+    card = trial.model.card
+    if isinstance(card, NetworkCard) and card.is_untrained:
+        with limited(card.timeout):
+            model: Model = card.load_untrained(choose_device(trial.model.device))
+    else:
+        model = loaded_model(trial.model).model
+    given = trial.inputs
+    first = channels_first((open_inputs(given) if isinstance(given, Path) else given)[:1])
+    with torch.inference_mode():
+        trial.score.values(model.outputs(on_device(first, model.device)), model.output)
+
+
+def unusable_models(
+    client: Client, plan: AuditPlan, inputs: Path | NDArray[Any]
+) -> dict[str, DecafError]:
+    """Try every model that has to be scored on a worker.
+
+    Returns, by the model, the error of each that cannot be loaded, that gives no answer, or whose
+    outputs do not fit the score. Raises OrchestrationLost when the scheduler is gone.
+    """
+    return _failed(client, plan, _scored(plan), inputs)
+
+
+def refuse_unusable(plan: AuditPlan) -> int:
+    """Try the models of a plan as the run will, on workers of its cluster; returns how many.
+
+    A model behind an address, or on a server that would have to be started, is left to the run; so
+    is an estimator that is to be fitted, of which nothing is known.
+    Writes nothing; reads one input. Raises the error that the run would end with: BadInput when
+    models do not fit what was given, ScoringFailed when they fail otherwise.
+    """
+    study = plan.given
+    orders = _scored(plan) | {
+        card.id: ModelOrder(card, "", "", study.device, plan.pairs.columns)
+        for card in plan.waiting
+        if isinstance(card, NetworkCard)
+    }
+    orders = {name: order for name, order in orders.items() if not order.card.is_elsewhere}
+    if not orders:
+        return 0
+    cluster = study.cluster
+    if isinstance(cluster, LocalWorkers):
+        fewer = {"workers": min(cluster.workers, len(orders))}
+        cluster = cluster.model_copy(update=fewer)
+    file = input_file(study.workspace, plan.pairs.input_set)
+    inputs = file.absolute() if file.exists() else study.data.read_input(plan.pairs.inputs[0])[None]
+    with connect(cluster, user_code(study), Path(os.devnull)) as client:
+        failed = _failed(client, plan, orders, inputs)
+    if failed:
+        told = "\n".join(f"{model_id}: {error}" for model_id, error in failed.items())
+        raise common_error([*failed.values()], told)
+    return len(orders)
+
+
+def _scored(plan: AuditPlan) -> dict[str, ModelOrder]:
+    """Every model that has any forward pass to do."""
+    units = {unit.model_id: unit for unit in plan.pending if unit.kind in SCORED}
+    return {model_id: model_order(plan, (unit,)) for model_id, unit in units.items()}
+
+
+def _failed(
+    client: Client, plan: AuditPlan, orders: dict[str, ModelOrder], inputs: Path | NDArray[Any]
+) -> dict[str, DecafError]:
+    if orders:
+        todo = f"{len(plan.pending)} units of work to do"
+        announce(f"{todo}; loading each of {len(orders)} models once")
+    trials = [Trial(order, plan.study.score, inputs) for order in orders.values()]
+    return attempt(client, try_model, trials, list(orders), lambda _: None)
