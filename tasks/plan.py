@@ -22,6 +22,7 @@ from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
 from decaf.scoring.planner import plan_states
 from tasks.editions import FIRST, Editions, forced, plain_key, read_editions
+from tasks.input_shape import check_shape
 from tasks.reasons import Reason, history, reasons_of
 from tasks.trained import Trained, trained
 from tasks.units.fit import fitted_paths, starts_file
@@ -144,16 +145,16 @@ def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
     def foregrounds_are_there() -> tuple[str, ...]:
         return () if scope.foregrounds is None else scope.foregrounds.remarks
 
-    def pairs_are_there() -> tuple[str, ...]:
+    def paths_fit() -> tuple[str, ...]:
         _ = scope.of_paths
-        return ()
+        return check_shape(scope, cards)
 
     study = scope.study
     checks = [("score", check) for check in study.score.checks()]
     checks += [(card.id, check) for card in cards for check in card.checks()]
     methods = {**study.attributions, **study.baselines}.items()
     checks += [(name, Installed(one)) for name, method in methods for one in method.libraries]
-    return carry_out([*checks, ("paths", pairs_are_there), ("labels", foregrounds_are_there)])
+    return carry_out([*checks, ("paths", paths_fit), ("labels", foregrounds_are_there)])
 
 
 def plan_units(
@@ -222,7 +223,7 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
 
 
 def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
-    """Compare the study's units with the receipts; reads no input, writes nothing, needs no torch.
+    """Compare the study's units with the receipts; reads one input, writes nothing, needs no torch.
 
     Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
     again. Raises BadInput when weight files (all of them are named) or the warehouse cannot be
