@@ -265,7 +265,7 @@ def test_damaged_images_are_named_and_nothing_is_left(photo_root, tmp_path):
     path = first_file(photo_root, "mixed_rand")
     path.write_bytes(path.read_bytes()[:400])
     data = adapter(photo_root)
-    with pytest.raises(DataError, match=rf"1 of 27 inputs.*\n.*{path.name}"):
+    with pytest.raises(DataError, match=rf"inputs that cannot be used: 1 of 27\n.*{path.name}"):
         store_inputs(tmp_path, data.pair_set().input_set, data.read_input)
     assert list((tmp_path / "inputs").iterdir()) == []
 
