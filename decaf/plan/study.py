@@ -285,7 +285,7 @@ class Study(Settings):
         try:
             pairs = self.data.pair_set()
         except SettingError as error:
-            raise self._origin.blamed(error, "data") from error
+            raise self._origin.blamed(error, "data") from error.__cause__
         self._check_classes(pairs)
         return self._made_by_code(pairs)
 

@@ -266,7 +266,8 @@ class TablePairs(Adapter):
         types = [PAIR_TYPE] * len(own)
         if self.pair_type is not None:
             if self.pair_type not in other:
-                raise DataError(f"{self.counterfactuals} lacks the column {self.pair_type!r}")
+                message = f"{self.counterfactuals} lacks the column {self.pair_type!r}"
+                raise SettingError(f"{message}{suggestion(self.pair_type, other)}", "pair_type")
             types = _names(other, self.pair_type)
         keys = [f"{name} ({pair_type})" for name, pair_type in zip(own, types, strict=True)]
         suffix = [""] * len(own)
