@@ -27,8 +27,8 @@ REFUSED = {
     "no partner": ({"other": "who,age,pay,job,town\nz,1,1,cook,Ulm\n"}, "rows of the who z, which"),
     "no id there": ({"other": "age,pay,job,town\n1,1,cook,Ulm\n"}, "lack the column 'who'; add"),
     "no type there": (
-        {"other": "who,age,pay,job,town,way\na,1,1,cook,Ulm,x\n", "pair_type": "why"},
-        "other.csv lacks the column 'why'; did you mean 'way'",
+        {"other": "who,age,pay,job,town,way\na,1,1,cook,Ulm,x\n", "pair_type": "wai"},
+        "other.csv lacks the column 'wai'; did you mean 'way'",
     ),
     "text": ({"other": "who,age,pay,job,town\na,old,1,cook,Ulm\n"}, "'age' is int64 in one frame"),
     "fractions": (
