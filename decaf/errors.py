@@ -8,6 +8,7 @@
     │   ├── UnknownName         a name that no registry knows, with the nearest ones
     │   │   └── UnknownEntry    a model that a registry of models does not list, nor ever has
     │   ├── DataError           a data set, an image, a pair
+    │   │   └── SettingError    a setting that the data do not fit, and the keys that lead to it
     │   ├── ModelError          a checkpoint, an architecture, a model card
     │   ├── ResponseError       an array handed to the routing kernel
     │   ├── MissingPackage      a package that some extra of decaf brings, or a plug-in needs
@@ -28,7 +29,7 @@
         └── DiskRefuses         nor could any other: no room, or no right to write
 
 A message says what was found, what was expected, where, and what to do next. All errors take one
-string, so that they survive the trip from a worker process.
+string, or several, so that they survive the trip from a worker process.
 """
 
 import difflib
@@ -66,6 +67,17 @@ class UnknownEntry(UnknownName):
 
 class DataError(BadInput):
     """A data set, an image or a pair cannot be used."""
+
+
+class SettingError(DataError):
+    """A setting and the data do not fit each other; ``keys`` lead to the setting in its section."""
+
+    def __init__(self, message: str, *keys: str) -> None:
+        super().__init__(message, *keys)
+        self.keys = keys
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class ModelError(BadInput):
@@ -146,6 +158,11 @@ class DiskRefuses(WriteFailed):
 
 MOST_KNOWN = 40
 """Names that a message lists; torchvision and timm have many more."""
+
+
+def number_of(count: int, noun: str) -> str:
+    """A count and what is counted: ``1 pair``, ``2,000 pairs``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def listed(words: Sequence[str], shown: int = 3) -> str:

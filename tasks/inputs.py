@@ -2,25 +2,17 @@
 
 from pathlib import Path
 
-from decaf.data.input_store import (
-    channels_first,
-    check_mask,
-    input_file,
-    open_inputs,
-    store_inputs,
-)
+from decaf.data.input_store import check_mask, input_file, store_inputs
 from decaf.errors import WriteFailed
 from decaf.foundation.files import refusals_as
-from decaf.scoring.planner import plan_states
-from tasks.plan import AuditPlan, require_images
+from tasks.plan import AuditPlan
 from tasks.progress import announce
 
 
 def store_pairs(plan: AuditPlan) -> Path:
     """Check that the pairs can be paired; store their clean inputs, and masks, once.
 
-    Returns the file of the inputs. Raises DataError, naming what cannot be used, and BadInput when
-    a path cannot reveal inputs of their kind.
+    Returns the file of the inputs. Raises DataError, naming what cannot be used.
     """
     study, pairs = plan.given, plan.pairs
     remedy = "give it back its permissions, or set 'workspace:' to another folder"
@@ -29,16 +21,9 @@ def store_pairs(plan: AuditPlan) -> Path:
     if not is_stored:
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
-    file = store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
-    # What cannot reveal or measure such inputs shows before any model is trained or loaded.
-    block = pairs.block(tuple({one.pair_type: row for row, one in enumerate(pairs.pairs)}.values()))
     if pairs.masks:
-        masks = store_inputs(study.workspace, pairs.mask_set, study.data.read_mask, check_mask)
-        block = block.with_regions(open_inputs(masks))
-    inputs = channels_first(open_inputs(file)[block.input_positions])
-    require_images(study, inputs)
-    plan_states(block, inputs, plan.fitted_paths, study.grid)
-    return file
+        store_inputs(study.workspace, pairs.mask_set, study.data.read_mask, check_mask)
+    return store_inputs(study.workspace, pairs.input_set, study.data.read_input).absolute()
 
 
 def store_foregrounds(plan: AuditPlan) -> Path | None:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from decaf.data.input_store import READERS, channels_first, input_file, open_inputs
 from decaf.data.pairs import Input, InputSet, PairSet
-from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.extras import Installed
 from decaf.foundation.readiness import carry_out
@@ -23,6 +22,7 @@ from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
 from decaf.scoring.planner import plan_states
 from tasks.editions import FIRST, Editions, forced, plain_key, read_editions
+from tasks.input_shape import check_shape
 from tasks.reasons import Reason, history, reasons_of
 from tasks.trained import Trained, trained
 from tasks.units.fit import fitted_paths, starts_file
@@ -145,9 +145,9 @@ def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
     def foregrounds_are_there() -> tuple[str, ...]:
         return () if scope.foregrounds is None else scope.foregrounds.remarks
 
-    def pairs_are_there() -> tuple[str, ...]:
+    def paths_fit() -> tuple[str, ...]:
         _ = scope.of_paths
-        return ()
+        return check_shape(scope, cards)
 
     def classes_are_scored() -> tuple[str, ...]:
         study.score.columns(np.array([pair.class_id for pair in scope.pairs.pairs]))
@@ -158,7 +158,7 @@ def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
     checks += [(card.id, check) for card in cards for check in card.checks()]
     methods = {**study.attributions, **study.baselines}.items()
     checks += [(name, Installed(one)) for name, method in methods for one in method.libraries]
-    return carry_out([*checks, ("paths", pairs_are_there), ("labels", foregrounds_are_there)])
+    return carry_out([*checks, ("paths", paths_fit), ("labels", foregrounds_are_there)])
 
 
 def plan_units(
@@ -227,7 +227,7 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
 
 
 def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
-    """Compare the study's units with the receipts; reads no input, writes nothing, needs no torch.
+    """Compare the study's units with the receipts; reads one input, writes nothing, needs no torch.
 
     Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
     again. Raises BadInput when weight files (all of them are named) or the warehouse cannot be
@@ -289,18 +289,6 @@ def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, 
     return committed
 
 
-def require_images(study: Study, inputs: NDArray[Any]) -> None:
-    """Check that (n, …) clean inputs are images where the study measures something on them.
-
-    Raises DataError when they are not.
-    """
-    if (study.attributions or (study.labels and study.labels.variants)) and inputs.ndim != 4:
-        raise DataError(
-            "'attributions:' and labels of changed images are measured on images; inputs of the "
-            f"data set have shape {inputs.shape[1:]}: leave 'attributions:' and 'labels:' out"
-        )
-
-
 class RowCount(NamedTuple):
     """Forward rows of one model over all pairs: distinct states, and every stage and branch."""
 
@@ -325,7 +313,6 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
             if pairs.masks:
                 regions = read(pairs.mask_set, block.mask_positions, study.data.read_mask)
                 block = replace(block, regions=regions)
-            require_images(study, inputs)
             states = plan_states(block, channels_first(inputs), paths, study.grid)
             planned += states.state_count
             naive += states.naive_count()

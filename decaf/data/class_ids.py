@@ -13,6 +13,10 @@ MOST_DIGITS = 9
 NO_LABELS = "there are no labels: all count as class 0, unless the score has a 'target:'"
 
 
+CLASS_NAMES = "class names: "
+"""What the remark begins with that says which class is called what."""
+
+
 class Classes(NamedTuple):
     """Classes of some labels."""
 
@@ -55,4 +59,4 @@ def class_ids(labels: Sequence[str], classes: Sequence[int | str] = ()) -> Class
         hint = suggestion(strange, places)
         raise DataError(f"label {shown(strange)} is not among 'classes'{hint}")
     said = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
-    return Classes([places[label] for label in labels], () if names else (f"class names: {said}",))
+    return Classes([places[label] for label in labels], () if names else (CLASS_NAMES + said,))

@@ -66,12 +66,12 @@ def store_inputs(
     return target
 
 
-def unusable(faults: Collection[str], of: str) -> DataError:
+def unusable(faults: Collection[str], what: str, of: str = "") -> DataError:
     """Error that counts faults and names the first of them, in their order."""
     named = [*faults][:REPORTED_FAULTS]
     if len(faults) > len(named):
         named.append(f"and {len(faults) - len(named)} more")
-    return DataError("\n  ".join([f"{len(faults)} {of} cannot be used:", *named]))
+    return DataError("\n  ".join([f"{what} that cannot be used: {len(faults)}{of}", *named]))
 
 
 def _read_all(
@@ -89,11 +89,11 @@ def _read_all(
             faults[position] = str(error)
             return None
 
-    every = f"of {len(images)} inputs"
+    every = "inputs", f" of {len(images)}"
     attempts = enumerate(map(attempt, range(len(images))))
     number, first = next(((n, found) for n, found in attempts if found is not None), (0, None))
     if first is None:
-        raise unusable(faults.values(), every)
+        raise unusable(faults.values(), *every)
     check(images[number], first)
     store = mapped_array(path, first.dtype, (len(images), *first.shape))
 
@@ -115,7 +115,7 @@ def _read_all(
             places = range(start, min(start + INPUTS_AT_ONCE, len(images)))
             list(pool.map(copy, (places[share::READERS] for share in range(READERS))))
     if faults:
-        raise unusable([faults[position] for position in sorted(faults)], every)
+        raise unusable([faults[position] for position in sorted(faults)], *every)
     store.flush()
 
 

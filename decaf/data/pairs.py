@@ -16,6 +16,9 @@ from decaf.errors import DataError
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.names import fault_of, shown
 
+ALL = "all"
+"""Split of pairs of which nothing says one."""
+
 
 @dataclass(frozen=True)
 class Input:
@@ -127,10 +130,10 @@ class PairSet:
 
     @cached_property
     def analysed_by(self) -> list[Any]:
-        """What of the pairs enters their analysis alone: weights not all 1, and missing labels."""
-        weights = [pair.weight for pair in self.pairs]
-        weighted = [] if set(weights) == {1} else [weights]
-        return weighted if self.has_labels else [*weighted, "no labels"]
+        """What of the pairs enters no score: weights not all 1, splits, and missing labels."""
+        said = ([pair.weight for pair in self.pairs], 1), ([pair.split for pair in self.pairs], ALL)
+        columns = [values for values, unsaid in said if set(values) != {unsaid}]
+        return columns if self.has_labels else [*columns, "no labels"]
 
     @cached_property
     def analysed_digest(self) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from decaf.data.frame_libraries import Category
 from decaf.data.frames import Column, FrameSchema
 from decaf.errors import DataError, suggestion
-from decaf.foundation.settings import LARGEST_SEED, Settings, fault
+from decaf.foundation.settings import LARGEST_SEED, Settings, fault, setting
 
 Groups = Callable[[str], NDArray[np.int64]]
 """Name of any column of the table → (n,) number of the group that each row belongs to."""
@@ -27,10 +27,15 @@ class Permuted(Settings):
 
 
 class Change(Settings):
-    """What is changed in a row, in this order: `set`, `add`, `swap`, `permute`."""
+    """What is changed in a row, in this order: `set`, `multiply`, `add`, `swap`, `permute`."""
 
     set: dict[str, bool | int | float | str | None] = Field(
         {}, description="value by column; `null` makes it missing"
+    )
+    multiply: dict[str, float] = Field(
+        {},
+        description="factor by column; products of whole numbers are rounded, halves to the even "
+        "number",
     )
     add: dict[str, float] = Field({}, description="number that is added, by column")
     swap: tuple[str, str] | None = Field(
@@ -42,8 +47,8 @@ class Change(Settings):
 
     @model_validator(mode="after")
     def _changes_something(self) -> "Change":
-        if not (self.set or self.add or self.swap or self.permute):
-            raise fault("it changes nothing; give 'set', 'add', 'swap' or 'permute'")
+        if not (self.set or self.multiply or self.add or self.swap or self.permute):
+            raise fault("it changes nothing; give 'set', 'multiply', 'add', 'swap' or 'permute'")
         return self
 
     @np.errstate(over="ignore")  # refused below
@@ -52,27 +57,28 @@ class Change(Settings):
     ) -> NDArray[np.floating]:
         """(n, width) encoded rows as the change makes them; missing numbers stay missing.
 
-        Raises DataError when a column is not there or does not take the change.
+        Raises SettingError when a column is not there or does not take the change.
         """
         changed = rows.copy()
         for name, value in self.set.items():
-            column, own = _found(columns, name)
-            changed[:, own] = _encoded(column, value)
-        for name, amount in self.add.items():
-            column, own = _found(columns, name)
-            changed[:, own.start] = _added(column, changed[:, own], amount)
+            with setting("set", name):
+                column, own = _found(columns, name)
+                changed[:, own] = _encoded(column, value)
+        for key, numbers in (("multiply", self.multiply), ("add", self.add)):
+            for name, number in numbers.items():
+                with setting(key, name):
+                    column, own = _found(columns, name)
+                    changed[:, own.start] = _moved(key, column, changed[:, own], number)
         if self.swap:
-            (one, first), (other, second) = (_found(columns, name) for name in self.swap)
-            if replace(one, name="") != replace(other, name=""):
-                raise DataError(
-                    f"'swap' names {one.name!r} ({one.dtype}) and {other.name!r} ({other.dtype}); "
-                    "expected two columns of one type, with the same categories: give them the "
-                    "same 'dtypes:' or 'categories:'"
-                )
+            with setting("swap"):
+                first, second = _exchanged(columns, self.swap)
             changed[:, first], changed[:, second] = changed[:, second], changed[:, first].copy()
         if self.permute:
-            _, own = _found(columns, self.permute.column)
-            changed[:, own] = changed[_permutation(self.permute, len(rows), groups)][:, own]
+            with setting("permute", "column"):
+                _, own = _found(columns, self.permute.column)
+            with setting("permute", "within"):
+                taken = _permutation(self.permute, len(rows), groups)
+            changed[:, own] = changed[taken][:, own]
         if not np.isfinite(changed).all():
             raise DataError(
                 f"a change makes values that {changed.dtype} cannot hold; expected smaller numbers"
@@ -114,13 +120,32 @@ def _encoded(column: Column, value: Category | None) -> list[float]:
     return [number] if column.missing is None else [number, 1.0]
 
 
-def _added(column: Column, values: NDArray[np.floating], amount: float) -> NDArray[np.floating]:
+def _moved(
+    key: str, column: Column, values: NDArray[np.floating], number: float
+) -> NDArray[np.floating]:
+    """(n,) numbers of a column, multiplied or added to; 0 where they are missing."""
     if column.kind not in ("number", "whole"):
         raise DataError(
-            f"'add' names column {column.name!r}, which holds a {column.kind}; expected numbers"
+            f"'{key}' names column {column.name!r}, which holds a {column.kind}; expected numbers"
         )
+    if key == "multiply":
+        made = values[:, 0].astype(np.float64) * number
+        made = np.rint(made) if column.kind == "whole" else made
+        return _fitting(column, made + 0.0)  # no negative zero
     there = np.ones(len(values)) if column.missing is None else values[:, 1]
-    return _fitting(column, values[:, 0] + there * amount)
+    return _fitting(column, values[:, 0] + there * number)
+
+
+def _exchanged(columns: FrameSchema, names: tuple[str, str]) -> tuple[slice, slice]:
+    """Values of two columns of one type; raises DataError for others."""
+    (one, first), (other, second) = (_found(columns, name) for name in names)
+    if replace(one, name="") != replace(other, name=""):
+        raise DataError(
+            f"'swap' names {one.name!r} ({one.dtype}) and {other.name!r} ({other.dtype}); expected "
+            "two columns of one type, with the same categories: give them the same 'dtypes:' or "
+            "'categories:'"
+        )
+    return first, second
 
 
 def _fitting(column: Column, values: NDArray[np.floating]) -> NDArray[np.floating]:

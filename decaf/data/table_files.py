@@ -10,7 +10,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,12 @@ def read_table(path: Path, *, typed: bool = True) -> Columns:
     if path.suffix.lower() == ".csv" and typed:
         return {name: _numbers(values) for name, values in columns.items()}
     return columns if typed else {name: list(map(as_text, own)) for name, own in columns.items()}
+
+
+def unused_columns(table: Iterable[str], used: Collection[str | None]) -> tuple[str, ...]:
+    """The remark that names the columns of a table that nothing is made of, if there are any."""
+    unused = [shown(name) for name in table if name not in used]
+    return (f"columns that are not used: {listed(unused)}",) if unused else ()
 
 
 def arrow_column(path: Path, name: str) -> NDArray[Any]:
@@ -111,6 +117,7 @@ def _csv(content: bytes) -> Columns:
     rows = csv.reader(io.StringIO(_decoded(content), newline=""), strict=True)
     try:
         _check_names(names := next(rows, []))
+        check_separator(names)
         table = []
         for number, cells in enumerate(filter(None, rows), 1):
             if len(cells) != len(names):
@@ -187,6 +194,16 @@ def _check_names(names: Sequence[str]) -> None:
         raise ValueError(f"column {list(names).index('') + 1} of the header has no name")
     if twice := [shown(name) for name, count in Counter(names).items() if count > 1]:
         raise ValueError(f"the header has {listed(twice)} twice")
+
+
+def check_separator(header: Sequence[str]) -> None:
+    """Refuse, by ValueError, a CSV that something else than commas separates."""
+    seen = next((mark for mark in ";\t|" if mark in header[0]), None) if len(header) == 1 else None
+    if seen is not None:
+        raise ValueError(
+            f"its header is one column, {shown(header[0])}: the file seems to be separated by "
+            f"{seen!r}; expected commas, and points in numbers"
+        )
 
 
 def _check_count(rows: int) -> None:

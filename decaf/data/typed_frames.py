@@ -1,12 +1,12 @@
 """Tables in files as data frames whose types are those that a model was fitted on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from decaf.data.frame_libraries import Category, Frame
-from decaf.data.table_files import JSON_LINES, read_table
-from decaf.errors import DataError, listed
+from decaf.data.frame_libraries import LIBRARIES, Category, Frame
+from decaf.data.table_files import JSON_LINES, check_separator, read_table
+from decaf.errors import DataError, listed, suggestion
 from decaf.foundation.files import open_file, refusals_as
 
 CSV, PARQUET = ".csv", ".parquet"
@@ -37,6 +37,45 @@ def read_frame(
     return frame
 
 
+def typed_as(other: Frame, frame: Frame, names: Sequence[str]) -> Frame:
+    """Counterfactual rows with the types of the table's; raises DataError where they do not fit."""
+    from pandas.api.types import is_numeric_dtype
+
+    other = other.copy()
+    for name in names:
+        if name not in other:
+            raise DataError(f"the counterfactuals lack the column {name!r}; add it, or 'drop:' it")
+        own, wanted = other[name], frame[name].dtype
+        are_numbers = is_numeric_dtype(own.dtype) and is_numeric_dtype(wanted)
+        if own.dtype == wanted or not (are_numbers or own.isna().all()):
+            continue
+        try:
+            typed = (own.astype("boolean") if str(wanted) == "bool" else own).astype(wanted)
+            if (typed != own)[own.notna()].any():
+                raise ValueError("it would change them")
+        except (ValueError, TypeError) as error:
+            raise DataError(
+                f"column {name!r} is {wanted} in the table, and the counterfactuals' {own.dtype} "
+                f"cannot be that: {error}; declare one type for both under 'dtypes:'"
+            ) from error
+        other[name] = typed
+    return other
+
+
+def strange_values(other: Frame, frame: Frame, names: Sequence[str]) -> Iterator[str]:
+    """Say which text of a column, undeclared as categories, no row of the first table has."""
+    library = LIBRARIES["pandas"]
+    for name in names:
+        if library.kind(frame[name]) != "category" or library.declared(frame[name]) is not None:
+            continue
+        known = set(library.present(frame[name]))
+        if strange := sorted(set(library.present(other[name])) - known, key=str):
+            yield (
+                f"column {name!r} has {listed([*map(repr, strange)])}, which no row of the table "
+                f"has{suggestion(str(strange[0]), map(str, known))}"
+            )
+
+
 def _read(path: Path, dtypes: Mapping[str, str]) -> Frame:
     import pandas
 
@@ -49,7 +88,12 @@ def _read(path: Path, dtypes: Mapping[str, str]) -> Frame:
     try:
         with refusals_as(DataError, what, remedy), open_file(path) as file:
             if suffix == CSV:
-                return pandas.read_csv(file, dtype=dict(dtypes), low_memory=False)
+                check_separator([*pandas.read_csv(file, nrows=0).columns])
+                file.seek(0)
+                frame = pandas.read_csv(file, dtype=dict(dtypes), low_memory=False)
+                if not isinstance(frame.index, pandas.RangeIndex):
+                    raise ValueError("its rows have more cells than its header")
+                return frame
             frame = pandas.read_parquet(file)
     # Parsers refuse in their own ways; all of these are about the content.
     except (ValueError, TypeError, LookupError, NotImplementedError) as error:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import DTypeLike
 
-from decaf.errors import DecafError
+from decaf.errors import BadInput, DecafError
 
 KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 """What stands in the place of a file, for messages."""
@@ -22,12 +22,23 @@ NO_FLUSH = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None]:
     """Turn what the disk refuses in the block into an error for people.
 
-    It says what cannot be done, why, and what to do next.
+    It says what cannot be done, why, and what to do next; of what was given and is missing, where
+    relative paths start.
     """
     try:
         yield
+    except FileNotFoundError as error:
+        start = start_of(Path(error.filename or "/")) if issubclass(kind, BadInput) else ""
+        raise kind(f"{what}: {error.strerror}; {remedy}{start}") from error
     except OSError as error:
         raise kind(f"{what}: {error.strerror or error}; {remedy}") from error
+
+
+def start_of(path: Path) -> str:
+    """Where a path of a configuration starts if it is relative; empty for one that cannot be."""
+    here = Path.cwd()
+    is_below = path.is_relative_to(here)
+    return f" (relative paths start from the current directory, {here})" if is_below else ""
 
 
 def file_status(path: Path) -> os.stat_result:

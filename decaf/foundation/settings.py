@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -9,7 +10,7 @@ from typing import Annotated, Any, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from decaf.errors import BadInput, suggestion
+from decaf.errors import BadInput, DataError, SettingError, suggestion
 from decaf.foundation.files import is_inside
 from decaf.foundation.names import fault_of, shown
 
@@ -17,6 +18,15 @@ from decaf.foundation.names import fault_of, shown
 def fault(message: str, key: str = "") -> PydanticCustomError:
     """What a validator raises: a message for people and, where one is wrong itself, the key."""
     return PydanticCustomError("fault", "{message}", {"message": message, "key": key})
+
+
+@contextmanager
+def setting(*keys: str) -> Iterator[None]:
+    """Blame a setting, by the keys that lead to it, for bad data that the block finds."""
+    try:
+        yield
+    except DataError as error:
+        raise SettingError(str(error), *keys, *getattr(error, "keys", ())) from error
 
 
 def require_keys(needs: Iterable[tuple[str, bool, str]]) -> None:

@@ -11,13 +11,14 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from decaf.errors import ConfigError, listed
+from decaf.errors import BadInput, ConfigError, SettingError, listed
 from decaf.foundation.files import open_file
 from decaf.foundation.settings import FILE_FOLDER
 
@@ -52,6 +53,21 @@ Overrides = Sequence[str] | Mapping[str, Any]
 """Other values of some keys: ``["models.0.batch_size=8"]`` or ``{"models.0.batch_size": 8}``."""
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where settings were read, if from anywhere; all origins are equal, as their settings are."""
+
+    source: Source | None = field(default=None, compare=False)
+    overrides: Overrides = field(default=(), compare=False)
+
+    def blamed(self, error: SettingError, section: str) -> BadInput:
+        """What was found once a section of the settings was used: with file, line and key."""
+        if self.source is None:
+            return error
+        problem = {"loc": (section, *error.keys), "type": "fault", "msg": str(error)}
+        return ConfigError(_describe(_given(self.source, self.overrides), problem))
+
+
 def load(source: Source, model: type[Model], overrides: Overrides = ()) -> Model:
     """Read a YAML file, or settings that are one's content, into a settings model.
 
@@ -60,18 +76,10 @@ def load(source: Source, model: type[Model], overrides: Overrides = ()) -> Model
     folder. Raises ConfigError when the file is missing, is not YAML, or does not fit the model, or
     an override has no place; all problems are listed, each with file, line and key.
     """
-    if isinstance(source, Path):
-        node, folder = _compose(source, depth=0), source.parent
-    else:
-        node, folder = _resolve(_parsed_text(_written(source), MAPPING_NAME), Path(), 0), Path()
-    for key, text in _assignments(overrides):
-        value = _resolve(_parsed_text(text, f"override {key}"), Path(), depth=0)
-        if key.count(".") >= DEEPEST:
-            raise ConfigError(f"override {_shown(key)}: expected {DEEPEST} keys at most")
-        node = _with(node, key.split("."), value)
-    given = _mapping(node)
+    node = _given(source, overrides)
+    folder = source.parent if isinstance(source, Path) else Path()
     try:
-        return model.model_validate(given, context={FILE_FOLDER: folder})
+        return model.model_validate(_mapping(node), context={FILE_FOLDER: folder})
     except ValidationError as error:
         problems = [_describe(node, problem) for problem in error.errors(include_url=False)]
         raise ConfigError("\n".join(dict.fromkeys(problems))) from None
@@ -92,6 +100,20 @@ def faults(path: Path, error: ValidationError, most: int = 5) -> str:
     node = _parsed(path)
     found = [_describe(node, problem) for problem in error.errors(include_url=False)]
     return listed(list(dict.fromkeys(found)), most)
+
+
+def _given(source: Source, overrides: Overrides) -> yaml.Node:
+    """What is in a file, or would be in one, with the overrides in their places."""
+    if isinstance(source, Path):
+        node = _compose(source, depth=0)
+    else:
+        node = _resolve(_parsed_text(_written(source), MAPPING_NAME), Path(), 0)
+    for key, text in _assignments(overrides):
+        value = _resolve(_parsed_text(text, f"override {key}"), Path(), depth=0)
+        if key.count(".") >= DEEPEST:
+            raise ConfigError(f"override {_shown(key)}: expected {DEEPEST} keys at most")
+        node = _with(node, key.split("."), value)
+    return node
 
 
 def _written(value: Any) -> bytes:

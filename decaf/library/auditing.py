@@ -24,6 +24,7 @@ from decaf.routing.route import DEFAULT_EPSILON, check_epsilon
 from decaf.scoring.block import BlockScores, score_block
 from decaf.scoring.planner import plan_states
 from decaf.scoring.states import StateBuilder
+from decaf.statistics.bootstrap import checked_weights
 
 BLUR_OF_SIDE = 8 / 224
 """Blur of the start where the call leaves it open: the paper's 8 px of 224, whatever the size."""
@@ -46,6 +47,7 @@ class Options(TypedDict, total=False):
     context: tuple[Inputs, Inputs] | None
     regions: ArrayLike | None
     clusters: ArrayLike | None
+    weights: ArrayLike | None
     ids: Sequence[str] | None
     batch_size: int
     progress: bool
@@ -85,6 +87,7 @@ def audit(
     context: tuple[Inputs, Inputs] | None = None,
     regions: ArrayLike | None = None,
     clusters: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
     ids: Sequence[str] | None = None,
     batch_size: int = 64,
     progress: bool = False,
@@ -133,6 +136,9 @@ def audit(
     clusters
         (n,) labels of inputs that are resampled together in intervals; every input is its own
         cluster by default, with all its features.
+    weights
+        (n,) how much each input counts in means, with all its features: finite numbers above 0, of
+        which only the proportions matter. All count alike by default.
     ids
         (n,) names of the inputs; their numbers by default.
     batch_size
@@ -153,7 +159,7 @@ def audit(
         When the score can neither be called nor predicts, or returns anything but real numbers, one
         row for each input, or no finite trajectory at all.
     ResponseError
-        For impossible stages, ``epsilon``, targets or batch sizes.
+        For impossible stages, ``epsilon``, targets, weights or batch sizes.
     ScoringFailed
         When even one input does not fit the memory.
     UnknownName
@@ -182,6 +188,7 @@ def audit(
     count = len(inputs["x_plus"])
     names = _names(ids, count)
     labels = one_each(range(count) if clusters is None else clusters, count, "clusters")
+    weight = checked_weights(weights, count)
     asked = asked_for_scores(score, target, count)
     paths = _chosen_paths(path, inputs, regions is not None)
     if frames:
@@ -199,6 +206,7 @@ def audit(
                 q_minus=branches[..., 1],
                 epsilon=epsilon,
                 clusters=labels[row],
+                weights=weight[row],
                 row=row,
                 feature=pairs.block.feature,
                 feature_names=pairs.feature_names,

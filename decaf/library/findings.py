@@ -57,6 +57,8 @@ class Audit(Tabular):
     epsilon: float
     clusters: NDArray[Any]
     """(n_pairs,) labels of pairs that intervals draw together."""
+    weights: NDArray[np.float64]
+    """(n_pairs,) how much each pair counts in means."""
     row: NDArray[np.int64]
     """(n_pairs,) row of the factual input that a pair belongs to."""
     feature: NDArray[np.int64]
@@ -111,7 +113,8 @@ class Audit(Tabular):
     def pair_columns(self) -> Columns:
         """(n_pairs,) ``pair_id``, ``cluster``, ``path``, ``row`` of the factual input.
 
-        And the name of the removed ``feature``, where features were removed.
+        And the name of the removed ``feature``, where features were removed, and the ``weight``,
+        where pairs differ in it.
         """
         columns = {
             "pair_id": np.array(self.ids),
@@ -121,6 +124,8 @@ class Audit(Tabular):
         }
         if self.feature.any():
             columns["feature"] = np.array(self.feature_names)[self.feature - 1]
+        if np.ptp(self.weights):
+            columns["weight"] = self.weights
         return columns
 
     def to_columns(self) -> Columns:
@@ -180,13 +185,15 @@ class Audit(Tabular):
         return table
 
     def summary(self, replicates: int = DEFAULT_REPLICATES, seed: int = DEFAULT_SEED) -> Summary:
-        """Means over pairs with bootstrap intervals that draw whole clusters."""
-        profiles, labels = self.profiles, self.clusters
+        """Means over pairs, by weight, with bootstrap intervals that draw whole clusters."""
+        profiles, labels, weights = self.profiles, self.clusters, self.weights
         active = np.where(self.is_finite, profiles.is_endpoint_active, np.nan)
         columns = {name: getattr(profiles, name) for name in METRICS if name != "active_frac"}
         return Summary(
             **{
-                name: bootstrap_mean(values, labels, replicates=replicates, seed=seed)
+                name: bootstrap_mean(
+                    values, labels, replicates=replicates, seed=seed, weights=weights
+                )
                 for name, values in (columns | {"active_frac": active}).items()
             },
             epsilon=self.epsilon,
@@ -222,7 +229,8 @@ class Audit(Tabular):
         """Mean evidence, contradiction and fragility at every stage, stacked. Needs altair."""
         from decaf.library.plots import mean_chart
 
-        return mean_chart(self.grid, self.response[self.is_finite], self.epsilon)
+        kept = self.is_finite
+        return mean_chart(self.grid, self.response[kept], self.weights[kept], self.epsilon)
 
     def __repr__(self) -> str:
         kept = f"{len(self.ids)} pairs, {self.grid.size} stages, epsilon {self.epsilon:g}"

@@ -71,15 +71,19 @@ def trajectory_chart(
 
 
 def mean_chart(
-    grid: NDArray[np.float64], response: NDArray[np.float64], epsilon: float
+    grid: NDArray[np.float64],
+    response: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    epsilon: float,
 ) -> alt.Chart:
     """Routed response at every stage, mean over pairs and repetitions: E, C and F stacked.
 
     The areas of the three are the means of E, C and F. The grid is (n_stages,) from 0 to 1, the
-    response (n_pairs, n_repetitions, n_stages), finite, in score units.
+    response (n_pairs, n_repetitions, n_stages), finite, in score units, the weights (n_pairs,).
     """
+    shares = (weights / weights.mean())[:, None, None]
     means = {
-        role: part.mean(axis=(0, 1))
+        role: (part * shares).mean(axis=(0, 1))
         for role, part in zip(ROLES, route(response, epsilon=epsilon), strict=True)
     }
     values = [

@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from decaf.data.adapters.base import Adapter
+from decaf.data.class_ids import CLASS_NAMES
 from decaf.data.class_maps import official_file
 from decaf.data.pairs import InputSet, PairSet
-from decaf.errors import ResponseError, listed, suggestion
+from decaf.errors import DataError, ResponseError, SettingError, listed, suggestion
 from decaf.evaluation.attributions.base import AttributionMethod
 from decaf.evaluation.baselines import base as baselines_base
 from decaf.evaluation.labels.base import LabelSource
@@ -20,7 +21,7 @@ from decaf.foundation.callables import import_from
 from decaf.foundation.plugins import OneOf, members, name_of
 from decaf.foundation.settings import FolderBesideFile, Settings, fault, is_too_long
 from decaf.foundation.strangers import code_of
-from decaf.foundation.yaml_source import Overrides, Source, load
+from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
 from decaf.registry import entries as registry_base
@@ -145,6 +146,8 @@ class Study(Settings):
         None,
         description="where the HTML report goes; `runs/<study>.html` when absent, `false` for none",
     )
+
+    _origin: Origin = PrivateAttr(Origin())
 
     @model_validator(mode="before")
     @classmethod
@@ -290,9 +293,24 @@ class Study(Settings):
     def pair_set(self) -> PairSet:
         """The pairs; a stranger's code is part of how their inputs are made.
 
-        Raises BadInput when files are missing or settings do not fit the data.
+        Raises BadInput when files are missing, or settings and data do not fit each other.
         """
-        return self._made_by_code(self.data.pair_set())
+        try:
+            pairs = self.data.pair_set()
+        except SettingError as error:
+            raise self._origin.blamed(error, "data") from error.__cause__
+        self._check_classes(pairs)
+        return self._made_by_code(pairs)
+
+    def _check_classes(self, pairs: PairSet) -> None:
+        """Refuse labels of classes that the score has not."""
+        for class_id, pair in {pair.class_id: pair for pair in pairs.pairs}.items():
+            try:
+                self.score.columns(np.array([class_id]))
+            except DataError as error:
+                names = [one for one in pairs.remarks if one.startswith(CLASS_NAMES)]
+                said = "; ".join([f"the label of pair {pair.pair_id!r}: {error}", *names])
+                raise DataError(said) from error
 
     def foregrounds(self, pairs: PairSet) -> InputSet | None:
         """Further images that the labels need; None when they need none.
@@ -347,4 +365,6 @@ def load_study(source: Source, overrides: Overrides = ()) -> Study:
 
     Raises ConfigError with file, line and key of everything that is wrong.
     """
-    return load(source, Study, overrides)
+    study = load(source, Study, overrides)
+    study._origin = Origin(source, overrides)
+    return study

@@ -45,8 +45,8 @@ class BlurredMidpoint:
         """
         if self.sigma != 0 and len(shape) != 4:
             raise ResponseError(
-                f"inputs have shape {tuple(shape)}; a blur (sigma {self.sigma}) "
-                "needs images (n, channels, height, width): use sigma 0 for other inputs"
+                f"an input has shape {tuple(shape[1:])}; a blur (sigma {self.sigma}) needs images "
+                "(channels, height, width): write 'sigma: 0' for other inputs"
             )
 
     def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:

@@ -43,11 +43,12 @@ def bootstrap_mean(
     draws: ArrayLike | None = None,
     replicates: int = DEFAULT_REPLICATES,
     seed: int = DEFAULT_SEED,
+    weights: ArrayLike | None = None,
 ) -> Interval:
     """Bootstrap the mean of ``values``, drawing whole clusters (paper, appendix D.8).
 
-    A replicate is a ratio: the sum of the values of the drawn clusters over their number. Limits
-    interpolate linearly between replicates.
+    A replicate is a ratio: the sum of the values of the drawn clusters over their number, each
+    counted by its weight. Limits interpolate linearly between replicates.
 
     Parameters
     ----------
@@ -59,12 +60,14 @@ def bootstrap_mean(
     draws
         (n_replicates, n_draws) positions of clusters, from :mod:`decaf.statistics.draws`;
         drawn from ``seed`` if they are not given.
+    weights
+        (n_values,) how much each value counts, finite and above 0; all count alike by default.
 
     Raises
     ------
     ResponseError
-        For shapes that do not match, no value at all, infinite values, or draws of a cluster that
-        is not there.
+        For shapes that do not match, no value at all, infinite values, impossible weights, or draws
+        of a cluster that is not there.
 
     Examples
     --------
@@ -78,12 +81,27 @@ def bootstrap_mean(
     else:
         drawn = as_draws(draws, cluster_count)
     present = ~np.isnan(column)
-    sums = np.bincount(position, weights=np.where(present, column, 0.0))
-    counts = np.bincount(position, weights=present)
+    counted = present * checked_weights(weights, column.size)
+    sums = np.bincount(position, weights=np.where(present, column, 0.0) * counted)
+    counts = np.bincount(position, weights=counted)
     totals = _replicate_totals(np.stack([sums, counts], axis=1), drawn)
     means = _quotient(*totals.T)
     estimate = float(_quotient(sums.sum(), counts.sum()))
     return percentile_interval(estimate, means, int((counts > 0).sum()))
+
+
+def checked_weights(weights: ArrayLike | None, count: int) -> NDArray[np.float64]:
+    """(n,) weights, each 1 where there are none.
+
+    Raises ResponseError when they are of another number, or not finite and above 0.
+    """
+    checked = np.ones(count) if weights is None else np.asarray(weights, dtype=np.float64)
+    if checked.shape != (count,) or not (np.isfinite(checked) & (checked > 0)).all():
+        raise ResponseError(
+            f"weights have shape {checked.shape}, the smallest is {checked.min(initial=np.inf)}; "
+            f"expected ({count},) finite numbers above 0: leave out what is not to count"
+        )
+    return checked
 
 
 def percentile_interval(estimate: float, replicates: ArrayLike, cluster_count: int) -> Interval:

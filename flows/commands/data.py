@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from decaf.data.overview import counts, described, some_pairs
-from decaf.errors import listed
+from decaf.errors import listed, number_of
 from decaf.plan.study import load_study
 from flows.commands.display import table_of
 from flows.commands.terminal import say
@@ -47,9 +47,9 @@ def show_data(console: Console, config: Path, html: Path | None, *, is_json: boo
 def _summary(study: str, found: dict[str, Any]) -> list[str]:
     """Counts in sentences."""
     lines = [
-        f"study {study}: {found['pairs']:,} pairs of {found['sources']:,} sources, "
-        f"{found['inputs']:,} inputs ({found['contents']:,} different, {found['shared']:,} of "
-        "several pairs)"
+        f"study {study}: {number_of(found['pairs'], 'pair')} of "
+        f"{number_of(found['sources'], 'source')}, {number_of(found['inputs'], 'input')} "
+        f"({found['contents']:,} different, {found['shared']:,} of several pairs)"
     ]
     if found["weight"] != found["pairs"]:
         lines.append(f"weights of the pairs: {found['weight']:,.6g} in all")

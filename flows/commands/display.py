@@ -11,6 +11,7 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
+from decaf.errors import number_of
 from decaf.plan.study import Study
 from flows.commands.terminal import say, warn
 from tasks.estimate import Work, counted, estimate_of, learnt, work_of
@@ -81,9 +82,9 @@ def plan(
     sources = {pair.source_id for pair in pairs.pairs}
     kinds = {pair.pair_type for pair in pairs.pairs}
     console.print(
-        f"study {study.study}: {len(study.models)} models, {len(pairs.pairs)} pairs of "
-        f"{len(sources)} sources ({', '.join(sorted(kinds))}), paths "
-        f"{', '.join(study.paths)}, {study.grid.size} stages"
+        f"study {study.study}: {number_of(len(study.models), 'model')}, "
+        f"{number_of(len(pairs.pairs), 'pair')} of {number_of(len(sources), 'source')} "
+        f"({', '.join(sorted(kinds))}), paths {', '.join(study.paths)}, {study.grid.size} stages"
     )
     for remark in pairs.remarks:
         say(console, remark)
@@ -151,8 +152,8 @@ def _print_estimate(console: Console, planned: AuditPlan) -> None:
 def _print_waiting(console: Console, planned: AuditPlan) -> None:
     waiting, models = planned.waiting, len(planned.study.models) + len(planned.waiting)
     console.print(
-        f"{len(waiting)} models are to be trained first; then {models} models are scored on "
-        f"{len(planned.blocks)} blocks of pairs"
+        f"to be trained first: {number_of(len(waiting), 'model')}; then {models} in all are scored "
+        f"on {number_of(len(planned.blocks), 'block')} of pairs"
     )
     table = table_of(None, ("to be trained", "recipe"), 2)
     for card in waiting:

@@ -172,7 +172,7 @@ def test_the_plan_names_models_that_are_to_be_trained_first(imagenet9, photo_roo
     imagenet9["models"] = [_to_be_trained(card, photo_root, **start)]
     planned = succeeded(decaf("plan", write(imagenet9)))
     plan = cells(planned)
-    assert "1 models are to be trained first; then 1 models are scored on 2 blocks" in planned
+    assert "to be trained first: 1 model; then 1 in all are scored on 2 blocks of pairs" in planned
     assert ["net", "imagenet9_fine_tune"] in plan
     assert ["occlusion", "45", "0"] in plan
     assert "no training photo of original/val is of the class" in planned

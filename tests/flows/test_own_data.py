@@ -67,17 +67,21 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     config = write(settings | {"report": str(tmp_path / "report.html")})
     succeeded(decaf("report", config))
 
-    # Weights change means, and nothing that is scored.
+    # Weights change means, splits what views say of pairs, and neither anything that is scored.
     evidence = "SELECT evidence FROM out_model_profiles ORDER BY pair_type"
     plain, scored = fetched(warehouse, evidence), receipts(warehouse)
     weights = [1, 3] * 3 + [2, 2] * 3
     rows += rows_of_squares(tmp_path, [4, 5])
-    weighed = [[*row, weight] for row, weight in zip(rows, weights, strict=True)]
+    moved = [[*row[:-1], "later"] for row in rows]
+    write_table(table, moved)
+    assert "every unit is there: a run makes means" in succeeded(decaf("plan", config))
+    weighed = [[*row, weight] for row, weight in zip(moved, weights, strict=True)]
     write_table(table, weighed, (*HEADER, "weight"))
     assert "every unit is there: a run makes means" in succeeded(decaf("plan", config))
     succeeded(decaf("run", config, **prefect_server))
     assert receipts(warehouse) == scored
     assert fetched(warehouse, evidence) != plain
+    assert fetched(warehouse, "SELECT DISTINCT split FROM core_pairs") == [("later",)]
     by_hand = (
         "SELECT sum(p.evidence * w.weight) / sum(w.weight) FROM core_profiles AS p "
         "JOIN core_pairs AS w USING (study, pair_id) GROUP BY p.pair_type ORDER BY p.pair_type"

@@ -68,7 +68,9 @@ def test_a_run_names_every_photo_that_it_refuses(
     for file, name in zip(files, names, strict=False):
         file.write_bytes(REFUSED[name][0])
     done = decaf("run", write(photo_study), **prefect_server)
-    complaint = refused(done, f"error: {len(names)} ", *(REFUSED[name][1] for name in names))
+    complaint = refused(
+        done, f"that cannot be used: {len(names)}", *(REFUSED[name][1] for name in names)
+    )
     assert all(str(file) in complaint for file, _ in zip(files, names, strict=False))
     assert not list((tmp_path / "workspace").rglob("*.npy"))
     assert not list((tmp_path / "warehouse" / "receipts" / "units").rglob("*.json"))
@@ -80,7 +82,8 @@ def test_a_message_names_ten_and_counts_the_others(
     for variant in ("mixed_same", "mixed_next"):
         for file in photos(photo_root, variant):
             file.write_bytes(b"")
-    complaint = refused(decaf("run", write(photo_study), **prefect_server), "error: 18 photos")
+    words = "error: photos or pairs that cannot be used: 18"
+    complaint = refused(decaf("run", write(photo_study), **prefect_server), words)
     assert complaint.count("cannot be decoded") == 10
     assert "and 8 more" in complaint
 

@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from decaf.data.adapters.table_pairs import TablePairs
 from decaf.errors import DataError
 
+BLUR = {"kind": "blend"}
 ROWS = "who,age,pay,job,town,hired\na,40,2.5,cook,Ulm,1\nb,31,,smith,Bonn,0\nc,20,1.0,,Ulm,1\n"
 
 
@@ -25,6 +26,10 @@ REFUSED = {
     ),
     "no partner": ({"other": "who,age,pay,job,town\nz,1,1,cook,Ulm\n"}, "rows of the who z, which"),
     "no id there": ({"other": "age,pay,job,town\n1,1,cook,Ulm\n"}, "lack the column 'who'; add"),
+    "no type there": (
+        {"other": "who,age,pay,job,town,way\na,1,1,cook,Ulm,x\n", "pair_type": "wai"},
+        "other.csv lacks the column 'wai'; did you mean 'way'",
+    ),
     "text": ({"other": "who,age,pay,job,town\na,old,1,cook,Ulm\n"}, "'age' is int64 in one frame"),
     "fractions": (
         {"other": "who,age,pay,job,town\na,1.5,1,cook,Ulm\n"},
@@ -58,6 +63,35 @@ REFUSED = {
     "set true": ({"changes": {"c": {"set": {"age": True}}}}, "'age' True; expected a whole value"),
     "set gone": ({"changes": {"c": {"set": {"age": None}}}}, "'age' missing, and no row lacks it"),
     "add text": ({"changes": {"c": {"add": {"job": 1}}}}, "'job', which holds a category"),
+    "multiply text": (
+        {"changes": {"c": {"multiply": {"job": 2}}}},
+        "'multiply' names column 'job', which holds a category; expected numbers",
+    ),
+    "multiply far": (
+        {"changes": {"c": {"multiply": {"age": 1e300}}}},
+        "makes column 'age' 4e.301; expected whole numbers of int64",
+    ),
+    "multiply and add far": (
+        {"changes": {"c": {"multiply": {"pay": 1e308}}}},
+        "makes values that float64 cannot hold; expected smaller",
+    ),
+    "nothing changes": (
+        {"rows": "who,town,hired\na,Ulm,1\n", "changes": {"c": {"set": {"town": "Ulm"}}}},
+        r"left out: 1 of 1 \(c 1 of 1\); so there are no pairs: change something else",
+    ),
+    "semicolons": (
+        {"rows": ROWS.replace(",", ";")},
+        "its header is one column, 'who;age;.*separated by ';'; expected commas, and points",
+    ),
+    "commas of decimals": (
+        {"rows": "who;age\na;1,5\nb;2\nc;2,25,1\n"},
+        "the file seems to be separated by ';'",
+    ),
+    "tabs": ({"rows": ROWS.replace(",", "\t")}, r"seems to be separated by '.t'; expected commas"),
+    "more cells": (
+        {"rows": "who,age,hired\na,40,1,\nb,31,0,\n"},
+        "rows.csv cannot be read: its rows have more cells than its header",
+    ),
     "add half": (
         {"changes": {"c": {"add": {"age": 0.5}}}},
         "'age' 40.5; expected whole number",
@@ -72,7 +106,7 @@ REFUSED = {
     ),
     "groups of one": (
         {"changes": {"c": {"permute": {"column": "age", "within": "who"}}}},
-        "the data set has no pairs",
+        "so there are no pairs",
     ),
     "removed": ({"changes": {}, "removed": ["wage"]}, "'removed:' names the column 'wage'"),
     "removed id": ({"changes": {}, "removed": ["who"]}, "'who', which is no input of the model"),
@@ -133,7 +167,7 @@ MORE = {
     "one table": ({"removed": ["age"], "several": True}, "'several' needs 'counterfactuals'"),
     "types": ({"removed": ["age"], "pair_type": "way"}, "'pair_type' needs 'counterfactuals'"),
     "classes": ({"removed": ["age"], "label": None, "classes": [1]}, "'classes' needs a 'label'"),
-    "nothing": ({"changes": {"c": {}}}, "it changes nothing; give 'set', 'add', 'swap' or 'perm"),
+    "nothing": ({"changes": {"c": {}}}, "it changes nothing; give 'set', 'multiply', 'add', "),
     "one column": ({"changes": {"c": {"swap": ["age"]}}}, "swap"),
     "no number": ({"changes": {"c": {"add": {"age": True}}}}, "'add' is true; expected a number"),
     "a list": ({"changes": {"c": {"set": {"age": [1]}}}}, "set.age"),
@@ -160,3 +194,22 @@ def test_a_table_that_cannot_be_used_ends_the_command(tmp_path, study, write, de
     data["changes"] = {"older": {"add": {"age": 1}}}
     done = decaf("plan", write({**study, "data": data}))
     refused(done, "rows.csv has two rows with the town Ulm; give each its own")
+    given = {**study, "data": data | {"id": "who", "label": "hired"}, "paths": {"mist": BLUR}}
+    paths = "path mist (kind: blend): an input has shape (7,); a blur (sigma 8.0) needs images"
+    for command in ("plan", "run"):
+        refused(decaf(command, write(given)), paths, "write 'sigma: 0'")
+    given["data"] |= {"changes": {"older": {"set": {"agee": 1}}}}
+    config = write(given)
+    lines = config.read_text().splitlines()
+    line = 1 + next(place for place, text in enumerate(lines) if "agee" in text)
+    words = f"{config.name}:{line}: 'data.changes.older.set.agee': no input of the table is called"
+    refused(decaf("data", config), words)
+    typo = ROWS.replace(",1\n", ",yes\n").replace("Bonn,0", "Bonn,no") + "d,1,1,cook,Ulm,yse\n"
+    (tmp_path / "typo.csv").write_text(typo)
+    given["data"] |= {"changes": data["changes"], "table": str(tmp_path / "typo.csv")}
+    words = "the label of pair 'd__older': a pair is of class 2; the score class_probability has"
+    for command in ("data", "plan"):
+        refused(decaf(command, write(given)), words, "class names: 0 no, 1 yes, 2 yse")
+    given["data"] |= {"table": "absent.csv"}
+    words = ["absent.csv cannot be read: No such file", "(relative paths start from the current"]
+    refused(decaf("data", write(given)), *words)

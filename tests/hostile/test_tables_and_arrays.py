@@ -206,7 +206,7 @@ def test_a_command_says_what_is_wrong_and_leaves_nothing(study, write, decaf, tm
     file.write_bytes(b"no image")
     config = write({**study, "data": data})
     done = decaf("data", config, "--html", tmp_path / "sheet.html")
-    refused(done, "1 images or pairs cannot be used", f"{file} cannot be decoded")
+    refused(done, "images or pairs that cannot be used: 1", f"{file} cannot be decoded")
     assert not (tmp_path / "sheet.html").exists()
     data |= {"columns": {"factual": "befor"}}
     refused(decaf("data", write({**study, "data": data})), "has no column 'befor'")

@@ -15,14 +15,13 @@ from decaf.data.adapters.image_files import (
     ImageFiles,
     label_of,
     said_of_rows,
-    unused_columns,
 )
 from decaf.data.class_ids import class_ids
 from decaf.data.feature_masks import AnyFeatures, Image, check_count
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_files import central_crop_of_mask, upright_size
-from decaf.data.table_files import read_table
+from decaf.data.table_files import read_table, unused_columns
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, listed
 from decaf.foundation.files import refusals_as

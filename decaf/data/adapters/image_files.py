@@ -2,7 +2,7 @@
 
 import os
 from abc import ABC
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input
 from decaf.data.photo_files import central_crop, fitted_size, read_photo, upright_size
 from decaf.data.table_files import Columns
-from decaf.errors import DataError, listed
+from decaf.errors import DataError
 from decaf.foundation.digests import file_sha256
-from decaf.foundation.files import refusals_as
+from decaf.foundation.files import refusals_as, start_of
 from decaf.foundation.names import fault_of, shown
 from decaf.foundation.settings import require_keys
 
@@ -113,7 +113,8 @@ class Folder:
         Raises DataError when it is no folder, or cannot be read.
         """
         if not self.root.is_dir():
-            raise DataError(f"{self.root} is no folder; expected one of images")
+            expected = f"expected one of images{start_of(self.root)}"
+            raise DataError(f"{self.root} is no folder; {expected}")
         found = []
         with refusals_as(DataError, f"{self.root} cannot be read", "make all in it readable"):
             for place, folders, files in os.walk(self.root, onerror=_raise):
@@ -139,8 +140,11 @@ class Folder:
                 f"{shown(name)} lies outside of {self.root}; put it there, or name a folder that "
                 "holds all images"
             )
-        with refusals_as(DataError, f"image {place}", "put it there, or correct its name"):
+        try:
             return file_sha256(file), str(file)
+        except OSError as error:
+            message = f"image {place}: {error.strerror or error}; put it there, or correct its name"
+            raise DataError(message) from error
 
 
 def label_of(name: str) -> str:
@@ -168,9 +172,3 @@ def said_of_rows(table: Columns, path: Path, names: Mapping[Any, str]) -> list[d
             )
     columns = zip(*(table[name] for name in own.values()), strict=True)
     return [dict(zip(own, values, strict=True)) for values in columns]
-
-
-def unused_columns(table: Columns, used: Collection[str]) -> tuple[str, ...]:
-    """The remark that names the columns of a table that nothing is made of, if there are any."""
-    unused = [shown(name) for name in table if name not in used]
-    return (f"columns that are not used: {listed(unused)}",) if unused else ()

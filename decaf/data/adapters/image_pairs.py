@@ -11,12 +11,11 @@ from decaf.data.adapters.image_files import (
     ImageFiles,
     label_of,
     said_of_rows,
-    unused_columns,
 )
 from decaf.data.class_ids import class_ids
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
-from decaf.data.table_files import read_table
+from decaf.data.table_files import read_table, unused_columns
 from decaf.data.weights import UNSAID, weights_of
 from decaf.errors import DataError, listed, suggestion
 from decaf.foundation.names import shown
@@ -195,7 +194,7 @@ class ImagePairs(ImageFiles):
             if name in shared
         ]
         alone = sorted({*first, *second} - shared)
-        remark = f"{len(alone)} files are left out, since one folder lacks them: {listed(alone)}"
+        remark = f"files that one folder lacks are left out: {len(alone)} ({listed(alone)})"
         return rows, (remark,) if alone else ()
 
 

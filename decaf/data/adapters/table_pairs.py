@@ -1,6 +1,7 @@
 """Rows of a table and their counterfactuals: from a second table, from changes, or from removal."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, cast
@@ -13,19 +14,19 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.class_ids import class_ids
 from decaf.data.frame_libraries import Frame
 from decaf.data.frames import FrameSchema
-from decaf.data.pairs import Input, Pair, PairSet
+from decaf.data.pairs import ALL, Input, Pair, PairSet
 from decaf.data.table_changes import Change
-from decaf.data.table_files import as_text
-from decaf.data.typed_frames import Dtype, read_frame
+from decaf.data.table_files import as_text, unused_columns
+from decaf.data.typed_frames import Dtype, read_frame, strange_values, typed_as
 from decaf.data.weights import UNSAID, weights_of
-from decaf.errors import DataError, listed, suggestion
+from decaf.errors import MOST_KNOWN, DataError, SettingError, listed, suggestion
 from decaf.foundation.digests import json_sha256
-from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
+from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys, setting
 
 ENCODING = "table_pairs 1"
 """Names how rows become values; changes when a change here changes them."""
-PAIR_TYPE, ALL = "pair", "all"
-"""Type and split where nothing says them."""
+PAIR_TYPE = "pair"
+"""Type where nothing says it."""
 
 
 class Counterfactuals(NamedTuple):
@@ -92,7 +93,7 @@ class TablePairs(Adapter):
     changes: dict[ShownName, Change] = Field(
         {},
         description="changes of named columns by the type of the pairs they make, each a mapping "
-        "of `set`, `add`, `swap` and `permute`",
+        "of `set`, `multiply`, `add`, `swap` and `permute`",
     )
     removed: tuple[str, ...] = Field(
         (),
@@ -171,16 +172,19 @@ class TablePairs(Adapter):
         self._check_names(frame)
         ids = self._ids(frame)
         names = self._input_names(frame)
-        other = None
+        other, remarks = None, []
         if self.counterfactuals is not None:
-            other = _typed_as(self._frame(self.counterfactuals), frame, names)
+            other = typed_as(self._frame(self.counterfactuals), frame, names)
+            used = {*names, self.id, self.pair_type, *self.drop}
+            found = (*strange_values(other, frame, names), *unused_columns(other, used))
+            remarks = [f"counterfactuals: {remark}" for remark in found]
         frames = [frame[names], *([] if other is None else [other[names]])]
         columns = FrameSchema.of(*frames)
         factual = columns.encode(frames[0])
         every = [*self._removed(columns, factual), *self._changed(columns, factual, frame)]
         if other is not None:
             every.append(self._joined(columns.encode(frames[1]), other, ids))
-        return self._paired(columns, factual, frame, ids, every)
+        return self._paired(columns, factual, frame, ids, every, remarks)
 
     def _frame(self, path: PlacedPath) -> Frame:
         return read_frame(path, self.dtypes, self.categories)
@@ -202,10 +206,9 @@ class TablePairs(Adapter):
         for key, names in named.items():
             for name in names:
                 if name is not None and name not in frame:
-                    raise DataError(
-                        f"'{key}:' names the column {name!r}, which {self.table} lacks"
-                        f"{suggestion(name, map(str, frame.columns))}"
-                    )
+                    message = f"'{key}:' names the column {name!r}, which {self.table} lacks"
+                    known = suggestion(name, map(str, frame.columns))
+                    raise SettingError(f"{message}{known}", key)
 
     def _input_names(self, frame: Frame) -> list[str]:
         others = {self.id, self.label, self.source, self.split, self.weight, self.pair_type}
@@ -226,7 +229,8 @@ class TablePairs(Adapter):
         names = [column.name for column in columns.columns]
         for name in self.removed:
             if name not in names:
-                raise DataError(f"'removed:' names {name!r}, which is no input of the model")
+                message = f"'removed:' names {name!r}, which is no input of the model"
+                raise SettingError(message, "removed")
             count = len(factual)
             types = [f"without {name}"] * count
             feature = names.index(name) + 1
@@ -242,7 +246,8 @@ class TablePairs(Adapter):
 
         for pair_type, change in self.changes.items():
             count = len(factual)
-            values = change.applied(columns, factual, groups)
+            with setting("changes", pair_type):
+                values = change.applied(columns, factual, groups)
             yield Counterfactuals(np.arange(count), values, [pair_type] * count, [""] * count)
 
     def _joined(
@@ -261,7 +266,8 @@ class TablePairs(Adapter):
         types = [PAIR_TYPE] * len(own)
         if self.pair_type is not None:
             if self.pair_type not in other:
-                raise DataError(f"{self.counterfactuals} lacks the column {self.pair_type!r}")
+                message = f"{self.counterfactuals} lacks the column {self.pair_type!r}"
+                raise SettingError(f"{message}{suggestion(self.pair_type, other)}", "pair_type")
             types = _names(other, self.pair_type)
         keys = [f"{name} ({pair_type})" for name, pair_type in zip(own, types, strict=True)]
         suffix = [""] * len(own)
@@ -282,6 +288,7 @@ class TablePairs(Adapter):
         frame: Frame,
         ids: list[str],
         every: Sequence[Counterfactuals],
+        remarks: Sequence[str],
     ) -> Built:
         sources = ids if self.source is None else _names(frame, self.source)
         splits = [ALL] * len(ids) if self.split is None else _names(frame, self.split)
@@ -290,11 +297,13 @@ class TablePairs(Adapter):
         said = [UNSAID] * len(ids) if self.weight is None else _names(frame, self.weight)
         weights = weights_of(said, f"table {self.table}")
         kept, pairs, plus_of = _Inputs([], []), [], {}
-        asked = equal = 0
+        asked: Counter[str] = Counter()
+        equal: Counter[str] = Counter()
         for origin in every:
             differs = (origin.values != factual[origin.place]).any(axis=1)
             if not origin.feature:
-                asked, equal = asked + differs.size, equal + int((~differs).sum())
+                asked.update(origin.pair_type)
+                equal.update(origin.pair_type[place] for place in np.flatnonzero(~differs).tolist())
             for number in np.flatnonzero(differs | bool(origin.feature)).tolist():
                 row, pair_type = int(origin.place[number]), origin.pair_type[number]
                 if row not in plus_of:
@@ -316,18 +325,25 @@ class TablePairs(Adapter):
                         weight=weights[row],
                     )
                 )
-        counts = (
-            (equal, asked, "counterfactuals equal their row and are left out"),
-            (len(ids) - len(plus_of), len(ids), "rows have no counterfactual"),
-        )
-        left = [f"table: {n:,} of {of:,} {what}" for n, of, what in counts if n]
-        remarks = (*left, *classes.remarks)
+        left = []
+        if equal:
+            types = [f"{name} {n:,} of {asked[name]:,}" for name, n in sorted(equal.items())]
+            left.append(
+                "table: counterfactuals that equal their row are left out: "
+                f"{equal.total():,} of {asked.total():,} ({listed(types, MOST_KNOWN)})"
+            )
+        if not pairs:
+            raise DataError("; ".join([*left, "so there are no pairs: change something else"]))
+        if len(plus_of) < len(ids):
+            left.append(
+                f"table: rows without a counterfactual: {len(ids) - len(plus_of):,} of {len(ids):,}"
+            )
         geometry = f"{ENCODING}: {json_sha256(columns.identity)}"
         pair_set = PairSet(
             tuple(kept.images),
             tuple(pairs),
             geometry,
-            remarks,
+            (*left, *remarks, *classes.remarks),
             columns=columns,
             has_labels=classes.has_labels,
         )
@@ -350,28 +366,3 @@ def _refuse_doubled(names: list[str], what: str, remedy: str) -> None:
         if name in seen:
             raise DataError(f"{what}{name}; {remedy}")
         seen.add(name)
-
-
-def _typed_as(other: Frame, frame: Frame, names: Sequence[str]) -> Frame:
-    """Counterfactual rows with the types of the table's; raises DataError where they do not fit."""
-    from pandas.api.types import is_numeric_dtype
-
-    other = other.copy()
-    for name in names:
-        if name not in other:
-            raise DataError(f"the counterfactuals lack the column {name!r}; add it, or 'drop:' it")
-        own, wanted = other[name], frame[name].dtype
-        are_numbers = is_numeric_dtype(own.dtype) and is_numeric_dtype(wanted)
-        if own.dtype == wanted or not (are_numbers or own.isna().all()):
-            continue
-        try:
-            typed = (own.astype("boolean") if str(wanted) == "bool" else own).astype(wanted)
-            if (typed != own)[own.notna()].any():
-                raise ValueError("it would change them")
-        except (ValueError, TypeError) as error:
-            raise DataError(
-                f"column {name!r} is {wanted} in the table, and the counterfactuals' {own.dtype} "
-                f"cannot be that: {error}; declare one type for both under 'dtypes:'"
-            ) from error
-        other[name] = typed
-    return other

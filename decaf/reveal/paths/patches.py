@@ -107,7 +107,7 @@ class Patches(RevealPath):
         if inputs.ndim != 4 or any(pixels % self.side for pixels in inputs.shape[2:]):
             # Of unequal patches, the larger ones would come first for their size.
             raise ResponseError(
-                f"inputs have shape {tuple(inputs.shape)}; patches need images (n, channels, "
+                f"an input has shape {tuple(inputs.shape[1:])}; patches need images (channels, "
                 f"height, width) whose sides are multiples of 'side', which is {self.side}"
             )
         energy = patch_energy(inputs, block.plus, block.minus, self.side)

@@ -158,7 +158,7 @@ def features_of(
         return regions[:, None] if len(shape) > regions.ndim else regions
     if side is None or len(shape) != 4 or min(shape[2:]) < side:
         raise DataError(
-            f"inputs have shape {shape}; a grid of features needs images (n, channels, height, "
+            f"an input has shape {shape[1:]}; a grid of features needs images (channels, height, "
             f"width) of at least {side} px a side"
         )
     return feature_words(cell_map(shape[2:], side) + 1)[None, None]

@@ -110,6 +110,6 @@ class ClassScore(ScoreDefinition):
         if class_id.max() >= self.classes:
             raise DataError(
                 f"a pair is of class {class_id.max()}; the score {self.kind} has {self.classes} "
-                "classes, counted from 0: correct 'classes:', or give a 'target:'"
+                "classes, counted from 0: correct the label or 'classes:', or give a 'target:'"
             )
         return class_id

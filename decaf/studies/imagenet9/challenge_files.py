@@ -39,8 +39,8 @@ class VariantFiles(NamedTuple):
         if not self.surplus_count:
             return ()
         return (
-            f"{self.surplus_count} files of {self.place} are left out: another file of their "
-            "foreground comes first by name",
+            f"files of {self.place} are left out, since another one of their foreground comes "
+            f"first by name: {self.surplus_count}",
         )
 
 

@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from applicants import INPUTS, JOBS, applicants, section, written
+from hypothesis import given
+from hypothesis import strategies as st
 
 from decaf.data.adapters.table_pairs import TablePairs
 from decaf.data.class_ids import NO_LABELS
 from decaf.data.frames import FrameSchema
 from decaf.data.table_changes import Change
-from decaf.errors import BadInput, DataError
+from decaf.errors import BadInput, DataError, SettingError
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
@@ -69,7 +71,8 @@ def test_changes_of_named_columns(table):
         "c__older": {"age": (20, 30), "pay": (1.0, 2.0)},
         "a__smith": {"job": ("cook", "smith")},
     }
-    assert pair_set.remarks == ("table: 1 of 9 counterfactuals equal their row and are left out",)
+    left = "table: counterfactuals that equal their row are left out: 1 of 9 (smith 1 of 3)"
+    assert pair_set.remarks == (left,)
     assert [pair.class_id for pair in pair_set.pairs[:3]] == [1, 0, 1]
     assert {pair.source_id for pair in pair_set.pairs} == set("abc")
     assert len(pair_set.inputs) == 3 + len(pair_set.pairs)
@@ -122,7 +125,7 @@ def test_two_tables_are_joined_by_their_ids(table, tmp_path):
         "b__pair": {},
         "a__pair": {"age": (40, 45), "job": ("cook", "smith")},
     }
-    assert pair_set.remarks == ("table: 1 of 3 rows have no counterfactual",)
+    assert pair_set.remarks == ("table: rows without a counterfactual: 1 of 3",)
 
 
 def test_a_row_may_have_several_counterfactuals(table, tmp_path):
@@ -138,8 +141,92 @@ def test_a_row_may_have_several_counterfactuals(table, tmp_path):
         "a__age__2": {"age": (40, 42)},
         "a__town__1": {"town": ("Ulm", "Bonn")},
     }
-    assert len(pair_set.remarks) == 2
+    assert pair_set.remarks == (
+        "table: counterfactuals that equal their row are left out: 1 of 4 (age 1 of 3)",
+        "table: rows without a counterfactual: 2 of 3",
+    )
     assert {pair.source_id for pair in pair_set.pairs} == {"a"}
+
+
+def test_changes_and_a_second_table_give_the_pairs_of_both(table, tmp_path):
+    """What the second table has beside the first one's columns and values is named."""
+    other = tmp_path / "other.csv"
+    other.write_text("who,age,pay,job,town,hired,note\na,40,2.5,cok,Ulm,0,x\nb,31,,smith,Ulm,0,y\n")
+    older = {"older": {"add": {"age": 1}}}
+    data = adapter(table, counterfactuals=str(other), changes=older)
+    found, pair_set = pairs_of(data)
+    assert found == {
+        "a__older": {"age": (40, 41)},
+        "b__older": {"age": (31, 32)},
+        "c__older": {"age": (20, 21)},
+        "a__pair": {"job": ("cook", "cok")},
+        "b__pair": {"town": ("Bonn", "Ulm")},
+    }
+    assert pair_set.remarks == (
+        "counterfactuals: column 'job' has 'cok', which no row of the table has; did you mean "
+        "'cook'?; known: cook, smith",
+        "counterfactuals: columns that are not used: 'hired', 'note'",
+    )
+    jobs = {"job": ["cook", "smith", "cok"]}
+    given = {"counterfactuals": str(other), "categories": jobs, "drop": ["hired"], "label": None}
+    assert adapter(table, **given).pair_set().remarks == (
+        "table: rows without a counterfactual: 1 of 3",
+        "counterfactuals: columns that are not used: 'note'",
+        NO_LABELS,
+    )
+
+
+def test_a_change_multiplies_before_it_adds_and_rounds_whole_numbers(table):
+    changes = {
+        "more": {"multiply": {"age": 1.05, "pay": 0.1}, "add": {"pay": 1}},
+        "less": {"multiply": {"pay": -0.5}},
+    }
+    found, _ = pairs_of(adapter(table, changes=changes))
+    assert found == {
+        "a__more": {"age": (40, 42), "pay": (2.5, 1.25)},
+        "b__more": {"age": (31, 33)},  # 32.55; a number that is missing stays missing
+        "c__more": {"age": (20, 21), "pay": (1.0, 1.1)},
+        "a__less": {"pay": (2.5, -1.25)},
+        "c__less": {"pay": (1.0, -0.5)},
+    }
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6, width=32), min_size=1),
+    st.floats(-1e3, 1e3, width=32),
+    st.sampled_from(["float64", "float32", "int64", "Int64"]),
+)
+def test_products_are_those_of_the_numbers(values, factor, dtype):
+    rounded = np.rint(values) if dtype in ("int64", "Int64") else np.array(values)
+    frame = pd.DataFrame({"x": pd.Series(rounded).astype(dtype)})
+    columns = FrameSchema.of(frame)
+    rows = columns.encode(frame)
+    changed = Change(multiply={"x": factor}).applied(columns, rows, None)
+    exact = rows[:, 0].astype(float) * factor
+    expected = np.rint(exact) if "nt" in dtype else exact.astype(rows.dtype)
+    np.testing.assert_array_equal(changed[:, 0], expected)
+    if dtype != "float32":  # where what is too small to hold keeps its sign
+        assert not (np.signbit(changed) & (changed == 0)).any()
+
+
+def test_a_missing_value_changes_places_too():
+    frame = pd.DataFrame({"x": [1.0, np.nan], "y": [3, 4]})
+    columns = FrameSchema.of(frame)
+    rows = columns.encode(frame)
+    assert rows.tolist() == [[1, 1, 3], [0, 0, 4]]
+    changes = [Change(permute={"column": "x", "seed": seed}) for seed in range(8)]
+    moved = [change.applied(columns, rows, None).tolist() for change in changes]
+    assert rows.tolist() in moved
+    assert [[0, 0, 3], [1, 1, 4]] in moved
+
+
+def test_a_setting_that_does_not_fit_the_table_is_known_by_its_keys(table):
+    older = {"older": {"set": {"town": "Ulm"}, "add": {"agee": 1}}}
+    with pytest.raises(SettingError, match="no input of the table is called 'agee'") as raised:
+        adapter(table, changes=older).pair_set()
+    assert raised.value.keys == ("changes", "older", "add", "agee")
+    copy = pickle.loads(pickle.dumps(raised.value))
+    assert (str(copy), copy.keys) == (str(raised.value), raised.value.keys)
 
 
 def test_a_column_is_a_feature_to_remove(table):

@@ -39,6 +39,22 @@ class TestSummary:
         other = audited.summary(replicates=50, seed=1).fragility
         assert other == decaf.bootstrap_mean(profiles.fragility, clusters, replicates=50, seed=1)
 
+    def test_means_count_pairs_by_their_weights(self):
+        # E of a linear score is half the difference on an even grid: 1/2, 1 and 2.
+        x, weights = np.array([[1.0], [2.0], [4.0]]), [1, 2, 5]
+        audited = audit(lambda x: x.sum(axis=1), x, 0 * x, weights=weights)
+        summary = audited.summary()
+        assert summary.evidence.estimate == (1 * 0.5 + 2 * 1 + 5 * 2) / 8
+        assert summary.evidence == decaf.bootstrap_mean([0.5, 1, 2], weights=weights)
+        assert audited.profiles.to_columns()["weight"].tolist() == weights
+        assert "weight" not in audit(lambda x: x.sum(axis=1), x, 0 * x).pair_columns()
+        drawn = audited.plot_mean().to_dict()["datasets"]
+        ends = [row["response"] for row in next(iter(drawn.values())) if row["t"] == 1]
+        assert ends == [(1 * 1 + 2 * 2 + 5 * 4) / 8, 0, 0]
+        for impossible in ([1, 2], [1, 0, 1], [1, np.nan, 1], [[1], [1], [1]]):
+            with pytest.raises(ResponseError, match="finite numbers above 0"):
+                audit(lambda x: x.sum(axis=1), x, 0 * x, weights=impossible)
+
     def test_features_of_an_input_are_one_cluster(self):
         audited = audit(classes, images()[0], target=0)
         inputs = np.repeat(np.arange(6), 16)

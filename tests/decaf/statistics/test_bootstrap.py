@@ -29,6 +29,16 @@ def test_clusters_are_drawn_whole_and_weigh_by_size():
     assert interval.cluster_count == 2
 
 
+@given(VALUES, st.data())
+def test_a_weight_counts_a_value_as_often(values, data):
+    weights = data.draw(st.lists(st.integers(1, 4), min_size=values.size, max_size=values.size))
+    clusters = np.arange(values.size) // 2
+    repeated = bootstrap_mean(np.repeat(values, weights), np.repeat(clusters, weights))
+    assert bootstrap_mean(values, clusters, weights=weights) == pytest.approx(
+        repeated, rel=1e-9, abs=1e-9, nan_ok=True
+    )
+
+
 def test_missing_value_keeps_its_place():
     interval = bootstrap_mean([np.nan, 2.0, 4.0], draws=[[0, 0, 1], [0, 0, 0], [0, 2, 2]])
     assert interval.estimate == 3

@@ -180,7 +180,7 @@ def test_a_killed_run_and_a_fit_that_fails_keep_what_is_done(
     assert len(receipts(tmp_path / "warehouse")) == 2 + 4  # trained, and 100 rows by 60
     assert "Report:" not in done.stdout
     planned = decaf("plan", file, **prefect_server)
-    assert "1 models are to be trained first" in planned.stdout, planned.stderr
+    assert "to be trained first: 1 model" in planned.stdout, planned.stderr
 
 
 @pytest.mark.parametrize("command", ["plan", "run"])

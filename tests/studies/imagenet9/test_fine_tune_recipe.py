@@ -224,7 +224,8 @@ def test_what_training_needs_is_looked_for_before(archive):
     first = next(iter(sorted((archive / "bg_challenge" / "original" / "val").rglob("*.JPEG"))))
     first.with_name(f"{first.stem}_bg_n00000009_00001.JPEG").write_bytes(first.read_bytes())
     left_out = (
-        "1 files of original/val are left out: another file of their foreground comes first by name"
+        "files of original/val are left out, since another one of their foreground comes first by "
+        "name: 1"
     )
     assert photos() == (left_out, absent)
     (archive / "initial.safetensors").unlink()

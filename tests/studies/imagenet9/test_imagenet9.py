@@ -74,7 +74,8 @@ def test_foregrounds_that_are_there_twice_are_told(photo_root):
     first = first_file(photo_root, "only_fg")
     first.with_name("fg_n00000000_00001_bg_n99999999_00001.JPEG").write_bytes(first.read_bytes())
     (remark,) = data.foregrounds(data.pair_set()).remarks
-    assert remark.startswith("1 files of only_fg/val are left out: another file")
+    assert remark.startswith("files of only_fg/val are left out, since another one of their")
+    assert remark.endswith(": 1")
 
 
 def test_of_two_files_of_a_foreground_the_first_by_name_counts(photo_root):
@@ -85,8 +86,8 @@ def test_of_two_files_of_a_foreground_the_first_by_name_counts(photo_root):
     assert (after.inputs, after.pairs) == (before.inputs, before.pairs)
     assert after.digest == before.digest
     assert after.remarks == (
-        "1 files of mixed_rand/val are left out: another file of their foreground comes first by "
-        "name",
+        "files of mixed_rand/val are left out, since another one of their foreground comes first "
+        "by name: 1",
     )
 
 
@@ -264,7 +265,7 @@ def test_damaged_images_are_named_and_nothing_is_left(photo_root, tmp_path):
     path = first_file(photo_root, "mixed_rand")
     path.write_bytes(path.read_bytes()[:400])
     data = adapter(photo_root)
-    with pytest.raises(DataError, match=rf"1 of 27 inputs.*\n.*{path.name}"):
+    with pytest.raises(DataError, match=rf"inputs that cannot be used: 1 of 27\n.*{path.name}"):
         store_inputs(tmp_path, data.pair_set().input_set, data.read_input)
     assert list((tmp_path / "inputs").iterdir()) == []
 

@@ -1,0 +1,59 @@
+"""What is said of the size of images before any is stored: squares of 16 px."""
+
+from types import SimpleNamespace
+
+import pytest
+from own_data import COLUMNS, rows_of_squares, write_table
+from small_studies import network_card, of_scenes
+
+from decaf.errors import BadInput
+from decaf.plan.study import Study
+from tasks.input_shape import check_shape
+from tasks.inputs import store_pairs
+from tasks.units.scope import Scope
+
+
+def squares(folder, sides, **changed):
+    """A study of two pairs and of models that take images of some sides."""
+    write_table(folder / "pairs.csv", rows_of_squares(folder, range(1)))
+    data = {"adapter": "image_pairs", "pairs": str(folder / "pairs.csv"), "columns": COLUMNS}
+    models = [
+        network_card(name, input_size=side, weights=f"{name}.pt") for name, side in sides.items()
+    ]
+    return Study(**of_scenes(folder, models) | {"data": data} | changed)
+
+
+def remarks(study):
+    return check_shape(Scope(study, study.pair_set()), study.models)
+
+
+def stored(study):
+    """Store the inputs, as the first step of a run."""
+    store_pairs(SimpleNamespace(given=study, pairs=study.pair_set()))
+
+
+def test_models_that_resize_are_named_once_for_each_size(tmp_path):
+    study = squares(tmp_path, {"a": 16, "b": 8, "c": None, "d": 24, "e": 8})
+    expected = (
+        "images of 16 x 16 px are resized to 8 x 8 px by the preprocessing of b, e",
+        "images of 16 x 16 px are resized to 24 x 24 px by the preprocessing of d",
+    )
+    assert remarks(study) == expected
+    stored(study)
+    assert remarks(study) == expected
+
+
+def test_a_path_that_cannot_reveal_such_images_is_refused(tmp_path):
+    thirds = {"paths": {"thirds": {"kind": "patches", "side": 3}}}
+    words = r"path thirds \(kind: patches\): an input has shape \(3, 16, 16\); patches need images"
+    with pytest.raises(BadInput, match=words):
+        remarks(squares(tmp_path, {"a": 16}, **thirds))
+
+
+def test_images_that_cannot_be_read_are_left_to_what_names_all_of_them(tmp_path):
+    study = squares(tmp_path, {"a": 8})
+    for name in ("black", "white"):
+        (tmp_path / "images" / f"s0-{name}.png").write_bytes(b"no image")
+    assert remarks(study) == ()
+    with pytest.raises(BadInput, match="images or pairs that cannot be used: 2"):
+        stored(study)
