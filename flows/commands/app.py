@@ -307,7 +307,9 @@ def report(config: Config) -> None:
 @app.command()
 def results(
     config: Config,
-    page: Annotated[Path, typer.Argument(help="Markdown file to write", metavar="PAGE")],
+    page: Annotated[
+        Path, typer.Argument(help="Markdown file; pictures go beside it", metavar="PAGE")
+    ],
 ) -> None:
     """Write the tables of the paper beside the study's numbers, as a page for a repository."""
     from decaf.plan.study import load_study

@@ -105,6 +105,16 @@ def test_studies_stay_apart(root):
         assert connection.sql(swept).fetchall() == [(0.01,), (0.02,), (0.05,)]
 
 
+@pytest.mark.parametrize("study", ["s", "t"])
+def test_queries_of_a_study_are_planned_by_the_size_of_its_tables(root, study):
+    """DuckDB knows the size of a table only where a query reads the first of its files."""
+    small_warehouse(root, study="t", run_id="other", epsilon=0.1)
+    with connect(root, study=study) as connection:
+        asked = f"EXPLAIN (FORMAT json) FROM stg_trajectories WHERE study = '{study}'"
+        plan = connection.sql(asked).fetchall()[0][1]
+    assert '"Estimated Cardinality": "6"' in plan
+
+
 def test_connection_sees_the_commits_of_its_opening(root):
     counted = "SELECT count(*) FROM stg_trajectories"
     with connect(root) as before:

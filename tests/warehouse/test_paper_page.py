@@ -1,5 +1,7 @@
 """The page of Markdown with the paper's tables, of made-up views and of 135 classifiers."""
 
+from xml.etree import ElementTree
+
 import pytest
 from covertype_warehouse import MODELS, STUDY, covertype_warehouse
 from stub_audit import Audit, insert, open_stub, six_models
@@ -154,3 +156,33 @@ def test_the_same_warehouse_gives_the_same_page(tmp_path):
     assert "30 rows drawn of each cover type, not 120,000" in pages[0]
     assert str(tmp_path) not in pages[0]
     assert "2026" not in pages[0]
+
+
+def test_pictures_lie_beside_the_page_and_show_what_is_not_listed(stub, tmp_path):
+    stub.execute("DELETE FROM paper_covertype_data")
+    insert(stub, "paper_contradiction_data", [("demo", "abc", "rendered", 30, 9, False, "few")])
+    limits = (None,) * 6
+    mixture = [
+        ("demo", "invert", "all", eta, metric, eta * 0.75, *limits, None)
+        for eta in (0.5, 0.25, 0.0)
+        for metric in ("evidence", "contradiction")
+    ]
+    insert(stub, "paper_contradiction_mixture", mixture)
+    page = page_of(stub, "demo", tmp_path)
+    caption = "Evidence and contradiction where the wall context is swapped: all models of a task"
+    caption += " (the paper's figure 9a, on other data)"
+    assert f"## Pictures\n\n![{caption}](page_pictures/figure-9a.svg)\n\n*{caption}.*" in page
+    (file,) = (tmp_path / "page_pictures").iterdir()
+    drawn = file.read_bytes()
+    root = ElementTree.fromstring(drawn)
+    assert root.get("aria-label") == caption
+    assert (root[0].get("fill"), "Arial" in root.get("font-family")) == ("#fff", True)
+    assert b"var(" not in drawn
+    assert b">Contradiction</text>" in drawn
+    assert "The lines of the least and the largest eta, 4 of 6; its view has all." in page
+    assert "| invert | all | 0.500 | evidence | 0.375 |" in page
+    assert "| invert | all | 0.000 | evidence |" in page
+    assert "| invert | all | 0.250 |" not in page
+    file.unlink()
+    assert page_of(stub, "demo", tmp_path) == page
+    assert file.read_bytes() == drawn

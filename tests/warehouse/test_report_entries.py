@@ -119,3 +119,21 @@ def test_a_constant_side_has_no_correlation(evidence):
 def test_a_table_without_numbers_has_no_picture(evidence):
     evidence.execute("UPDATE paper_evidence_checkpoints SET estimate = NULL")
     assert entry_figures.entry_pictures(read_paper(evidence, STUDY)) == []
+
+
+def test_no_two_kinds_of_points_look_the_same(evidence):
+    """Five families at two shares: colour and shape say which, and the legend names each once."""
+    evidence.execute("DELETE FROM paper_evidence_checkpoints")
+    kinds = [(f"family {name}", shortcut) for name in "abcde" for shortcut in (0.5, 0.95)]
+    rows = [
+        (STUDY, f"{family} {shortcut}", family, shortcut, 1, 1, 1, statistic, place, None, None)
+        for place, (family, shortcut) in enumerate(kinds)
+        for statistic in ("vulnerability", "evidence_margin")
+    ]
+    insert(evidence, "paper_evidence_checkpoints", rows)
+    scatter, _ = entry_figures.entry_pictures(read_paper(evidence, STUDY))
+    points = re.findall(r'<path[^>]* opacity="0.8"[^>]*>', scatter.svg)
+    looks = [re.findall(r' (?:d|fill)="([^"]+)"', point) for point in points]
+    assert len({tuple(look) for look in looks}) == len(kinds)
+    for family, shortcut in kinds:
+        assert scatter.svg.count(f">{family} {shortcut}<") == 1

@@ -126,7 +126,7 @@ def test_a_long_table_lists_its_first_lines(stub, report, any_view):
     ]
     any_view(connection, "line INTEGER, statistic VARCHAR", rows, numbers=FEW_NUMBERS)
     reader = report(connection)
-    assert "The first 300 of 1,050 lines; its view has all." in reader.text
+    assert "The first lines, 300 of 1,050; its view has all." in reader.text
     assert ["300", "0.500", "0.500"] in reader.rows
     assert not any(row and row[0] == "301" for row in reader.rows)
 

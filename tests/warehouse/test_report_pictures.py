@@ -6,10 +6,12 @@ import re
 import pytest
 from stub_audit import Audit, insert, many_models, six_models
 
+from decaf.library.plots import COLOURS
 from warehouse.report.audit.facts import read_facts
 from warehouse.report.audit.figures import NAMES
 from warehouse.report.paper import benchmark_figures, curve_figures, protocol_figures
 from warehouse.report.paper.reading import read_paper
+from warehouse.report.svg import colour
 
 SIX, MANY = six_models(), many_models(3)
 
@@ -246,3 +248,23 @@ def test_curves_without_a_value_are_not_drawn(stub):
     row = ("demo", "direct", "all", 0.5, "evidence", *[None] * 7, "not scored")
     insert(connection, "paper_contradiction_mixture", [row])
     assert curve_figures.curve_pictures(read_paper(connection, "demo")) == []
+
+
+def test_no_two_lines_look_the_same(stub):
+    """Nine epochs on two panels: five more than there are colours."""
+    connection = stub(Audit())
+    insert(connection, "paper_evidence_data", [("demo", "a", "x", 1, 1, False, "few")])
+    rows = [
+        ("demo", "training", epoch, t, statistic, t * epoch, None, None)
+        for epoch in range(1, 10)
+        for t in (0.0, 0.5, 1.0)
+        for statistic in ("wall_evidence", "shape_evidence")
+    ]
+    insert(connection, "paper_evidence_stages", rows)
+    (picture,) = curve_figures.curve_pictures(read_paper(connection, "demo"))
+    lines = re.findall(r"<path[^>]*stroke-width=\"1.8\"[^>]*>", picture.svg)
+    looks = [tuple(re.findall(r'stroke(?:-dasharray)?="([^"]+)"', line)) for line in lines]
+    assert len(looks) == 2 * 9
+    assert len(set(looks)) == 9, "the same in both panels, and never twice in one"
+    assert {look[0] for look in looks} == {colour(metric) for metric in COLOURS}
+    assert "Epoch 9" in picture.svg

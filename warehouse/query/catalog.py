@@ -52,6 +52,7 @@ def connect(
     memory_limit: str = "4GB",
     threads: int | None = None,
     without: Collection[str] = (),
+    study: str | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Open a warehouse with all its views; nothing can be changed through :func:`run_query`.
 
@@ -67,6 +68,8 @@ def connect(
         DuckDB's threads; all cores if it is not given.
     without
         Keys of files to leave out, too (:func:`warehouse.query.damage.find_damage`).
+    study
+        The one that is asked for, whose queries are planned by the sizes of its tables.
 
     Raises
     ------
@@ -88,7 +91,7 @@ def connect(
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             functions.register(connection)
             attach_views(connection)
-            provide(connection, store, committed, without)
+            provide(connection, store, committed, without, study)
             _lock(connection, store)
             on_failure.pop_all()
     except duckdb.Error as error:

@@ -43,14 +43,19 @@ def provide(
     store: Storage,
     committed: list[Receipt],
     without: Collection[str] = (),
+    study: str | None = None,
 ) -> None:
     """Set what the SQL files take as given: the variable ``files``, and the receipts.
 
-    Files of the keys ``without`` are left out, as those are that are missing or cannot be read.
+    Files of the keys ``without`` are left out, as those are that are missing or cannot be read;
+    those of the study come first.
     Raises WarehouseError when a seed is missing or damaged.
     """
     seeds = stored_seeds(store)
-    read = [(receipt, file) for receipt in resolve(committed).read for file in receipt.files]
+    # DuckDB guesses the size of a table from its first file, and takes it for a row where a query
+    # passes over that one: joins of large tables then begin at the wrong end.
+    receipts = sorted(resolve(committed).read, key=lambda receipt: receipt.study != study)
+    read = [(receipt, file) for receipt in receipts for file in receipt.files]
     wanted = {file.path: Content(file.byte_count, file.sha256) for _, file in read}
     paths = {
         key: str(path)
@@ -61,7 +66,7 @@ def provide(
     for table, key in dict.fromkeys((file.table, file.path) for _, file in read):
         if key in paths:
             by_table[table].append(paths[key])
-    # DuckDB guesses the size of a table from its first file; a seed, which is empty, comes last.
+    # A seed, which is empty, comes last.
     for table, path in seeds.items():
         by_table[table].append(str(path))
     by_table["any"] = [path for paths in by_table.values() for path in paths]

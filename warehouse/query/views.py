@@ -26,7 +26,7 @@ QUERIES = "queries"
 STAGING = "staging"
 """Folder, as it were, of the views of tables."""
 MACRO = "macro"
-HEADER = re.compile(r"^-- (purpose|grain|paper|published): (.+(?:\n--   .+)*)", re.MULTILINE)
+HEADER = re.compile(r"^-- (purpose|grain|paper|published|curve): (.+(?:\n--   .+)*)", re.MULTILINE)
 """One field of a header; lines that go on are indented by two more spaces."""
 COMMENTS = re.compile(r"\A(--.*\n)+")
 DEFINED = re.compile(r"CREATE OR REPLACE (?:MACRO|TABLE|VIEW) (\w+)")
@@ -51,6 +51,7 @@ class View(NamedTuple):
     paper: str
     sql: str
     published: str = ""
+    curve: str = ""
 
     @property
     def kind(self) -> str:
@@ -152,4 +153,5 @@ def _parse(path: Path, folder: Path) -> View:
         header.get("paper", "none"),
         sql,
         header.get("published", ""),
+        header.get("curve", ""),
     )

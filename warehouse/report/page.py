@@ -11,13 +11,8 @@ from decaf.library.plots import COLOURS
 from warehouse.report import templates
 from warehouse.report.audit import figures, tables
 from warehouse.report.audit.facts import Facts, read_facts
-from warehouse.report.paper import (
-    benchmark_figures,
-    curve_figures,
-    entry_figures,
-    protocol_figures,
-)
 from warehouse.report.paper import tables as paper_tables
+from warehouse.report.paper.pictures import paper_pictures
 from warehouse.report.paper.reading import Paper, read_paper
 from warehouse.report.registry import history_pictures, registry_tables
 
@@ -83,12 +78,7 @@ def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
         data_note=paper_tables.data_note(paper.data),
         budget_note=paper_tables.budget_note(paper),
         fingerprints=paper_tables.fingerprints(paper.data),
-        benchmark=benchmark_figures.benchmark_pictures(paper),
-        curves=curve_figures.curve_pictures(paper),
-        entries=entry_figures.entry_pictures(paper),
-        protocol=protocol_figures.protocol_pictures(paper),
-        orders=protocol_figures.order_pictures(paper, shown.profiles),
-        thresholds=protocol_figures.threshold_pictures(paper),
+        paper_pictures=paper_pictures(paper, shown.profiles),
     )
 
 

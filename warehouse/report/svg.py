@@ -24,7 +24,10 @@ FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
 UNSEEN = frozenset({"class", "role", "pointer-events", "font-family", "stroke-miterlimit"})
-DEFAULTS = frozenset({("opacity", "1"), ("stroke-width", "1"), ("transform", "translate(0,0)")})
+DEFAULTS = frozenset(
+    {("opacity", "1"), ("stroke-width", "1"), ("stroke-dasharray", "1,0")}
+    | {("transform", "translate(0,0)")}
+)
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(e-?\d+)?")
 
 

@@ -13,15 +13,19 @@ WITH scores AS MATERIALIZED (
     JOIN stg_runs AS run USING (study, run_id)
     SEMI JOIN core_scene_models USING (study, model_id)
 ),
+-- One side after the other: joined in one step, both sides of all pairs may be matched first.
+factual AS MATERIALIZED (
+    SELECT study, model_id, pair_type, minus_image AS image_id, q, epsilon
+    FROM core_pairs JOIN scores USING (study)
+    WHERE plus_image = image_id
+),
 counts AS (
     SELECT
-        study, model_id, pair.pair_type, count(*) AS pair_count,
+        study, model_id, pair_type, count(*) AS pair_count,
         count(*) FILTER (is_active_at(plus.q - minus.q, plus.epsilon)) AS active_count
-    FROM core_pairs AS pair
-    JOIN scores AS plus USING (study)
-    JOIN scores AS minus USING (study, model_id)
-    WHERE plus.image_id = pair.plus_image AND minus.image_id = pair.minus_image
-    GROUP BY study, model_id, pair.pair_type
+    FROM factual AS plus
+    JOIN scores AS minus USING (study, model_id, image_id)
+    GROUP BY study, model_id, pair_type
 )
 SELECT
     study,

@@ -4,19 +4,7 @@
 -- A unit is null where less than 1 % of its endpoint pairs are active, supported above 10 %. Shares
 -- are of Abs, of the means over pairs, maps and noise seeds on the study's first Gaussian path.
 CREATE OR REPLACE VIEW paper_base_atlas AS
-WITH units AS (
-    SELECT
-        * EXCLUDE (endpoint_magnitude, active_frac, abs_response),
-        -- Without any response no part has a share of it.
-        coalesce(evidence / nullif(abs_response, 0), 0) AS evidence_share,
-        coalesce(contradiction / nullif(abs_response, 0), 0) AS contradiction_share,
-        coalesce(fragility / nullif(abs_response, 0), 0) AS fragility_share,
-        abs_response,
-        endpoint_magnitude,
-        active_frac
-    FROM scene_classes(0.01, 0.1)
-    WHERE is_primary AND measure = 'alpha'
-),
+WITH units AS (FROM scene_classes(0.01, 0.1) WHERE is_primary AND measure = 'alpha'),
 estimates AS (
     SELECT *, model_id AS unit, factor AS part
     FROM units

@@ -5,12 +5,6 @@
 -- family, which differ in their seeds.
 CREATE OR REPLACE VIEW paper_base_composition AS
 WITH units AS MATERIALIZED (
-    SELECT
-        study, class, model_id, stratum,
-        -- Without any response no part has a share of it.
-        coalesce(evidence / nullif(abs_response, 0), 0) AS evidence_share,
-        coalesce(contradiction / nullif(abs_response, 0), 0) AS contradiction_share,
-        coalesce(fragility / nullif(abs_response, 0), 0) AS fragility_share
     FROM scene_classes(0.01, 0.1)
     WHERE is_primary AND measure = 'alpha' AND class IS NOT NULL
 ),

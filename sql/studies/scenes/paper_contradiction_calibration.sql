@@ -1,6 +1,7 @@
 -- purpose: opposed share of the oriented response of the models of Invert: C / (E + C), beside eta
 -- grain: one row per study, family, seed, wall map, eta and statistic
 -- paper: section 4 (calibration); appendix E, figure 9d to 9f (calibration and transfer)
+-- curve: eta
 -- Where the swapped context turns the whole effect round, the share is eta itself.
 CREATE OR REPLACE VIEW paper_contradiction_calibration AS
 SELECT

@@ -1,6 +1,7 @@
 -- purpose: what a channel that swaps the wall context makes of the response, by task and family
 -- grain: one row per study, task, family (or all), eta and statistic
 -- paper: section 5; appendix E, figure 9a (attenuation and inversion)
+-- curve: eta
 -- Means over models and wall maps; eta is the probability of the swapped context. Intervals resample
 -- the seeds within every family, 2,000 times with seed 7301.
 CREATE OR REPLACE VIEW paper_contradiction_mixture AS

@@ -1,6 +1,7 @@
 -- purpose: contradiction and magnitude of every model in the channel beside its label swaps
 -- grain: one row per study, model, wall map, eta and statistic
 -- paper: section 5, figure 2d (label-level reversal); appendix E, figure 9c
+-- curve: eta
 CREATE OR REPLACE VIEW paper_contradiction_rows AS
 SELECT
     study,

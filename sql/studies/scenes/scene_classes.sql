@@ -24,6 +24,10 @@ SELECT
         WHEN active_frac > supported_above THEN 'supported'
         WHEN active_frac IS NOT NULL THEN 'intermediate'
     END AS class, -- NULL where no clean input has been scored
+    -- Without any response no part has a share of it.
+    coalesce(evidence / nullif(abs_response, 0), 0) AS evidence_share,
+    coalesce(contradiction / nullif(abs_response, 0), 0) AS contradiction_share,
+    coalesce(fragility / nullif(abs_response, 0), 0) AS fragility_share,
     -- Whether the label of the task depends on the factor.
     list_contains(CASE task
         WHEN 'object_color' THEN ['object_hue']

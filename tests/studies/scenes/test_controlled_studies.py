@@ -1,11 +1,15 @@
 """The four controlled studies end to end, each from its small configuration made tiny."""
 
+import itertools
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from ended_commands import succeeded
+from random_audit import near, rows_of
+from scipy.stats import spearmanr
 
 from decaf.plan.study import load_study
 from decaf.reveal.gaussian.reference import GaussianReference
@@ -21,6 +25,9 @@ LEARNED = {"scenes": 64, "validation_scenes": 16, "epochs": 2, "batch_size": 16}
 CNN = {"architecture": "factory:decaf.models.networks.small_cnn:build", "arguments": {"width": 4}}
 PATHS = ("cmmr", "pixel", "lambda_050", "power_050")
 """Paths that are kept: those whose noise needs no decomposition of its own."""
+RESPONSES = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
+ANSWERS = ("evidence", "contradiction", "fragility")
+ANSWERS += ("preserve_share", "collapse_share", "swap_share", "other_share")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +47,7 @@ def reference(tmp_path_factory):
 def run(tmp_path, write, decaf, workers, prefect_server, reference):
     """Run a small configuration with fewer, smaller models and pairs; a connection to it."""
 
-    def run(name, chosen, sources, recipe=(), **data):
+    def run(name, chosen, sources, recipe=(), epsilon=None, **data):
         study = load_study(CONFIGS / f"{name}_small.yaml")
         settings = json.loads(study.model_dump_json(exclude_unset=True))
         cards = {card["id"]: card for card in settings["models"]}
@@ -56,6 +63,7 @@ def run(tmp_path, write, decaf, workers, prefect_server, reference):
                 if path in PATHS
             }
         places = {"workspace": str(tmp_path / "work"), "warehouse": str(tmp_path / "warehouse")}
+        settings |= {"epsilon": epsilon} if epsilon else {}
         settings |= places | {"report": False, "cluster": workers, "device": "cpu"}
         done = decaf("run", write(settings), **prefect_server)
         succeeded(done)
@@ -69,24 +77,129 @@ def rows(connection, query):
     return connection.sql(query).fetchall()
 
 
+def factor_of(pair_type):
+    return re.sub(r"(_\d+)?(_endpoint)?$", "", pair_type)
+
+
+def stored_contrasts(study):
+    """Clean scores of both inputs of every pair, less each other, by model and factor."""
+    scores = {
+        (row["model_id"], row["image_id"]): row["class_scores"][1]
+        for row in rows_of(study.sql("FROM stg_predictions"))
+    }
+    found = {}
+    for model in sorted({model for model, _ in scores}):
+        for pair in rows_of(study.sql("FROM stg_pairs")):
+            plus, minus = (scores[model, pair[f"{side}_image"]] for side in ("plus", "minus"))
+            found.setdefault((model, factor_of(pair["pair_type"])), []).append(plus - minus)
+    return found
+
+
+def mean_responses(study, epsilon):
+    """M, E, C, F and Abs by model, factor, path and measure, from stored scores."""
+    types = dict(rows(study, "SELECT pair_id, pair_type FROM stg_pairs"))
+    weights = dict(rows(study, "SELECT path, information_weights FROM core_scene_paths"))
+    found = {}
+    for row in rows_of(study.sql("FROM stg_trajectories")):
+        r = np.array(row["q_plus"]) - row["q_minus"]
+        parts = np.maximum(r, 0), np.maximum(-r, 0)
+        masses = {
+            "alpha": [np.trapezoid(part, row["t"]) for part in parts],
+            "information": [np.dot(weights[row["path"]], part) for part in parts],
+        }
+        for measure, (up, down) in masses.items():
+            routed = (0, 0, up + down)
+            if abs(r[-1]) >= epsilon:
+                routed = (up, down, 0) if r[-1] > 0 else (down, up, 0)
+            of = row["model_id"], factor_of(types[row["pair_id"]]), row["path"], measure
+            found.setdefault(of, []).append([abs(r[-1]), *routed, up + down])
+    return {
+        of: dict(zip(RESPONSES, np.mean(own, axis=0), strict=True)) for of, own in found.items()
+    }
+
+
 def test_base_study(run):
+    """Against what is stored, at a gate that leaves a factor of a model without any effect."""
     chosen = [f"{task}__resnet18__seed_3101" for task in ("object_shape", "context_gate")]
-    study = run("base", chosen, sources=6, dynamic=2)
-    atlas = "FROM paper_base_atlas WHERE statistic LIKE '%_share'"
-    assert rows(study, f"SELECT count(*), count(DISTINCT (task, factor)) {atlas}") == [(36, 12)]
-    for (total,) in rows(study, f"SELECT sum(estimate) {atlas} GROUP BY task, factor"):
-        assert total == pytest.approx(1)
-    classes = dict(rows(study, f"SELECT (task, factor)::VARCHAR, class {atlas}"))
-    assert set(classes.values()) <= {"supported", "null", "intermediate"}
-    # Every pair of six sources counts for the class, two of them are revealed.
-    counts = "SELECT count(*) FROM core_scene_units WHERE measure = 'alpha' AND is_primary"
-    assert rows(study, counts) == [(12,)]
-    weights = "SELECT DISTINCT list_sum(information_weights)::DECIMAL(9, 6)"
-    assert rows(study, f"{weights} FROM core_scene_paths") == [(1,)]
-    assert rows(study, "SELECT count(*) FROM core_pairs WHERE pair_type LIKE '%_endpoint'")[0] == (
-        4 * 11,
-    )
-    assert len(rows(study, "FROM paper_base_composition")) > 0
+    first = run("base", chosen, sources=6, dynamic=2)
+    cost = rows(first, "SELECT sum(forward_rows) FROM stg_costs")
+    contrasts = stored_contrasts(first)
+    epsilon = 1.001 * min(max(map(abs, found)) for found in contrasts.values())
+    study = run("base", chosen, sources=6, dynamic=2, epsilon=epsilon)
+    assert rows(study, "SELECT sum(forward_rows) FROM stg_costs") == cost, "routed again alone"
+    active = {of: np.mean(np.abs(found) >= epsilon) for of, found in contrasts.items()}
+    classes = {
+        of: "null" if share < 0.01 else "supported" if share > 0.1 else "intermediate"
+        for of, share in active.items()
+    }
+    assert {"null", "supported"} <= set(classes.values())
+    units = mean_responses(study, epsilon)
+
+    tasks = dict(rows(study, "SELECT model_id, task FROM core_scene_models"))
+    atlas = {
+        (tasks[model], factor, statistic): (classes[model, factor], near(value))
+        for model, factor in classes
+        for statistic, value in of_atlas(units[model, factor, "cmmr", "alpha"]).items()
+    } | {
+        (tasks[model], factor, "active_frac"): (classes[model, factor], near(share))
+        for (model, factor), share in active.items()
+    }
+    found = rows(study, "SELECT task, factor, statistic, class, estimate FROM paper_base_atlas")
+    assert {of[:3]: of[3:] for of in found} == atlas
+
+    overview = {
+        (measure, factor, metric): near(units[chosen[0], factor, "cmmr", measure][metric])
+        for measure in ("alpha", "information")
+        for factor in ("shape", "floor_hue")
+        for metric in RESPONSES[1:]
+    }
+    found = rows(study, "SELECT measure, factor, metric, estimate FROM paper_base_overview")
+    assert {of[:3]: of[3] for of in found} == overview
+
+    composition = {}
+    for of, name in classes.items():
+        own = of_atlas(units[*of, "cmmr", "alpha"])
+        for part in ("evidence", "contradiction", "fragility"):
+            composition.setdefault((name, f"{part}_share"), []).append(own[f"{part}_share"])
+        composition.setdefault((name, "units"), []).append(1)
+    found = rows(study, "SELECT class, statistic, estimate FROM paper_base_composition")
+    assert {of[:2]: of[2] for of in found} == {
+        of: near(np.sum(values) if of[1] == "units" else np.mean(values))
+        for of, values in composition.items()
+    }
+
+    found = rows(study, "SELECT method, pair_count, estimate FROM paper_base_false_null")
+    assert {of[0]: of[1:] for of in found} == false_null_rates(units, classes)
+
+
+def of_atlas(unit):
+    """Shares of Abs, Abs and M of a unit."""
+    parts = ("evidence", "contradiction", "fragility")
+    shares = {f"{part}_share": unit[part] / unit["abs_response"] for part in parts}
+    return shares | {name: unit[name] for name in ("abs_response", "endpoint_magnitude")}
+
+
+def false_null_rates(units, classes):
+    """Number of pairs and rate of every method, over pairs first and then over models."""
+    family = ("cmmr", "lambda_050", "pixel")
+    methods = {"Endpoint M": ("endpoint_magnitude", ("cmmr",), min)}
+    for name, metric in (("Abs", "abs_response"), ("Align", "evidence")):
+        methods |= {f"{name}-CMMR": (metric, ("cmmr",), min)}
+        methods |= {f"{name}-Pixel": (metric, ("pixel",), min)}
+        methods |= {f"{name}-min": (metric, family, min)}
+        methods |= {f"{name}-mean": (metric, family, np.mean)}
+    found = {}
+    for method, (metric, paths, over) in methods.items():
+        score = {of: over([units[*of, path, "alpha"][metric] for path in paths]) for of in classes}
+        reversals = {}
+        for (model, one), (other_model, other) in itertools.permutations(classes, 2):
+            of_both = classes[model, one], classes[other_model, other]
+            if model == other_model and of_both == ("supported", "null"):
+                is_above = score[model, other] > score[model, one]
+                reversals.setdefault(model, []).append(is_above)
+        rate = np.mean([np.mean(of_model) for of_model in reversals.values()])
+        found[method] = sum(map(len, reversals.values())), near(rate)
+    return found
 
 
 def test_evidence_study(run):
@@ -121,14 +234,78 @@ def test_fragility_study(run):
 
 
 def test_contradiction_study(run):
+    """Against what is stored: four scores a pair, of the swapped context and of the endpoint's."""
     chosen = [f"c__{task}__resnet18__seed_7101" for task in ("direct", "gate", "invert")]
     study = run("contradiction", chosen, sources=3, recipe={"epochs_at_most": 3})
-    assert rows(study, "SELECT count(*) FROM paper_contradiction_rows")[0][0] >= 3 * 2 * 21
-    # E + C + F = Abs of the mixture at every probability, as of what it is a mean of.
-    assert rows(
-        study,
-        """SELECT count(*), max(abs(evidence + contradiction + fragility - abs_response)) < 1e-12
-        FROM core_scene_mixtures""",
-    ) == [(3 * 2 * 21, True)]
     trained = "SELECT DISTINCT epochs_trained, reached_gate FROM core_scene_models"
     assert rows(study, trained) == [(3, False)]
+    ((epsilon,),) = rows(study, "SELECT epsilon FROM stg_runs")
+    types = dict(rows(study, "SELECT pair_id, pair_type FROM stg_pairs"))
+    answers = {}
+    for row in rows_of(study.sql("FROM stg_trajectories")):
+        of = row["model_id"].split("__")[1], int(types[row["pair_id"]][-1])
+        scores = np.array([row["q_plus"], row["q_minus"]]).T
+        answers.setdefault(of, []).append([answer(scores, place, epsilon) for place in (1, 0)])
+    etas = [step / 40 for step in range(21)]
+    mixtures = {}
+    for of, both in answers.items():
+        endpoint, swapped = np.mean(both, axis=0)
+        for eta in etas:
+            mixed = dict(zip(ANSWERS, (1 - eta) * endpoint + eta * swapped, strict=True))
+            e, c, f = (mixed[name] for name in ANSWERS[:3])
+            mixed |= {"abs_response": e + c + f, "net_response": e - c}
+            mixtures[*of, eta] = mixed | {"opposed_fraction": c / (e + c) if e + c else 0}
+    assert len(mixtures) == 3 * 2 * 21
+    names = [*mixtures["direct", 1, 0.0]]
+    found = rows(study, f"SELECT task, wall_map, eta, {', '.join(names)} FROM core_scene_mixtures")
+    assert {of[:3]: of[3:] for of in found} == {
+        of: close([mixed[name] for name in names]) for of, mixed in mixtures.items()
+    }
+
+    def mean(task, eta, name):
+        return close(np.mean([mixtures[task, wall_map, eta][name] for wall_map in (1, 2)]))
+
+    tasks = ("direct", "gate", "invert")
+    metrics = [name for name in names if not name.endswith("_share")]
+    of_rows = "SELECT task, family, eta, statistic, estimate FROM paper_contradiction_mixture"
+    assert {of[:4]: of[4] for of in rows(study, of_rows)} == {
+        (task, family, eta, name): mean(task, eta, name)
+        for task, family, eta, name in itertools.product(tasks, ("all", "resnet18"), etas, metrics)
+    }
+    of_rows = "SELECT task, eta, statistic, estimate FROM paper_contradiction_behaviours"
+    assert {of[:3]: of[3] for of in rows(study, of_rows)} == {
+        (task, eta, name): mean(task, eta, name)
+        for task, eta, name in itertools.product(tasks, etas, ANSWERS[3:])
+    }
+    swaps = np.round([mixed["swap_share"] for mixed in mixtures.values()], 12)
+    for metric in ("contradiction", "abs_response"):
+        other = np.round([mixed[metric] for mixed in mixtures.values()], 12)
+        has_both = np.ptp(swaps) > 0 and np.ptp(other) > 0
+        expected = close(spearmanr(other, swaps).statistic) if has_both else None
+        asked = "SELECT estimate FROM paper_contradiction_correlations WHERE metric"
+        assert rows(study, f"{asked} = '{metric}'") == [(expected,)]
+
+
+def close(value):
+    """Within what rounding means to 12 digits does to a share of two small ones."""
+    return pytest.approx(value, abs=1e-7)
+
+
+def answer(scores, place, epsilon):
+    """E, C and F of a pair in a context, and one of the four behaviours of its labels.
+
+    Scores are (contexts, branches), first the swapped context and then the endpoint's.
+    """
+    (plus, minus), (end_plus, end_minus) = scores[place], scores[1]
+    d, r = end_plus - end_minus, plus - minus
+    masses = (
+        [0, 0, abs(r)] if abs(d) < epsilon else [max(r * np.sign(d), 0), max(-r * np.sign(d), 0), 0]
+    )
+    labels, endpoint = (plus >= 0.5, minus >= 0.5), (end_plus >= 0.5, end_minus >= 0.5)
+    if labels[0] == labels[1]:
+        became = "collapse_share"
+    elif endpoint[0] == endpoint[1]:
+        became = "other_share"
+    else:
+        became = "preserve_share" if labels == endpoint else "swap_share"
+    return [*masses, *(float(became == name) for name in ANSWERS[3:])]

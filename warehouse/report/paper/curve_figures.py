@@ -8,13 +8,21 @@ import altair as alt
 from decaf.library.plots import COLOURS
 from warehouse.report.audit.figures import PAGE_WIDTH
 from warehouse.report.paper.declared import Figure, figures_of
-from warehouse.report.paper.marks import captioned, drawn_values, marks, rows_to_draw, with_marks
+from warehouse.report.paper.marks import (
+    captioned,
+    drawn_values,
+    marks,
+    rows_to_draw,
+    told_apart,
+    with_marks,
+)
 from warehouse.report.paper.reading import STATISTIC, Paper, PaperTable
 from warehouse.report.paper.tables import heading, title
-from warehouse.report.svg import INK, MUTED, Picture, colour, panels, svg_element
+from warehouse.report.svg import INK, MUTED, Picture, panels, svg_element
 
 RESAMPLED = "Bands are 95% intervals that resample models."
 HEIGHT = 200
+DASHES = ([1, 0], [6, 3], [2, 2], [10, 3, 2, 3])
 
 
 def curve_pictures(paper: Paper) -> list[Picture]:
@@ -24,10 +32,9 @@ def curve_pictures(paper: Paper) -> list[Picture]:
 
 
 def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
-    """One line for all rows that differ in ``x`` alone; lines of one ``method`` have one colour.
+    """One line for all rows that differ in ``x`` alone; those of one ``method`` look the same.
 
-    Metrics have their own colours, other methods the same in the order of the table. A dashed line
-    goes from the origin with the slope ``reference``.
+    A thin dashed line goes from the origin with the slope ``reference``.
     """
     along, _, along_title = figure.x.partition("=")
     rows = [row for row in rows_to_draw(paper, table) if figure.is_drawn(row)]
@@ -41,14 +48,19 @@ def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
     if not values:
         return None
     x = alt.X("x:Q", title=along_title or heading(along), axis=alt.Axis(tickCount=5))
-    base = alt.Chart().encode(x=x, color=_shade(paper, figure, values), detail="line:N")
+    shade, dash = _look(paper, figure, values)
+    base = alt.Chart().encode(x=x, color=shade, detail="line:N")
     band = (
         base.transform_filter("isValid(datum.low)")
         .mark_area(opacity=0.18)
         .encode(y="low:Q", y2="high:Q")
     )
     y = alt.Y("value:Q", title=figure.axis, axis=alt.Axis(tickCount=5))
-    layers = [band, base.mark_line(strokeWidth=1.8).encode(y=y), marks(base, y="published:Q")]
+    layers = [
+        band,
+        base.mark_line(strokeWidth=1.8).encode(y=y, strokeDash=dash),
+        marks(base, y="published:Q"),
+    ]
     if figure.reference is not None:
         layers.append(_slope(figure.reference, max(value["x"] for value in values)))
     chart = alt.layer(*layers, data=alt.InlineData(values=values))
@@ -63,17 +75,13 @@ def _lines(paper: Paper, figure: Figure, table: PaperTable) -> Picture | None:
     return Picture(caption, svg_element(chart, caption), note)
 
 
-def _shade(paper: Paper, figure: Figure, values: list[dict[str, Any]]) -> alt.Color:
-    """Colours of the methods, with a legend that calls them as the tables do."""
+def _look(
+    paper: Paper, figure: Figure, values: list[dict[str, Any]]
+) -> tuple[alt.Color, alt.StrokeDash]:
+    """Colours and dashes of the methods, with one legend that calls them as the tables do."""
     methods = list(dict.fromkeys(value["method"] for value in values))
     if set(methods) <= COLOURS.keys():
         methods.sort(key=list(COLOURS).index)
-    if len(methods) <= len(COLOURS):
-        known = zip(methods, COLOURS, strict=False)
-        shades = [colour(name if name in COLOURS else other) for name, other in known]
-        scale = alt.Scale(domain=methods, range=shades)
-    else:
-        scale = alt.Scale(domain=methods, scheme="viridis")
     is_statistic = figure.method == STATISTIC
     named = {
         name: title(paper, name) if is_statistic else f"{heading(figure.method)} {name}"
@@ -88,7 +96,11 @@ def _shade(paper: Paper, figure: Figure, values: list[dict[str, Any]]) -> alt.Co
         labelFontSize=11,
         labelExpr=f"{json.dumps(named)}[datum.label]",
     )
-    return alt.Color("method:N", scale=scale, legend=legend)
+    shades, dashes = (alt.Scale(domain=methods, range=r) for r in told_apart(methods, DASHES))
+    return (
+        alt.Color("method:N", scale=shades, legend=legend),
+        alt.StrokeDash("method:N", scale=dashes, legend=legend),
+    )
 
 
 def _slope(slope: float, end: float) -> alt.Chart:

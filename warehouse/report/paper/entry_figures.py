@@ -1,16 +1,17 @@
 """The report's pictures of many entries at once: points, cells, and bars of stacked parts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 
+from decaf.library.plots import COLOURS
 from decaf.statistics.ranks import spearman_rows
 from warehouse.report.audit.facts import COMPONENTS
 from warehouse.report.audit.figures import PAGE_WIDTH
 from warehouse.report.paper.declared import Figure, figures_of
-from warehouse.report.paper.marks import captioned, drawn_values
+from warehouse.report.paper.marks import captioned, drawn_values, told_apart
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
 from warehouse.report.paper.tables import heading
 from warehouse.report.svg import INK, PAPER, Picture, colour, colour_scale, panels, svg_element
@@ -18,7 +19,9 @@ from warehouse.report.svg import INK, PAPER, Picture, colour, colour_scale, pane
 SCATTER_SIDE = 300
 SHARE = "_share"
 """What a statistic of a component ends in where it is a share."""
-SHAPES = ("circle", "triangle-up", "square", "cross")
+SHAPES = ("circle", "triangle-up", "square", "cross", "diamond", "triangle-down")
+KINDS = ("colour", "shape")
+"""What tells the kind of a point."""
 BAR, CELL = 9, 26
 """Heights of a bar among others of its row, and of a cell."""
 
@@ -47,7 +50,7 @@ def _scatter(figure: Figure, table: PaperTable) -> alt.TopLevelMixin | None:
     """A point for every line of a table with statistics side by side.
 
     The statistic of a panel goes up, that of ``x`` along. The first column of ``method`` gives the
-    colour, the second one the shape.
+    colour, the second one the shape; where there are too many of either, all of them give both.
     """
     along, title = _named(figure.x)
     charts = []
@@ -70,14 +73,14 @@ def _scatter(figure: Figure, table: PaperTable) -> alt.TopLevelMixin | None:
 def _points(values: list[dict[str, Any]], x_title: str, y_title: list[str]) -> alt.Chart:
     """Points with their rank correlation, where neither side is constant."""
     legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
+    scale, axis = alt.Scale(zero=False), alt.Axis(tickCount=5)
     encoded = {
-        "x": alt.X("x:Q", title=x_title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
-        "y": alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
-        "color": alt.Color("colour:N", legend=legend, scale=_shades(values)),
+        "x": alt.X("x:Q", title=x_title, scale=scale, axis=axis),
+        "y": alt.Y("y:Q", title=y_title, scale=scale, axis=axis),
     }
-    if "shape" in values[0]:
-        shapes = alt.Scale(domain=_distinct(value["shape"] for value in values), range=SHAPES)
-        encoded["shape"] = alt.Shape("shape:N", legend=legend, scale=shapes)
+    for channel, (field, domain, look) in _looks(values).items():
+        looks = alt.Scale(domain=domain, range=look)
+        encoded[channel.__name__.lower()] = channel(f"{field}:N", legend=legend, scale=looks)
     (rho,) = spearman_rows([[value["x"] for value in values]], [[value["y"] for value in values]])
     return (
         alt.Chart(alt.InlineData(values=values))
@@ -180,13 +183,22 @@ def _panel(figure: Figure, row: PaperRow) -> str:
 
 def _kinds(figure: Figure, row: PaperRow) -> dict[str, str]:
     """Colour and shape of a point, as far as there are columns for them."""
-    columns = zip(("colour", "shape"), figure.method.split(","), strict=False)
+    columns = zip(KINDS, figure.method.split(","), strict=False)
     return {name: str(row.of[column]) for name, column in columns}
 
 
-def _shades(values: list[dict[str, Any]]) -> alt.Scale:
-    names = _distinct(value["colour"] for value in values)
-    return alt.Scale(domain=names, range=[colour(name) for name in (*COMPONENTS, "abs_response")])
+def _looks(values: list[dict[str, Any]]) -> dict[type, tuple[str, list[str], Sequence[str]]]:
+    """Field, names and looks of colour and of shape, from which every kind of point is told."""
+    names = {key: _distinct(value[key] for value in values) for key in KINDS if key in values[0]}
+    colours, shapes = names["colour"], names.get("shape", [])
+    if len(colours) > len(COLOURS) or len(shapes) > len(SHAPES):
+        for value in values:
+            value["kind"] = " ".join(value[key] for key in names)
+        kinds = _distinct(value["kind"] for value in values)
+        shades, marks = told_apart(kinds, SHAPES)
+        return {alt.Color: ("kind", kinds, shades), alt.Shape: ("kind", kinds, marks)}
+    looks = {alt.Color: ("colour", colours, told_apart(colours, SHAPES)[0])}
+    return looks | ({alt.Shape: ("shape", shapes, SHAPES)} if shapes else {})
 
 
 def _label(columns: Iterable[str], row: PaperRow) -> str:

@@ -1,14 +1,16 @@
 """The paper's own values in the report's pictures: which figure one is, and what may be marked."""
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import altair as alt
 
+from decaf.library.plots import COLOURS
 from warehouse.report.paper.reading import Paper, PaperRow, PaperTable
-from warehouse.report.svg import INK, MUTED, PAPER
+from warehouse.report.svg import INK, MUTED, PAPER, colour
 
+Mark = TypeVar("Mark")
 FIGURE = re.compile(r"\b(?:figure|table) \d+[a-z]?\b")
 END = "max(datum.value, datum.high || datum.value, datum.published || datum.value)"
 """Expression for where what is drawn of a row ends: its value is written beyond."""
@@ -16,6 +18,27 @@ RESAMPLED = "Lines are 95% intervals that resample models."
 MARKS = "Hollow diamonds are the paper's values."
 DATA = {True: "", False: ", on other data", None: ", on data of which nothing is known"}
 """What a caption says of the data, by whether values of the paper are of the same."""
+
+
+def told_apart(names: Sequence[str], marks: Sequence[Mark]) -> tuple[list[str], list[Mark]]:
+    """Give every name a colour and a mark, such as a dash or a shape, that no other name has.
+
+    The four colours are told apart in light and dark mode and with any colour vision; from the
+    fifth name on they come again with the next mark, and marks only after the last of them.
+    Metrics among themselves have their own colours.
+
+    Examples
+    --------
+    >>> told_apart(["fragility", "evidence"], ["o"])
+    (['var(--fragility, #dba021)', 'var(--evidence, #0f7b80)'], ['o', 'o'])
+    >>> shades, marks = told_apart("abcdefgh", ["o", "x"])
+    >>> shades[:4] == shades[4:], "".join(marks)
+    (True, 'ooooxxxx')
+    """
+    metrics, count = list(COLOURS), len(COLOURS)
+    shown = names if set(names) <= COLOURS.keys() else (metrics * len(names))[: len(names)]
+    turns = (place // count % len(marks) for place in range(len(names)))
+    return [colour(metric) for metric in shown], [marks[turn] for turn in turns]
 
 
 def rows_to_draw(paper: Paper, table: PaperTable) -> tuple[PaperRow, ...]:

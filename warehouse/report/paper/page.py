@@ -13,6 +13,7 @@ from decaf.errors import BadInput
 from warehouse.report import templates
 from warehouse.report.audit.facts import known_run, rows_of
 from warehouse.report.cells import MISSING, Column, count, digest, score
+from warehouse.report.paper.pictures import paper_pictures, write_pictures
 from warehouse.report.paper.reading import (
     Paper,
     PaperRow,
@@ -49,7 +50,9 @@ class Section(NamedTuple):
 
 
 def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: Path) -> Path:
-    """Write every table of the paper that a study has rows of; the file appears whole or not.
+    """Write every table of the paper that a study has rows of, and its pictures beside the page.
+
+    Every file appears whole or not, the page last; the pictures lie in a folder of its name.
 
     Raises UnknownName when the warehouse has no run of the study, BadInput when no table of the
     paper is about such a study, and WriteFailed when the disk refuses.
@@ -61,6 +64,8 @@ def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: 
             f"study {study} has no table of the paper; expected a study of "
             f"{' or of '.join(studies_of_the_paper())} whose models have been scored"
         )
+    explained, coloured = paper_pictures(paper, rows_of(connection, "profiles", study))
+    pictures = [*explained, *coloured]
     page = templates.render(
         "paper.md.j2",
         study=study,
@@ -72,6 +77,11 @@ def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: 
         model_count=count(len(rows_of(connection, "models", study))),
         pair_count=count(sum(row.pair_count for row in rows_of(connection, "pair_types", study))),
         warning_count=count(len(rows_of(connection, "warnings", study))),
+        pictures=[
+            (place, MARKUP.sub(r"\\\1", picture.title), MARKUP.sub(r"\\\1", picture.note))
+            for place, picture in zip(write_pictures(pictures, target), pictures, strict=True)
+        ],
+        has_coloured=bool(coloured),
         sections=[_section(table, paper) for table in paper.tables],
     )
     return templates.write(target, "page", page)

@@ -64,6 +64,8 @@ class PaperTable(NamedTuple):
     rows: tuple[PaperRow, ...]
     published: str = ""
     """``any data``, or the one subject of :class:`DataNote` that the published values are of."""
+    curve: str = ""
+    """Column that its rows are a curve along: a picture shows it, and its ends are listed."""
 
     @property
     def title(self) -> str:
@@ -96,8 +98,17 @@ class PaperTable(NamedTuple):
 
     @property
     def listed(self) -> list[Any]:
-        """Its first lines as they are listed: the items of ``lines``, or rows of a long table."""
-        return list(self.lines.items() if self.is_wide else self.rows)[:LONGEST]
+        """Its first lines as they are listed: the items of ``lines``, or rows of a long table.
+
+        Of curves these are the lines at either end.
+        """
+        rows = self.rows
+        if self.curve and rows:
+            along = [row.of[self.curve] for row in rows]
+            ends = min(along), max(along)
+            rows = tuple(row for row in rows if row.of[self.curve] in ends)
+        kept = self._replace(rows=rows)
+        return list(kept.lines.items() if self.is_wide else rows)[:LONGEST]
 
     @property
     def length(self) -> int:
@@ -221,6 +232,7 @@ def read_paper(connection: duckdb.DuckDBPyConnection, study: str) -> Paper:
             "lower_95" in names,
             (),
             view.published,
+            view.curve,
         )
         found = connection.execute(table.query, [study]).fetchall()
         rows = tuple(_row(dict(zip(names, values, strict=True))) for values in found)

@@ -56,7 +56,8 @@ def said_of(table: PaperTable) -> str:
     """Words that its published values need no data of the paper, and that not all is listed."""
     words = ["Its published values hold of any data."] if table.published == ANY_DATA else []
     if table.length > len(table.listed):
-        words.append(f"The first {len(table.listed)} of {table.length:,} lines; its view has all.")
+        ends = f"lines of the least and the largest {table.curve}" if table.curve else "first lines"
+        words.append(f"The {ends}, {len(table.listed)} of {table.length:,}; its view has all.")
     return " ".join(words)
 
 

@@ -1,0 +1,68 @@
+"""All pictures of a study's tables of the paper, for its report and for its page of results."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from warehouse.report import templates
+from warehouse.report.audit.facts import Row
+from warehouse.report.paper.benchmark_figures import benchmark_pictures
+from warehouse.report.paper.curve_figures import curve_pictures
+from warehouse.report.paper.entry_figures import entry_pictures
+from warehouse.report.paper.marks import FIGURE
+from warehouse.report.paper.protocol_figures import (
+    order_pictures,
+    protocol_pictures,
+    threshold_pictures,
+)
+from warehouse.report.paper.reading import Paper
+from warehouse.report.svg import FONT, PAPER, Picture
+
+VARIABLE = re.compile(r"var\(--\w+, ([^()]+)\)")
+"""A colour of the report's page, with the one that a picture has elsewhere."""
+OPENED = re.compile(r"<svg ([^>]*)>")
+
+
+class PaperPictures(NamedTuple):
+    """Pictures with a legend of their own, and those of E, C, F and Abs in their colours alone."""
+
+    explained: list[Picture]
+    coloured: list[Picture]
+
+
+def paper_pictures(paper: Paper, profiles: Sequence[Row]) -> PaperPictures:
+    """Draw what the studies declare; profiles are means of models by pair type and path."""
+    return PaperPictures(
+        [*benchmark_pictures(paper), *curve_pictures(paper), *entry_pictures(paper)],
+        [
+            *protocol_pictures(paper),
+            *order_pictures(paper, profiles),
+            *threshold_pictures(paper),
+        ],
+    )
+
+
+def write_pictures(pictures: Sequence[Picture], page: Path) -> list[str]:
+    """Write SVG files into a folder beside a page; the places for its links, empty if not drawn.
+
+    A file is named after the figure of the paper, as ``figure-2b.svg``, and the same pictures have
+    the same bytes. Raises WriteFailed when the disk refuses.
+    """
+    folder = page.with_name(f"{page.stem}_pictures")
+    places, named = [], Counter()
+    for picture in pictures:
+        figure = FIGURE.search(picture.title)
+        name = figure[0].replace(" ", "-") if figure else "picture"
+        named[name] += 1
+        file = folder / f"{name}{f'-{named[name]}' if named[name] > 1 else ''}.svg"
+        if picture.svg:
+            # A file alone has neither font nor colours of the report, and may stand on a dark page.
+            ground = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
+            opened = rf'<svg font-family="{FONT}" \1>{ground}'
+            alone = VARIABLE.sub(r"\1", OPENED.sub(opened, picture.svg, count=1))
+            templates.write(file, "picture", alone.encode())
+        places.append(quote(f"{folder.name}/{file.name}") if picture.svg else "")
+    return places
