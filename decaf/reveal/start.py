@@ -78,6 +78,24 @@ class Constant:
         return like(inputs, np.array(self.value).reshape(1, -1, *[1] * (inputs.ndim - 2)))
 
 
+@dataclass(frozen=True)
+class ModelMean:
+    """The mean that the model subtracts: zero, as a network sees it.
+
+    States are planned for all models alike; who scores one makes them :meth:`of` it.
+    """
+
+    of_pair = False
+
+    def of(self, model: object) -> Constant:
+        """The mean of a model; raises ModelError when it does not say it."""
+        return Constant(normalisation_of(model)[0])
+
+    def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
+        """Raise ModelError: functions, which the library audits, do not say what they subtract."""
+        return self.of(None).states(plus, minus, draw)
+
+
 def normalisation_of(model: object) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """What a model subtracts from inputs in [0, 1], and what it divides them by then.
 
