@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.errors import ResponseError
+from decaf.errors import ModelError, ResponseError
 from decaf.foundation.arrays import Array, Same, Tensor, is_tensor, like
 
 TRUNCATE = 4
@@ -76,6 +76,40 @@ class Constant:
                 f"{inputs.shape[1]}, one for each channel"
             )
         return like(inputs, np.array(self.value).reshape(1, -1, *[1] * (inputs.ndim - 2)))
+
+
+@dataclass(frozen=True)
+class ModelMean:
+    """The mean that the model subtracts: zero, as a network sees it.
+
+    States are planned for all models alike; who scores one makes them :meth:`of` it.
+    """
+
+    of_pair = False
+
+    def of(self, model: object) -> Constant:
+        """The mean of a model; raises ModelError when it does not say it."""
+        return Constant(normalisation_of(model)[0])
+
+    def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
+        """Raise ModelError: functions, which the library audits, do not say what they subtract."""
+        return self.of(None).states(plus, minus, draw)
+
+
+def normalisation_of(model: object) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """What a model subtracts from inputs in [0, 1], and what it divides them by then.
+
+    Each is one number for each channel, or one for all. Raises ModelError when the model does not
+    say so; networks with a card do.
+    """
+    said: tuple[tuple[float, ...], tuple[float, ...]] | None = getattr(model, "normalisation", None)
+    if said is None:
+        raise ModelError(
+            "a baseline is the model's own mean, and the model does not say which mean it "
+            "subtracts, as networks do by 'mean:' of their card; give a constant baseline, with "
+            "that mean as its 'value'"
+        )
+    return said
 
 
 def gaussian_blur(images: Same, sigma: float, radius: int | None = None) -> Same:

@@ -14,18 +14,13 @@ class CountedScore:
 
     ``answer`` maps (n, channels, height, width) images to (n, columns) scores; gradients flow
     through it where the images ask for them. ``forward_rows`` and ``backward_rows`` count the
-    images that went through so far, in each direction. The model subtracts ``mean`` from images and
-    divides them by ``std`` first, one number for each channel or for all, as far as it says so.
+    images that went through so far, in each direction. ``model`` is what says how it normalises
+    images (:func:`~decaf.reveal.start.normalisation_of`).
     """
 
-    def __init__(
-        self,
-        answer: Callable[[Tensor], Tensor],
-        mean: tuple[float, ...] = (0.0,),
-        std: tuple[float, ...] = (1.0,),
-    ) -> None:
+    def __init__(self, answer: Callable[[Tensor], Tensor], model: object = None) -> None:
         self.forward_rows = self.backward_rows = 0
-        self.mean, self.std = mean, std
+        self.model = model
         self._answer = answer
 
     def __call__(self, images: Tensor, columns: Tensor) -> Tensor:
@@ -86,4 +81,4 @@ def score_of(model: Model, definition: ScoreDefinition) -> CountedScore:
                 )
         return definition.sign * definition.values(outputs(images), model.output)
 
-    return CountedScore(answer, *getattr(model, "normalisation", ()))
+    return CountedScore(answer, model)

@@ -2,12 +2,15 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.foundation.arrays import Tensor
+from decaf.models.card import Model
 from decaf.plan.units import Unit
+from decaf.reveal.start import ModelMean
 from decaf.scoring.block import BlockScores, Known, score_block
 from decaf.scoring.known import known_values, states_to_score
 from decaf.scoring.planner import StatePlan
@@ -40,7 +43,7 @@ def _scan(bench: Bench) -> BlockScores:
     columns = study.score.columns(order.block.class_id)
     known = _known(bench, plan, columns, missing, stored) if order.known else None
     starts = {number: open_starts(order.starts[name]) for name, number in plan.drawn.items()}
-    builder = StateBuilder(plan, on_device(inputs, model.device), starts)
+    builder = StateBuilder(_of_model(plan, model), on_device(inputs, model.device), starts)
     planned = time.perf_counter() - planning
 
     def scorer(states: Tensor) -> Tensor:
@@ -59,6 +62,12 @@ def _scan(bench: Bench) -> BlockScores:
     bench.cost.prepare_seconds = planned + scores.build_seconds
     bench.cost.forward_seconds = scores.forward_seconds
     return scores
+
+
+def _of_model(plan: StatePlan, model: Model) -> StatePlan:
+    """The plan, which models share, with the mean of this one where states start there."""
+    starts = (start.of(model) if isinstance(start, ModelMean) else start for start in plan.starts)
+    return replace(plan, starts=tuple(starts))
 
 
 def _known(

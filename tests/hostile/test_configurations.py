@@ -231,7 +231,11 @@ VALUES = [
     ("attributions.a", "{kind: smooth_grad, std: .inf}", "found '.inf'"),
     ("attributions.a", "{kind: rise, probability: 2}", "less than or equal to 1"),
     ("attributions.a", "{kind: occlusion, grid: true}", "'grid' is true"),
-    ("attributions.a", "{kind: occlusion, baseline: [1.0e+300]}", "less than or equal to 1000000"),
+    ("attributions.a", "{kind: occlusion, value: [1.0e+300]}", "less than or equal to 1000000"),
+    ("attributions.a", "{kind: occlusion, baseline: [0.5]}", "'constant', 'mean', 'blur' or"),
+    ("attributions.a", "{kind: integrated_gradients, rule: simpson}", "'gauss_legendre' or"),
+    ("attributions.a", "{kind: gradient_shap, samples: 0}", "greater than 0"),
+    ("attributions.a", "{kind: smooth_grad, bank: shared, seed: 1.0e+12}", "'seed'"),
     ("baselines.b", "{kind: lime, samples: 1000000000}", "less than or equal to 1000000"),
 ]
 """A dotted key, what stands there, and the words that it is refused with."""

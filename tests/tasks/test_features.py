@@ -12,7 +12,7 @@ from warehouse_answers import failed_checks, fetched
 
 from decaf import Removal, audit
 from decaf.data.input_store import channels_first, open_inputs
-from decaf.errors import BadInput
+from decaf.errors import BadInput, ModelError
 from decaf.evaluation.attributions.input_x_gradient import InputXGradient
 from decaf.plan.study import Study
 from decaf.scoring.image_scores import score_of
@@ -103,8 +103,12 @@ def of_library(study, regions=None, path=None):
 
 
 def of_pipeline(study):
+    (card,) = study.models
     pairs = {p.pair_id: f"{p.source_id}/{p.feature}" for p in study.pair_set().pairs}
-    found = fetched(study.warehouse, "SELECT pair_id, q_plus, q_minus FROM core_trajectories")
+    found = fetched(
+        study.warehouse,
+        f"SELECT pair_id, q_plus, q_minus FROM core_trajectories WHERE model_id = '{card.id}'",
+    )
     return {pairs[name]: scores for name, *scores in found}
 
 
@@ -128,6 +132,29 @@ def test_scores_are_those_of_the_library_bit_by_bit(path, photos, tmp_path):
     assert hidden == "0/bird-2.png/3"
     q_plus, q_minus = of_pipeline(study)[hidden]
     assert q_plus == q_minus
+
+
+def test_the_mean_is_that_of_each_model_bit_by_bit(photos, tmp_path):
+    means = {"grey": [0.5], "coloured": [0.485, 0.456, 0.406]}
+    models = [
+        untrained(tmp_path, name, mean=mean, std=[0.25] * len(mean)) for name, mean in means.items()
+    ]
+    paths = {"decaf": {"kind": "removal", "baseline": "mean"}}
+    study = Study(**settings(tmp_path, {"kind": "grid"}, models, paths=paths))
+    plan = in_process.compute(study)
+    keys = {(unit.model_id, unit.key) for unit in plan.units if unit.kind == "score"}
+    assert len({key for _, key in keys}) == len(keys), "the mean is a part of what is scored"
+    for card in study.models:
+        alone = study.model_copy(update={"models": (card,)})
+        expected = of_library(alone, path=Removal(side=4, value=card.mean))
+        assert assert_equal_bits(alone, expected) == set()
+
+
+def test_a_function_has_no_mean_to_start_from(photos, tmp_path):
+    paths = {"decaf": {"kind": "removal", "baseline": "mean"}}
+    given = settings(tmp_path, {"kind": "grid"}, paths=paths) | weighted(tmp_path)
+    with pytest.raises(ModelError, match="does not say which mean it subtracts"):
+        in_process.compute(Study(**given))
 
 
 def test_masks_that_overlap_are_those_of_the_library_bit_by_bit(photos, tmp_path):

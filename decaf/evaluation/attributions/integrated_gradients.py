@@ -1,28 +1,30 @@
 """Integrated gradients."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from decaf.evaluation.attributions.base import Batch, MapMethod
+from decaf.evaluation.attributions.reference import Referred
 from decaf.foundation.arrays import Tensor
-from decaf.foundation.extras import optional
-from decaf.foundation.settings import Level
-from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
 
 
-class IntegratedGradients(MapMethod):
-    """The mean gradient at ``k / steps`` of the way from a baseline, times the way; captum's.
+class IntegratedGradients(Referred, MapMethod):
+    """The integral of the gradient on the straight way from a reference, times the way.
 
-    ``k`` runs from 1 to ``steps``: a right Riemann sum, the image itself included.
+    Our own, because captum's trapezoid has weights that add up to ``1 - 1 / steps``.
     """
 
-    libraries: ClassVar = ("captum",)
     kind: Literal["integrated_gradients"] = "integrated_gradients"
-    steps: int = Field(16, gt=1, le=10_000, description="gradients on the way from the baseline")
-    baseline: tuple[Level, ...] = Field(
-        (0.0,), min_length=1, description="where the way starts: one number, or one a channel"
+    steps: int = Field(16, gt=1, le=10_000, description="gradients on the way from the reference")
+    rule: Literal["riemann_right", "gauss_legendre", "trapezoid"] = Field(
+        "riemann_right",
+        description="how they are integrated: at `k / steps`, the image itself included, with "
+        "equal weights; at the nodes of Gauss and Legendre; or from end to end, both included, by "
+        "trapezoids",
     )
 
     @property
@@ -30,16 +32,17 @@ class IntegratedGradients(MapMethod):
         """One for each step."""
         return self.steps
 
-    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
-        with optional():
-            from captum import attr
+    def nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(steps,) parts of the way in [0, 1], and (steps,) weights of the gradients there."""
+        if self.rule == "gauss_legendre":
+            nodes, weights = np.polynomial.legendre.leggauss(self.steps)
+            return (1 + nodes) / 2, weights / 2
+        if self.rule == "riemann_right":
+            return np.arange(1, self.steps + 1) / self.steps, np.full(self.steps, 1 / self.steps)
+        weights = np.full(self.steps, 1 / (self.steps - 1))
+        weights[[0, -1]] /= 2
+        return np.linspace(0, 1, self.steps), weights
 
-        baseline = Constant(self.baseline).value_like(batch.images)
-        return attr.IntegratedGradients(score).attribute(
-            batch.images.requires_grad_(),
-            baselines=baseline.expand_as(batch.images),
-            additional_forward_args=(batch.columns,),
-            n_steps=self.steps,
-            method="riemann_right",
-            internal_batch_size=batch.size,
-        )
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+        nodes, weights = self.nodes()
+        return self.on_the_way(score, batch, nodes[None], weights)

@@ -6,15 +6,14 @@ from pydantic import Field
 
 from decaf.data.cells import cell_map
 from decaf.evaluation.attributions.base import Access, Batch, MapMethod
+from decaf.evaluation.attributions.reference import Referred
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.extras import optional
-from decaf.foundation.settings import Level
-from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
 
 
-class Occlusion(MapMethod):
-    """How much the score drops when a cell of the image is covered; captum's feature ablation.
+class Occlusion(Referred, MapMethod):
+    """How much the score drops when the reference covers a cell; captum's feature ablation.
 
     Every pixel has the drop of its cell. Cells lie side by side and are counted as those of the
     patch path: edges at ``floor(i side / cells)``.
@@ -24,9 +23,6 @@ class Occlusion(MapMethod):
     libraries: ClassVar = ("captum",)
     kind: Literal["occlusion"] = "occlusion"
     grid: int = Field(7, gt=0, le=1000, description="cells along a side")
-    baseline: tuple[Level, ...] = Field(
-        (0.0,), min_length=1, description="what covers a cell: one number, or one a channel"
-    )
 
     @property
     def forward_calls(self) -> int:
@@ -43,7 +39,7 @@ class Occlusion(MapMethod):
         cells = torch.from_numpy(cell_map(images.shape[2:], self.grid)).to(images.device)
         found = attr.FeatureAblation(score).attribute(
             images,
-            baselines=Constant(self.baseline).value_like(images).expand_as(images),
+            baselines=self.reference(images, score),
             additional_forward_args=(batch.columns,),
             feature_mask=cells[None, None],
             perturbations_per_eval=max(1, batch.size // len(images)),

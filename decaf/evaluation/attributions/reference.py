@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from decaf.evaluation.attributions.base import Batch, passes
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.settings import LARGEST_SEED, Level, Settings
-from decaf.reveal.start import Constant, gaussian_blur
+from decaf.reveal.start import Constant, gaussian_blur, normalisation_of
 from decaf.scoring.image_scores import CountedScore
 
 
@@ -34,7 +35,8 @@ class Referred(Settings):
         """(n, channels, height, width) images → their references, of the same shape and type.
 
         The uniform one is ``mean + std u``, with ``u`` of :func:`uniform_noise`. Raises
-        ResponseError when ``value`` has another number of channels.
+        ResponseError when ``value`` has another number of channels, and ModelError when the model
+        does not say its mean and one of the last two is asked for.
         """
         import torch
 
@@ -42,11 +44,36 @@ class Referred(Settings):
             return gaussian_blur(images, self.sigma, self.radius)
         if self.baseline == "constant":
             return Constant(self.value).value_like(images).expand_as(images)
-        mean = Constant(score.mean).value_like(images)
+        mean, std = (Constant(each).value_like(images) for each in normalisation_of(score.model))
         if self.baseline == "mean":
             return mean.expand_as(images)
         drawn = torch.from_numpy(uniform_noise(tuple(images.shape[1:]), self.reference_seed))
-        return (mean + Constant(score.std).value_like(images) * drawn.to(images)).expand_as(images)
+        return (mean + std * drawn.to(images)).expand_as(images)
+
+    def on_the_way(
+        self,
+        score: CountedScore,
+        batch: Batch,
+        places: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> Tensor:
+        """Weighted gradients on the straight way from the reference, times the way.
+
+        ``places`` (n or 1, k) are parts of the way of every image, ``weights`` (k,) those of the
+        gradients there. The maps are (n, channels, height, width).
+        """
+        import torch
+
+        reference = self.reference(batch.images, score)
+        way, total = batch.images - reference, torch.zeros_like(batch.images)
+        at = torch.from_numpy(places[:, :, None, None, None]).to(way)
+        for some in passes(len(weights), batch):
+            part = slice(some.start, some.stop)
+            states = reference[:, None] + at[:, part] * way[:, None]
+            columns = batch.columns.repeat_interleave(len(some))
+            gradient = score.gradient(states.flatten(0, 1), columns).view_as(states)
+            total += torch.tensordot(gradient, torch.from_numpy(weights[part]).to(way), ([1], [0]))
+        return way * total
 
 
 def uniform_noise(shape: tuple[int, ...], seed: int) -> NDArray[np.float32]:

@@ -6,19 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from decaf.evaluation.attributions.base import Access, Batch, RandomMethod, passes
+from decaf.evaluation.attributions.bank import BankMethod
+from decaf.evaluation.attributions.base import Access, Batch, passes
+from decaf.evaluation.attributions.reference import Referred
 from decaf.foundation.arrays import Tensor
-from decaf.foundation.settings import Level
-from decaf.reveal.start import Constant
 from decaf.scoring.image_scores import CountedScore
 
 
-class Rise(RandomMethod):
+class Rise(Referred, BankMethod):
     """The mean score of randomly masked images, by how much of a pixel the masks let through.
 
-    A mask keeps each cell of a coarse grid with some probability, and is made as large as the image
-    bilinearly, without a random shift. The map is the sum of score times mask over
-    ``masks * probability``. Our own, because captum has no such method.
+    A mask keeps each cell of a coarse grid with some probability, and is enlarged bilinearly: to
+    the size of the image, or to one cell more, of which it is cut at random. The map is the sum of
+    score times mask over ``masks * probability``. Our own, because captum has no such method.
     """
 
     access: ClassVar[Access] = "sampling"
@@ -26,8 +26,10 @@ class Rise(RandomMethod):
     masks: int = Field(256, gt=0, le=100_000, description="masks of every image")
     grid: int = Field(7, gt=0, le=1000, description="cells of a mask along a side")
     probability: float = Field(0.5, gt=0, le=1, description="of a cell to be kept")
-    baseline: tuple[Level, ...] = Field(
-        (0.0,), min_length=1, description="what masks show instead: one number, or one a channel"
+    shift: bool = Field(
+        False,
+        description="whether masks are shifted at random by less than a cell, which the side "
+        "divided by `grid` is, rounded up",
     )
 
     @property
@@ -35,25 +37,52 @@ class Rise(RandomMethod):
         """One for each mask."""
         return self.masks
 
-    def bank(self, source_ids: list[str]) -> NDArray[np.bool_]:
-        """(n, masks, grid, grid) cells that the masks of every source keep."""
-        shape = (self.masks, self.grid, self.grid)
-        return np.stack([g.random(shape) < self.probability for g in self.generators(source_ids)])
+    def drawn(self, batch: Batch) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """(n or 1, masks, grid, grid) cells that are kept, (n or 1, masks, 2) px of each shift."""
+        sides = [-(-side // self.grid) if self.shift else 1 for side in batch.images.shape[2:]]
+        cells, shifts = [], []
+        for draw in self.draws(batch):
+            whole = draw.randint if isinstance(draw, np.random.RandomState) else draw.integers
+            cells.append(draw.random((self.masks, self.grid, self.grid)) < self.probability)
+            shifts.append(whole(0, sides, (self.masks, 2)))
+        return np.stack(cells), np.stack(shifts)
 
     def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
         import torch
-        from torch.nn import functional
 
-        images, bank = batch.images, self.bank(batch.source_ids)
-        baseline = Constant(self.baseline).value_like(images)
+        images, (cells, shifts) = batch.images, self.drawn(batch)
+        reference = self.reference(images, score)
         total = torch.zeros_like(images[:, :1], dtype=torch.float64)
         for some in passes(self.masks, batch):
-            cells = torch.from_numpy(bank[:, some.start : some.stop]).to(images)
-            masks = functional.interpolate(
-                cells, images.shape[2:], mode="bilinear", align_corners=False
-            )
-            states = baseline[:, None] + masks[:, :, None] * (images - baseline)[:, None]
+            part = slice(some.start, some.stop)
+            made = self.enlarged(cells[:, part], shifts[:, part], tuple(images.shape[2:]))
+            masks = torch.from_numpy(made).to(images)
+            states = reference[:, None] + masks[:, :, None] * (images - reference)[:, None]
             columns = batch.columns.repeat_interleave(len(some))
             q = score(states.flatten(0, 1), columns).view(len(images), len(some), 1, 1)
             total += (q * masks).sum(dim=1, keepdim=True)
         return total / (self.masks * self.probability)
+
+    def enlarged(
+        self, cells: NDArray[np.bool_], shifts: NDArray[np.int64], size: tuple[int, ...]
+    ) -> NDArray[np.float32]:
+        """(…, grid, grid) cells and (…, 2) shifts in px → (…, height, width) masks in [0, 1].
+
+        Beyond the centres of the outer cells, masks of a shared bank go on as in a mirror, as
+        scikit-image has it, and others are constant, as torch has it.
+        """
+        rows, columns = (
+            self._shares(side)[shifts[..., axis, None] + np.arange(side)]
+            for axis, side in enumerate(size)
+        )
+        return (rows @ cells @ columns.swapaxes(-1, -2)).astype(np.float32)
+
+    def _shares(self, side: int) -> NDArray[np.float64]:
+        """(pixels, grid) shares of the cells in each pixel, along a side of the image."""
+        last = self.grid - 1
+        size = (self.grid + 1) * -(-side // self.grid) if self.shift else side
+        at = (np.arange(size) + 0.5) * self.grid / size - 0.5
+        if self.bank == "shared":
+            at = last - np.abs(last - np.abs(at))
+        at = at.clip(0, last)
+        return np.maximum(0, 1 - np.abs(at[:, None] - np.arange(self.grid)))

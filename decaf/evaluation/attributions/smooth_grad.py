@@ -1,16 +1,19 @@
 """SmoothGrad."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from decaf.evaluation.attributions.base import Batch, RandomMethod, passes
+from decaf.evaluation.attributions.bank import BankMethod
+from decaf.evaluation.attributions.base import Batch, passes
 from decaf.foundation.arrays import Tensor
+from decaf.reveal.start import Constant, normalisation_of
 from decaf.scoring.image_scores import CountedScore
 
 
-class SmoothGrad(RandomMethod):
+class SmoothGrad(BankMethod):
     """The mean gradient at noisy copies of the image.
 
     Our own, because captum's noise tunnel draws from torch's global generator, so that the noise
@@ -20,10 +23,12 @@ class SmoothGrad(RandomMethod):
     kind: Literal["smooth_grad"] = "smooth_grad"
     samples: int = Field(16, gt=0, le=10_000, description="noisy copies of every image")
     std: float = Field(
-        0.15,
-        gt=0,
-        le=100,
-        description="standard deviation of the Gaussian noise; copies are cut to [0, 1]",
+        0.15, gt=0, le=100, description="standard deviation of the Gaussian noise, in its space"
+    )
+    space: Literal["pixels", "normalised"] = Field(
+        "pixels",
+        description="where noise is added and the gradient taken: at pixels, and copies are cut to "
+        "[0, 1]; or at the input as the network sees it, which is cut nowhere",
     )
 
     @property
@@ -35,19 +40,28 @@ class SmoothGrad(RandomMethod):
         import torch
 
         images, total = batch.images, torch.zeros_like(batch.images)
+        is_normalised = self.space == "normalised"
+        deviation = normalisation_of(score.model)[1] if is_normalised else (1.0,)
+        unit = Constant(deviation).value_like(images)
+        noise = self._noise(batch)
         for some in passes(self.samples, batch):
-            copies = torch.cat([self._noisy(images, batch.source_ids, k) for k in some])
+            copies = torch.cat([images + self.std * unit * next(noise) for _ in some])
+            if not is_normalised:
+                copies = copies.clamp(0, 1)
             gradient = score.gradient(copies, batch.columns.repeat(len(some)))
             total += gradient.unflatten(0, (len(some), len(images))).sum(dim=0)
-        return total / self.samples
+        return unit * total / self.samples
 
-    def _noisy(self, images: Tensor, source_ids: list[str], copy: int) -> Tensor:
+    def _noise(self, batch: Batch) -> Iterator[Tensor]:
+        """(n or 1, channels, height, width) of one copy after the other, of deviation 1."""
         import torch
 
-        noise = np.stack(
-            [
-                generator.standard_normal(tuple(images.shape[1:]), np.float32)
-                for generator in self.generators(source_ids, stream=copy)
-            ]
-        )
-        return (images + self.std * torch.from_numpy(noise).to(images)).clamp(0, 1)
+        shape = tuple(batch.images.shape[1:])
+        shared = np.random.RandomState(self.seed)
+        for copy in range(self.samples):
+            if self.bank == "shared":
+                drawn = shared.standard_normal((1, *shape))
+            else:
+                own = self.generators(batch.source_ids, stream=copy)
+                drawn = np.stack([one.standard_normal(shape, np.float32) for one in own])
+            yield torch.from_numpy(drawn).to(batch.images)

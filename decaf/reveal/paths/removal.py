@@ -12,7 +12,7 @@ from decaf.errors import DataError, ResponseError
 from decaf.foundation.arrays import Array, as_taken, like
 from decaf.reveal.path import Regions, Revealed, RevealPath, Words, described, no_draw
 from decaf.reveal.paths.blend import blend, column_of, stage_words
-from decaf.reveal.start import BlurredMidpoint, Constant
+from decaf.reveal.start import BlurredMidpoint, Constant, ModelMean
 
 
 def without_features(start: Array, clean: Array, t: Array, removed: Array) -> Array:
@@ -68,7 +68,11 @@ class Removal(RevealPath):
     side: int | None = described(
         None, "features are the cells of a grid of this many a side; those of the data when absent"
     )
-    baseline: Literal["constant", "blur"] = described("constant", "the state of no information")
+    baseline: Literal["constant", "mean", "blur"] = described(
+        "constant",
+        "the state of no information: `value`, the model's own mean (zero as a network sees it), "
+        "or the blurred input",
+    )
     value: tuple[float, ...] = described((0.0,), "constant baseline, of [0, 1] pixels, per channel")
     sigma: float = described(12.0, "blurred baseline: standard deviation in px")
     radius: int = described(15, "blurred baseline: reach of the kernel in px")
@@ -83,10 +87,12 @@ class Removal(RevealPath):
             )
 
     @property
-    def start(self) -> BlurredMidpoint | Constant:
+    def start(self) -> BlurredMidpoint | Constant | ModelMean:
         """The baseline."""
         if self.baseline == "blur":
             return BlurredMidpoint(self.sigma, self.radius)
+        if self.baseline == "mean":
+            return ModelMean()
         return Constant(self.value)
 
     @property

@@ -131,6 +131,11 @@ def test_features_that_do_not_fit_are_refused(x, options, message):
         audit(total, x, **options)
 
 
+def test_a_score_does_not_say_its_mean():
+    with pytest.raises(ModelError, match="a constant baseline, with that mean as its 'value'"):
+        audit(total, ROW, path=Removal(baseline="mean"))
+
+
 def test_masks_that_overlap_remove_what_either_covers():
     # q is the sum of 1, 2 and 4: without columns 0 and 1, without 1 and 2, and without nothing.
     x, masks = np.array([[1.0, 2.0, 4.0]]), np.array([[1, 1, 0], [0, 1, 1], [0, 0, 0]], bool)

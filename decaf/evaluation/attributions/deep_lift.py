@@ -1,0 +1,35 @@
+"""DeepLIFT."""
+
+from typing import ClassVar, Literal
+
+from decaf.evaluation.attributions.base import Batch, MapMethod
+from decaf.evaluation.attributions.reference import Referred
+from decaf.foundation.arrays import Tensor
+from decaf.scoring.image_scores import CountedScore
+
+
+class DeepLift(Referred, MapMethod):
+    """What each pixel adds to the difference from the reference, by the rescale rule.
+
+    Every activation passes on its difference over that of its input instead of its gradient
+    (:class:`~decaf.evaluation.rescale.RescaleRule`). Where nothing else is curved, the map adds up
+    to the score's difference. Our own, because captum sees modules alone, each of them once, leaves
+    the rule out where one activation or pooling directly follows another, loses pixels where
+    windows of a pooling overlap, and takes some gradients from another image.
+    """
+
+    forward_calls: ClassVar[int] = 2
+    backward_calls: ClassVar[int] = 1
+    kind: Literal["deep_lift"] = "deep_lift"
+
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+        import torch
+
+        from decaf.evaluation.rescale import RescaleRule
+
+        reference = self.reference(batch.images, score)
+        with RescaleRule():
+            with torch.no_grad():
+                score(reference, batch.columns)
+            gradient = score.gradient(batch.images, batch.columns)
+        return (batch.images - reference) * gradient

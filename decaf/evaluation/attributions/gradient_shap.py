@@ -1,0 +1,32 @@
+"""GradientSHAP."""
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from decaf.evaluation.attributions.bank import BankMethod
+from decaf.evaluation.attributions.base import Batch
+from decaf.evaluation.attributions.reference import Referred
+from decaf.foundation.arrays import Tensor
+from decaf.scoring.image_scores import CountedScore
+
+
+class GradientShap(Referred, BankMethod):
+    """The mean gradient at random places on the straight way from a reference, times the way.
+
+    Places are uniform in [0, 1), and no noise is added to the image. Our own, because captum draws
+    from torch's global generator, so that the places of an image depend on its batch.
+    """
+
+    kind: Literal["gradient_shap"] = "gradient_shap"
+    samples: int = Field(16, gt=0, le=10_000, description="places on the way of every image")
+
+    @property
+    def forward_calls(self) -> int:
+        """One for each place."""
+        return self.samples
+
+    def _maps(self, score: CountedScore, batch: Batch) -> Tensor:
+        places = np.stack([draw.uniform(size=self.samples) for draw in self.draws(batch)])
+        return self.on_the_way(score, batch, places, np.full(self.samples, 1 / self.samples))

@@ -1,0 +1,100 @@
+"""The rescale rule of DeepLIFT (Shrikumar et al., 2017), for any torch functions."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from decaf.errors import ModelError
+
+SMALLEST = 1e-10
+"""Inputs that differ by less pass their gradient, as captum has it."""
+
+
+class RescaleRule(TorchFunctionMode):
+    """While it is active, backward passes go through activations as the rescale rule has it.
+
+    The first pass, without gradients, is that of the references; the second, with gradients, that
+    of as many images. An activation then multiplies the gradient of its output by the difference of
+    its outputs over that of its inputs, image minus reference; the maximum over a window hands its
+    difference on to the pixels that are largest in the image and in the reference. All else has its
+    gradient, as in captum: also GELU, SiLU, softmax and products.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._references: list[Tensor] = []
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Call a function, keeping what it is given for references, or rescaling its gradient."""
+        given = kwargs or {}
+        rule = RULES.get(function)
+        if rule is None:
+            return function(*args, **given)
+        if "inplace" in given:
+            given = given | {"inplace": False}
+
+        def called(x: Tensor, **options: Any) -> Any:
+            return function(x, *args[1:], **given | options)
+
+        if not torch.is_grad_enabled():
+            self._references.append(args[0])
+            return called(args[0])
+        if not self._references or self._references[0].shape != args[0].shape:
+            raise ModelError(
+                "DeepLIFT follows an image and its reference through the same activations, and the "
+                "network takes another way for each; choose another attribution method"
+            )
+        return rule(called, args[0], self._references.pop(0))
+
+
+def _activated(called: Callable[..., Tensor], x: Tensor, reference: Tensor) -> Tensor:
+    now, difference, is_small = _differences(x, reference)
+    with torch.no_grad():
+        slope = (called(now) - called(reference)) / difference
+    # The sum of the value, with the gradient where inputs hardly differ, and of zeros with a slope.
+    return called(torch.where(is_small, x, now)) + slope * (x - now).masked_fill(is_small, 0)
+
+
+def _pooled(called: Callable[..., Any], x: Tensor, reference: Tensor) -> Tensor:
+    now, difference, is_small = _differences(x, reference)
+    with torch.no_grad():
+        largest, place = called(now, return_indices=True)
+        of_reference, other_place = called(reference, return_indices=True)
+    top = torch.maximum(largest, of_reference)
+    step = (x - now).masked_fill(is_small, 0)
+
+    def taken(values: Tensor, at: Tensor) -> Tensor:
+        return values.flatten(2).gather(2, at.flatten(2)).view_as(at)
+
+    def passed(part: Tensor, at: Tensor) -> Tensor:
+        return part / taken(difference, at) * taken(step, at)
+
+    pooled: Tensor = called(torch.where(is_small, x, now))
+    return pooled + passed(top - of_reference, place) + passed(largest - top, other_place)
+
+
+def _differences(x: Tensor, reference: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The values of x; their differences, 1 where they are small; and where that is."""
+    now = x.detach()
+    difference = now - reference
+    is_small = difference.abs() < SMALLEST
+    return now, difference.masked_fill(is_small, 1), is_small
+
+
+RULES: dict[Callable[..., Any], Callable[..., Tensor]] = {
+    **dict.fromkeys([functional.max_pool1d, functional.max_pool2d, functional.max_pool3d], _pooled),
+    **dict.fromkeys([functional.relu, functional.relu6, functional.hardtanh], _activated),
+    **dict.fromkeys([functional.elu, functional.leaky_relu, functional.softplus], _activated),
+    **dict.fromkeys([torch.relu, torch.sigmoid, torch.tanh], _activated),
+    **dict.fromkeys([Tensor.relu, Tensor.sigmoid, Tensor.tanh], _activated),
+}
