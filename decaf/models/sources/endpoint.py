@@ -35,6 +35,7 @@ class EndpointCard(ModelCard):
     MLflow's scoring server, which answers otherwise, is one with `encoding: mlflow`.
     """
 
+    has_gradients: ClassVar = False
     source: Literal["endpoint"]
     url: Address = Field(description="`http://` or `https://` address, without credentials")
     version: str = Field(

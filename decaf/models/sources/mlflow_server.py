@@ -7,7 +7,7 @@ import subprocess
 import time
 import weakref
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, ClassVar, Literal, cast
 
 from pydantic import Field, model_validator
 
@@ -34,6 +34,7 @@ class MlflowServerCard(ModelCard):
     The process is ended with the work. What it runs it runs as you: name models that you trust.
     """
 
+    has_gradients: ClassVar = False
     source: Literal["mlflow_server"]
     model: PlacedPath = Field(
         description="folder of the MLflow model, with `MLmodel`; `.` in a registry"
