@@ -25,16 +25,15 @@ WITH spent AS (
         row_number() OVER (PARTITION BY model_id, kind, name ORDER BY started_at DESC) AS age
     FROM stg_costs WHERE study = $study
 ),
-sizes AS (
-    SELECT commit_key, count(*) AS unit_count
+units AS (
+    SELECT commit_key, kind, name, count(*) OVER (PARTITION BY commit_key) AS unit_count
     FROM committed_units
-    JOIN (SELECT DISTINCT study, unit_key, kind FROM stg_run_units) USING (study, unit_key)
+    JOIN (SELECT DISTINCT study, unit_key, kind, name FROM stg_run_units) USING (study, unit_key)
     WHERE study = $study AND kind <> 'route'
-    GROUP BY ALL
 )
-SELECT model_id, kind, name, sum(unit_count), sum(wall_seconds),
+SELECT model_id, unit.kind, unit.name, count(*), sum(wall_seconds / unit_count),
     (SELECT count(DISTINCT worker) FROM (FROM spent ORDER BY started_at DESC LIMIT 50))
-FROM spent JOIN sizes USING (commit_key)
+FROM spent JOIN units AS unit USING (commit_key)
 WHERE age <= 50
 GROUP BY ALL
 """

@@ -156,6 +156,8 @@ def missing_inputs(scope: Scope, cards: Sequence[ModelCard]) -> list[str]:
     study = scope.study
     checks = [("score", check) for check in (*study.score.checks(), classes_are_scored)]
     checks += [(card.id, check) for card in cards for check in card.checks()]
+    own = ((name, method.own_score) for name, method in study.attributions.items())
+    checks += [(name, check) for name, score in own if score for check in score.checks()]
     methods = {**study.attributions, **study.baselines}.items()
     checks += [(name, Installed(one)) for name, method in methods for one in method.libraries]
     return carry_out([*checks, ("paths", paths_fit), ("labels", foregrounds_are_there)])

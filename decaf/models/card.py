@@ -38,6 +38,8 @@ class ModelCard(Settings, ABC):
     """What the cards of all sources have in common."""
 
     place: ClassVar[Place] = Place("source", room="decaf.models.sources", tag="source")
+    has_gradients: ClassVar[bool] = True
+    """False where no model has ``differentiable_outputs``, so that nothing has to be loaded."""
 
     if TYPE_CHECKING:
         source: str  # which every member says in its own annotation

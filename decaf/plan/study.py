@@ -247,6 +247,18 @@ class Study(Settings):
         return self
 
     @model_validator(mode="after")
+    def _gradients_can_be_taken(self) -> "Study":
+        for name, method in self.attributions.items():
+            for card in self.models if method.needs_gradients else ():
+                if not card.has_gradients:
+                    raise fault(
+                        f"attribution {name} (kind: {method.kind}) takes gradients, and model "
+                        f"{card.id} (source: {card.source}) has none; choose a method that asks "
+                        "for scores alone, such as occlusion or rise, or leave out the model"
+                    )
+        return self
+
+    @model_validator(mode="after")
     def _baselines_explain_something(self) -> "Study":
         # Models of a registry are not known yet.
         baselines = self.baselines if self.registry is None else {}
@@ -287,6 +299,7 @@ class Study(Settings):
             *(self.data, self.registry, self.score, self.labels),
             *(*self.paths.values(), *self.models, *recipes),
             *(*self.attributions.values(), *self.baselines.values()),
+            *(method.own_score for method in self.attributions.values()),
         ]
         return [section for section in sections if section is not None]
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from decaf.errors import number_of
 from decaf.plan.study import Study
 from flows.commands.terminal import say, warn
+from tasks.attribution_rows import attribution_rows_left
 from tasks.estimate import Work, counted, estimate_of, learnt, work_of
 from tasks.plan import AuditPlan, count_rows, plan_audit
 from tasks.progress import clock
@@ -127,16 +128,17 @@ def _print_units(console: Console, planned: AuditPlan) -> None:
 
 def _print_rows_left(console: Console, planned: AuditPlan) -> None:
     """Rows that attribution methods still send through models; all of them before training."""
-    pairs = planned.pairs.pairs
-    images = [len({pairs[row].plus for row in rows}) for rows in planned.blocks]
     table = table_of(None, ("attribution", "forward rows left", "backward rows left"))
-    for name, method in planned.study.attributions.items():
-        units = [unit for unit in planned.pending if (unit.kind, unit.name) == ("attribute", name)]
-        maps = sum(images[unit.block] for unit in units) + sum(images) * len(planned.waiting)
-        rows = (maps * calls for calls in (method.forward_calls, method.backward_calls))
-        table.add_row(Text(name), *(f"{count:,}" for count in rows))
+    shared = []
+    for left in attribution_rows_left(planned):
+        names = ", ".join(left.methods)
+        table.add_row(Text(names), f"{left.forward:,}", f"{left.backward:,}")
+        if left.forward < left.separate:
+            shared.append(f"{names}: {left.separate:,} rows asked for, equal ones scored once")
     if table.row_count:
         console.print(table)
+    for line in shared:
+        say(console, line)
 
 
 def _print_estimate(console: Console, planned: AuditPlan) -> None:
@@ -186,9 +188,12 @@ def status(console: Console, root: Root, study: str | None) -> None:
             params={"study": study},
         ).fetchall()
         units = connection.sql(
+            # Units of one commit have an equal share of what it took.
             "SELECT study, unit.kind, unit.name, count(*) FILTER (is_made), count(*), "
-            "coalesce(sum(cost.forward_rows), 0), coalesce(sum(cost.backward_rows), 0), "
-            "coalesce(sum(cost.cpu_seconds), 0) FROM core_run_units AS unit "
+            "coalesce(round(sum(cost.forward_rows / units))::BIGINT, 0), "
+            "coalesce(sum(cost.backward_rows), 0), coalesce(sum(cost.cpu_seconds / units), 0) "
+            "FROM (SELECT *, count(*) OVER (PARTITION BY study, commit_key) AS units "
+            "FROM core_run_units) AS unit "
             "LEFT JOIN stg_costs AS cost USING (study, model_id, commit_key) "
             "WHERE unit.kind NOT IN ('predict', 'score', 'route') "
             "AND ($study IS NULL OR study = $study) GROUP BY ALL ORDER BY ALL",

@@ -1,22 +1,29 @@
-"""Spatial attributions: what another method says of the region in which a pair differs.
+"""Attributions: what another method says of the region in which a pair differs.
 
 That is where both inputs differ, or where the feature lies that an input is shown without.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
+import pyarrow as pa
 
+from decaf.data.cells import feature_words
+from decaf.data.pairs import PairSet
+from decaf.errors import DataError
 from decaf.evaluation.attributions.base import attribution_inside, attribution_of_features
+from decaf.evaluation.attributions.coalitions import CoalitionMethod, Features, Played, play
 from decaf.evaluation.image_masks import difference_region
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
+from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.scoring.image_scores import score_of
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.rows import attribution_rows
-from tasks.units.scope import Scope
+from tasks.units.scope import Scope, score_digest
 from warehouse.tables.declarations import ATTRIBUTIONS
 
 
@@ -28,14 +35,19 @@ class Attribute(Kind):
     tables = (ATTRIBUTIONS,)
 
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
-        """One for every model, block and attribution method of the study."""
-        methods = {
-            name: {
-                "method": name,
-                "definition": json_sha256([method.model_dump(mode="json"), code_of(method)]),
-            }
-            for name, method in scope.study.attributions.items()
-        }
+        """One for every model, block and attribution method of the study.
+
+        Raises DataError when a method does not fit the pairs (:func:`check_methods`).
+        """
+        check_methods(scope.study, scope.pairs)
+        methods = {}
+        for name, method in scope.study.attributions.items():
+            given = method.model_dump(mode="json", exclude={"own_score"})
+            methods[name] = {"method": name, "definition": json_sha256([given, code_of(method)])}
+            if method.own_score is not None:
+                methods[name]["score"] = score_digest(method.own_score)
+            if isinstance(method, CoalitionMethod):
+                methods[name]["game"] = json_sha256(method.game)
         for card in scope.study.models if methods else ():
             for block in scope.blocks:
                 shared = scope.scored(card.id, block) | {"code": str(self.code)}
@@ -43,32 +55,71 @@ class Attribute(Kind):
                     made_by, parts = scope.made_by(card.id), shared | own
                     yield Unit(self.name, name, card.id, block.number, parts, made_by=made_by)
 
+    def order(self, unit: Unit) -> Hashable:
+        """With the methods of the block that play the same game: they share coalitions."""
+        game = unit.parts.get("game")
+        return (unit.model_id, unit.block, game) if game else unit.key
+
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Attribute q of every factual image; sum what lies where each of its pairs differs."""
         import torch
 
-        (unit,) = units
         block, study = bench.block, bench.order.study
+        methods = [study.attributions[unit.name] for unit in units]
+        definition = methods[0].own_score or study.score
         used, first, of_pair = np.unique(block.plus, return_index=True, return_inverse=True)
         images = bench.images(block.input_positions)
-        columns = study.score.columns(block.class_id)[first]
+        columns = definition.columns(block.class_id)[first]
         sources = [block.source_ids[block.source[row]] for row in first]
+        bench.cost.item_count = used.size
 
-        def mapped(batch_size: int) -> tuple:
-            score = score_of(bench.model, study.score)
-            method = study.attributions[unit.name]
-            return score, method.maps(score, images[used], columns, sources, batch_size)
+        def attributed(batch_size: int) -> tuple:
+            score = score_of(bench.model, definition)
+            given = (score, images[used], columns, sources, batch_size)
+            if not isinstance(methods[0], CoalitionMethod):
+                return score, methods[0].maps(*given)
+            named = np.zeros(used.size, np.uint64)
+            np.bitwise_or.at(named, of_pair, feature_words(block.feature))
+            return score, play(methods, Features(block.regions[used], named), *given)
 
-        score, maps = bench.within_memory(mapped)
+        score, found = bench.within_memory(attributed)
         if block.regions is None:
             region = difference_region(images[block.plus], images[block.minus])
-            inside = attribution_inside(maps[of_pair], region)
         else:
-            region = torch.from_numpy(block.removed()).to(maps.device)
-            inside = attribution_of_features(maps, of_pair, region)
+            region = torch.from_numpy(block.removed()).to(images.device)
+        if isinstance(found, Played):
+            inside = found.scores[:, of_pair, block.feature - 1]
+            bench.cost.naive_rows = found.asked_rows
+        elif block.regions is None:
+            inside = [attribution_inside(found[of_pair], region)]
+        else:
+            inside = [attribution_of_features(found, of_pair, region)]
         pixels = region.sum(dim=(1, 2)).cpu().numpy()
-        bench.cost.item_count = used.size
         bench.cost.forward_rows = score.forward_rows
         bench.cost.backward_rows = score.backward_rows
-        rows = attribution_rows(unit.key, block.pair_ids, unit.name, inside, pixels)
-        return {"attributions": rows}
+        rows = [
+            attribution_rows(unit.key, block.pair_ids, unit.name, own, pixels)
+            for unit, own in zip(units, inside, strict=True)
+        ]
+        return {"attributions": pa.concat_tables(rows)}
+
+
+def check_methods(study: Study, pairs: PairSet) -> None:
+    """Raise DataError when a pair has not the class or the features of a method, or too many."""
+    methods = study.attributions.items()
+    for _, method in methods:
+        if method.own_score is not None:
+            method.own_score.columns(np.array([pair.class_id for pair in pairs.pairs]))
+    players = [(name, one) for name, one in methods if isinstance(one, CoalitionMethod)]
+    if not players:
+        return
+    for pair in pairs.pairs:
+        if not (pairs.masks and pair.feature):
+            raise DataError(
+                f"attribution {players[0][0]} (kind: {players[0][1].kind}) compares an image with "
+                f"and without its features, and pair {pair.pair_id!r} has none; choose another "
+                "method, or data with features (adapter: image_features)"
+            )
+    of_image = Counter(image for image, _ in {(pair.plus, pair.feature) for pair in pairs.pairs})
+    for _, method in players:
+        method.check(max(of_image.values()))

@@ -13,6 +13,7 @@ from decaf.models.card import ModelCard
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.reveal.path import RevealPath
+from decaf.scoring.scores.base import ScoreDefinition
 
 
 class Block(NamedTuple):
@@ -121,7 +122,7 @@ class Scope:
 
     @cached_property
     def _score_digest(self) -> str:
-        return json_sha256([self.study.score.identity(), code_of(self.study.score)])
+        return score_digest(self.study.score)
 
     def _model_parts(self, card: ModelCard) -> dict[str, str]:
         return {
@@ -130,6 +131,11 @@ class Scope:
             "preprocessing": card.preprocessing_digest,
             **code_of(card),
         }
+
+
+def score_digest(score: ScoreDefinition) -> str:
+    """Digest of what q is."""
+    return json_sha256([score.identity(), code_of(score)])
 
 
 def of_kind(units: Iterable[Unit], kind: str) -> list[Unit]:

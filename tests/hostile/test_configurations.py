@@ -236,6 +236,13 @@ VALUES = [
     ("attributions.a", "{kind: integrated_gradients, rule: simpson}", "'gauss_legendre' or"),
     ("attributions.a", "{kind: gradient_shap, samples: 0}", "greater than 0"),
     ("attributions.a", "{kind: smooth_grad, bank: shared, seed: 1.0e+12}", "'seed'"),
+    ("attributions.a", "{kind: input_x_gradient}", "takes gradients, and model e (source: endp"),
+    ("attributions.a", "{kind: kernel_shap, samples: 7}", "multiple of 2"),
+    ("attributions.a", "{kind: kernel_shap, form: exact}", "'layers' or 'repeats'"),
+    ("attributions.a", "{kind: part_lime, samples: 1.0e+9}", "less than or equal to 100000"),
+    ("attributions.a", "{kind: part_lime}", "attribution a (kind: part_lime)", "has none"),
+    ("attributions.a", "{kind: rise, own_score: {kind: odd}}", "own_score", "unknown kind 'odd'"),
+    ("attributions.a", "{kind: rise, own_score: 3}", "own_score", "expected a section"),
     ("baselines.b", "{kind: lime, samples: 1000000000}", "less than or equal to 1000000"),
 ]
 """A dotted key, what stands there, and the words that it is refused with."""

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 from PIL import Image
+from small_studies import of_scenes
 
 NAMES = ("head", "tail", "wing")
 SIZE = 32
@@ -88,3 +89,10 @@ def coco(file, names):
     said = {"images": images, "annotations": annotations, "categories": categories}
     file.write_text(json.dumps(said))
     return {"kind": "coco", "file": str(file)}
+
+
+def settings(folder, features, models=(), **changed):
+    """Settings of a small study of the photos on one path of three stages."""
+    data = {"adapter": "image_features", "images": str(folder / "photos"), "features": features}
+    given = {"data": data, "paths": {"decaf": {"kind": "removal"}}, "stages": 3, "epsilon": 1e-6}
+    return of_scenes(folder, models) | given | changed

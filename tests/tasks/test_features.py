@@ -5,9 +5,9 @@ import in_process
 import numpy as np
 import pytest
 import torch
-from featured_images import COUNT, NAMES, SIZE, number_of, parts
+from featured_images import COUNT, NAMES, SIZE, number_of, parts, settings
 from PIL import Image
-from small_studies import of_scenes, untrained
+from small_studies import untrained
 from warehouse_answers import failed_checks, fetched
 
 from decaf import Removal, audit
@@ -24,12 +24,6 @@ EVIDENCE = """
 """
 SCORES = "SELECT q_plus, q_minus FROM core_trajectories ORDER BY pair_id"
 BLURRED = {"kind": "removal", "baseline": "blur", "sigma": 3.0, "radius": 5}
-
-
-def settings(folder, features, models=(), **changed):
-    data = {"adapter": "image_features", "images": str(folder / "photos"), "features": features}
-    given = {"data": data, "paths": {"decaf": {"kind": "removal"}}, "stages": 3, "epsilon": 1e-6}
-    return of_scenes(folder, models) | given | changed
 
 
 def weighted(folder):

@@ -1,13 +1,14 @@
 """Spatial attribution: where in an image a score comes from. One method per module.
 
-A method is a settings class derived from :class:`MapMethod`; its parameters are fields. A new
+A method is a settings class derived from :class:`MapMethod`, or from
+:class:`~decaf.evaluation.attributions.coalitions.CoalitionMethod`; its parameters are fields. A new
 module in this package is a new method. Methods see a score and images in [0, 1], nothing of models;
 they are what DECAF is compared with (paper, section 7, appendix F), and know nothing of pairs.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,8 +18,10 @@ from decaf.errors import ResponseError
 from decaf.foundation.arrays import Tensor, one_each
 from decaf.foundation.digests import hashed_word
 from decaf.foundation.place import Place
+from decaf.foundation.plugins import OneOf
 from decaf.foundation.settings import LARGEST_SEED, Settings
 from decaf.scoring.image_scores import CountedScore
+from decaf.scoring.scores.base import ScoreDefinition
 
 Access = Literal["forward", "backward", "sampling"]
 """Values of the score at few states, its gradients, or its values at many random states."""
@@ -47,16 +50,28 @@ class AttributionMethod(Settings, ABC):
     libraries: ClassVar[tuple[str, ...]] = ()
     """Modules that it imports where it uses them, beside torch: planning looks for them."""
 
+    own_score: Annotated[ScoreDefinition, OneOf(ScoreDefinition)] | None = Field(
+        None, description="what is attributed instead of the study's q: a section as `score:`"
+    )
+
+    @property
+    def needs_gradients(self) -> bool:
+        """Whether the score is differentiated; the others ask it for values alone."""
+        return self.access == "backward"
+
+    @abstractmethod
+    def calls(self, features: int) -> tuple[int, int]:
+        """Forward and backward rows that an image with so many features takes by itself."""
+
 
 class MapMethod(AttributionMethod):
     """A method that attributes the score to pixels, whatever the features are."""
 
     access: ClassVar[Access] = "backward"
 
-    @property
-    def needs_gradients(self) -> bool:
-        """Whether the score is differentiated; the others ask it for values alone."""
-        return self.access == "backward"
+    def calls(self, features: int) -> tuple[int, int]:
+        """The same for any number of features."""
+        return self.forward_calls, self.backward_calls
 
     @property
     @abstractmethod
@@ -108,22 +123,10 @@ class MapMethod(AttributionMethod):
         """
         import torch
 
-        if images.ndim != 4 or not images.is_floating_point() or len(images) == 0:
-            raise ResponseError(
-                f"images have shape {tuple(images.shape)} and dtype {images.dtype}; expected at "
-                "least one, (n, channels, height, width), as floating-point numbers in [0, 1]"
-            )
-        if batch_size < 1:
-            raise ResponseError(f"batch_size is {batch_size}; expected at least 1")
-        count = len(images)
-        wanted = one_each(columns, count, "columns")
-        if wanted.dtype.kind not in "iu" or wanted.min() < 0:
-            raise ResponseError(f"columns are {wanted!r}; expected whole numbers from 0")
-        given = torch.as_tensor(wanted.astype(np.int64), device=images.device)
-        names = one_each(np.asarray(source_ids), count, "source_ids").tolist()
+        given, names = asked(images, columns, source_ids, batch_size)
         made = []
         with torch.inference_mode(not self.needs_gradients):
-            for start in range(0, count, batch_size):
+            for start in range(0, len(images), batch_size):
                 some = slice(start, start + batch_size)
                 batch = Batch(images[some].detach().clone(), given[some], names[some], batch_size)
                 made.append(self._maps(score, batch).detach())
@@ -148,6 +151,29 @@ class RandomMethod(MapMethod):
         names = (f"decaf|attribution|{self.kind}|{self.seed}|{source}" for source in source_ids)
         keys = [np.array([hashed_word(name), stream], np.uint64) for name in names]
         return [np.random.Generator(np.random.Philox(key=key)) for key in keys]
+
+
+def asked(
+    images: Tensor, columns: ArrayLike, source_ids: Sequence[str], batch_size: int
+) -> tuple[Tensor, list[str]]:
+    """Columns on the device of the images, and names of their sources, as methods take them.
+
+    Raises what :meth:`MapMethod.maps` says.
+    """
+    import torch
+
+    if images.ndim != 4 or not images.is_floating_point() or len(images) == 0:
+        raise ResponseError(
+            f"images have shape {tuple(images.shape)} and dtype {images.dtype}; expected at "
+            "least one, (n, channels, height, width), as floating-point numbers in [0, 1]"
+        )
+    if batch_size < 1:
+        raise ResponseError(f"batch_size is {batch_size}; expected at least 1")
+    wanted = one_each(columns, len(images), "columns")
+    if wanted.dtype.kind not in "iu" or wanted.min() < 0:
+        raise ResponseError(f"columns are {wanted!r}; expected whole numbers from 0")
+    names = one_each(np.asarray(source_ids), len(images), "source_ids").tolist()
+    return torch.as_tensor(wanted.astype(np.int64), device=images.device), names
 
 
 def passes(count: int, batch: Batch) -> Iterator[range]:

@@ -35,8 +35,8 @@ class EndpointCard(ModelCard):
     MLflow's scoring server, which answers otherwise, is one with `encoding: mlflow`.
     """
 
-    is_elsewhere: ClassVar[bool] = True
-
+    is_elsewhere: ClassVar = True
+    has_gradients: ClassVar = False
     source: Literal["endpoint"]
     url: Address = Field(description="`http://` or `https://` address, without credentials")
     version: str = Field(

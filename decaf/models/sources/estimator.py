@@ -5,7 +5,7 @@ import pickle
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,7 @@ class EstimatorCard(TrainableCard):
     fitted on a data frame is given frames with its columns where the data are a table.
     """
 
+    has_gradients: ClassVar = False
     source: Literal["estimator"]
     file: PlacedPath | None = Field(
         None,

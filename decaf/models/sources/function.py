@@ -1,6 +1,6 @@
 """Any Python function from a batch of inputs to outputs."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,7 @@ class FunctionCard(ModelCard):
     outputs) numbers.
     """
 
+    has_gradients: ClassVar = False
     source: Literal["function"]
     function: str = Field(description="`package.module:function`, found through `python_path`")
     arguments: dict[str, Any] | None = Field(

@@ -34,8 +34,8 @@ class MlflowServerCard(ModelCard):
     The process is ended with the work. What it runs it runs as you: name models that you trust.
     """
 
-    is_elsewhere: ClassVar[bool] = True
-
+    is_elsewhere: ClassVar = True
+    has_gradients: ClassVar = False
     source: Literal["mlflow_server"]
     model: PlacedPath = Field(
         description="folder of the MLflow model, with `MLmodel`; `.` in a registry"

@@ -14,6 +14,7 @@ from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
 from decaf.evaluation.attributions.base import MapMethod
+from decaf.evaluation.attributions.coalitions import CoalitionMethod
 from decaf.evaluation.baselines.base import Baseline, Component
 from decaf.evaluation.labels.base import LabelSource
 from decaf.foundation.plugins import find
@@ -76,6 +77,18 @@ class Ones(MapMethod):
     def _maps(self, score, batch):
         score(batch.images, batch.columns)
         return torch.ones_like(batch.images[:, :1])
+
+
+class Alone(CoalitionMethod):
+    """What the image is worth that shows a feature alone."""
+
+    kind: Literal["alone"] = "alone"
+
+    def coalitions(self, players, source_id):
+        return np.eye(players, dtype=bool)
+
+    def worth(self, coalitions, values):
+        return values
 
 
 class Half(Baseline):
@@ -162,7 +175,7 @@ def changed(base, **members):
     if issubclass(base, RevealPath):
         given[base.place.tag] = "other"
         return dataclass(frozen=True)(type(base)(base.__name__, (base,), {**given, **members}))
-    if base is Ones:
+    if base in (Ones, Alone):
         given[base.place.tag] = "other"
     return type(base)(base.__name__, (base,), {**given, **members})
 
@@ -291,6 +304,25 @@ BROKEN = {
         changed(Ones, forward_calls=7),
         "took 1 forward and 0 backward rows; forward_calls and backward_calls say 7 and 0",
     ),
+    "numbered coalitions": (
+        changed(Alone, coalitions=lambda self, players, source: np.eye(players)),
+        r"gave float64 \(4, 4\); expected bool",
+    ),
+    "one score": (
+        changed(Alone, worth=lambda self, coalitions, values: values[0]),
+        r"worth\(\) gave shape \(\) for 4 features",
+    ),
+    "not complete": (changed(Alone, is_complete=True), "correct worth.*, or is_complete"),
+    "as many coalitions": (
+        changed(
+            Alone,
+            coalitions=lambda self, n, source: np.eye(n, dtype=bool)[
+                [*range(n), *[0] * len(source)]
+            ],
+            worth=lambda self, coalitions, values: values[: coalitions.shape[1]],
+        ),
+        "took 5 forward and 0 backward rows; .* say 4 and 0",
+    ),
     "components": (changed(Half, components=("a",), measure=Half._measure), r"gave \['score'\]"),
     "no reason": (
         changed(Half, _measure=lambda self, subject: {"score": Component(None, 0)}),
@@ -321,7 +353,9 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("kind", [Pairs, Sum, Logit, Ones, Half, Shelf, Constant, Fit, Seen, Rise])
+@pytest.mark.parametrize(
+    "kind", [Pairs, Sum, Logit, Ones, Alone, Half, Shelf, Constant, Fit, Seen, Rise]
+)
 def test_what_keeps_every_contract_is_told_so(kind):
     assert [one for one in check(kind) if one.problem] == []
 

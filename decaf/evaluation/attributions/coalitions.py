@@ -1,0 +1,190 @@
+"""Coalition methods: what features are worth, by scores of the image that shows some of them alone.
+
+In the game of an image its features are the players. A coalition ``z`` is a set of them, and
+``v(z)`` is q of the image without the others: the state in which the path `removal` ends, where a
+pixel is that of the reference if a feature lies there that is not in ``z``, whatever else lies
+there. Pixels without a feature are always shown. A feature that lies nowhere is no player, and
+worth 0. Methods of one reference and score play one game, which scores each coalition once.
+"""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from decaf.data.cells import WORD_BITS, feature_words, unpack
+from decaf.errors import DataError
+from decaf.evaluation.attributions.base import Access, AttributionMethod, asked
+from decaf.evaluation.attributions.reference import Referred
+from decaf.foundation.arrays import Tensor
+from decaf.foundation.digests import hashed_word
+from decaf.reveal.paths.blend import stage_words
+from decaf.reveal.paths.removal import FadeWithout
+from decaf.scoring.image_scores import CountedScore
+
+FADE, WHOLE = FadeWithout(None), stage_words(np.ones(1))
+"""States of the path `removal`, and its last stage."""
+
+
+class CoalitionMethod(Referred, AttributionMethod):
+    """A method that makes scores of features from the values of coalitions."""
+
+    access: ClassVar[Access] = "sampling"
+
+    @property
+    def most_players(self) -> int:
+        """Features of an image that it can play with."""
+        return WORD_BITS
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the scores of all features add up to the value of all minus that of none."""
+        return False
+
+    @property
+    def game(self) -> dict[str, Any]:
+        """What methods of one game have in common, as JSON."""
+        return self.model_dump(mode="json", include={*Referred.model_fields, "own_score"})
+
+    def check(self, players: int) -> None:
+        """Raise DataError for more features of an image than it can play with."""
+        if players > self.most_players:
+            raise DataError(
+                f"an image has {players} features, and {self.kind} with these settings plays with "
+                f"{self.most_players} at most; leave it out, or take kernel_shap in its form "
+                "'layers'"
+            )
+
+    def calls(self, features: int) -> tuple[int, int]:
+        """One forward row for each coalition that it asks for, repeated ones included."""
+        return (len(self.coalitions(features, "")) if features else 0), 0
+
+    @abstractmethod
+    def coalitions(self, players: int, source_id: str) -> NDArray[np.bool_]:
+        """(n, players) coalitions that it asks for: whether each of the players is shown."""
+
+    @abstractmethod
+    def worth(
+        self, coalitions: NDArray[np.bool_], values: NDArray[np.float64]
+    ) -> NDArray[np.floating]:
+        """(players,) scores from the (n,) values of its coalitions; NaN where they have none."""
+
+
+class Features(NamedTuple):
+    """Where the features of images lie."""
+
+    regions: NDArray[np.unsignedinteger]
+    """(n, height, width) words, with bit k - 1 where feature k lies."""
+    named: NDArray[np.uint64]
+    """(n,) words of the features that are asked for; pixels of others are as those of none."""
+
+    def players(self) -> list[NDArray[np.int64]]:
+        """Of each image the features that are asked for and lie somewhere, from 1."""
+        present = np.bitwise_or.reduce(self.regions, axis=(1, 2)) & self.named
+        return [np.flatnonzero(bits) + 1 for bits in unpack(present[:, None], WORD_BITS)]
+
+
+class Game(NamedTuple):
+    """What methods ask of one image."""
+
+    players: NDArray[np.int64]
+    coalitions: list[NDArray[np.bool_]]
+    """Of each method."""
+    hidden: list[NDArray[np.uint64]]
+    """Of each method, and each of its coalitions: bits of the features that are not shown."""
+    states: NDArray[np.uint64]
+    """What of that is scored, once."""
+
+
+def game_of(methods: Sequence[CoalitionMethod], players: NDArray[np.int64], source_id: str) -> Game:
+    """The game of an image; raises DataError for more players than a method can play with."""
+    for method in methods:
+        method.check(players.size)
+    used = methods if players.size else ()
+    coalitions = [method.coalitions(players.size, source_id) for method in used]
+    hidden = [~one @ feature_words(players) for one in coalitions]
+    states = np.unique(np.concatenate([np.zeros(0, np.uint64), *hidden]))
+    return Game(players, coalitions, hidden, states)
+
+
+class Played(NamedTuple):
+    """What came of the games of images."""
+
+    scores: NDArray[np.float64]
+    """(n_methods, n, 64): in column k - 1 the score of feature k, 0 for what is no player."""
+    asked_rows: int
+    """Coalitions that the methods ask for, each by itself."""
+
+
+def play(
+    methods: Sequence[CoalitionMethod],
+    features: Features,
+    score: CountedScore,
+    images: Tensor,
+    columns: ArrayLike,
+    source_ids: Sequence[str],
+    batch_size: int = 64,
+) -> Played:
+    """Score the features of images by several methods of one game; batches go across images.
+
+    Other arguments, and what is raised for them, are those of :meth:`MapMethod.maps`; raises
+    DataError for more features than a method can play with.
+    """
+    import torch
+
+    given, names = asked(images, columns, source_ids, batch_size)
+    each = zip(features.players(), names, strict=True)
+    games = [game_of(methods, players, name) for players, name in each]
+    image = np.repeat(np.arange(len(games)), [game.states.size for game in games])
+    hidden = np.concatenate([game.states for game in games])
+    values = np.empty(hidden.size)
+    with torch.inference_mode():
+        reference = methods[0].reference(images, score)
+        for start in range(0, hidden.size, batch_size):
+            some = slice(start, start + batch_size)
+            shown, clean = image[some], images[image[some]]
+            content = np.stack([np.repeat(WHOLE, shown.size), hidden[some]], axis=1)
+            states: Any = FADE.states(reference[shown], clean, content, features.regions[shown])
+            is_clean = torch.from_numpy(hidden[some] == 0).to(images.device)
+            states[is_clean] = clean[is_clean]
+            values[some] = score(states, given[shown]).cpu().numpy()
+    scores = np.zeros((len(methods), len(games), WORD_BITS))
+    for row, game in enumerate(games):
+        own = values[image == row]
+        for place, (coalitions, hidden) in enumerate(
+            zip(game.coalitions, game.hidden, strict=True)
+        ):
+            found = own[np.searchsorted(game.states, hidden)]
+            scores[place, row, game.players - 1] = methods[place].worth(coalitions, found)
+    return Played(scores, sum(one.size for game in games for one in game.hidden))
+
+
+def every_coalition(players: int) -> NDArray[np.bool_]:
+    """(2^players, players) all coalitions: player k is in number z where z has bit k - 1."""
+    return (np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool)
+
+
+def fitted(
+    coalitions: NDArray[np.bool_],
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    ridge: float,
+) -> NDArray[np.floating]:
+    """(players,) slopes of values (n,) over coalitions (n, players), beside a free intercept.
+
+    Least squares with weights (n,), and ``ridge`` times the sum of the squared slopes, in float64.
+    """
+    design = np.column_stack([np.ones(len(coalitions)), coalitions])
+    weighted = (design * weights[:, None]).T
+    penalty = np.diag([0.0, *np.full(coalitions.shape[1], ridge)])
+    return np.linalg.solve(weighted @ design + penalty, weighted @ values)[1:]
+
+
+def image_draws(member: str, source_id: str) -> np.random.RandomState:
+    """Draws of one image as the paper's code seeds them.
+
+    That is by the first eight bytes of the sha256 of a name and the image's, modulo 2^31 - 1.
+    """
+    return np.random.RandomState(hashed_word(f"{member}\0{source_id}") % (2**31 - 1))

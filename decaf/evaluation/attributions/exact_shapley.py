@@ -1,0 +1,45 @@
+"""Exact Shapley values of features."""
+
+from math import comb
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.evaluation.attributions.coalitions import CoalitionMethod, every_coalition
+
+MOST_PLAYERS = 12
+"""Their 4,096 coalitions are as many rows of every image; the paper has up to 8."""
+
+
+class ExactShapley(CoalitionMethod):
+    """The mean gain of showing a feature, over all orders in which features can be shown.
+
+    Every coalition is asked for, so images may have up to 12 features.
+    """
+
+    kind: Literal["exact_shapley"] = "exact_shapley"
+
+    @property
+    def most_players(self) -> int:
+        """Up to which all coalitions can be scored."""
+        return MOST_PLAYERS
+
+    @property
+    def is_complete(self) -> bool:
+        """They are, by definition."""
+        return True
+
+    def coalitions(self, players: int, source_id: str) -> NDArray[np.bool_]:
+        """All 2^players."""
+        return every_coalition(players)
+
+    def worth(
+        self, coalitions: NDArray[np.bool_], values: NDArray[np.float64]
+    ) -> NDArray[np.floating]:
+        """The sum over S without k of ``(v(S + k) - v(S)) / (K binomial(K - 1, |S|))``."""
+        players = coalitions.shape[1]
+        weight = np.array([1 / (players * comb(players - 1, size)) for size in range(players)])
+        others = coalitions.sum(axis=1)[:, None] - coalitions
+        signed = np.where(coalitions, 1, -1) * weight[np.minimum(others, players - 1)]
+        return values @ signed

@@ -1,0 +1,26 @@
+"""Part occlusion."""
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.evaluation.attributions.base import Access
+from decaf.evaluation.attributions.coalitions import CoalitionMethod
+
+
+class PartOcclusion(CoalitionMethod):
+    """How much the score drops when a feature is hidden behind the reference."""
+
+    access: ClassVar[Access] = "forward"
+    kind: Literal["part_occlusion"] = "part_occlusion"
+
+    def coalitions(self, players: int, source_id: str) -> NDArray[np.bool_]:
+        """All features, and all but each."""
+        return np.vstack([np.ones(players, bool), ~np.eye(players, dtype=bool)])
+
+    def worth(
+        self, coalitions: NDArray[np.bool_], values: NDArray[np.float64]
+    ) -> NDArray[np.floating]:
+        """``v(all) - v(all but k)``."""
+        return values[0] - values[1:]
