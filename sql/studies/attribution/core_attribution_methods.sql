@@ -15,6 +15,7 @@ WHERE stage_count > 2
 UNION ALL
 SELECT study, 'endpoint_m', 2
 FROM studies
+WHERE path IS NOT NULL
 UNION ALL
 SELECT DISTINCT study, name, NULL::BIGINT -- stages of DECAF's
 FROM core_measurements

@@ -14,7 +14,7 @@ WITH images AS (
 scored AS (
     SELECT study, sum(forward_rows) / nullif(sum(pair_count), 0) * any_value(pairs_of_image)
         AS scored_per_image
-    FROM out_block_costs JOIN images USING (study)
+    FROM out_costs JOIN images USING (study)
     GROUP BY study
 ),
 commits AS (

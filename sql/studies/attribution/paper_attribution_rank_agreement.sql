@@ -1,6 +1,5 @@
 -- purpose: which methods rank the features of an image alike: mean Spearman of their scores
 -- grain: one row per study, protocol and two methods in either order
--- paper: none
 -- Over the images of the comparison, with 0 where a method has one score for all features, then
 -- over models.
 CREATE OR REPLACE VIEW paper_attribution_rank_agreement AS

@@ -1,6 +1,7 @@
 """The report's pictures of many entries at once: points, cells, and bars of stacked parts."""
 
 from collections.abc import Iterable
+from math import ceil, floor, log10
 from typing import Any
 
 import altair as alt
@@ -18,7 +19,13 @@ from warehouse.report.svg import INK, PAPER, Picture, colour, colour_scale, pane
 SCATTER_SIDE = 300
 SHARE = "_share"
 """What a statistic of a component ends in where it is a share."""
+SHADES = (*COMPONENTS, "abs_response")
+"""Colours of points; where more have to be told apart, each has its name beside it."""
+WIDE = 50
+"""From here on, the largest place along over the smallest asks for a scale of powers."""
 SHAPES = ("circle", "triangle-up", "square", "cross")
+LETTERS = 100
+"""Names along of more letters have no room side by side."""
 BAR, CELL = 9, 26
 """Heights of a bar among others of its row, and of a cell."""
 
@@ -47,7 +54,7 @@ def _scatter(figure: Figure, table: PaperTable) -> alt.TopLevelMixin | None:
     """A point for every line of a table with statistics side by side.
 
     The statistic of a panel goes up, that of ``x`` along. The first column of ``method`` gives the
-    colour, the second one the shape.
+    colour, or the name beside the point, the second one the shape.
     """
     along, title = _named(figure.x)
     charts = []
@@ -67,27 +74,33 @@ def _scatter(figure: Figure, table: PaperTable) -> alt.TopLevelMixin | None:
     return alt.hconcat(*charts, spacing=30) if charts else None
 
 
-def _points(values: list[dict[str, Any]], x_title: str, y_title: list[str]) -> alt.Chart:
+def _points(values: list[dict[str, Any]], x_title: str, y_title: list[str]) -> alt.LayerChart:
     """Points with their rank correlation, where neither side is constant."""
     legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
+    names = _distinct(value["colour"] for value in values)
+    lowest, highest = (end(value["x"] for value in values) for end in (min, max))
+    scale, axis = alt.Scale(zero=False), alt.Axis(tickCount=5)
+    if 0 < lowest * WIDE <= highest:
+        powers = range(floor(log10(lowest)), ceil(log10(highest)) + 1)
+        scale, axis = alt.Scale(type="log"), alt.Axis(values=[10.0**power for power in powers])
     encoded = {
-        "x": alt.X("x:Q", title=x_title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
+        "x": alt.X("x:Q", title=x_title, scale=scale, axis=axis),
         "y": alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
-        "color": alt.Color("colour:N", legend=legend, scale=_shades(values)),
     }
+    if len(names) <= len(SHADES):
+        shades = alt.Scale(domain=names, range=[colour(name) for name in SHADES])
+        encoded["color"] = alt.Color("colour:N", legend=legend, scale=shades)
     if "shape" in values[0]:
         shapes = alt.Scale(domain=_distinct(value["shape"] for value in values), range=SHAPES)
         encoded["shape"] = alt.Shape("shape:N", legend=legend, scale=shapes)
     (rho,) = spearman_rows([[value["x"] for value in values]], [[value["y"] for value in values]])
-    return (
-        alt.Chart(alt.InlineData(values=values))
-        .mark_point(filled=True, size=42, opacity=0.8)
-        .encode(**encoded)
-        .properties(
-            width=SCATTER_SIDE,
-            height=SCATTER_SIDE,
-            title="" if np.isnan(rho) else f"ρ = {rho:.3f}, {len(values):,} points",
-        )
+    base = alt.Chart(alt.InlineData(values=values)).encode(**encoded)
+    written = base.mark_text(align="left", dx=7, fontSize=10, fill=INK).encode(text="colour:N")
+    points = base.mark_point(filled=True, size=42, opacity=0.8, color=INK)
+    return alt.layer(points, *([] if "color" in encoded else [written])).properties(
+        width=SCATTER_SIDE,
+        height=SCATTER_SIDE,
+        title="" if np.isnan(rho) else f"ρ = {rho:.3f}, {len(values):,} points",
     )
 
 
@@ -103,8 +116,10 @@ def _heat_map(figure: Figure, table: PaperTable) -> alt.TopLevelMixin | None:
     if not values:
         return None
     ticks = {"ticks": False, "domain": False}
+    letters = sum(map(len, _distinct(value["x"] for value in values)))
+    angle = 0 if letters <= LETTERS else -40
     base = alt.Chart().encode(
-        x=alt.X("x:N", sort=None, title=title, axis=alt.Axis(labelAngle=0, **ticks)),
+        x=alt.X("x:N", sort=None, title=title, axis=alt.Axis(labelAngle=angle, **ticks)),
         y=alt.Y("y:N", sort=None, title=None, axis=alt.Axis(labelLimit=260, **ticks)),
     )
     shade = alt.Opacity("value:Q", legend=None, scale=alt.Scale(range=[0.05, 0.75], zero=False))
@@ -182,11 +197,6 @@ def _kinds(figure: Figure, row: PaperRow) -> dict[str, str]:
     """Colour and shape of a point, as far as there are columns for them."""
     columns = zip(("colour", "shape"), figure.method.split(","), strict=False)
     return {name: str(row.of[column]) for name, column in columns}
-
-
-def _shades(values: list[dict[str, Any]]) -> alt.Scale:
-    names = _distinct(value["colour"] for value in values)
-    return alt.Scale(domain=names, range=[colour(name) for name in (*COMPONENTS, "abs_response")])
 
 
 def _label(columns: Iterable[str], row: PaperRow) -> str:
