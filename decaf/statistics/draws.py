@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import ResponseError
+from decaf.foundation.digests import hashed_word
 
 DEFAULT_REPLICATES = 500
 """Replicates of every interval (paper, appendix D.8)."""
@@ -32,6 +33,28 @@ def draw_clusters(
         )
     generator = np.random.default_rng(seed)
     return generator.integers(0, cluster_count, size=(replicates, cluster_count))
+
+
+def named_draws(name: str, cluster_count: int, replicates: range, seed: int) -> NDArray[np.int64]:
+    r"""(len(replicates), cluster_count) int64 positions from 0 that replicates of a name draw.
+
+    Every replicate has a generator of its own (the authors' rule for attribution): ``default_rng``
+    of the first eight bytes, little-endian, of the sha256 of seed, replicate and name with a NUL
+    between them. So replicates can be drawn in parts. Raises ResponseError for no cluster or
+    replicate.
+
+    >>> named_draws("imagenet\0resnet50", 5, range(2), seed=8218).tolist()
+    [[0, 1, 0, 0, 2], [0, 4, 4, 2, 2]]
+    """
+    if cluster_count < 1 or not replicates:
+        raise ResponseError(
+            f"{len(replicates)} replicates of {cluster_count} clusters; expected at least one of "
+            "each"
+        )
+    words = (hashed_word(f"{seed}\0{replicate}\0{name}", "little") for replicate in replicates)
+    return np.stack(
+        [np.random.default_rng(word).integers(0, cluster_count, cluster_count) for word in words]
+    )
 
 
 def as_draws(draws: ArrayLike, cluster_count: int) -> NDArray[np.int64]:

@@ -25,7 +25,8 @@ units AS (
 firsts AS (
     SELECT
         study, run_id, model_id, image_id,
-        arg_min({scores: prediction.class_scores, class: prediction.predicted_class}, place) AS found
+        arg_min(prediction.class_scores, place) AS class_scores,
+        arg_min(prediction.predicted_class, place) AS predicted_class
     FROM stg_predictions AS prediction
     JOIN units USING (study, model_id, unit_key)
     GROUP BY study, run_id, model_id, image_id
@@ -37,11 +38,11 @@ SELECT
     image_id,
     described.variant AS variant,
     described.class_id AS class_id,
-    found.scores AS class_scores,
-    found.class AS predicted_class,
-    found.class = described.class_id AS is_correct,
+    class_scores,
+    predicted_class,
+    predicted_class = described.class_id AS is_correct,
     -- Lists count from 1; a value without classes is no score of the true one.
-    CASE WHEN found.class IS NOT NULL THEN found.scores[described.class_id + 1] END
+    CASE WHEN predicted_class IS NOT NULL THEN class_scores[described.class_id + 1] END
         AS true_class_score
 FROM firsts
 JOIN images USING (study, image_id);

@@ -5,7 +5,7 @@ CREATE OR REPLACE TABLE core_statistics AS
 SELECT
     statistic,
     title,
-    unit_of_value, -- share, ratio, correlation, count, score, s or bytes
+    unit_of_value, -- share, ratio, correlation, count, score, s, ms, bytes or GiB
     better, -- higher or lower; NULL where neither is
     formula,
     definition

@@ -1,8 +1,7 @@
 -- purpose: mean components on every evenly thinned part of the stored stages
 -- grain: one row per study, model, pair type, path and number of stages
 -- paper: section 3; appendix C.1
--- Of nine stages every second leaves five, every fourth three, every eighth the two ends. The gate
--- stays what it is: d is the contrast at the last stage.
+-- The gate stays what it is: d is the contrast at the last stage.
 CREATE OR REPLACE VIEW out_stage_grids AS
 WITH responses AS (
     SELECT
@@ -13,21 +12,6 @@ WITH responses AS (
     FROM core_trajectories
     JOIN core_current_runs USING (study, run_id)
 ),
-steps AS (
-    SELECT t, unnest(list_filter(range(1, len(t)), lambda step: (len(t) - 1) % step = 0)) AS step
-    FROM (SELECT DISTINCT t FROM core_trajectories)
-),
--- A stage that is left out has the weight 0.
-grids AS (
-    SELECT
-        t,
-        (len(t) - 1) // step + 1 AS stage_count,
-        weights_of(list_slice(t, 1, len(t), step)) AS kept,
-        list_transform(t, lambda here, stage:
-            CASE WHEN (stage - 1) % step = 0 THEN kept[(stage - 1) // step + 1] ELSE 0 END
-        ) AS weights
-    FROM steps
-),
 masses AS (
     SELECT
         responses.* EXCLUDE (t, response, above, below),
@@ -35,7 +19,7 @@ masses AS (
         integral_of(above, weights) AS rising,
         integral_of(below, weights) AS falling
     FROM responses
-    JOIN grids USING (t)
+    JOIN thinned_grids('core_trajectories') USING (t)
 ),
 means AS (
     SELECT

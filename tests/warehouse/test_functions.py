@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import spearmanr
 
+from decaf.statistics.draws import named_draws
 from warehouse.commits.writer import open_root
 from warehouse.query import functions
 from warehouse.query.catalog import connect, run_query, stream_query
@@ -89,6 +90,7 @@ def test_ragged_groups_of_several_layouts(connection, monkeypatch):
         ("resampled_sums([[-1]], [[0]], [[[1.0]]])", "NULL or negative"),
         ("resampled_sums([[0]], [[NULL]], [[[1.0]]])", "NULL or negative"),
         ("rank_correlation([1, 2], [1])", "different lengths"),
+        ("named_means('a', 1, 2, [[1.0], [1.0, 2.0]])", "one number for each cluster"),
         ("dense_ranks([1, NULL])", "NULL or negative"),
         ("dense_ranks([-1])", "NULL or negative"),
     ],
@@ -96,6 +98,24 @@ def test_ragged_groups_of_several_layouts(connection, monkeypatch):
 def test_refusals(connection, expression, message):
     with pytest.raises(duckdb.Error, match=message):
         ask(connection, expression)
+
+
+def test_named_means_are_those_of_the_drawn_clusters(connection, monkeypatch):
+    """Several rows, a missing number, and few replicates at once."""
+    monkeypatch.setattr(functions, "CELLS_AT_ONCE", 11)
+    columns = [[[1.0, 2.0, 4.0, 9.0], [None, 3.0, float("nan"), 6.0]], [[5.0, 7.0]]]
+    connection.register("mine", pa.table({"name": ["a", "b\0c"], "columns": columns}))
+    query = "SELECT named_means(name, 7, 20, columns) FROM mine"
+    for (found,), name, own in zip(
+        connection.sql(query).fetchall(), ("a", "b\0c"), columns, strict=True
+    ):
+        for means, column in zip(found, np.array(own, float), strict=True):
+            drawn = [range(len(column)), *named_draws(name, len(column), range(20), 7)]
+            kept = [column[places][~np.isnan(column[places])] for places in drawn]
+            expected = [part.mean() if part.size else None for part in kept]
+            assert means == [one if one is None else pytest.approx(one) for one in expected]
+    assert ask(connection, "named_means('a', 1, 9, [[NULL, 1.0]])")[0].count(None) > 0
+    assert ask(connection, "named_means(NULL, 1, 2, [[1.0]])") is None
 
 
 @pytest.mark.parametrize(

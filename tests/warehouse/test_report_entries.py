@@ -108,6 +108,19 @@ def test_points_have_their_correlation_and_cells_their_values(evidence, report):
     assert cells.title in reader.text
 
 
+def test_many_kinds_of_points_have_their_names_beside_them(evidence):
+    """And a scale of powers, where places along reach far."""
+    evidence.execute(
+        "UPDATE paper_evidence_checkpoints SET family = format('{} {}', family, checkpoint), "
+        "estimate = if(statistic = 'vulnerability', 8 ^ checkpoint, estimate)"
+    )
+    scatter, _ = entry_figures.entry_pictures(read_paper(evidence, STUDY))
+    for name in ("family a 1", "family a 3", "family b 2", "family b 3"):
+        assert scatter.svg.count(f">{name}<") == 1
+    assert not COLOURED.search(scatter.svg)
+    assert re.findall(r">(10|100|200)<", scatter.svg) == ["10", "100"]
+
+
 def test_a_constant_side_has_no_correlation(evidence):
     evidence.execute(
         "UPDATE paper_evidence_checkpoints SET estimate = 0.5 WHERE statistic = 'vulnerability'"

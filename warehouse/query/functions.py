@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from decaf.errors import ResponseError
 from decaf.statistics.cluster_discrimination import auprc_of_clusters, auroc_of_clusters
-from decaf.statistics.draws import multiplicities
+from decaf.statistics.draws import multiplicities, named_draws
 from decaf.statistics.ranks import spearman_rows
 
 MEASURES = {"auroc": auroc_of_clusters, "auprc": auprc_of_clusters}
@@ -77,6 +77,37 @@ def resampled_sums(
             for row in range(len(draws))
         ]
     )
+
+
+def named_means(
+    names: pa.ChunkedArray,
+    seeds: pa.ChunkedArray,
+    replicates: pa.ChunkedArray,
+    columns: pa.ChunkedArray,
+) -> pa.Array:
+    """Mean of columns over the clusters that every replicate of a name drew.
+
+    Raises ResponseError for columns of different lengths, or none.
+
+    Parameters
+    ----------
+    names, seeds
+        ``VARCHAR`` and ``BIGINT``: which draws (:func:`decaf.statistics.draws.named_draws`).
+    replicates
+        ``BIGINT``: how many of them.
+    columns
+        ``DOUBLE[][]``: lists of as many numbers, one for each cluster. NULL and NaN are missing:
+        their cluster keeps its place among the draws, and counts in no mean.
+
+    Returns
+    -------
+    pa.Array
+        ``DOUBLE[][]``, by column and replicate. The first of every list is the mean of the sample
+        itself. NULL is undefined: nothing but missing numbers was drawn.
+    """
+    given = zip(*(side.to_pylist() for side in (names, seeds, replicates)), strict=True)
+    lists = (columns[row].values for row in range(len(columns)))
+    return _nested([_means_of_name(*of, own) for of, own in zip(given, lists, strict=True)]).values
 
 
 def resampled_discrimination(
@@ -175,6 +206,13 @@ FUNCTIONS = (
         "DOUBLE[][][]",
         "default",
     ),
+    Function(
+        "named_means",
+        named_means,
+        ["VARCHAR", "BIGINT", "BIGINT", "DOUBLE[][]"],
+        "DOUBLE[][]",
+        "default",
+    ),
     Function("dense_ranks", dense_ranks, ["INTEGER[]"], "INTEGER[]", "default"),
     Function("rank_correlation", rank_correlation, ["DOUBLE[]", "DOUBLE[]"], "DOUBLE", "special"),
 )
@@ -219,6 +257,30 @@ def _sums_of_layout(
             lines[:] = found.reshape(lines.shape)
         part[is_known] = laid_out[:filled] @ counts.T
     return sums
+
+
+def _means_of_name(
+    name: str, seed: int, replicates: int, columns: pa.ListArray
+) -> NDArray[np.float64]:
+    """Means of the columns of one name, (1, n_columns, 1 + n_replicates)."""
+    lengths = np.unique(_lengths(columns))
+    if lengths.size != 1:
+        raise ResponseError(
+            f"named_means: found columns of {lengths} numbers; expected one number for each cluster"
+        )
+    values = _numbers(columns.flatten()).reshape(len(columns), -1).T
+    is_known = ~np.isnan(values)
+    both = np.hstack([np.where(is_known, values, 0), is_known])
+    count = len(values)
+    sums = np.empty((1 + replicates, both.shape[1]))
+    sums[0] = both.sum(axis=0)
+    step = max(1, CELLS_AT_ONCE // count)
+    for first in range(0, replicates, step):
+        drawn = named_draws(name, count, range(first, min(first + step, replicates)), seed)
+        sums[1 + first : 1 + first + step] = multiplicities(drawn, count) @ both
+    above, below = np.hsplit(sums, 2)
+    means = np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0)
+    return means.T[np.newaxis]
 
 
 def _judged_layout(

@@ -8,7 +8,7 @@ from warehouse.report.audit.figures import PAGE_WIDTH
 from warehouse.report.paper.declared import Figure, figures_of
 from warehouse.report.paper.marks import (
     END,
-    RESAMPLED,
+    INTERVALS,
     captioned,
     drawn_values,
     interval_lines,
@@ -77,7 +77,7 @@ def methods_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture 
         spacing=16,
     )
     title = captioned(figure.title, paper, table, figure.figure)
-    note = with_marks(RESAMPLED if table.has_intervals else "", rows)
+    note = with_marks(INTERVALS if table.has_intervals else "", rows)
     return Picture(title, svg_element(chart, title), note)
 
 
@@ -109,7 +109,7 @@ def bins_picture(paper: Paper, figure: Figure, table: PaperTable) -> Picture:
     )
     chart = alt.layer(*layers, data=alt.InlineData(values=values))
     chart = chart.properties(width=PAGE_WIDTH - 80, height=200)
-    note = f"{RESAMPLED} Bins without one of the three behaviours are left out."
+    note = f"{INTERVALS} Bins without one of the three behaviours are left out."
     return Picture(title, svg_element(chart, title), note)
 
 

@@ -1,6 +1,7 @@
 """The report's pictures of many entries at once: points, cells, and bars of stacked parts."""
 
 from collections.abc import Iterable, Sequence
+from math import ceil, floor, log10
 from typing import Any
 
 import altair as alt
@@ -22,6 +23,10 @@ SHARE = "_share"
 SHAPES = ("circle", "triangle-up", "square", "cross", "diamond", "triangle-down")
 KINDS = ("colour", "shape")
 """What tells the kind of a point."""
+WIDE = 50
+"""From here on, the largest place along over the smallest asks for a scale of powers."""
+LETTERS = 100
+"""Names along of more letters have no room side by side."""
 BAR, CELL = 9, 26
 """Heights of a bar among others of its row, and of a cell."""
 
@@ -51,6 +56,7 @@ def _scatter(figure: Figure, table: PaperTable) -> alt.TopLevelMixin | None:
 
     The statistic of a panel goes up, that of ``x`` along. The first column of ``method`` gives the
     colour, the second one the shape; where there are too many of either, all of them give both.
+    Where every point has a name of its own, and there are more than colours, it is written beside.
     """
     along, title = _named(figure.x)
     charts = []
@@ -70,27 +76,31 @@ def _scatter(figure: Figure, table: PaperTable) -> alt.TopLevelMixin | None:
     return alt.hconcat(*charts, spacing=30) if charts else None
 
 
-def _points(values: list[dict[str, Any]], x_title: str, y_title: list[str]) -> alt.Chart:
+def _points(values: list[dict[str, Any]], x_title: str, y_title: list[str]) -> alt.LayerChart:
     """Points with their rank correlation, where neither side is constant."""
     legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
+    lowest, highest = (end(value["x"] for value in values) for end in (min, max))
     scale, axis = alt.Scale(zero=False), alt.Axis(tickCount=5)
+    if 0 < lowest * WIDE <= highest:
+        powers = range(floor(log10(lowest)), ceil(log10(highest)) + 1)
+        scale, axis = alt.Scale(type="log"), alt.Axis(values=[10.0**power for power in powers])
     encoded = {
         "x": alt.X("x:Q", title=x_title, scale=scale, axis=axis),
-        "y": alt.Y("y:Q", title=y_title, scale=scale, axis=axis),
+        "y": alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
     }
-    for channel, (field, domain, look) in _looks(values).items():
+    names = _distinct(value["colour"] for value in values)
+    is_written = len(names) == len(values) > len(COLOURS)
+    for channel, (field, domain, look) in ({} if is_written else _looks(values)).items():
         looks = alt.Scale(domain=domain, range=look)
         encoded[channel.__name__.lower()] = channel(f"{field}:N", legend=legend, scale=looks)
     (rho,) = spearman_rows([[value["x"] for value in values]], [[value["y"] for value in values]])
-    return (
-        alt.Chart(alt.InlineData(values=values))
-        .mark_point(filled=True, size=42, opacity=0.8)
-        .encode(**encoded)
-        .properties(
-            width=SCATTER_SIDE,
-            height=SCATTER_SIDE,
-            title="" if np.isnan(rho) else f"ρ = {rho:.3f}, {len(values):,} points",
-        )
+    base = alt.Chart(alt.InlineData(values=values)).encode(**encoded)
+    written = base.mark_text(align="left", dx=7, fontSize=10, fill=INK).encode(text="colour:N")
+    points = base.mark_point(filled=True, size=42, opacity=0.8, color=INK)
+    return alt.layer(points, *([written] if is_written else [])).properties(
+        width=SCATTER_SIDE,
+        height=SCATTER_SIDE,
+        title="" if np.isnan(rho) else f"ρ = {rho:.3f}, {len(values):,} points",
     )
 
 
@@ -106,8 +116,10 @@ def _heat_map(figure: Figure, table: PaperTable) -> alt.TopLevelMixin | None:
     if not values:
         return None
     ticks = {"ticks": False, "domain": False}
+    letters = sum(map(len, _distinct(value["x"] for value in values)))
+    angle = 0 if letters <= LETTERS else -40
     base = alt.Chart().encode(
-        x=alt.X("x:N", sort=None, title=title, axis=alt.Axis(labelAngle=0, **ticks)),
+        x=alt.X("x:N", sort=None, title=title, axis=alt.Axis(labelAngle=angle, **ticks)),
         y=alt.Y("y:N", sort=None, title=None, axis=alt.Axis(labelLimit=260, **ticks)),
     )
     shade = alt.Opacity("value:Q", legend=None, scale=alt.Scale(range=[0.05, 0.75], zero=False))

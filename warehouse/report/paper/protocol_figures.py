@@ -9,7 +9,7 @@ from warehouse.report.audit.figures import NAMES, NAMES_SHADE, PAGE_WIDTH, PARTS
 from warehouse.report.paper.declared import figures_of
 from warehouse.report.paper.marks import (
     END,
-    RESAMPLED,
+    INTERVALS,
     captioned,
     drawn_values,
     interval_lines,
@@ -39,7 +39,7 @@ def protocol_pictures(paper: Paper) -> list[Picture]:
             drawn = [row for row in own if row.estimate is not None]
             if drawn:
                 svg = metric_bars(own, figure.title, figure.reference)
-                note = with_marks(RESAMPLED, drawn)
+                note = with_marks(INTERVALS, drawn)
                 caption = captioned(f"{pair_type}: {figure.title}", paper, table)
                 pictures.append(Picture(caption, svg, note))
     return pictures

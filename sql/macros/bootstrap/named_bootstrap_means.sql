@@ -1,0 +1,29 @@
+-- purpose: mean of x in every bootstrap replicate, from draws that a name and a seed fix
+-- grain: one row per group g and replicate; replicate NULL is the sample itself
+-- paper: appendix H (paired image-cluster bootstrap)
+-- rel names a relation with columns g (group, any type), name, cluster (unique in its group) and x.
+-- Clusters are drawn from in the order of their names; groups of one name with as many clusters
+-- share their draws, so that differences between them are paired. NULL and NaN are missing: such a
+-- cluster counts in no mean, but keeps its place among the draws.
+-- FROM named_bootstrap_means('my_rows', 1000, 8218)
+CREATE OR REPLACE MACRO named_bootstrap_means(rel, replicates, seed) AS TABLE
+WITH gathered AS (
+    SELECT name, list(x::DOUBLE ORDER BY cluster) AS xs,
+        {g: g, cluster_count: count(*) FILTER (NOT isnan(x::DOUBLE))} AS known
+    FROM query_table(rel)
+    GROUP BY g, name
+),
+-- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
+named AS (
+    SELECT name, list(known) AS groups, list(xs) AS columns FROM gathered GROUP BY name, len(xs)
+),
+means AS (
+    SELECT unnest(groups) AS known, unnest(named_means(name, seed, replicates, columns)) AS means
+    FROM named
+)
+SELECT
+    known.g AS g,
+    nullif(generate_subscripts(means, 1), 1) - 2 AS replicate,
+    unnest(means) AS value, -- NULL where nothing but missing numbers is drawn
+    known.cluster_count AS cluster_count -- those with a number
+FROM means;

@@ -1,0 +1,39 @@
+-- purpose: other measures of how well each method's scores agree with what changing features does
+-- grain: one row per study, protocol, method and statistic
+-- paper: appendix H (PartImageNet as a task-aligned boundary case)
+-- Over the images of the comparison, then over models, which count equally.
+CREATE OR REPLACE VIEW paper_attribution_metrics AS
+WITH by_model AS (
+    SELECT study, protocol, method, avg(COLUMNS([
+        'spearman', 'pearson', 'sign_agreement', 'normalized_l1', 'top1_agreement'
+    ]))
+    FROM core_attribution_quality
+    WHERE is_supported
+    GROUP BY study, protocol, method, model_id
+),
+means AS (
+    SELECT study, protocol, method, avg(COLUMNS(* EXCLUDE (study, protocol, method)))
+    FROM by_model
+    GROUP BY study, protocol, method
+),
+estimates AS (
+    SELECT * EXCLUDE (benchmark), benchmark AS unit
+    FROM means
+    UNPIVOT (estimate FOR statistic IN (
+        spearman, pearson, sign_agreement, normalized_l1, top1_agreement
+    )) AS means
+    JOIN core_attribution_studies USING (study, protocol)
+)
+SELECT
+    study,
+    protocol,
+    method,
+    statistic,
+    estimate, -- correlations, shares, and a distance of 0 to 2
+    published, -- NULL where the paper has none
+    difference,
+    reason
+FROM beside_published('estimates', 'attribution')
+ORDER BY study, protocol, method, list_position(
+    ['spearman', 'pearson', 'sign_agreement', 'top1_agreement', 'normalized_l1'], statistic
+);

@@ -1,0 +1,36 @@
+-- purpose: Single Deletion scores of methods under the native protocol of FunnyBirds
+-- grain: one row per study with native targets, method, model and statistic
+-- paper: appendix H, table 7
+-- Single Deletion is (1 + mean rank correlation) / 2 over all images; those with a constant row are
+-- skipped and counted, as the benchmark's authors do.
+CREATE OR REPLACE VIEW paper_attribution_native AS
+WITH means AS (
+    SELECT study, model_id, method, (1 + avg(rank_correlation)) / 2 AS single_deletion,
+        single_deletion AS framework_single_deletion,
+        (count(*) - count(rank_correlation))::DOUBLE AS skipped_images
+    FROM core_attribution_quality
+    WHERE protocol = 'native'
+    GROUP BY study, model_id, method
+),
+estimates AS (
+    SELECT means.*, benchmark AS unit, attribution_architecture(architecture, family) AS part,
+        if(estimate IS NULL, 'every image has a constant row', NULL) AS reason
+    FROM means
+    UNPIVOT INCLUDE NULLS (estimate FOR statistic IN (
+        single_deletion, framework_single_deletion, skipped_images
+    )) AS means
+    JOIN core_attribution_studies AS studies USING (study)
+    JOIN stg_models USING (study, run_id, model_id)
+    WHERE protocol = 'native'
+)
+SELECT
+    study,
+    method,
+    model_id,
+    statistic,
+    estimate, -- shares, and a count of images
+    published, -- of framework_single_deletion by the benchmark's authors, else by the paper's
+    difference,
+    reason
+FROM beside_published('estimates', 'attribution')
+ORDER BY study, method, model_id, statistic DESC;

@@ -1,0 +1,35 @@
+-- purpose: which methods rank the features of an image alike: mean Spearman of their scores
+-- grain: one row per study, protocol and two methods in either order
+-- Over the images of the comparison, with 0 where a method has one score for all features, then
+-- over models.
+CREATE OR REPLACE VIEW paper_attribution_rank_agreement AS
+WITH scored AS MATERIALIZED (
+    SELECT study, protocol, model_id, image_id, method, list(score ORDER BY feature) AS scores
+    FROM core_attribution_scores
+    JOIN (FROM core_attribution_quality WHERE is_supported)
+        USING (study, model_id, image_id, method)
+    GROUP BY ALL
+),
+by_model AS (
+    SELECT study, protocol, one.method AS method, other.method AS against,
+        avg(coalesce(rank_correlation(one.scores, other.scores), 0)) AS agreement
+    FROM scored AS one
+    JOIN scored AS other USING (study, protocol, model_id, image_id)
+    WHERE one.method < other.method
+    GROUP BY study, protocol, model_id, one.method, other.method
+),
+means AS (
+    SELECT study, protocol, method, against, avg(agreement) AS estimate
+    FROM by_model
+    GROUP BY ALL
+)
+SELECT
+    study,
+    protocol,
+    unnest([method, against]) AS method,
+    unnest([against, method]) AS against,
+    estimate, -- -1 to 1
+    NULL::DOUBLE AS published,
+    NULL::VARCHAR AS reason
+FROM means
+ORDER BY study, protocol, method, against;
