@@ -72,20 +72,14 @@ def _scatter(figure: Figure, table: PaperTable) -> alt.TopLevelMixin | None:
 
 def _points(values: list[dict[str, Any]], x_title: str, y_title: list[str]) -> alt.Chart:
     """Points with their rank correlation, where neither side is constant."""
-    legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
     scale, axis = alt.Scale(zero=False), alt.Axis(tickCount=5)
-    encoded = {
-        "x": alt.X("x:Q", title=x_title, scale=scale, axis=axis),
-        "y": alt.Y("y:Q", title=y_title, scale=scale, axis=axis),
-    }
-    for channel, (field, domain, look) in _looks(values).items():
-        looks = alt.Scale(domain=domain, range=look)
-        encoded[channel.__name__.lower()] = channel(f"{field}:N", legend=legend, scale=looks)
+    x = alt.X("x:Q", title=x_title, scale=scale, axis=axis)
+    y = alt.Y("y:Q", title=y_title, scale=scale, axis=axis)
     (rho,) = spearman_rows([[value["x"] for value in values]], [[value["y"] for value in values]])
     return (
         alt.Chart(alt.InlineData(values=values))
         .mark_point(filled=True, size=42, opacity=0.8)
-        .encode(**encoded)
+        .encode(x=x, y=y, **_looks(values))
         .properties(
             width=SCATTER_SIDE,
             height=SCATTER_SIDE,
@@ -187,8 +181,8 @@ def _kinds(figure: Figure, row: PaperRow) -> dict[str, str]:
     return {name: str(row.of[column]) for name, column in columns}
 
 
-def _looks(values: list[dict[str, Any]]) -> dict[type, tuple[str, list[str], Sequence[str]]]:
-    """Field, names and looks of colour and of shape, from which every kind of point is told."""
+def _looks(values: list[dict[str, Any]]) -> dict[str, alt.Color | alt.Shape]:
+    """Colour and shape, from which every kind of point is told."""
     names = {key: _distinct(value[key] for value in values) for key in KINDS if key in values[0]}
     colours, shapes = names["colour"], names.get("shape", [])
     if len(colours) > len(COLOURS) or len(shapes) > len(SHAPES):
@@ -196,9 +190,19 @@ def _looks(values: list[dict[str, Any]]) -> dict[type, tuple[str, list[str], Seq
             value["kind"] = " ".join(value[key] for key in names)
         kinds = _distinct(value["kind"] for value in values)
         shades, marks = told_apart(kinds, SHAPES)
-        return {alt.Color: ("kind", kinds, shades), alt.Shape: ("kind", kinds, marks)}
-    looks = {alt.Color: ("colour", colours, told_apart(colours, SHAPES)[0])}
-    return looks | ({alt.Shape: ("shape", shapes, SHAPES)} if shapes else {})
+        return {
+            "color": _look(alt.Color, "kind", kinds, shades),
+            "shape": _look(alt.Shape, "kind", kinds, marks),
+        }
+    looks = {"color": _look(alt.Color, "colour", colours, told_apart(colours, SHAPES)[0])}
+    return looks | ({"shape": _look(alt.Shape, "shape", shapes, SHAPES)} if shapes else {})
+
+
+def _look(
+    channel: type[alt.Color | alt.Shape], field: str, names: list[str], look: Sequence[str]
+) -> alt.Color | alt.Shape:
+    legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
+    return channel(f"{field}:N", legend=legend, scale=alt.Scale(domain=names, range=look))
 
 
 def _label(columns: Iterable[str], row: PaperRow) -> str:
