@@ -78,26 +78,22 @@ def _scatter(figure: Figure, table: PaperTable) -> alt.TopLevelMixin | None:
 
 def _points(values: list[dict[str, Any]], x_title: str, y_title: list[str]) -> alt.LayerChart:
     """Points with their rank correlation, where neither side is constant."""
-    legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
     lowest, highest = (end(value["x"] for value in values) for end in (min, max))
     scale, axis = alt.Scale(zero=False), alt.Axis(tickCount=5)
     if 0 < lowest * WIDE <= highest:
         powers = range(floor(log10(lowest)), ceil(log10(highest)) + 1)
         scale, axis = alt.Scale(type="log"), alt.Axis(values=[10.0**power for power in powers])
-    encoded = {
-        "x": alt.X("x:Q", title=x_title, scale=scale, axis=axis),
-        "y": alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
-    }
+    x = alt.X("x:Q", title=x_title, scale=scale, axis=axis)
+    y = alt.Y("y:Q", title=y_title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
     names = _distinct(value["colour"] for value in values)
     is_written = len(names) == len(values) > len(COLOURS)
-    for channel, (field, domain, look) in ({} if is_written else _looks(values)).items():
-        looks = alt.Scale(domain=domain, range=look)
-        encoded[channel.__name__.lower()] = channel(f"{field}:N", legend=legend, scale=looks)
     (rho,) = spearman_rows([[value["x"] for value in values]], [[value["y"] for value in values]])
-    base = alt.Chart(alt.InlineData(values=values)).encode(**encoded)
-    written = base.mark_text(align="left", dx=7, fontSize=10, fill=INK).encode(text="colour:N")
+    base = alt.Chart(alt.InlineData(values=values)).encode(x=x, y=y)
     points = base.mark_point(filled=True, size=42, opacity=0.8, color=INK)
-    return alt.layer(points, *([written] if is_written else [])).properties(
+    names_beside = base.mark_text(align="left", dx=7, fontSize=10, fill=INK)
+    layers = [points.encode(**({} if is_written else _looks(values)))]
+    layers += [names_beside.encode(text="colour:N")] if is_written else []
+    return alt.layer(*layers).properties(
         width=SCATTER_SIDE,
         height=SCATTER_SIDE,
         title="" if np.isnan(rho) else f"ρ = {rho:.3f}, {len(values):,} points",
@@ -199,8 +195,8 @@ def _kinds(figure: Figure, row: PaperRow) -> dict[str, str]:
     return {name: str(row.of[column]) for name, column in columns}
 
 
-def _looks(values: list[dict[str, Any]]) -> dict[type, tuple[str, list[str], Sequence[str]]]:
-    """Field, names and looks of colour and of shape, from which every kind of point is told."""
+def _looks(values: list[dict[str, Any]]) -> dict[str, alt.Color | alt.Shape]:
+    """Colour and shape, from which every kind of point is told."""
     names = {key: _distinct(value[key] for value in values) for key in KINDS if key in values[0]}
     colours, shapes = names["colour"], names.get("shape", [])
     if len(colours) > len(COLOURS) or len(shapes) > len(SHAPES):
@@ -208,9 +204,19 @@ def _looks(values: list[dict[str, Any]]) -> dict[type, tuple[str, list[str], Seq
             value["kind"] = " ".join(value[key] for key in names)
         kinds = _distinct(value["kind"] for value in values)
         shades, marks = told_apart(kinds, SHAPES)
-        return {alt.Color: ("kind", kinds, shades), alt.Shape: ("kind", kinds, marks)}
-    looks = {alt.Color: ("colour", colours, told_apart(colours, SHAPES)[0])}
-    return looks | ({alt.Shape: ("shape", shapes, SHAPES)} if shapes else {})
+        return {
+            "color": _look(alt.Color, "kind", kinds, shades),
+            "shape": _look(alt.Shape, "kind", kinds, marks),
+        }
+    looks = {"color": _look(alt.Color, "colour", colours, told_apart(colours, SHAPES)[0])}
+    return looks | ({"shape": _look(alt.Shape, "shape", shapes, SHAPES)} if shapes else {})
+
+
+def _look(
+    channel: type[alt.Color | alt.Shape], field: str, names: list[str], look: Sequence[str]
+) -> alt.Color | alt.Shape:
+    legend = alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=11)
+    return channel(f"{field}:N", legend=legend, scale=alt.Scale(domain=names, range=look))
 
 
 def _label(columns: Iterable[str], row: PaperRow) -> str:
