@@ -97,7 +97,7 @@ class ModelMean:
 
 
 def normalisation_of(model: object) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """What a model subtracts from inputs in [0, 1], and what it divides them by then.
+    """What a model, or its score, subtracts from inputs in [0, 1], and divides them by then.
 
     Each is one number for each channel, or one for all. Raises ModelError when the model does not
     say so; networks with a card do.

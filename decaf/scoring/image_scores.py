@@ -14,13 +14,19 @@ class CountedScore:
 
     ``answer`` maps (n, channels, height, width) images to (n, columns) scores; gradients flow
     through it where the images ask for them. ``forward_rows`` and ``backward_rows`` count the
-    images that went through so far, in each direction. ``model`` is what says how it normalises
-    images (:func:`~decaf.reveal.start.normalisation_of`).
+    images that went through so far, in each direction. The model subtracts ``mean`` from images and
+    divides them by ``std`` first, one number for each channel or for all, as far as it says so;
+    ``normalisation`` has both, or is None.
     """
 
-    def __init__(self, answer: Callable[[Tensor], Tensor], model: object = None) -> None:
+    def __init__(
+        self,
+        answer: Callable[[Tensor], Tensor],
+        mean: tuple[float, ...] | None = None,
+        std: tuple[float, ...] = (1.0,),
+    ) -> None:
         self.forward_rows = self.backward_rows = 0
-        self.model = model
+        self.normalisation = None if mean is None else (mean, std)
         self._answer = answer
 
     def __call__(self, images: Tensor, columns: Tensor) -> Tensor:
@@ -81,4 +87,4 @@ def score_of(model: Model, definition: ScoreDefinition) -> CountedScore:
                 )
         return definition.sign * definition.values(outputs(images), model.output)
 
-    return CountedScore(answer, model)
+    return CountedScore(answer, *getattr(model, "normalisation", ()))

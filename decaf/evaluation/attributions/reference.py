@@ -44,7 +44,7 @@ class Referred(Settings):
             return gaussian_blur(images, self.sigma, self.radius)
         if self.baseline == "constant":
             return Constant(self.value).value_like(images).expand_as(images)
-        mean, std = (Constant(each).value_like(images) for each in normalisation_of(score.model))
+        mean, std = (Constant(each).value_like(images) for each in normalisation_of(score))
         if self.baseline == "mean":
             return mean.expand_as(images)
         drawn = torch.from_numpy(uniform_noise(tuple(images.shape[1:]), self.reference_seed))

@@ -41,7 +41,7 @@ class SmoothGrad(BankMethod):
 
         images, total = batch.images, torch.zeros_like(batch.images)
         is_normalised = self.space == "normalised"
-        deviation = normalisation_of(score.model)[1] if is_normalised else (1.0,)
+        deviation = normalisation_of(score)[1] if is_normalised else (1.0,)
         unit = Constant(deviation).value_like(images)
         noise = self._noise(batch)
         for some in passes(self.samples, batch):
