@@ -54,7 +54,7 @@ class CoalitionMethod(Referred, AttributionMethod):
             raise DataError(
                 f"an image has {players} features, and {self.kind} with these settings plays with "
                 f"{self.most_players} at most; leave it out, or take kernel_shap in its form "
-                "'layers'"
+                "'layers', with more 'samples'"
             )
 
     def calls(self, features: int) -> tuple[int, int]:
@@ -153,10 +153,8 @@ def play(
     scores = np.zeros((len(methods), len(games), WORD_BITS))
     for row, game in enumerate(games):
         own = values[image == row]
-        for place, (coalitions, hidden) in enumerate(
-            zip(game.coalitions, game.hidden, strict=True)
-        ):
-            found = own[np.searchsorted(game.states, hidden)]
+        for place, coalitions in enumerate(game.coalitions):
+            found = own[np.searchsorted(game.states, game.hidden[place])]
             scores[place, row, game.players - 1] = methods[place].worth(coalitions, found)
     return Played(scores, sum(one.size for game in games for one in game.hidden))
 
