@@ -1,5 +1,5 @@
 -- purpose: which methods rank the features of an image alike: mean Spearman of their scores
--- grain: one row per study, protocol and two methods in either order
+-- grain: one row per study, protocol and two methods
 -- Over the images of the comparison, with 0 where a method has one score for all features, then
 -- over models.
 CREATE OR REPLACE VIEW paper_attribution_rank_agreement AS
@@ -17,19 +17,15 @@ by_model AS (
     JOIN scored AS other USING (study, protocol, model_id, image_id)
     WHERE one.method < other.method
     GROUP BY study, protocol, model_id, one.method, other.method
-),
-means AS (
-    SELECT study, protocol, method, against, avg(agreement) AS estimate
-    FROM by_model
-    GROUP BY ALL
 )
 SELECT
     study,
     protocol,
-    unnest([method, against]) AS method,
-    unnest([against, method]) AS against,
-    estimate, -- -1 to 1
+    method,
+    against, -- later by name
+    avg(agreement) AS estimate, -- -1 to 1
     NULL::DOUBLE AS published,
     NULL::VARCHAR AS reason
-FROM means
+FROM by_model
+GROUP BY study, protocol, method, against
 ORDER BY study, protocol, method, against;
