@@ -212,7 +212,7 @@ def _one_by_one(tiny: Tiny, row: int) -> NDArray[Any]:
     shape = (min(REPETITIONS, revealed.image.shape[1]), *revealed.image.shape[2:])
     states = np.empty((*shape, *clean.shape[1:]), clean.dtype)
     words = revealed.content.shape[-1]
-    plus, minus = clean[[block.plus[row]]], clean[[block.minus[row]]]
+    plus, minus = (clean[[place]] for place in path.behind(block)[row])
     for repetition, stage, branch in np.ndindex(shape):
         image = revealed.image[row, repetition, stage, branch]
         content = revealed.content[row, repetition, stage, branch]

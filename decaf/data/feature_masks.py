@@ -102,7 +102,7 @@ class Grid(Features):
                     f"image {image.name} has {width} x {height} pixels; a grid of "
                     f"{self.side} cells a side needs as many"
                 )
-        masks = {size: _mask("grid", [*size, self.side]) for size in sizes.values()}
+        masks = {size: mask_input("grid", [*size, self.side]) for size in sizes.values()}
         return Named(names, [Masked(numbers, masks[sizes[image.name]]) for image in images])
 
     def words(self, given: Any) -> Words:
@@ -156,7 +156,7 @@ class Masks(Features):
         numbers = [number[name] for name in files]
         parts = list(zip(numbers, map(str, files.values()), strict=True))
         digests = list(zip(numbers, map(_digest, files.values()), strict=True))
-        return Masked(numbers, _mask(image.name, parts, digests))
+        return Masked(numbers, mask_input(image.name, parts, digests))
 
     def words(self, given: Any) -> Words:
         """The masks of an image together."""
@@ -206,7 +206,7 @@ class LabelMaps(Features):
         numbers, count = list(range(1, len(self.names) + 1)), len(self.names)
         files = [str(_placed(self.files, image)) for image in images]
         masks = [
-            _mask(image.name, [file, count], [_digest(Path(file)), count])
+            mask_input(image.name, [file, count], [_digest(Path(file)), count])
             for image, file in zip(images, files, strict=True)
         ]
         return Named(list(self.names), [Masked(numbers, mask) for mask in masks])
@@ -269,7 +269,7 @@ class CocoMasks(Features):
             numbers = sorted({place for place, _ in parts})
             shape = [*said.size, parts] if said else []
             given = [str(self.file), image.name, *shape]
-            found.append(Masked(numbers, _mask(image.name, given, shape)) if parts else None)
+            found.append(Masked(numbers, mask_input(image.name, given, shape)) if parts else None)
         return Named(list(groups), found)
 
     def words(self, given: Any) -> Words:
@@ -291,6 +291,12 @@ class CocoMasks(Features):
 AnyFeatures = Annotated[Grid | Masks | LabelMaps | CocoMasks, Field(discriminator="kind")]
 
 
+def mask_input(image: str, given: Any, content: Any = None) -> Input:
+    """A mask that is read from what is given; what it holds is a function of the content."""
+    digest = json_sha256(given if content is None else content)
+    return Input(f"features of {image}", "features", digest, json.dumps(given))
+
+
 def check_count(names: Sequence[str]) -> None:
     """Refuse more features than a word has bits."""
     if len(names) > WORD_BITS:
@@ -298,12 +304,6 @@ def check_count(names: Sequence[str]) -> None:
             f"there are {len(names)} features; expected {WORD_BITS} at most: name fewer, or group "
             "them"
         )
-
-
-def _mask(image: str, given: Any, content: Any = None) -> Input:
-    """A mask that is read from what is given; what it holds is a function of the content."""
-    digest = json_sha256(given if content is None else content)
-    return Input(f"features of {image}", "features", digest, json.dumps(given))
 
 
 def _check_pattern(pattern: str, places: tuple[str, ...]) -> None:

@@ -77,6 +77,8 @@ def some_pairs(
 def _removed(
     pairs: PairSet, pair: Pair, read_mask: Callable[[Input], NDArray[Any]]
 ) -> NDArray[np.bool_] | None:
+    if pair.plus != pair.minus:
+        return None
     if pairs.columns is not None and pair.feature:
         return pairs.columns.regions == pair.feature
     if not (pair.feature and pairs.masks):

@@ -58,10 +58,11 @@ class Pair:
     ``plus`` and ``minus`` are positions in the inputs of the pair set. Pairs of one ``source_id``
     (a foreground, a scene) share inputs and are resampled together.
 
-    Where the counterfactual is made from the factual input by removing a feature, both positions
-    are the same and ``feature`` counts from 1. ``context`` are the positions of the same two
-    inputs under a swapped context, for paths that need them. ``weight`` is how much the pair counts
-    in means over pairs, finite and above 0; nothing that is scored depends on it.
+    Where the pair is about a feature of the factual input, ``feature`` counts from 1; both
+    positions are the same where a path removes it, others where an input without it is given.
+    ``context`` are the positions of the same two inputs under a swapped context, for paths that
+    need them. ``weight`` is how much the pair counts in means over pairs, finite and above 0;
+    nothing that is scored depends on it.
     """
 
     pair_id: str
@@ -232,8 +233,9 @@ class PairBlock:
 
     ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``input_positions`` are the
     positions of these images in the input store, ``source`` numbers the sources from 0.
-    ``feature`` (n_pairs,) is the removed feature, 0 for none, and ``context`` (n_pairs, 2) both
-    inputs under the swapped context, -1 where a pair has none, or None where no pair has any.
+    ``feature`` (n_pairs,) is the feature that the pair is about, 0 for none, and ``context``
+    (n_pairs, 2) both inputs under the swapped context, -1 where a pair has none, or None where no
+    pair has any.
     ``regions`` (n_images, …) are the features of every pixel or column, bit k - 1 for feature k,
     where the data have features; ``mask_positions`` (n_images,) are the places of these masks in
     the store.

@@ -14,6 +14,7 @@ PACKAGES = {
     "hdf5": ("h5py",),
     "cuda": ("dask_cuda",),
     "zarr": ("zarr",),
+    "inpainting": ("cv2",),
 }
 """Modules by extra."""
 

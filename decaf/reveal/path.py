@@ -46,7 +46,7 @@ class Start(Protocol):
     """How the common uninformative state is made. Equal starts compare equal."""
 
     of_pair: bool
-    """Whether it depends on the two clean inputs of the pair, besides the draw."""
+    """Whether it depends on clean inputs (``behind`` of the path), besides the draw."""
 
     def states(self, plus: Array, minus: Array, draw: NDArray[np.uint64]) -> Array:
         """One start per row; symmetrical in ``plus`` and ``minus``."""
@@ -143,6 +143,10 @@ class RevealPath(ABC):
         grid
             (n_stages,) from 0 to 1.
         """
+
+    def behind(self, block: PairBlock) -> NDArray[np.int64]:
+        """(n_pairs, 2) inputs that a start of the pair is made from, in either order: its own."""
+        return np.stack([block.plus, block.minus], axis=1)
 
     def mixing(self, grid: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """(n_stages, n_anchors) weights of the scored states in each stage's score.

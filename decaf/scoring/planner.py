@@ -235,7 +235,7 @@ def _name_states(
     table[..., 2] = first_equal[revealed.image]
     if path.start.of_pair:
         # The start is symmetrical in its inputs, so their order is no part of a state's name.
-        behind = np.sort(first_equal[np.stack([block.plus, block.minus], axis=1)], axis=1)
+        behind = np.sort(first_equal[path.behind(block)], axis=1)
         table[..., 3:FIXED] = behind[:, None, None, None, :]
     else:
         table[..., 3:FIXED] = NONE

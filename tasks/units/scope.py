@@ -75,12 +75,12 @@ class Scope:
         types = path.pair_types
         own = (p for p in self.pairs.pairs if types is None or p.pair_type in types)
         for pair in own:
-            if path.removes_features == (pair.feature > 0):
+            if path.removes_features == (pair.plus == pair.minus):
                 continue
             raise DataError(
                 f"path {name} (kind: {path.kind}) removes a feature, and pair {pair.pair_id!r} has "
-                "none; choose another path, data with features (adapter: image_features), or the "
-                "types of pairs that have some ('pair_types:')"
+                "none to remove; choose another path, data with features (adapter: "
+                "image_features), or the types of pairs that have some ('pair_types:')"
                 if path.removes_features
                 else f"path {name} (kind: {path.kind}) shows two inputs, and pair {pair.pair_id!r} "
                 "is an input with and without a feature; use kind: removal"

@@ -1,10 +1,11 @@
 """Images with features: each image against itself without one of them (paper, section 7)."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from decaf.data.adapters.image_files import (
     said_of_rows,
 )
 from decaf.data.class_ids import class_ids
-from decaf.data.feature_masks import AnyFeatures, Image, check_count
+from decaf.data.feature_masks import AnyFeatures, Features, Image, check_count
 from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.photo_files import central_crop_of_mask, upright_size
@@ -40,11 +41,119 @@ class Row(NamedTuple):
     """Empty where nothing says it."""
     source: str
     split: str
-    weight: str
+    weight: float
     """Of each of its pairs."""
 
 
-class ImageFeatures(ImageFiles):
+class FeaturedImages(ImageFiles, ABC):
+    """What data sets of images with features have in common, whatever says which there are."""
+
+    @abstractmethod
+    def _rows(self) -> tuple[list[Row], tuple[str, ...]]:
+        """Images in the order of their paths, and remarks."""
+
+    @abstractmethod
+    def _places(self) -> tuple[Path, Features]:
+        """Folder of the images, and where features lie in them."""
+
+    def pair_set(self) -> PairSet:
+        """List images, digest them and the masks of their features; decode none.
+
+        Raises DataError when files are missing or cannot be used, no image has a feature, or there
+        are more than 64 features.
+        """
+        rows, unused = self._rows()
+        root, features = self._places()
+        folder = Folder(root)
+        files = {row.image: folder.file(row.image) for row in rows}
+        named = features.of([self._image(name, file) for name, (_, file) in files.items()])
+        check_count(named.names)
+        classes = class_ids([row.label for row in rows], self.classes)
+        every = zip(rows, classes.ids, named.of_image, strict=True)
+        found = [(row, own, masked) for row, own, masked in every if masked]
+        inputs, masks, pairs = [], [], []
+        for place, (row, class_id, masked) in enumerate(found):
+            inputs.append(Input(row.image, "image", *files[row.image], row.image))
+            location = f"{len(named.names)} {masked.mask.location}"
+            masks.append(replace(masked.mask, location=location))
+            for number in masked.numbers:
+                name = named.names[number - 1]
+                pair = Pair(
+                    pair_id=f"{row.image}__{name}",
+                    source_id=row.source,
+                    pair_type=name,
+                    class_id=class_id,
+                    split=row.split,
+                    plus=place,
+                    minus=place,
+                    feature=number,
+                    weight=row.weight,
+                )
+                pairs.append(pair)
+        bare = [row.image for row, one in zip(rows, named.of_image, strict=True) if one is None]
+        remarks = (*unused, *classes.remarks, *self._remarks(rows, bare))
+        return PairSet(
+            tuple(inputs),
+            tuple(pairs),
+            self.geometry,
+            remarks,
+            masks=tuple(masks),
+            has_labels=classes.has_labels,
+        )
+
+    def _remarks(self, rows: list[Row], bare: list[str]) -> Iterator[str]:
+        """What is left out, in words; raises DataError where no image is left."""
+        if len(bare) == len(rows):
+            raise DataError(f"none of the {len(rows)} images of {self._places()[0]} has a feature")
+        if bare:
+            count = f"{len(bare)} of {len(rows)} images"
+            yield f"{count} have no feature and are left out: {listed(bare)}"
+
+    def verify(self, pairs: PairSet) -> None:
+        """Check from their headers that masks fit their images, and images come out of one size.
+
+        Raises DataError, naming images and masks that differ or are refused.
+        """
+        faults: dict[str, None] = {}
+        features = self._places()[1]
+        stored = [one for one in zip(pairs.inputs, pairs.masks, strict=True) if one[0].file]
+        sizes = self.sizes((image for image, _ in stored), faults)
+        for image, mask in stored:
+            size = sizes.get(image.location)
+            if size is None:
+                continue
+            try:
+                masks = features.sizes(_given(mask)[1])
+            except DataError as error:
+                faults[str(error)] = None
+                continue
+            for name, found in masks.items():
+                if found != size:
+                    faults[
+                        f"{name} has {found[0]} x {found[1]} pixels, and its image "
+                        f"{image.location} {size[0]} x {size[1]}; expected one size"
+                    ] = None
+        if faults:
+            raise unusable(faults, "images or masks")
+
+    def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
+        """Read the features of an image, resized to nearest pixels and cropped as that is."""
+        count, given = _given(mask)
+        features = self._places()[1]
+        words = features.words(given)
+        if features.of_whole_file:
+            words = central_crop_of_mask(words, self.resize, self.crop)
+        return words.astype(np.min_scalar_type(2**count - 1))
+
+    def _image(self, name: str, file: str) -> Image:
+        """An image with what is kept of it, where features are made from that."""
+        if self._places()[1].of_whole_file:
+            return Image(name, None)
+        cropped = (self.crop, self.crop) if self.crop else None
+        return Image(name, cropped or self.fitted(file, upright_size(Path(file))))
+
+
+class ImageFeatures(FeaturedImages):
     """Pairs of an image with itself without one of its features, for `kind: removal`."""
 
     adapter: Literal["image_features"]
@@ -62,134 +171,49 @@ class ImageFeatures(ImageFiles):
         "([keys of each](data.md#images-with-features))"
     )
 
-    def pair_set(self) -> PairSet:
-        """List images, digest them and the masks of their features; decode none.
-
-        Raises DataError when files are missing or cannot be used, no image has a feature, or there
-        are more than 64 features.
-        """
-        rows, unused = self._rows()
-        folder = Folder(self.images)
-        files = {row.image: folder.file(row.image) for row in rows}
-        named = self.features.of([self._image(name, file) for name, (_, file) in files.items()])
-        check_count(named.names)
-        classes = class_ids([row.label for row in rows], self.classes)
-        weights = weights_of([row.weight for row in rows], f"table {self.table}")
-        every = zip(rows, classes.ids, weights, named.of_image, strict=True)
-        found = [(row, own, weight, masked) for row, own, weight, masked in every if masked]
-        inputs, masks, pairs = [], [], []
-        for place, (row, class_id, weight, masked) in enumerate(found):
-            inputs.append(Input(row.image, "image", *files[row.image], row.image))
-            location = f"{len(named.names)} {masked.mask.location}"
-            masks.append(replace(masked.mask, location=location))
-            for number in masked.numbers:
-                name = named.names[number - 1]
-                pair = Pair(
-                    pair_id=f"{row.image}__{name}",
-                    source_id=row.source,
-                    pair_type=name,
-                    class_id=class_id,
-                    split=row.split,
-                    plus=place,
-                    minus=place,
-                    feature=number,
-                    weight=weight,
-                )
-                pairs.append(pair)
-        bare = [row.image for row, one in zip(rows, named.of_image, strict=True) if one is None]
-        remarks = (*unused, *classes.remarks, *self._remarks(rows, bare))
-        return PairSet(
-            tuple(inputs),
-            tuple(pairs),
-            self.geometry,
-            remarks,
-            masks=tuple(masks),
-            has_labels=classes.has_labels,
-        )
-
-    def _remarks(self, rows: list[Row], bare: list[str]) -> Iterator[str]:
-        """What is left out, in words; raises DataError where no image is left."""
-        if len(bare) == len(rows):
-            raise DataError(f"none of the {len(rows)} images of {self.images} has a feature")
-        if bare:
-            count = f"{len(bare)} of {len(rows)} images"
-            yield f"{count} have no feature and are left out: {listed(bare)}"
-
-    def verify(self, pairs: PairSet) -> None:
-        """Check from their headers that masks fit their images, and images come out of one size.
-
-        Raises DataError, naming images and masks that differ or are refused.
-        """
-        faults: dict[str, None] = {}
-        sizes = self.sizes(pairs.inputs, faults)
-        for image, mask in zip(pairs.inputs, pairs.masks, strict=True):
-            size = sizes.get(image.location)
-            if size is None:
-                continue
-            try:
-                masks = self.features.sizes(_given(mask)[1])
-            except DataError as error:
-                faults[str(error)] = None
-                continue
-            for name, found in masks.items():
-                if found != size:
-                    faults[
-                        f"{name} has {found[0]} x {found[1]} pixels, and its image "
-                        f"{image.location} {size[0]} x {size[1]}; expected one size"
-                    ] = None
-        if faults:
-            raise unusable(faults, "images or masks")
-
-    def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
-        """Read the features of an image, resized to nearest pixels and cropped as that is."""
-        count, given = _given(mask)
-        words = self.features.words(given)
-        if self.features.of_whole_file:
-            words = central_crop_of_mask(words, self.resize, self.crop)
-        return words.astype(np.min_scalar_type(2**count - 1))
+    def _places(self) -> tuple[Path, Features]:
+        return self.images, self.features
 
     def _rows(self) -> tuple[list[Row], tuple[str, ...]]:
-        """Images by the table, or all in the folder, in the order of their paths; remarks."""
-        if self.table is None:
-            return [_row(name) for name in Folder(self.images).files()], ()
-        table = (
-            self._listed()
-            if self.table.suffix.lower() == LIST
-            else read_table(self.table, typed=False)
-        )
-        if "image" not in table:
-            raise DataError(f"table {self.table} has no column 'image', of paths below the folder")
-        rows: dict[str, Row] = {}
-        for number, said in enumerate(
-            said_of_rows(table, self.table, {name: name for name in Row._fields}), 1
-        ):
-            if said["image"] in rows:
-                raise DataError(
-                    f"table {self.table}, row {number}: {shown(said['image'])} is there twice; "
-                    "expected every image once"
-                )
-            rows[said["image"]] = _row(**said)
-        return list(rows.values()), unused_columns(table, Row._fields)
+        return rows_of(self.images, self.table)
 
-    def _listed(self) -> dict[str, list[Any]]:
-        remedy = "give a text file with one image a line"
-        with refusals_as(DataError, f"list {self.table} cannot be read", remedy):
-            try:
-                lines = cast("Path", self.table).read_text(encoding="utf-8").splitlines()
-            except UnicodeDecodeError as error:
-                raise DataError(f"list {self.table} is not UTF-8; {remedy}") from error
-        return {"image": [line.strip() for line in lines if line.strip()]}
 
-    def _image(self, name: str, file: str) -> Image:
-        """An image with what is kept of it, where features are made from that."""
-        if self.features.of_whole_file:
-            return Image(name, None)
-        cropped = (self.crop, self.crop) if self.crop else None
-        return Image(name, cropped or self.fitted(file, upright_size(Path(file))))
+def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...]]:
+    """Images by a table, or all in a folder, in the order of their paths; remarks.
+
+    Raises DataError when the table cannot be read, has no column ``image``, or names one twice.
+    """
+    if table is None:
+        return [_row(name) for name in Folder(folder).files()], ()
+    is_list = table.suffix.lower() == LIST
+    columns = _listed(table) if is_list else read_table(table, typed=False)
+    if "image" not in columns:
+        raise DataError(f"table {table} has no column 'image', of paths below the folder")
+    every = said_of_rows(columns, table, {name: name for name in Row._fields})
+    weights = weights_of([said.pop("weight", UNSAID) for said in every], f"table {table}")
+    rows: dict[str, Row] = {}
+    for number, (said, weight) in enumerate(zip(every, weights, strict=True), 1):
+        if said["image"] in rows:
+            raise DataError(
+                f"table {table}, row {number}: {shown(said['image'])} is there twice; "
+                "expected every image once"
+            )
+        rows[said["image"]] = _row(**said, weight=weight)
+    return list(rows.values()), unused_columns(columns, Row._fields)
+
+
+def _listed(file: Path) -> dict[str, list[Any]]:
+    remedy = "give a text file with one image a line"
+    with refusals_as(DataError, f"list {file} cannot be read", remedy):
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+        except UnicodeDecodeError as error:
+            raise DataError(f"list {file} is not UTF-8; {remedy}") from error
+    return {"image": [line.strip() for line in lines if line.strip()]}
 
 
 def _row(
-    image: str, label: str = "", source: str = "", split: str = "all", weight: str = UNSAID
+    image: str, label: str = "", source: str = "", split: str = "all", weight: float = 1.0
 ) -> Row:
     """What is said of an image, or follows from its path."""
     return Row(image, label or label_of(image), source or image, split, weight)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Device, Module, Tensor
 from decaf.models.precision import Precision
-from decaf.models.training.epochs import Loss, Measured, Training, classified, mean_of
+from decaf.models.training.epochs import Batch, Loss, Measured, Training, classified, mean_of
 from decaf.models.training.photos import Augmentation, Photo, batches
 from decaf.models.training.progress import EpochRecord
 
@@ -44,7 +44,23 @@ class Photos(NamedTuple):
     augmentation: Augmentation
 
 
-class FineTuning(Training[tuple[Tensor, Tensor]]):
+class ScheduledTraining(Training[Batch]):
+    """A training of so many epochs, whose rate rises and falls once."""
+
+    def __init__(self, network: Module, device: Device, schedule: Schedule) -> None:
+        super().__init__(network, device, schedule.seed, schedule.weight_decay, schedule.precision)
+        self._schedule = schedule
+
+    def goes_on(self, records: Sequence[EpochRecord]) -> bool:
+        """For so many epochs."""
+        return len(records) < self._schedule.epochs
+
+    def rate(self, epoch: int, step: int, steps: int) -> float:
+        """That of the schedule at the end of the step."""
+        return self._schedule.rate_at(epoch - 1 + (step + 1) / steps)
+
+
+class FineTuning(ScheduledTraining[tuple[Tensor, Tensor]]):
     """A network that learns photos.
 
     It has to have as many outputs as there are classes. The preprocessing takes pixels in [0, 1]
@@ -61,19 +77,10 @@ class FineTuning(Training[tuple[Tensor, Tensor]]):
         schedule: Schedule,
         photos: Photos,
     ) -> None:
-        super().__init__(network, device, schedule.seed, schedule.weight_decay, schedule.precision)
+        super().__init__(network, device, schedule)
         self._preprocessing = preprocessing
         self._classes = classes
-        self._schedule = schedule
         self._photos = photos
-
-    def goes_on(self, records: Sequence[EpochRecord]) -> bool:
-        """For so many epochs."""
-        return len(records) < self._schedule.epochs
-
-    def rate(self, epoch: int, step: int, steps: int) -> float:
-        """That of the schedule at the end of the step."""
-        return self._schedule.rate_at(epoch - 1 + (step + 1) / steps)
 
     def batches(self, epoch: int) -> tuple[int, Iterable[tuple[Tensor, Tensor]]]:
         """Photos in random order, cropped and flipped."""

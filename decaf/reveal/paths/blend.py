@@ -72,10 +72,20 @@ class Blend(RevealPath):
 
         Raises ResponseError when inputs that are no images would be blurred.
         """
-        self.start.check(inputs.shape)
-        image = shown_by_branch(block, 1, grid.size)
-        content = np.broadcast_to(stage_words(grid)[:, None], image.shape)[..., None]
-        return Revealed(image, content, no_draw(block, 1, grid.size))
+        return faded_in(self.start, block, inputs, grid)
+
+
+def faded_in(
+    start: BlurredMidpoint, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]
+) -> Revealed:
+    """The stage itself, the same for all pairs and branches, as :meth:`RevealPath.reveal` has it.
+
+    Raises ResponseError when inputs that are no images would be blurred.
+    """
+    start.check(inputs.shape)
+    image = shown_by_branch(block, 1, grid.size)
+    content = np.broadcast_to(stage_words(grid)[:, None], image.shape)[..., None]
+    return Revealed(image, content, no_draw(block, 1, grid.size))
 
 
 def stage_words(grid: NDArray[np.float64]) -> NDArray[np.uint64]:

@@ -3,6 +3,7 @@
 import json
 
 import featured_images
+import funny_birds
 import numpy as np
 import pytest
 import skops.io
@@ -41,6 +42,7 @@ SETTINGS = {
     "mlflow": {"uri": "http://127.0.0.1:1"},
     "mlflow_server": {**MODEL, "model": "x", "python": "python3", "output": "value"},
     "names": {"names": ["timm:resnet18.a1_in1k"], **FED},
+    "part_classifier": {"root": "birds", "seed": 1},
     "scene_shortcut": {"shortcut": 0.9, "seed": 1},
     "scene_task": {"task": "object_color", "seed": 1},
     "scene_variant": {"variant": "robust", "seed": 1},
@@ -121,6 +123,9 @@ def example(request, member):
         names = featured_images.photos(folder / "photos")
         coco = featured_images.coco(folder / "parts.json", names)
         return {"images": str(folder / "photos"), "features": coco, "resize": 20, "crop": 16}
+    if name == "funnybirds":
+        root = funny_birds.write(request.getfixturevalue("tmp_path"), shown=1)
+        return {"root": str(root), "operators": ["texture"], "native": True, "dilate": 1}
     if name == "imagenet9":
         return {"root": str(request.getfixturevalue("photo_root"))}
     return SETTINGS.get(name)

@@ -1,0 +1,87 @@
+"""Images whose parts are also replaced by means that no path knows: what attributions are held to.
+
+A pair of such an image is the image and the one made of it, of type ``telea__beak``: no path names
+these types, so that they are scored at their two clean inputs alone.
+"""
+
+import json
+from abc import ABC
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from decaf.data.adapters.image_features import FeaturedImages
+from decaf.data.cells import feature_words
+from decaf.data.pairs import Input, Pair, PairSet
+from decaf.foundation.digests import json_sha256
+from decaf.foundation.extras import Installed
+from decaf.studies.attribution.operators import CODE, Operator, replaced
+
+
+class Without(NamedTuple):
+    """An image that another one has become without a feature of it."""
+
+    removal: Pair
+    """The pair of that image with itself."""
+    means: str
+    """How it was made, in one word."""
+    digest: str
+    location: str
+    file: str | None
+
+
+def with_endpoints(given: PairSet, made: Iterable[Without]) -> PairSet:
+    """Pairs, and those of an image and the one that it has become, which share its mask."""
+    inputs, pairs, masks = list(given.inputs), list(given.pairs), list(given.masks)
+    for own in made:
+        plus, name = own.removal.plus, f"{own.means}__{own.removal.pair_type}"
+        pair_id = f"{given.inputs[plus].image_id}__{name}"
+        pairs.append(replace(own.removal, pair_id=pair_id, pair_type=name, minus=len(inputs)))
+        inputs.append(Input(pair_id, name, own.digest, own.location, own.file))
+        masks.append(given.masks[plus])
+    return replace(given, inputs=tuple(inputs), pairs=tuple(pairs), masks=tuple(masks))
+
+
+class HeldOut(FeaturedImages, ABC):
+    """Images with features, each of which is also replaced by other means."""
+
+    operators: tuple[Operator, ...] = Field(
+        (),
+        description="also replace each part, dilated by 3 px: `telea` paints it from its border "
+        "(needs the extra `inpainting`), `texture` covers it with background from elsewhere in the "
+        "image",
+    )
+
+    def pair_set(self) -> PairSet:
+        """Images with themselves, then with what each operator makes of them; decodes no image.
+
+        Raises DataError as for any images with features, and MissingPackage without OpenCV.
+        """
+        if "telea" in self.operators:
+            Installed("cv2")()
+        given = super().pair_set()
+        return with_endpoints(
+            given, (self._without(given, p, o) for p in given.pairs for o in self.operators)
+        )
+
+    def _without(self, given: PairSet, removal: Pair, operator: Operator) -> Without:
+        image, mask = given.inputs[removal.plus], given.masks[removal.plus]
+        made_of = [operator, CODE, image.digest, mask.digest, removal.feature, image.image_id]
+        location = json.dumps(
+            [operator, image.location, mask.location, removal.feature, image.image_id]
+        )
+        return Without(removal, operator, json_sha256(made_of), location, None)
+
+    def read_input(self, image: Input) -> NDArray[np.uint8]:
+        """Read an image as the settings say, or replace a part of it once it is read."""
+        if image.file is not None:
+            return super().read_input(image)
+        operator, photo, mask, feature, name = json.loads(image.location)
+        words = self.read_mask(replace(image, location=mask))
+        part = words & feature_words(np.array(feature)) > 0
+        clean = super().read_input(replace(image, location=photo))
+        return replaced(operator, clean, part, words > 0, f"{name}|{feature}")

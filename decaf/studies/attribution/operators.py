@@ -1,0 +1,111 @@
+"""Replace a part of an image by something that does not show it: targets that no path reveals."""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.errors import DataError
+from decaf.foundation.digests import hashed_word
+from decaf.foundation.extras import optional
+
+Operator = Literal["telea", "texture"]
+Image = NDArray[np.uint8]
+Region = NDArray[np.bool_]
+CODE = 1
+"""Of the operators, in the digest of what they make: raised when they would make something else."""
+REACH = 3
+"""Px by which parts are dilated, and the radius of Telea's neighbourhoods."""
+
+
+def replaced(operator: Operator, image: Image, part: Region, parts: Region, name: str) -> Image:
+    """(height, width, 3) uint8 image without one of its parts, which is dilated by 3 px.
+
+    ``part`` and ``parts`` (height, width) bool are where that part and where any part lies, and the
+    name is the seed of what is random. Pixels outside of the dilated part stay as they are; an
+    empty part changes nothing. Raises DataError, with the name, where nothing is left to replace it
+    by, and MissingPackage where `telea` has no OpenCV.
+    """
+    hidden = dilated(part, REACH)
+    if not hidden.any():
+        return image
+    made = MAKERS[operator](image, hidden, ~dilated(parts, REACH), name)
+    return np.where(hidden[..., None], made, image)
+
+
+def dilated(region: Region, pixels: int) -> Region:
+    """(height, width) bool, and what lies up to so many pixels away along both axes.
+
+    As many passes of a 3 x 3 square, or a maximum over a square of ``2 pixels + 1`` a side.
+
+    >>> dilated(np.array([[1, 0, 0, 0]], bool), 2).astype(int).tolist()
+    [[1, 1, 1, 0]]
+    """
+    from scipy.ndimage import maximum_filter
+
+    return maximum_filter(region, 2 * pixels + 1, mode="constant", cval=False)
+
+
+def largest_rectangle(free: Region) -> tuple[slice, slice]:
+    """Rows and columns of the largest rectangle of pixels that are all free, (height, width) bool.
+
+    Of equal ones it is that whose last row is the uppermost, then the leftmost; empty without any
+    free pixel.
+
+    >>> largest_rectangle(np.array([[0, 1, 1], [1, 1, 1], [1, 0, 0]], bool))
+    (slice(0, 2, None), slice(1, 3, None))
+    """
+    width = free.shape[1]
+    columns = np.arange(width)
+    # Of the highest rectangle that ends in this row, by column: begin and end of its columns.
+    begin, end, height = np.zeros(width, int), np.full(width, width), np.zeros(width, int)
+    most, best = 0, (slice(0, 0), slice(0, 0))
+    for row, own in enumerate(free):
+        run_begin = np.maximum.accumulate(np.where(own, 0, columns + 1))
+        run_end = np.minimum.accumulate(np.where(own, width, columns)[::-1])[::-1]
+        begin = np.where(own, np.maximum(begin, run_begin), 0)
+        end = np.where(own, np.minimum(end, run_end), width)
+        height = np.where(own, height + 1, 0)
+        area = (end - begin) * height
+        column = area.argmax()
+        if area[column] > most:
+            most = area[column]
+            top, left, right = (int(n[column]) for n in (row + 1 - height, begin, end))
+            best = slice(top, row + 1), slice(left, right)
+    return best
+
+
+def _telea(image: Image, hidden: Region, free: Region, name: str) -> Image:
+    """Telea's fast marching from the border of what is hidden inwards (OpenCV)."""
+    with optional():
+        import cv2
+    if hidden.all():
+        raise DataError(f"{name}: the part covers the image; there is nothing to paint it from")
+    return np.asarray(cv2.inpaint(image, hidden.astype(np.uint8), REACH, cv2.INPAINT_TELEA))
+
+
+def _texture(image: Image, hidden: Region, free: Region, name: str) -> Image:
+    """The largest rectangle without any part, mirrored all over the image from a drawn place."""
+    rectangle = image[largest_rectangle(free)]
+    if not rectangle.size:
+        raise DataError(f"{name}: parts cover the image; there is no texture of the background")
+    offsets = np.random.default_rng(hashed_word(f"decaf|texture|{name}"))
+    rows, columns = (
+        _mirrored(side, period, int(offsets.integers(2 * period)))
+        for side, period in zip(image.shape[:2], rectangle.shape[:2], strict=True)
+    )
+    return rectangle[np.ix_(rows, columns)]
+
+
+def _mirrored(side: int, period: int, offset: int) -> NDArray[np.int64]:
+    """(side,) places from 0 to ``period`` and back, again and again; the ends come twice."""
+    places = (np.arange(side) + offset) % (2 * period)
+    return np.minimum(places, 2 * period - 1 - places)
+
+
+MAKERS: Mapping[Operator, Callable[[Image, Region, Region, str], Image]] = {
+    "telea": _telea,
+    "texture": _texture,
+}
+"""From an image, what is hidden of it, what shows no part, and a name: another image as large."""

@@ -1,0 +1,42 @@
+"""The path of the native protocol: both images of a pair fade in from one blurred reference."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.pairs import PairBlock
+from decaf.reveal.path import Revealed, RevealPath, described
+from decaf.reveal.paths.blend import Fade, faded_in
+from decaf.reveal.start import BlurredMidpoint
+
+
+@dataclass(frozen=True)
+class BlendFromFactual(RevealPath):
+    """Every pixel moves from the blurred factual input, which all pairs of that input share."""
+
+    kind: Literal["blend_from_factual"] = "blend_from_factual"
+    rule: ClassVar[Fade] = Fade()
+    sigma: float = described(12.0, "blur of the factual input, standard deviation in px")
+    radius: int = described(15, "reach of its kernel in px")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.start  # which refuses what is no blur
+
+    @property
+    def start(self) -> BlurredMidpoint:
+        """The blurred factual input, as the midpoint of it and itself."""
+        return BlurredMidpoint(self.sigma, self.radius)
+
+    def behind(self, block: PairBlock) -> NDArray[np.int64]:
+        """The factual input alone."""
+        return np.stack([block.plus, block.plus], axis=1)
+
+    def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
+        """The stage itself, the same for all pairs and branches.
+
+        Raises ResponseError when inputs that are no images would be blurred.
+        """
+        return faded_in(self.start, block, inputs, grid)

@@ -1,0 +1,44 @@
+"""What a training of birds is given."""
+
+from abc import ABC
+
+from pydantic import Field, model_validator
+
+from decaf.foundation.settings import PlacedPath, fault
+from decaf.models.precision import Precision
+from decaf.models.recipes.base import SeriesRecipe
+
+
+class BirdSettings(SeriesRecipe, ABC):
+    """Where birds and first weights are, and how the network moves; defaults are ours."""
+
+    root: PlacedPath = Field(
+        description="folder that holds `FunnyBirds/` (or that folder); in a study, as its data "
+        "when absent"
+    )
+    initial_weights: PlacedPath | None = Field(
+        None, description="file with the backbone's state dict to start from; its head may differ"
+    )
+    epochs: int = Field(24, ge=1, le=100_000, description="passes over the training birds")
+    warm_up_epochs: float = Field(
+        7.0, ge=0, description="epochs of linearly rising rate, fewer than `epochs`"
+    )
+    batch_size: int = Field(32, ge=2, le=1_000_000, description="birds per step")
+    learning_rate: float = Field(2e-3, gt=0, le=100, description="largest rate of AdamW")
+    weight_decay: float = Field(1e-2, ge=0, le=100, description="of AdamW")
+    shift: int = Field(
+        16, ge=0, le=128, description="px by which birds are moved at most, along either axis"
+    )
+    precision: Precision = Field("float32", description="of the forward pass, as of a model")
+    gate: float | None = Field(
+        None, ge=0, le=1, description="share of test birds that the network has to recognise"
+    )
+
+    @model_validator(mode="after")
+    def _rate_falls_again(self) -> "BirdSettings":
+        if self.warm_up_epochs >= self.epochs:
+            raise fault(
+                f"'warm_up_epochs' is {self.warm_up_epochs} and 'epochs' {self.epochs}; the rate "
+                "has to fall again, so warm up for fewer"
+            )
+        return self
