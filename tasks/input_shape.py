@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.input_store import channels_first, input_file, open_inputs
+from decaf.data.input_store import channels_first, input_file, is_stored, open_inputs
 from decaf.errors import DataError, listed
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
@@ -41,8 +41,11 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
 def _zeros(scope: Scope, count: int) -> NDArray[np.uint8] | NDArray[np.floating]:
     """(count, …) as the inputs that are stored, or else as the first one that can be read."""
     data, inputs = scope.study.data, scope.pairs.input_set
-    file = input_file(scope.study.workspace, inputs)
-    one = open_inputs(file)[0] if file.exists() else data.read_input(inputs.inputs[0])
+    workspace = scope.study.workspace
+    if is_stored(workspace, inputs):
+        one = open_inputs(input_file(workspace, inputs))[0]
+    else:
+        one = data.read_input(inputs.inputs[0])
     return np.broadcast_to(np.zeros((), one.dtype), (count, *one.shape))
 
 

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from decaf.data.input_store import check_mask, input_file, store_inputs
-from decaf.errors import WriteFailed
-from decaf.foundation.files import refusals_as
+from decaf.data.input_store import check_mask, is_stored, store_inputs
 from tasks.plan import AuditPlan
 from tasks.progress import announce
 
@@ -15,10 +13,7 @@ def store_pairs(plan: AuditPlan) -> Path:
     Returns the file of the inputs. Raises DataError, naming what cannot be used.
     """
     study, pairs = plan.given, plan.pairs
-    remedy = "give it back its permissions, or set 'workspace:' to another folder"
-    with refusals_as(WriteFailed, f"workspace {study.workspace} cannot be used", remedy):
-        is_stored = all(input_file(study.workspace, one).exists() for one in pairs.stored_sets)
-    if not is_stored:
+    if not all(is_stored(study.workspace, one) for one in pairs.stored_sets):
         announce(f"checking and storing {len(pairs.inputs)} inputs")
         study.data.verify(pairs)
     if pairs.masks:

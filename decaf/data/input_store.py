@@ -27,6 +27,16 @@ def input_file(workspace: Path, inputs: InputSet) -> Path:
     return workspace / FOLDER / f"{short(inputs.digest)}.npy"
 
 
+def is_stored(workspace: Path, inputs: InputSet) -> bool:
+    """Whether the clean inputs of a set lie in a workspace.
+
+    Raises WriteFailed when nobody may look there.
+    """
+    remedy = "give it back its permissions, or set 'workspace:' to another folder"
+    with refusals_as(WriteFailed, f"workspace {workspace} cannot be used", remedy):
+        return input_file(workspace, inputs).exists()
+
+
 def open_inputs(path: Path) -> NDArray[Any]:
     """Open stored inputs as their data set gave them, memory-mapped, read-only.
 

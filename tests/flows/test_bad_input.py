@@ -124,7 +124,7 @@ def test_models_that_cannot_be_opened_or_do_not_fit(study, write, decaf, prefect
 
 def test_a_class_that_the_score_does_not_have(photo_study, write, decaf):
     photo_study["score"] = {"kind": "class_probability", "classes": 2}
-    refused(decaf("plan", write(photo_study)), "a pair is of class 8", "has 2 classes")
+    refused(decaf("plan", write(photo_study)), "a pair is of class 2", "has 2 classes")
 
 
 def test_a_pickled_estimator(study, write, decaf, tmp_path):

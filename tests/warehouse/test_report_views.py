@@ -48,7 +48,7 @@ def test_report_of_a_run_under_way(tmp_path):
             "SELECT model_id, abs_response FROM out_model_profiles"
         ).fetchall()
     reader = Reader(text)
-    rows = [row for row in reader.rows if row[0] in MODELS and len(row) == 8]
+    rows = [row for row in reader.rows if row[0] in MODELS and len(row) == 9]
     assert {row[1] for row in rows} == {"4"}
     shown = sorted((row[0], row[-1].partition(" [")[0]) for row in rows)
     assert shown == sorted((model, f"{response:.3f}") for model, response in expected)

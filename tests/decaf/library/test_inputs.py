@@ -88,7 +88,7 @@ def test_scores_that_are_none_are_refused(score, target, message):
         ({"path": {"mine": "blent"}}, UnknownName, "did you mean 'blend'"),
         ({"path": {}}, ResponseError, "empty"),
         ({"path": Blend}, ResponseError, "expected a reveal path"),
-        ({"path": Blend(sigma=1)}, ResponseError, "use sigma 0"),
+        ({"path": Blend(sigma=1)}, ResponseError, "write 'sigma: 0'"),
         ({"path": Patches()}, ResponseError, "need images"),
         ({"path": Removal()}, DataError, "leave x_minus out"),
         ({"regions": [1, 2]}, DataError, "leave x_minus out"),

@@ -85,7 +85,7 @@ def own_contexts(name):
 def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect_server, tmp_path):
     file = write(config)
     planned = decaf("plan", file, **prefect_server)
-    assert "3 models are to be trained first" in planned.stdout, planned.stderr
+    assert "to be trained first: 3 models" in planned.stdout, planned.stderr
     assert f"forward rows per model: {4 * TEST_ROWS} planned" in planned.stdout
     done = decaf("run", file, **prefect_server)
     assert done.returncode == 0, done.stdout + done.stderr
