@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import psutil
 
 import decaf
-from decaf.errors import DecafError
+from decaf.errors import DecafError, number_of
 from decaf.foundation.extras import PACKAGES
 from decaf.foundation.files import replace_file
 from decaf.plan.study import CudaWorkers, LocalWorkers, Study
@@ -233,7 +233,9 @@ def study(asked: Asked) -> Iterable[Finding]:
         from tasks.trial import refuse_unusable
 
         count = refuse_unusable(plan_audit(asked.study, pairs))
-        yield Finding("ok", "study", f"{count} models loaded, and each answers as the score needs")
+        yield Finding(
+            "ok", "study", f"tried {number_of(count, 'model')}: the answers fit the score"
+        )
 
 
 CHECKS: tuple[Callable[[Asked], Iterable[Finding]], ...] = (

@@ -8,7 +8,7 @@ from distributed import Client
 from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first, input_file, open_inputs
-from decaf.errors import DecafError
+from decaf.errors import DecafError, number_of
 from decaf.models.card import Model
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import LocalWorkers
@@ -101,7 +101,7 @@ def _failed(
     client: Client, plan: AuditPlan, orders: dict[str, ModelOrder], inputs: Path | NDArray[Any]
 ) -> dict[str, DecafError]:
     if orders:
-        todo = f"{len(plan.pending)} units of work to do"
-        announce(f"{todo}; loading each of {len(orders)} models once")
+        todo = f"{number_of(len(plan.pending), 'unit')} of work to do"
+        announce(f"{todo}; trying {number_of(len(orders), 'model')} first")
     trials = [Trial(order, plan.study.score, inputs) for order in orders.values()]
     return attempt(client, try_model, trials, list(orders), lambda _: None)

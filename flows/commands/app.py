@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from decaf import __version__
-from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry
+from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry, number_of
 from flows.commands import beginnings, registries
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
@@ -86,7 +86,7 @@ def plan(
         from tasks.trial import refuse_unusable
 
         if count := refuse_unusable(planned):
-            say(console, f"{count} models loaded, and each answers as the score needs")
+            say(console, f"tried {number_of(count, 'model')}: the answers fit the score")
 
 
 @app.command()

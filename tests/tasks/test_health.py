@@ -68,7 +68,7 @@ def test_models_of_a_study_are_tried_unless_they_are_to_be_skipped(study, write,
         decaf("doctor", write(study), "--skip-models")
     )
     study["models"] = study["models"][1:]
-    assert "1 models loaded, and each answers" in succeeded(decaf("doctor", write(study)))
+    assert "tried 1 model: the answers fit the score" in succeeded(decaf("doctor", write(study)))
 
 
 def test_a_gpu_that_is_asked_for_and_not_there_is_a_problem(asked, tmp_path, monkeypatch):
