@@ -1,6 +1,6 @@
 """Which readings of the paper's Covertype tables its own cells support, from a finished study.
 
-    python -P benchmarks/covertype_choices.py WAREHOUSE STUDY
+    python benchmarks/covertype_choices.py WAREHOUSE STUDY
 
 The paper leaves some definitions open. Every reading is made of what the warehouse stores, no model
 is asked again; its rank correlations stand beside the paper's, with the mean distance from them. Of

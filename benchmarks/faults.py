@@ -26,9 +26,6 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-# A script's folder comes first in its path, and a benchmark there has the name of a package.
-sys.path.append(sys.path.pop(0))
-
 from faults_watch import BATCH_SECONDS, DECAF, WORKERS, Audit, Life, prepare
 
 from warehouse.query.catalog import connect

@@ -23,8 +23,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# A script's folder comes first in its path, and a benchmark there has the name of a package.
-sys.path.append(sys.path.pop(0))
 sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
 
 from hostile_inputs import change_file

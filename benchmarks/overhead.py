@@ -17,9 +17,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-# A script's folder comes first in its path, and a benchmark there has the name of a package.
-sys.path.append(sys.path.pop(0))
-
 import numpy as np
 from small_study import card, write_study
 

@@ -12,12 +12,8 @@ import argparse
 import json
 import os
 import platform
-import sys
 from pathlib import Path
 from typing import Any
-
-# A script's folder comes first in its path, and a benchmark there has the name of a package.
-sys.path.append(sys.path.pop(0))
 
 import torch
 from overhead import command

@@ -4,7 +4,7 @@ NumPy reads the columns by pyarrow, lays sums out by source, multiplies them wit
 replicate drew each, and ranks all replicates at once. It is given the draws that SQL makes for
 itself. Both results are compared first; then both ways are timed in processes of their own,
 alternately, the best of the rounds.
-Run: python benchmarks/warehouse_bootstraps.py WAREHOUSE, one that benchmarks/warehouse.py wrote
+Run: python benchmarks/warehouse_bootstraps.py WAREHOUSE, one that benchmarks/views.py wrote
 """
 
 import itertools
@@ -16,9 +16,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
-
-# A script's folder comes first in its path; here the script beside it is named as the package is.
-sys.path.remove(str(Path(__file__).resolve().parent))
 
 import numpy as np
 import pyarrow as pa

@@ -6,7 +6,7 @@ that has rows for it. Every view is read in a process of its own, with a new con
 Parquet; wall and CPU seconds and peak memory are that process's. Committing one block and planning
 are measured too. Figures are the best of the rounds. The large warehouses are written without
 flushing to disk. Warehouses that are there already are read again.
-Run: python benchmarks/warehouse.py FOLDER [VIEW ...], which keeps the warehouses (some 3 GB)
+Run: python benchmarks/views.py FOLDER [VIEW ...], which keeps the warehouses (some 3 GB)
 """
 
 import json
@@ -22,9 +22,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
-
-# A script's folder comes first in its path, and this file has the name of the package.
-sys.path.append(sys.path.pop(0))
 
 import duckdb
 import numpy as np
