@@ -124,7 +124,6 @@ class Constant(ModelCard):
 
     source: Literal["constant"]
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({"id": "one", "family": "any"},)
-
     origin: ClassVar = "constant"
     preprocessing_digest: ClassVar = "constant"
 
