@@ -105,7 +105,7 @@ class Attribute(Kind):
 
 
 def check_methods(study: Study, pairs: PairSet) -> None:
-    """Raise DataError when a pair has not the class or the features of a method, or too many."""
+    """Raise DataError when a pair lacks the class or the features of a method, or has too many."""
     methods = study.attributions.items()
     for _, method in methods:
         if method.own_score is not None:

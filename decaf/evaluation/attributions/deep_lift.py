@@ -13,9 +13,10 @@ class DeepLift(Referred, MapMethod):
 
     Every activation passes on its difference over that of its input instead of its gradient
     (:class:`~decaf.evaluation.rescale.RescaleRule`). Where nothing else is curved, the map adds up
-    to the score's difference. Our own, because captum sees modules alone, each of them once, leaves
-    the rule out where one activation or pooling directly follows another, loses pixels where
-    windows of a pooling overlap, and takes some gradients from another image.
+    to the score's difference. Our own, because captum's takes only networks whose modules are used
+    once, leaves out the rule where one activation or pooling directly follows another, loses pixels
+    where windows of a pooling overlap, and takes some gradients from another image. The paper's
+    numbers are captum's, so ours may differ from them.
     """
 
     forward_calls: ClassVar[int] = 2

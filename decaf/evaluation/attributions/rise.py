@@ -28,8 +28,8 @@ class Rise(Referred, BankMethod):
     probability: float = Field(0.5, gt=0, le=1, description="of a cell to be kept")
     shift: bool = Field(
         False,
-        description="whether masks are shifted at random by less than a cell, which the side "
-        "divided by `grid` is, rounded up",
+        description="whether masks are shifted at random, by less than a cell; a cell is the side "
+        "of the image divided by `grid`, rounded up",
     )
 
     @property
