@@ -1,8 +1,8 @@
 -- purpose: which benchmark of the paper a study of attribution methods is measured against
 -- grain: one row per study and protocol
 -- paper: section 7; appendix H
--- The data set is imagenet for a grid on the images of image_features, and the name of any other
--- adapter. It and the id of a model are what the draws of the bootstrap are named after.
+-- The data set is imagenet for a grid on images of image_features and a score of 1,000 classes, and
+-- else the name of the adapter. It and the id of a model are what the draws of the bootstrap are named after.
 CREATE OR REPLACE VIEW core_attribution_studies AS
 WITH counted AS (
     SELECT study, run_id, protocol, count(DISTINCT image_id) AS image_count
@@ -18,8 +18,8 @@ zoo AS (
 ),
 given AS (
     SELECT study, run_id, config ->> '$.data.adapter' AS adapter,
-        if(adapter = 'image_features' AND config ->> '$.data.features.kind' = 'grid', 'imagenet',
-            adapter) AS dataset
+        if(adapter = 'image_features' AND config ->> '$.data.features.kind' = 'grid'
+            AND (config ->> '$.score.classes')::BIGINT = 1000, 'imagenet', adapter) AS dataset
     FROM stg_runs
 )
 SELECT
