@@ -320,6 +320,25 @@ def results(
 
 
 @app.command()
+def maps(
+    config: Config,
+    picture: Annotated[Path, typer.Argument(help="JPEG or PNG file", metavar="PICTURE")],
+    model: Annotated[str | None, typer.Option(help="this model, not the first one")] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(help="this method; the finest DECAF and the five best others if none"),
+    ] = None,
+    images: Annotated[int, typer.Option(min=1, max=40, help="rows of the picture")] = 6,
+) -> None:
+    """Draw what attribution methods say of the features of some images, from best to worst."""
+    from decaf.plan.study import load_study
+    from tasks.maps import draw_maps
+
+    drawn = draw_maps(load_study(config), picture, model, method or [], images)
+    console.print(f"picture: {drawn}")
+
+
+@app.command()
 def compact(
     study: Annotated[str | None, typer.Argument(help="this study alone", metavar="STUDY")] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,

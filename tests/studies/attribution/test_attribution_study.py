@@ -2,7 +2,8 @@
 
 import featured_images
 import pytest
-from ended_commands import succeeded
+from ended_commands import refused, succeeded
+from PIL import Image
 
 from warehouse.query.catalog import connect
 
@@ -76,7 +77,8 @@ def cells(study, tmp_path):
 def test_methods_are_compared_under_held_out_operators(
     cells, write, decaf, prefect_server, tmp_path
 ):
-    succeeded(decaf("run", write(cells), **prefect_server))
+    config, picture = write(cells), tmp_path / "maps.jpg"
+    succeeded(decaf("run", config, **prefect_server))
     assert succeeded(decaf("check", "-w", tmp_path / "warehouse"))
 
     with connect(tmp_path / "warehouse") as warehouse:
@@ -111,3 +113,13 @@ def test_methods_are_compared_under_held_out_operators(
     for title in ("How well each method ranks features", "Quality of the methods beside", "alike"):
         assert title in report
     assert "no counts of held_out_cells:HeldOutCells are known of the paper" in report
+    # An image, two targets, and of four methods two.
+    succeeded(
+        decaf("maps", config, picture, "--images", 3, "--method", "decaf_9", "--method", "cover")
+    )
+    with Image.open(picture) as drawn:
+        assert drawn.size[0] == 6 + 5 * 166
+    refused(decaf("maps", config, picture, "--method", "cove"), "unknown method", "'cover'")
+    refused(decaf("maps", config, picture, "--model", "other"), "unknown model 'other'")
+    refused(decaf("maps", config, tmp_path / "maps.pdf"), ".png")
+    refused(decaf("maps", write(cells | {"study": "not_run"}, "new.yaml"), picture), "not_run")
