@@ -19,6 +19,14 @@ class BirdSettings(SeriesRecipe, ABC):
     initial_weights: PlacedPath | None = Field(
         None, description="file with the backbone's state dict to start from; its head may differ"
     )
+    norm_birds: int = Field(
+        200,
+        ge=0,
+        le=1_000_000,
+        description="training birds whose statistics batch normalisation begins with, where there "
+        "are `initial_weights`; scale and shift make up for them, so the network answers as "
+        "before; 0 keeps the statistics of the weights",
+    )
     epochs: int = Field(24, ge=1, le=100_000, description="passes over the training birds")
     warm_up_epochs: float = Field(
         7.0, ge=0, description="epochs of linearly rising rate, fewer than `epochs`"

@@ -1,6 +1,6 @@
 """Train on birds, which are read once: flips, shifts, and a loss of the parts that they have."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import lt
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from decaf.models.precision import forward_precision
 from decaf.models.recipes.base import TrainingSite
 from decaf.models.training.epochs import Loss, classified
 from decaf.models.training.fine_tuning import Schedule, ScheduledTraining
+from decaf.models.training.norms import begin_with_statistics
 from decaf.models.training.progress import EpochRecord, Progress
 from decaf.studies.attribution.birds import PARTS, REMOVED, Split, birds, class_parts
 from decaf.studies.attribution.networks import ByParts
@@ -83,6 +84,8 @@ class BirdTraining(ScheduledTraining[Batch]):
         super().__init__(network, site.device, schedule)
         self._recipe, self._site, self._by_parts = recipe, site, network
         self._training, self._test = (self._held(split) for split in ("train", "test"))
+        if recipe.initial_weights is not None and recipe.norm_birds:
+            begin_with_statistics(network.backbone, self._spread(recipe.norm_birds))
 
     def trained(self) -> BirdOutcome:
         """Train, or go on from the last whole epoch; what came out."""
@@ -132,6 +135,15 @@ class BirdTraining(ScheduledTraining[Batch]):
         """Keep the epoch where the configuration asks for it."""
         if len(records) in self._recipe.kept_epochs:
             self._site.keep(len(records), self.network, self._outcome(records)._asdict())
+
+    def _spread(self, count: int) -> Iterator[Tensor]:
+        """So many training birds, evenly spread over their list, as the network takes them."""
+        import torch
+
+        birds = len(self._training.classes)
+        rows = torch.linspace(0, birds - 1, min(count, birds)).long()
+        for some in rows.split(self._recipe.batch_size):
+            yield self._batch(self._training, some).inputs
 
     def _outputs_of_parts(self, inputs: Tensor) -> Tensor:
         with forward_precision(self._precision, self._device):

@@ -104,6 +104,26 @@ def test_a_trained_network_is_a_model_of_its_classes(root, tmp_path):
     assert model.outputs(torch.rand(2, 3, SIZE, SIZE)).shape == (2, 50)
 
 
+def test_batch_normalisation_begins_with_the_statistics_of_birds(root, tmp_path, monkeypatch):
+    start, begun = tmp_path / "start.safetensors", []
+    save(architectures.build(BACKBONE, {"classes": 9, "width": 4}), start, {})
+
+    def begin(training, progress):
+        begun.append(training.network.backbone.eval())
+        raise Stopped
+
+    monkeypatch.setattr(BirdTraining, "run", begin)
+    for number, norm_birds in enumerate((0, 5)):
+        with pytest.raises(Stopped):
+            trained(tmp_path / str(number), root, initial_weights=start, norm_birds=norm_birds)
+    norms = [[one for one in net.modules() if hasattr(one, "running_mean")] for net in begun]
+    assert all((norm.running_mean == 0).all() for norm in norms[0])
+    assert all((norm.running_mean != 0).any() for norm in norms[1])
+    birds = torch.rand(4, 3, SIZE, SIZE)
+    outputs = [network[:-1](birds) for network in begun]  # heads are drawn anew
+    torch.testing.assert_close(*outputs, rtol=1e-4, atol=1e-5)
+
+
 def test_plain_birds_are_learned(root, tmp_path):
     given = {"epochs": 40, "warm_up_epochs": 10, "learning_rate": 0.02, "shift": 0}
     outcome = read_outcome(trained(tmp_path, root, **given, gate=0.4))
