@@ -69,10 +69,12 @@ SCORE = TargetLogit(kind="target_logit", classes=CLASSES)
 GAUSS = {"rule": "gauss_legendre", "baseline": "mean"}
 SHARED = {"baseline": "mean", "bank": "shared"}
 CHANCE = ClassProbability(kind="class_probability", classes=CLASSES)
+ENDPOINT = 2
+"""Stages that M needs."""
 Method = int | MapMethod | CoalitionMethod
 METHODS: dict[str, Method] = {
     **{f"decaf_{stages}": stages for stages in (3, 5, 9)},
-    "endpoint_m": 2,
+    "endpoint_m": ENDPOINT,
     "input_x_gradient": InputXGradient(baseline="mean"),
     "ig_16": IntegratedGradients(steps=16, **GAUSS),
     "ig_32": IntegratedGradients(steps=32, **GAUSS),
@@ -85,10 +87,7 @@ METHODS: dict[str, Method] = {
     ),
     "kernel_shap_512": KernelShap(baseline="mean"),
 }
-"""The paper's on ImageNet: stages of the path `removal`, or a method of docs/attributions.md.
-
-Of two stages E is half of Endpoint M.
-"""
+"""The paper's on ImageNet: stages of the path `removal`, or a method of docs/attributions.md."""
 
 
 class Network(NamedTuple):
@@ -203,7 +202,7 @@ def attributed(method: Method, subject: Subject) -> np.ndarray:
 
 
 def evidence(subject: Subject, stages: int) -> np.ndarray:
-    """(n_pairs,) E of the path `removal`, from the planner to profiles."""
+    """(n_pairs,) E of the path `removal`, or M, from the planner to profiles."""
     model, block, grid = subject.model, subject.block, stage_grid(stages)
     plan = plan_states(block, subject.levels, {"removal": Removal(value=MEAN)}, grid)
     with torch.inference_mode():
@@ -215,7 +214,8 @@ def evidence(subject: Subject, stages: int) -> np.ndarray:
             subject.batch,
         )
     plus, minus = scored.branches["removal"][:, 0].transpose(2, 0, 1)
-    return decaf.profile(plus - minus, grid).evidence
+    found = decaf.profile(plus - minus, grid)
+    return found.endpoint_magnitude if stages == ENDPOINT else found.evidence
 
 
 def cost(method: Method, subject: Subject, repeats: int) -> dict[str, Any]:

@@ -33,8 +33,8 @@ ABOUT = """\
 Absolute figures belong to the machine that they were measured on. Compute alone: images lie on \
 the device, networks are untrained, no file is read or written. All methods of a network have the \
 same images, in batches of the same number of rows; one pass over the images is not timed, of \
-three more the median counts. Rows and passes are counted at the network. Peak memory is that of \
-the tensors that are alive at once, the network among them.
+those that follow the median counts. Rows and passes are counted at the network. Peak memory is \
+that of the tensors that are alive at once, the network among them.
 
 ## DECAF against IG-32 and KernelSHAP-512
 

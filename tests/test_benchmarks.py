@@ -71,6 +71,15 @@ def test_every_method_takes_its_rows_and_stands_beside_the_paper(attribution, tm
     assert "| kernel_shap_512 | 512 | 15 | 0 | 0 |" in text
 
 
+@pytest.mark.usefixtures("one_thread")
+def test_every_kind_of_method_scores_every_feature(attribution):
+    subject = attribution.subject_of("resnet50", torch.device("cpu"), 2, 70)
+    for name in ("endpoint_m", "ig_16", "kernel_shap_512"):
+        scores = attribution.attributed(attribution.METHODS[name], subject)
+        assert scores.shape == (2 * 16,)
+        assert (scores != 0).all()
+
+
 def test_the_peak_is_of_tensors_that_are_alive_at_once(attribution):
     given = torch.zeros(1000)
     with attribution.Alive() as alive:
