@@ -39,12 +39,23 @@ def namespace(array: "Array") -> ModuleType:
     return sys.modules["torch"] if is_tensor(array) else np
 
 
-def like(array: Same, values: ArrayLike) -> Same:
+def like(array: Same, values: "ArrayLike | Tensor") -> Same:
     """``values`` as an array of the same library, type and device as ``array``."""
-    made: Any = np.asarray(values)
+    made: Any = values if is_tensor(values) else np.asarray(values)
     if is_tensor(array):
         return namespace(array).as_tensor(made).to(device=array.device, dtype=array.dtype)
     return made.astype(array.dtype, copy=False)
+
+
+def bits_like(array: "Array", words: "Array") -> Any:
+    """Unsigned words of bits, of the library and on the device of ``array``, of any type.
+
+    Tensors hold the same bits as signed numbers: few operations of torch take unsigned ones.
+    """
+    if not is_tensor(array) or is_tensor(words):
+        return words
+    signed = np.array(words, order="C").view(f"i{words.dtype.itemsize}")
+    return namespace(array).from_numpy(signed).to(array.device)
 
 
 def as_taken(inputs: Same) -> Same:

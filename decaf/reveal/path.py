@@ -21,7 +21,8 @@ Words = NDArray[np.uint64]
 Regions = NDArray[np.unsignedinteger] | None
 """(n, …) features of every pixel or column, bit k - 1 for feature k; images without channels.
 
-None where the data have no features of their own.
+None where the data have no features of their own. Rules are given a tensor of the same bits where
+inputs are tensors (:func:`decaf.foundation.arrays.bits_like`).
 """
 
 

@@ -30,7 +30,10 @@ class CountedScore:
         self._answer = answer
 
     def __call__(self, images: Tensor, columns: Tensor) -> Tensor:
-        """(n, channels, height, width) images, (n,) column that is the q of each → (n,) q."""
+        """(n, channels, height, width) images, (n,) column that is the q of each → (n,) q.
+
+        Columns on the host are compared without waiting for what a GPU has yet to compute.
+        """
         import torch
 
         scored = self._answer(images)
@@ -45,7 +48,8 @@ class CountedScore:
                 f"column {int(columns.max())} is asked for, and the score returned "
                 f"{scored.shape[1]}; expected 0 to {scored.shape[1] - 1}"
             )
-        q = scored.gather(1, columns[:, None])[:, 0]
+        places = columns.to(scored.device, non_blocking=True)
+        q = scored.gather(1, places[:, None])[:, 0]
         if torch.is_grad_enabled() and images.requires_grad:
             if not q.requires_grad:
                 raise ModelError(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.foundation.arrays import Array, Device, Tensor, as_taken, like, namespace
+from decaf.foundation.arrays import Array, Device, Tensor, as_taken, bits_like, like, namespace
 from decaf.scoring.planner import CLEAN, START, StatePlan
 from decaf.scoring.starts import StoredStarts
 
@@ -29,6 +29,8 @@ class StateBuilder:
     ) -> None:
         self._plan = plan
         self._clean = inputs
+        # Where the inputs are: a batch of states needs a word for every pixel of every one.
+        self._regions = None if plan.regions is None else bits_like(inputs, plan.regions)
         self._stored = stored
         self._row = np.zeros(plan.state_count, np.int64)
         for number, starts in stored.items():
@@ -58,7 +60,7 @@ class StateBuilder:
                         starts[start_of_state[chosen]],
                         self._clean[image],
                         plan.content[states[rows]],
-                        None if plan.regions is None else plan.regions[image],
+                        None if self._regions is None else self._regions[image],
                     )
         return built
 

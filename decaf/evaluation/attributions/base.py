@@ -156,7 +156,7 @@ class RandomMethod(MapMethod):
 def asked(
     images: Tensor, columns: ArrayLike, source_ids: Sequence[str], batch_size: int
 ) -> tuple[Tensor, list[str]]:
-    """Columns on the device of the images, and names of their sources, as methods take them.
+    """Columns, on the host, and names of the sources of images, as methods take them.
 
     Raises what :meth:`MapMethod.maps` says.
     """
@@ -173,7 +173,7 @@ def asked(
     if wanted.dtype.kind not in "iu" or wanted.min() < 0:
         raise ResponseError(f"columns are {wanted!r}; expected whole numbers from 0")
     names = one_each(np.asarray(source_ids), len(images), "source_ids").tolist()
-    return torch.as_tensor(wanted.astype(np.int64), device=images.device), names
+    return torch.from_numpy(wanted.astype(np.int64)), names
 
 
 def passes(count: int, batch: Batch) -> Iterator[range]:

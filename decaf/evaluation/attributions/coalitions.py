@@ -18,7 +18,7 @@ from decaf.data.cells import WORD_BITS, feature_words, unpack
 from decaf.errors import DataError
 from decaf.evaluation.attributions.base import Access, AttributionMethod, asked
 from decaf.evaluation.attributions.reference import Referred
-from decaf.foundation.arrays import Tensor
+from decaf.foundation.arrays import Tensor, bits_like
 from decaf.foundation.digests import hashed_word
 from decaf.reveal.paths.blend import stage_words
 from decaf.reveal.paths.removal import FadeWithout
@@ -139,17 +139,19 @@ def play(
     games = [game_of(methods, players, name) for players, name in each]
     image = np.repeat(np.arange(len(games)), [game.states.size for game in games])
     hidden = np.concatenate([game.states for game in games])
-    values = np.empty(hidden.size)
+    regions = bits_like(images, features.regions)
     with torch.inference_mode():
+        scored = torch.empty(hidden.size, dtype=torch.float64, device=images.device)
         reference = methods[0].reference(images, score)
         for start in range(0, hidden.size, batch_size):
             some = slice(start, start + batch_size)
             shown, clean = image[some], images[image[some]]
             content = np.stack([np.repeat(WHOLE, shown.size), hidden[some]], axis=1)
-            states: Any = FADE.states(reference[shown], clean, content, features.regions[shown])
-            is_clean = torch.from_numpy(hidden[some] == 0).to(images.device)
-            states[is_clean] = clean[is_clean]
-            values[some] = score(states, given[shown]).cpu().numpy()
+            states: Any = FADE.states(reference[shown], clean, content, regions[shown])
+            whole = np.flatnonzero(hidden[some] == 0)
+            states[whole] = clean[whole]
+            scored[some] = score(states, given[shown])
+    values = scored.cpu().numpy()
     scores = np.zeros((len(methods), len(games), WORD_BITS))
     for row, game in enumerate(games):
         own = values[image == row]

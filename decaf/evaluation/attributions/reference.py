@@ -67,12 +67,13 @@ class Referred(Settings):
         reference = self.reference(batch.images, score)
         way, total = batch.images - reference, torch.zeros_like(batch.images)
         at = torch.from_numpy(places[:, :, None, None, None]).to(way)
+        shares = torch.from_numpy(weights).to(way)
         for some in passes(len(weights), batch):
             part = slice(some.start, some.stop)
             states = reference[:, None] + at[:, part] * way[:, None]
             columns = batch.columns.repeat_interleave(len(some))
             gradient = score.gradient(states.flatten(0, 1), columns).view_as(states)
-            total += torch.tensordot(gradient, torch.from_numpy(weights[part]).to(way), ([1], [0]))
+            total += torch.tensordot(gradient, shares[part], ([1], [0]))
         return way * total
 
 

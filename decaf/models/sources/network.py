@@ -306,7 +306,8 @@ class NetworkModel:
         self._network = network.to(device=device, dtype=torch.float32).to(
             memory_format=self._preprocessing.memory_format
         )
-        self._network.eval()
+        # Gradients are those of inputs: layers need not keep what those of weights would take.
+        self._network.eval().requires_grad_(False)
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, channels, height, width) or other (n, …) floats → (n, outputs) float32.

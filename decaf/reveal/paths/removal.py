@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from decaf.data.cells import WORD_BITS, cell_map, feature_words
 from decaf.data.pairs import PairBlock
 from decaf.errors import DataError, ResponseError
-from decaf.foundation.arrays import Array, as_taken, like
+from decaf.foundation.arrays import Array, as_taken, bits_like, like
 from decaf.reveal.path import Regions, Revealed, RevealPath, Words, described, no_draw
 from decaf.reveal.paths.blend import blend, column_of, stage_words
 from decaf.reveal.start import BlurredMidpoint, Constant, ModelMean
@@ -49,10 +49,11 @@ class FadeWithout:
 
     def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """Start and clean (n, …), content (n, 2), regions of :data:`Regions` → (n, …)."""
-        removed = content[:, 1].reshape(-1, *[1] * (clean.ndim - 1))
-        is_removed = (features_of(tuple(clean.shape), self.side, regions) & removed) > 0
+        words = bits_like(clean, features_of(tuple(clean.shape), self.side, regions))
+        # Bits beyond those of the words are of features that lie nowhere.
+        removed = like(words, content[:, 1].view(np.int64).reshape(-1, *[1] * (clean.ndim - 1)))
         t = like(clean, column_of(content[:, 0], clean.ndim))
-        return without_features(start, clean, t, like(clean, is_removed))
+        return without_features(start, clean, t, like(clean, (words & removed) != 0))
 
 
 @dataclass(frozen=True)

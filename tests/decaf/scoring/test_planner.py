@@ -307,12 +307,14 @@ def test_features_may_overlap_and_lie_nowhere():
             assert plan.state_count == 2 + 2
 
 
-def test_the_last_of_64_features_divides_images_of_equal_content():
-    rows = np.ones((2, 3))
-    regions = np.array([[1, 1 << 63, 0], [1, (1 << 63) | 1, 0]], np.uint64)
-    block = replace(whole(features(2, 64)), regions=regions)
+@pytest.mark.parametrize("last", [8, 16, 32, 64])
+@pytest.mark.parametrize("taken", [np.asarray, torch.from_numpy], ids=["numpy", "torch"])
+def test_the_last_feature_of_a_word_divides_images_of_equal_content(last, taken):
+    rows, sign = np.ones((2, 3)), 1 << (last - 1)
+    regions = np.array([[1, sign, 0], [1, sign | 1, 0]], f"u{last // 8}")
+    block = replace(whole(features(2, last)), regions=regions)
     plan = plan_states(block, rows, {"path": Removal(stages=2)}, GRID)
-    last = plan.index["path"][:, 0, -1, 1]
-    built = StateBuilder(plan, rows).build(last)
-    assert built[[63, 127]].tolist() == [[1, 0, 1], [1, 0, 1]]
-    assert built[[0, 64]].tolist() == [[0, 1, 1], [0, 0, 1]]
+    without = plan.index["path"][:, 0, -1, 1]
+    built = StateBuilder(plan, taken(rows)).build(without)
+    assert built[[last - 1, 2 * last - 1]].tolist() == [[1, 0, 1], [1, 0, 1]]
+    assert built[[0, last]].tolist() == [[0, 1, 1], [0, 0, 1]]

@@ -1,0 +1,118 @@
+"""The page of what attributions cost: ratios beside the paper's, then every method of a network."""
+
+import csv
+import statistics
+from pathlib import Path
+from typing import Any
+
+PUBLISHED = Path(__file__).parents[1] / "sql" / "studies" / "attribution" / "published.csv"
+FIGURES = {"ms_per_image": "time", "peak_gib": "memory"}
+RATIOS = [
+    (ours, other, figure)
+    for ours in ("decaf_3", "decaf_5")
+    for other in ("ig_32", "kernel_shap_512")
+    for figure in FIGURES
+]
+MACRO = ("resnet50", "vgg16", "vit_b_16")
+"""The paper's table 11 has their mean."""
+PAPERS = {
+    "table 11": ("the paper's ResNet-50, VGG-16 and ViT-B/16 (table 11)", "16"),
+    "table 4": ("the paper's DINOv2 ViT-g/14 on PartImageNet (table 4)", "–"),
+}
+COUNTED = {
+    "forward_rows_per_image": "forward rows an image",
+    "forward_passes": "passes",
+    "backward_rows_per_image": "backward rows an image",
+    "backward_passes": "passes",
+}
+ABOUT = """\
+<!-- Written by benchmarks/attribution.py; run it again instead of editing. -->
+
+# What attributions cost
+
+Absolute figures belong to the machine that they were measured on. Compute alone: images lie on \
+the device, networks are untrained, no file is read or written. All methods of a network have the \
+same images, in batches of the same number of rows; one pass over the images is not timed, of \
+those that follow the median counts. Rows and passes are counted at the network. Peak memory is \
+that of the tensors that are alive at once, the network among them.
+
+## DECAF against IG-32 and KernelSHAP-512
+
+How many times the time and the memory of DECAF the other method takes: above 1, DECAF is \
+cheaper. The more features an image has, the more states DECAF and KernelSHAP score; a gradient \
+method takes the same. Images of table 4 have the parts of PartImageNet, about three."""
+
+Costs = dict[str, dict[str, Any]]
+"""Figures of every method."""
+
+
+def page(found: dict[str, dict[str, Any]]) -> str:
+    """Markdown of everything that was measured, by device and network."""
+    each = [(device, name, run) for device, runs in found.items() for name, run in runs.items()]
+    compared = [
+        [f"{name}, {device}", str(run["features"]), *ratios(run["costs"])]
+        for device, name, run in each
+    ]
+    for device, runs in found.items():
+        if runs.keys() >= set(MACRO):
+            own = mean_of([runs[name]["costs"] for name in MACRO])
+            compared.append([f"mean of {', '.join(MACRO)}, {device}", "16", *ratios(own)])
+    compared += [[*said, *ratios(published(place))] for place, said in PAPERS.items()]
+    titles = [f"{other} / {ours}, {FIGURES[figure]}" for ours, other, figure in RATIOS]
+    lines = [ABOUT, *table(["network", "features", *titles], compared)]
+    for device, name, run in each:
+        lines += [
+            f"## {name}, {device}",
+            "",
+            f"{run['features']} features, {run['images']} images, {run['batch']} rows at once, "
+            f"weights of {run['weights_gib']:.2f} GiB, float32; torch {run['torch']}, "
+            f"Python {run['python']}, {run['date']}.",
+            *table(
+                ["method", *COUNTED.values(), "ms an image", "peak, GiB"],
+                [
+                    [
+                        method,
+                        *(f"{cost[count]:g}" for count in COUNTED),
+                        *(f"{cost[figure]:,.2f}" for figure in FIGURES),
+                    ]
+                    for method, cost in run["costs"].items()
+                ],
+            ),
+        ]
+    return "\n".join(lines)
+
+
+def ratios(costs: Costs) -> list[str]:
+    """What other methods take, of what ours take."""
+    return [
+        f"{costs[other][figure] / costs[ours][figure]:.2f}"
+        if {ours, other} <= costs.keys()
+        else "–"
+        for ours, other, figure in RATIOS
+    ]
+
+
+def mean_of(every: list[Costs]) -> Costs:
+    """Means over networks, of the methods that all of them have."""
+    return {
+        method: {one: statistics.mean(costs[method][one] for costs in every) for one in FIGURES}
+        for method in every[0]
+        if all(method in costs for costs in every)
+    }
+
+
+def published(place: str) -> Costs:
+    """The paper's figures, of one of its tables."""
+    found: Costs = {}
+    with PUBLISHED.open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["place"] == place and row["statistic"] in FIGURES:
+                value = float(row["exact"] or row["value"])
+                found.setdefault(row["method"], {})[row["statistic"]] = value
+    return found
+
+
+def table(header: list[str], rows: list[list[str]]) -> list[str]:
+    """Lines of a table of names and numbers."""
+    rule = ["---", *["--:"] * (len(header) - 1)]
+    return ["", *(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)), ""]
