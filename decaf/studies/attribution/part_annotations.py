@@ -48,8 +48,8 @@ class PartAnnotations(CocoMasks):
         }
 
     def _shown(self, one: Masked) -> Masked | None:
-        shown = np.unique(self.words(json.loads(one.mask.location)))
-        numbers = [int(word).bit_length() for word in shown if word]
+        shown = int(np.bitwise_or.reduce(self.words(json.loads(one.mask.location)), axis=None))
+        numbers = [number for number in one.numbers if shown >> number - 1 & 1]
         if not FEWEST <= len(numbers) <= MOST:
             return None
         return Masked(numbers, replace(one.mask, digest=json_sha256([RULE, one.mask.digest])))
