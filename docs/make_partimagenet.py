@@ -3,8 +3,8 @@
     DECAF_DATA_ROOT=/your/folder python docs/make_partimagenet.py runs/partimagenet
 
 Every bird becomes a photo of another size, 192 to 320 px a side and never square: it is resized,
-and its edges are repeated at two ends. Its parts are annotated as polygons and run lengths in turn,
-each piece of a part by itself.
+and its edges are repeated at two ends, by a quarter at most. Its parts are annotated as polygons
+and run lengths in turn, each piece of a part by itself.
 """
 
 import json
@@ -23,7 +23,7 @@ from decaf.studies.attribution.adapters import FunnyBirds
 from decaf.studies.attribution.birds import PARTS, class_parts
 
 
-def write(birds: Path, folder: Path, shortest: int = 192, longest: int = 320) -> None:
+def write(birds: Path, folder: Path, sides: tuple[int, int] = (192, 256)) -> None:
     """Write photos, their annotations, and the WordNet ids that classes are given here."""
     data = FunnyBirds(adapter="funnybirds", root=birds)
     pairs = data.pair_set()
@@ -34,8 +34,8 @@ def write(birds: Path, folder: Path, shortest: int = 192, longest: int = 320) ->
     photos = folder / "PartImageNet" / "images" / "test"
     photos.mkdir(parents=True, exist_ok=True)
     for place, image in enumerate(pairs.inputs):
-        side = int(draw.integers(shortest, (shortest + longest) // 2))
-        missing = int(draw.integers(1, longest - side + 1))
+        side = int(draw.integers(*sides, endpoint=True))
+        missing = int(draw.integers(1, side // 4, endpoint=True))
         ends = [(0, 0), (0, 0)]
         ends[place % 2] = (missing // 2, missing - missing // 2)
         bird = Image.fromarray(data.read_input(image)).resize((side, side))

@@ -61,10 +61,10 @@ def write(folder, said=None, images="images/test", file="annotations/test/test.j
 
 
 def of_birds(folder, **birds):
-    """Photos of 40 to 56 px made of miniature birds by the script of the docs; both folders."""
+    """Photos of 40 to 60 px made of miniature birds by the script of the docs; both folders."""
     spec = importlib.util.spec_from_file_location("make_partimagenet", SCRIPT)
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
     drawn = funny_birds.write(folder / "birds", **birds)
-    script.write(drawn, folder / "photos", shortest=40, longest=56)
+    script.write(drawn, folder / "photos", sides=(40, 48))
     return drawn, folder / "photos"

@@ -131,7 +131,7 @@ def test_photos_made_of_birds(made):
     for image, mask, own in zip(pairs.inputs, pairs.masks, of_birds.masks, strict=True):
         height, width, _ = data.read_input(image).shape
         side, words = min(height, width), data.read_mask(mask)
-        assert 40 <= side < max(height, width) <= 56
+        assert 40 <= side < max(height, width) <= 60
         expected = central_crop_of_mask(bird.read_mask(own), side, None)
         np.testing.assert_array_equal(central_crop_of_mask(words, None, side), expected)
         assert (words > 0).sum() == (expected > 0).sum(), "nothing lies beside the bird"
