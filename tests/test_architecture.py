@@ -42,7 +42,7 @@ def modules():
     return [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
 
 
-STUDY_WORDS = ("imagenet9", "imagenet-9", "covertype", "funnybirds", "shapes3d")
+STUDY_WORDS = ("imagenet9", "imagenet-9", "covertype", "funnybirds", "partimagenet", "shapes3d")
 ALLOWED_WORDS = {
     # A seed of the paper's protocol: another text draws other patches for tied energies.
     "decaf/reveal/paths/patches.py": 'f"decaf-imagenet9|patch|',

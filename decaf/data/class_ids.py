@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from decaf.data.json_files import read_json
 from decaf.errors import MOST_KNOWN, DataError, listed, suggestion
 from decaf.foundation.names import shown
 
@@ -27,13 +29,13 @@ class Classes(NamedTuple):
     has_labels: bool = True
 
 
-def class_ids(labels: Sequence[str], classes: Sequence[int | str] = ()) -> Classes:
+def class_ids(labels: Sequence[str], classes: Sequence[int | str] | Path = ()) -> Classes:
     """Number of the class of every label.
 
-    It is its place among the ``classes``; without any, labels that are all whole numbers count as
-    they are, and others by the order of their sorted names. A label is empty where nothing says it:
-    where all are, every one is class 0. Raises DataError when some are empty, a label is not among
-    the classes, or two of these are equal.
+    It is its place among the ``classes``, or in a file of them (:func:`names_of`). Without any,
+    labels that are all whole numbers count as they are, and others by the order of their sorted
+    names. A label is empty where nothing says it: where all are, every one is class 0. Raises
+    DataError when some are empty, a label is not among the classes, or two of these are equal.
     """
     if not any(labels):
         return Classes([0] * len(labels), (NO_LABELS,), has_labels=False)
@@ -43,7 +45,7 @@ def class_ids(labels: Sequence[str], classes: Sequence[int | str] = ()) -> Class
             f"{labels.count('')} of {len(labels)} inputs have no label, and others have, as "
             f"{shown(said)}; expected all, or none"
         )
-    names = [str(name) for name in classes]
+    names = names_of(classes)
     if len(set(names)) < len(names):
         raise DataError(f"'classes' has a name twice: {', '.join(names)}; expected each once")
     if not names and all(map(WHOLE.fullmatch, labels)):
@@ -60,3 +62,21 @@ def class_ids(labels: Sequence[str], classes: Sequence[int | str] = ()) -> Class
         raise DataError(f"label {shown(strange)} is not among 'classes'{hint}")
     said = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
     return Classes([places[label] for label in labels], () if names else (CLASS_NAMES + said,))
+
+
+def names_of(classes: Sequence[int | str] | Path) -> list[str]:
+    """Names of classes 0, 1, …; of a file ``{"0": ["n01440764", "tench"], …}``, the first of each.
+
+    Raises DataError when a file cannot be read, is of another form, or leaves a number out.
+    """
+    if not isinstance(classes, Path):
+        return [str(name) for name in classes]
+    expected = 'expected JSON as {"0": ["n01440764", "tench"], …}, every class from 0 on'
+
+    def taken(given: Any) -> list[str]:
+        named = [given[str(number)] for number in range(len(given))]
+        if not named or not all(isinstance(names, list) and names[0] for names in named):
+            raise ValueError("a class has no list of names")
+        return [str(names[0]) for names in named]
+
+    return read_json(classes, "classes", expected, taken)

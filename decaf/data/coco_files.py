@@ -1,13 +1,11 @@
 """COCO annotations: which segmentations each image has, by category or supercategory."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from decaf.data.json_files import read_json
 from decaf.data.photo_files import most_pixels
-from decaf.errors import DataError
-from decaf.foundation.files import open_file, refusals_as
 from decaf.foundation.names import shown
 
 EXPECTED = "expected COCO annotations, an object with 'images', 'annotations' and 'categories'"
@@ -36,13 +34,7 @@ def read_coco(path: Path) -> Coco:
 
     Raises DataError when it cannot be read, or names an image or category that it does not have.
     """
-    refusals = refusals_as(DataError, f"annotations {path} cannot be read", EXPECTED)
-    with refusals, open_file(path) as file:
-        content = file.read()
-    try:
-        return _parsed(json.loads(content))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"annotations {path}: {error}; {EXPECTED}") from error
+    return read_json(path, "annotations", EXPECTED, _parsed)
 
 
 def _parsed(given: Any) -> Coco:

@@ -45,14 +45,15 @@ def _points(polygon: Any) -> NDArray[np.float64]:
 
 def _inside(points: NDArray[np.float64], height: int, width: int) -> NDArray[np.bool_]:
     """Pixels whose centres lie inside: a way out of the picture crosses the edge an odd time."""
+    (x, y), (x_next, y_next) = points.T, np.roll(points, -1, axis=0).T
+    # Columns whose centres each edge passes, the left end included; then every crossing by itself.
+    first, last = np.clip(np.ceil(np.sort([x, x_next], axis=0) - 0.5), 0, width).astype(int)
+    edges = np.repeat(np.arange(len(points)), last - first)
+    columns = np.arange(len(edges)) + (last - np.cumsum(last - first))[edges]
+    at = y[edges] + (columns + 0.5 - x[edges]) * (y_next - y)[edges] / (x_next - x)[edges]
     crossed = np.zeros((height + 1, width), bool)
-    for (x, y), (x_next, y_next) in zip(points, np.roll(points, -1, axis=0), strict=True):
-        # Columns whose centres the edge passes, the left end included.
-        first, last = np.clip(np.ceil(np.sort([x, x_next]) - 0.5), 0, width).astype(int)
-        columns = np.arange(first, last)
-        if columns.size:
-            at = y + (columns + 0.5 - x) * (y_next - y) / (x_next - x)
-            crossed[np.clip(np.ceil(at - 0.5), 0, height).astype(int), columns] ^= True
+    rows = np.clip(np.ceil(at - 0.5), 0, height).astype(int)
+    np.logical_xor.at(crossed, (rows, columns), True)
     return np.logical_xor.accumulate(crossed[:-1], axis=0)
 
 

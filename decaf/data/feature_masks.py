@@ -62,6 +62,8 @@ class Features(Settings, ABC):
 
     of_whole_file: ClassVar[bool] = True
     """Whether a mask has the size of the image's file, and is cropped as that is."""
+    needed: ClassVar[str] = "a feature"
+    """What an image is left out without."""
 
     @abstractmethod
     def of(self, images: Sequence[Image]) -> Named:
@@ -238,14 +240,17 @@ class CocoMasks(Features):
         description="features of several of them, by name, as in `{head: [dog head, cat head]}`; "
         "each of them is a feature when absent",
     )
+    is_disjoint: ClassVar[bool] = False
+    """Whether a pixel is of its last feature in the file alone, instead of all that lie there."""
+
+    def named(self, category: str, supercategory: str) -> str:
+        """What a feature is called that has no group."""
+        return category if self.by == "category" else supercategory
 
     def of(self, images: Sequence[Image]) -> Named:
         """Features of the images that the file names by their path or, where it is one, name."""
         coco = read_coco(self.file)
-        own = {
-            name: name if self.by == "category" else parent
-            for name, parent in coco.supercategory.items()
-        }
+        own = {name: self.named(name, parent) for name, parent in coco.supercategory.items()}
         known = dict.fromkeys(own.values())
         groups = self.groups or {name: (name,) for name in known}
         for one in (one for members in groups.values() for one in members):
@@ -278,9 +283,11 @@ class CocoMasks(Features):
         words = np.zeros((height, width), np.uint64)
         for place, segmentation in parts:
             try:
-                words[mask_of(segmentation, height, width)] |= np.uint64(1 << place - 1)
+                mask = mask_of(segmentation, height, width)
             except ValueError as error:
                 raise DataError(f"annotations {file}, image {image}: {error}") from error
+            kept = np.uint64(0) if self.is_disjoint else words[mask]
+            words[mask] = kept | np.uint64(1 << place - 1)
         return words
 
     def sizes(self, given: Any) -> dict[str, tuple[int, int]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from decaf.data.adapters.base import Adapter
-from decaf.data.class_ids import CLASS_NAMES
+from decaf.data.class_ids import CLASS_NAMES, names_of
 from decaf.data.class_maps import official_file
 from decaf.data.pairs import InputSet, PairSet
 from decaf.errors import DataError, ResponseError, SettingError, listed, suggestion
@@ -191,7 +191,7 @@ class Study(Settings):
         target = score.get("target") if isinstance(score, dict) else None
         if not isinstance(target, str) or target.isdecimal():
             return score
-        names = [str(name) for name in getattr(info.data.get("data"), "classes", ())]
+        names = names_of(getattr(info.data.get("data"), "classes", ()))
         if target not in names:
             hint = suggestion(target, names) if names else "; name them with 'classes:' in 'data:'"
             raise fault(f"'target' is {target!r}, and the data name no such class{hint}", "target")

@@ -57,3 +57,18 @@ def classifier(name, kind="logistic_regression", **recipe):
     """Settings of a classifier of the table that is to be trained."""
     training = {"recipe": "covertype_classifier", "classifier": kind, "seed": 7701}
     return {"id": name, "family": name, "source": "estimator", "training": training | recipe}
+
+
+def weighted(folder):
+    """A function whose score is a weighted sum of pixels: 1 in the upper half, -2 in the lower."""
+    (folder / "weighted_pixels.py").write_text(
+        "def total(x):\n"
+        "    half = x.shape[2] // 2\n"
+        "    return x[:, :, :half].sum((1, 2, 3)) - 2 * x[:, :, half:].sum((1, 2, 3))\n"
+    )
+    card = {"id": "sum", "family": "sum", "source": "function", "output": "value"}
+    return {
+        "python_path": [str(folder)],
+        "models": [card | {"function": "weighted_pixels:total"}],
+        "score": {"kind": "regression_value"},
+    }

@@ -103,11 +103,12 @@ class FeaturedImages(ImageFiles, ABC):
 
     def _remarks(self, rows: list[Row], bare: list[str]) -> Iterator[str]:
         """What is left out, in words; raises DataError where no image is left."""
+        root, features = self._places()
         if len(bare) == len(rows):
-            raise DataError(f"none of the {len(rows)} images of {self._places()[0]} has a feature")
+            raise DataError(f"none of the {len(rows)} images of {root} has {features.needed}")
         if bare:
             count = f"{len(bare)} of {len(rows)} images"
-            yield f"{count} have no feature and are left out: {listed(bare)}"
+            yield f"{count} do not have {features.needed} and are left out: {listed(bare)}"
 
     def verify(self, pairs: PairSet) -> None:
         """Check from their headers that masks fit their images, and images come out of one size.
@@ -184,7 +185,7 @@ def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...
     Raises DataError when the table cannot be read, has no column ``image``, or names one twice.
     """
     if table is None:
-        return [_row(name) for name in Folder(folder).files()], ()
+        return [row_of(name) for name in Folder(folder).files()], ()
     is_list = table.suffix.lower() == LIST
     columns = _listed(table) if is_list else read_table(table, typed=False)
     if "image" not in columns:
@@ -198,7 +199,7 @@ def rows_of(folder: Path, table: Path | None) -> tuple[list[Row], tuple[str, ...
                 f"table {table}, row {number}: {shown(said['image'])} is there twice; "
                 "expected every image once"
             )
-        rows[said["image"]] = _row(**said, weight=weight)
+        rows[said["image"]] = row_of(**said, weight=weight)
     return list(rows.values()), unused_columns(columns, Row._fields)
 
 
@@ -212,7 +213,7 @@ def _listed(file: Path) -> dict[str, list[Any]]:
     return {"image": [line.strip() for line in lines if line.strip()]}
 
 
-def _row(
+def row_of(
     image: str, label: str = "", source: str = "", split: str = "all", weight: float = 1.0
 ) -> Row:
     """What is said of an image, or follows from its path."""

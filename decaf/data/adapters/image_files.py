@@ -19,18 +19,20 @@ from decaf.errors import DataError
 from decaf.foundation.digests import file_sha256
 from decaf.foundation.files import refusals_as, start_of
 from decaf.foundation.names import fault_of, shown
-from decaf.foundation.settings import require_keys
+from decaf.foundation.settings import PlacedPath, require_keys
 
 LARGEST_SIDE = 4096
+ClassNames = PlacedPath | tuple[int | str, ...]
 
 
 class ImageFiles(Adapter, ABC):
     """Images in files, brought to one size; an input's location is its file."""
 
-    classes: tuple[int | str, ...] = Field(
+    classes: ClassNames = Field(
         (),
-        description="names of classes 0, 1, … among the labels; when absent, labels that are whole "
-        "numbers are class numbers, and others are counted in the order of their sorted names",
+        description="names of classes 0, 1, … among the labels, or a JSON file of them as "
+        '`{"0": ["n01440764", "tench"], …}`; when absent, labels that are whole numbers are class '
+        "numbers, and others are counted in the order of their sorted names",
     )
     resize: int | None = Field(
         None,

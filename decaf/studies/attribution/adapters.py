@@ -1,21 +1,25 @@
-"""FunnyBirds: rendered birds with five parts, and the same birds rendered without one of them."""
+"""Images whose parts are known: rendered birds (FunnyBirds), and photos (PartImageNet)."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from decaf.data.adapters.image_features import Row, rows_of
+from decaf.data.adapters.image_features import Row, row_of, rows_of
 from decaf.data.adapters.image_files import Folder
 from decaf.data.feature_masks import Features
 from decaf.data.pairs import Pair, PairSet
-from decaf.errors import DataError
-from decaf.foundation.digests import hashed_word
 from decaf.foundation.settings import PlacedPath, require_keys
 from decaf.studies.attribution.birds import Split, birds_folder
 from decaf.studies.attribution.held_out import HeldOut, Without, with_endpoints
+from decaf.studies.attribution.part_annotations import FEWEST, MOST, PartAnnotations
 from decaf.studies.attribution.part_maps import COLOURS, PartMaps
+
+PHOTOS = ("images/{0}", "{0}")
+ANNOTATIONS = ("annotations/{0}/{0}.json", "annotations/{0}.json", "{0}.json")
+"""Places of the splits in the archives of PartImageNet that there have been; the first counts."""
 
 
 class FunnyBirds(HeldOut):
@@ -25,12 +29,6 @@ class FunnyBirds(HeldOut):
     shared_with_recipes: ClassVar = {"root": "whose classes may have other parts"}
     root: PlacedPath = Field(description="folder that holds `FunnyBirds/` (or that folder itself)")
     split: Split = Field("test", description="birds to audit")
-    images: Annotated[int, Field(ge=1, le=1_000_000)] | PlacedPath | None = Field(
-        None,
-        description="birds to audit: so many, drawn by hash, or a file with their paths below the "
-        "folder of the split, `.txt`, one a line, or a table with the column `image`; all when "
-        "absent",
-    )
     dilate: int = Field(
         0, ge=0, le=64, description="px by which every part reaches further, along both axes"
     )
@@ -75,15 +73,49 @@ class FunnyBirds(HeldOut):
             folder=maps, dilate=self.dilate, counts_hidden=self.native
         )
 
+    def _every(self) -> tuple[list[Row], tuple[str, ...]]:
+        return rows_of(self._places()[0], None)
+
+
+class PartImageNet(HeldOut):
+    """Photos of ImageNet whose parts are annotated, without one of them: covered, painted over."""
+
+    adapter: Literal["partimagenet"]
+    root: PlacedPath = Field(description="folder that holds `PartImageNet/` (or that folder)")
+    split: Literal["train", "val", "test"] = Field("test", description="photos to audit")
+    classes: PlacedPath | Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+        description="WordNet ids of classes 0, 1, … of the models, or a JSON file of them as "
+        '`{"0": ["n01440764", "tench"], …}`'
+    )
+
+    def _places(self) -> tuple[Path, PartAnnotations]:
+        below = self.root / "PartImageNet"
+        folder = below if below.is_dir() else self.root
+        images, file = (_first(folder, names, self.split) for names in (PHOTOS, ANNOTATIONS))
+        return images, PartAnnotations(file=file)
+
+    def _every(self) -> tuple[list[Row], tuple[str, ...]]:
+        folder, features = self._places()
+        counts = features.part_counts()
+        named = [name for name, count in counts.items() if FEWEST <= count <= MOST]
+        left_out = f"{len(counts) - len(named)} of {len(counts)} images are left out, annotated "
+        remark = f"{left_out}with fewer than {FEWEST} or more than {MOST} parts"
+        # Where photos lie in folders of their classes, annotations do not say so.
+        files = {*Folder(folder).files()}
+        paths = [one if (one := f"{_wordnet_id(n)}/{n}") in files else n for n in named]
+        return [row_of(path) for path in sorted(paths)], (remark,) * (len(named) < len(counts))
+
     def _rows(self) -> tuple[list[Row], tuple[str, ...]]:
-        folder = self._places()[0]
-        if not isinstance(self.images, int):
-            return rows_of(folder, self.images)
-        rows, remarks = rows_of(folder, None)
-        if len(rows) < self.images:
-            raise DataError(
-                f"{folder} has {len(rows)} birds, and the study asks for {self.images}; ask for "
-                "fewer in 'images:'"
-            )
-        drawn = sorted(rows, key=lambda row: hashed_word(f"funnybirds|{row.image}"))
-        return sorted(drawn[: self.images]), remarks
+        rows, remarks = super()._rows()
+        return [row._replace(label=_wordnet_id(row.image)) for row in rows], remarks
+
+
+def _first(folder: Path, names: tuple[str, ...], split: str) -> Path:
+    """The first place that there is, of the split; else the first of all."""
+    places = [folder / name.format(split) for name in names]
+    return next((place for place in places if os.access(place, os.F_OK)), places[0])
+
+
+def _wordnet_id(image: str) -> str:
+    """``n02484975`` of ``n02484975_123.JPEG``, in a folder or not."""
+    return Path(image).name.partition("_")[0]

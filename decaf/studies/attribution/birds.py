@@ -1,17 +1,14 @@
 """Files of FunnyBirds: which parts the classes have, and which birds there are to train on."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.adapters.image_files import Folder
+from decaf.data.json_files import read_json
 from decaf.data.pairs import Input, InputSet
-from decaf.errors import DataError
-from decaf.foundation.files import open_file, refusals_as
 from decaf.studies.attribution.part_maps import COLOURS
 
 Split = Literal["train", "test"]
@@ -20,7 +17,7 @@ REMOVED = -1
 """Instance of a part that a bird lacks."""
 PLACEHOLDERS = ("placeholder", "")
 """Models of parts that are not drawn."""
-Read = TypeVar("Read")
+EXPECTED = "expected the file as FunnyBirds publishes it"
 
 
 class Birds(NamedTuple):
@@ -54,7 +51,7 @@ def class_parts(root: Path) -> NDArray[np.int64]:
             raise ValueError("instances of parts are no whole numbers from 0")
         return found
 
-    return _read(file, taken)
+    return read_json(file, "list", EXPECTED, taken)
 
 
 def birds(root: Path, split: Split) -> Birds:
@@ -71,20 +68,11 @@ def birds(root: Path, split: Split) -> Birds:
         models = [[one[f"{part}_model"] for part in PARTS] for one in listed]
         return labels, np.isin(models, PLACEHOLDERS)
 
-    labels, is_removed = _read(birds_folder(root) / f"dataset_{split}.json", taken)
+    labels, is_removed = read_json(
+        birds_folder(root) / f"dataset_{split}.json", "list", EXPECTED, taken
+    )
     names = [f"{label}/{place:06d}.png" for place, label in enumerate(labels)]
     folder = Folder(birds_folder(root) / split)
     pictures = tuple(Input(name, split, *folder.file(name), name) for name in names)
     instances = np.where(is_removed, REMOVED, classes[labels])
     return Birds(InputSet(pictures, "as stored"), labels, instances)
-
-
-def _read(file: Path, taken: Callable[[Any], Read]) -> Read:
-    expected = "expected the file as FunnyBirds publishes it"
-    refusals = refusals_as(DataError, f"{file} cannot be read", expected)
-    with refusals, open_file(file) as opened:
-        content = opened.read()
-    try:
-        return taken(json.loads(content))
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise DataError(f"{file}: {type(error).__name__}: {error}; {expected}") from error

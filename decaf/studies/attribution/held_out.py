@@ -5,20 +5,23 @@ these types, so that they are scored at their two clean inputs alone.
 """
 
 import json
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from decaf.data.adapters.image_features import FeaturedImages
+from decaf.data.adapters.image_features import FeaturedImages, Row, rows_of
 from decaf.data.cells import feature_words
 from decaf.data.pairs import Input, Pair, PairSet
-from decaf.foundation.digests import json_sha256
+from decaf.errors import DataError
+from decaf.foundation.digests import hashed_word, json_sha256
 from decaf.foundation.extras import Installed
+from decaf.foundation.settings import PlacedPath
 from decaf.studies.attribution.operators import CODE, Operator, replaced
 
 
@@ -49,6 +52,12 @@ def with_endpoints(given: PairSet, made: Iterable[Without]) -> PairSet:
 class HeldOut(FeaturedImages, ABC):
     """Images with features, each of which is also replaced by other means."""
 
+    images: Annotated[int, Field(ge=1, le=1_000_000)] | PlacedPath | None = Field(
+        None,
+        description="images to audit: so many, drawn by hash, or a file with their paths below the "
+        "folder of the split, `.txt`, one a line, or a table with the column `image`; all when "
+        "absent",
+    )
     operators: tuple[Operator, ...] = Field(
         (),
         description="also replace each part, dilated by 3 px: `telea` paints it from its border "
@@ -67,6 +76,24 @@ class HeldOut(FeaturedImages, ABC):
         return with_endpoints(
             given, (self._without(given, p, o) for p in given.pairs for o in self.operators)
         )
+
+    @abstractmethod
+    def _every(self) -> tuple[list[Row], tuple[str, ...]]:
+        """All images that can be drawn, in the order of their paths, and remarks."""
+
+    def _rows(self) -> tuple[list[Row], tuple[str, ...]]:
+        folder = self._places()[0]
+        if isinstance(self.images, Path):
+            return rows_of(folder, self.images)
+        rows, remarks = self._every()
+        count = len(rows) if self.images is None else self.images
+        if len(rows) < count:
+            raise DataError(
+                f"{folder} has {len(rows)} images to draw from, and the study asks for {count}; "
+                "ask for fewer in 'images:'"
+            )
+        drawn = sorted(rows, key=lambda row: hashed_word(f"{self.adapter}|{row.image}"))
+        return sorted(drawn[:count]), remarks
 
     def _without(self, given: PairSet, removal: Pair, operator: Operator) -> Without:
         image, mask = given.inputs[removal.plus], given.masks[removal.plus]

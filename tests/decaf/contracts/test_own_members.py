@@ -5,6 +5,7 @@ import json
 import featured_images
 import funny_birds
 import numpy as np
+import part_photos
 import pytest
 import skops.io
 from applicants import section
@@ -126,6 +127,9 @@ def example(request, member):
     if name == "funnybirds":
         root = funny_birds.write(request.getfixturevalue("tmp_path"), shown=1)
         return {"root": str(root), "operators": ["texture"], "native": True, "dilate": 1}
+    if name == "partimagenet":
+        root = part_photos.write(request.getfixturevalue("tmp_path"))
+        return {"root": str(root), "classes": ["n00000000", "n00000001"], "crop": 8}
     if name == "imagenet9":
         return {"root": str(request.getfixturevalue("photo_root"))}
     return SETTINGS.get(name)

@@ -130,7 +130,7 @@ def test_a_table_of_images_and_one_of_masks(photos, tmp_path):
     (pair,) = pairs.pairs
     assert (pair.source_id, pair.split, pair.pair_type) == ("video", "test", "wing")
     assert pair.weight == 2.5
-    assert "1 of 2 images have no feature and are left out" in " ".join(pairs.remarks)
+    assert "1 of 2 images do not have a feature and are left out" in " ".join(pairs.remarks)
 
 
 def test_a_list_of_images(photos, tmp_path):

@@ -1,5 +1,6 @@
 """Pairs of image files: by a table, by two folders, and what their pixels are."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -110,6 +111,10 @@ def test_labels_are_numbers_or_names(labels, classes, expected, tmp_path):
     write_table(tmp_path / "p.csv", rows, ("factual", "counterfactual", "label"))
     pairs = adapter(pairs=tmp_path / "p.csv", classes=classes).pair_set()
     assert [pair.class_id for pair in pairs.pairs] == expected
+    if classes:
+        named = {str(number): [str(name), "other"] for number, name in enumerate(classes)}
+        (tmp_path / "c.json").write_text(json.dumps(named))
+        assert adapter(pairs=tmp_path / "p.csv", classes=tmp_path / "c.json").pair_set() == pairs
 
 
 def test_two_folders_pair_files_of_equal_names(tmp_path):

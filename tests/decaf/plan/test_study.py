@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from decaf.errors import ConfigError
+from decaf.errors import ConfigError, DataError
 from decaf.plan.study import LocalWorkers, load_study
 
 MODEL = """
@@ -104,6 +104,12 @@ def test_a_target_is_a_name_of_a_class_of_the_data(tmp_path):
     assert load(tmp_path, text).score.target == 1
     with pytest.raises(ConfigError, match=r"'target' is 'beee'.*did you mean 'bee'"):
         load(tmp_path, text.replace("bee}", "beee}"))
+    file = tmp_path / "classes.json"
+    named = f"{{adapter: image_pairs, pairs: p.csv, classes: {file}}}"
+    with pytest.raises(DataError, match=r"classes\.json cannot be read"):
+        load(tmp_path, text.replace(data, named))
+    file.write_text('{"0": ["ape"], "1": ["bee"]}')
+    assert load(tmp_path, text.replace(data, named)).score.target == 1
 
 
 def test_what_came_from_the_environment_is_not_repeated(tmp_path, monkeypatch):

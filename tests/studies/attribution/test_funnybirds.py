@@ -189,7 +189,7 @@ def test_files_that_do_not_fit_are_named(name, tmp_path):
 
 
 def test_more_birds_than_there_are(root):
-    with pytest.raises(DataError, match="has 10 birds, and the study asks for 11"):
+    with pytest.raises(DataError, match="has 10 images to draw from, and the study asks for 11"):
         birds(root, images=11).pair_set()
 
 

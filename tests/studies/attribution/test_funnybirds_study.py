@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ended_commands import refused, succeeded
 from funny_birds import PARTS
-from small_studies import of_scenes
+from small_studies import of_scenes, weighted
 from warehouse_answers import failed_checks, fetched
 
 from decaf.errors import BadInput
@@ -38,21 +38,6 @@ def miniature(tmp_path_factory):
 def birds_of(root):
     operators = ["telea", "texture"]
     return {"adapter": "funnybirds", "root": str(root), "native": True, "operators": operators}
-
-
-def weighted(folder):
-    """A function whose score is a weighted sum of pixels: 1 in the upper half, -2 in the lower."""
-    (folder / "weighted_birds.py").write_text(
-        "def total(x):\n"
-        "    half = x.shape[2] // 2\n"
-        "    return x[:, :, :half].sum((1, 2, 3)) - 2 * x[:, :, half:].sum((1, 2, 3))\n"
-    )
-    card = {"id": "sum", "family": "sum", "source": "function", "output": "value"}
-    return {
-        "python_path": [str(folder)],
-        "models": [card | {"function": "weighted_birds:total"}],
-        "score": {"kind": "regression_value"},
-    }
 
 
 @pytest.mark.parametrize("data", ["miniature", "real"])

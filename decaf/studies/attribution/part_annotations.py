@@ -1,0 +1,63 @@
+"""Where the parts of objects lie, by annotations as those of PartImageNet."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from decaf.data.coco_files import read_coco
+from decaf.data.feature_masks import CocoMasks, Image, Masked, Named, check_count
+from decaf.foundation.digests import json_sha256
+
+FEWEST, MOST = 2, 8
+"""Parts of an image: one has no ranking, and exact Shapley values take eight."""
+RULE = "the last part of a pixel"
+"""By which masks of equal annotations differ from those of other data, in their digests."""
+
+
+class PartAnnotations(CocoMasks):
+    """Parts by the names that all kinds of objects share; a pixel is of one part alone."""
+
+    kind: Literal["coco"] = "coco"
+    is_disjoint: ClassVar[bool] = True
+    needed: ClassVar[str] = f"{FEWEST} to {MOST} parts that show"
+
+    def named(self, category: str, supercategory: str) -> str:
+        """``foot`` of the category ``Bird Foot`` in ``Bird``, and of ``Reptile Foot``, too."""
+        return (category.removeprefix(supercategory).strip() or category).lower()
+
+    def of(self, images: Sequence[Image]) -> Named:
+        """Parts of each image that show, which it decodes; none where they are too few or many."""
+        named = super().of(images)
+        check_count(named.names)
+        return named._replace(of_image=[one and self._shown(one) for one in named.of_image])
+
+    def words(self, given: Any) -> NDArray[np.unsignedinteger]:
+        """Decode the segmentations of an image, a later one over an earlier one."""
+        *said, parts = given
+        return super().words([*said, [[place, _without_lines(one)] for place, one in parts]])
+
+    def part_counts(self) -> dict[str, int]:
+        """How many parts every image of the file has, seen or not, by its ``file_name``."""
+        coco = read_coco(self.file)
+        return {
+            name: len({self.named(own, coco.supercategory[own]) for own, _ in image.parts})
+            for name, image in coco.images.items()
+        }
+
+    def _shown(self, one: Masked) -> Masked | None:
+        shown = int(np.bitwise_or.reduce(self.words(json.loads(one.mask.location)), axis=None))
+        numbers = [number for number in one.numbers if shown >> number - 1 & 1]
+        if not FEWEST <= len(numbers) <= MOST:
+            return None
+        return Masked(numbers, replace(one.mask, digest=json_sha256([RULE, one.mask.digest])))
+
+
+def _without_lines(segmentation: Any) -> Any:
+    """What is left without polygons of one or two points, which PartImageNet has."""
+    if not isinstance(segmentation, list):
+        return segmentation
+    return [one for one in segmentation if not (isinstance(one, list) and len(one) in (2, 4))]
