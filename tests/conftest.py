@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -17,6 +18,10 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 # Test files run side by side, one on each core; read when torch and NumPy are imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Bytecode is kept whatever the environment says: every process of the suite would else compile what
+# it imports, and pytest rewrite each test file on every core.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A suite that was started in the background, or by nohup, ignores these, and so would the commands
 # that it stops; a handler is none of theirs.
 signal.signal(signal.SIGINT, signal.default_int_handler)

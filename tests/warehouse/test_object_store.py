@@ -27,15 +27,11 @@ from warehouse.storage.object_store import ObjectStore
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
 
+pytestmark = pytest.mark.usefixtures("no_copies")
 TRAJECTORIES = layout.table_file("trajectories", {"study": "s", "model_id": "m"}, "m-scores")
 STAMPED = {"stg_files", "stg_costs"}
 """Views whose rows say when or where something was done."""
 COUNTED = ("trajectories", "predictions", "profiles")
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path, monkeypatch):
-    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture(params=["memory", "s3"])
