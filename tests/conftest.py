@@ -52,7 +52,7 @@ CLASSES = [
 ]
 
 LONG_FIRST = ("flows", "third_party", "warehouse", "tasks", "hostile", "tests")
-LONG_FIRST += ("covertype", "imagenet9")
+LONG_FIRST += ("covertype", "imagenet9", "attribution", "scenes", "library")
 
 
 def pytest_collection_modifyitems(items):

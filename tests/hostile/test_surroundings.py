@@ -114,7 +114,7 @@ CASES = [
 
 
 @pytest.fixture
-def places(tmp_path, root, write, prefect_server):
+def places(tmp_path, root, write, prefect_server, workers):
     """Names of the commands' words: a warehouse with something to delete, a study, a pipe."""
     (root / "tables/profiles/study=s/stray.parquet").write_bytes(b"12345")
     settings = of_scenes(tmp_path, [untrained(tmp_path, "m")])
@@ -122,6 +122,7 @@ def places(tmp_path, root, write, prefect_server):
     os.mkfifo(tmp_path / "pipe")
     commit_block(root, "s", "m", 0.3)  # a second commit, so that there is something to fold
     held = {**settings, "warehouse": str(tmp_path / "held")}
+    served = {**settings, "cluster": workers}  # to start others takes longer than the command
     with (
         closing(socket.create_server(("127.0.0.1", 0))) as taken,
         study_lock(open_root(tmp_path / "held"), "try"),
@@ -132,7 +133,7 @@ def places(tmp_path, root, write, prefect_server):
             "receipts": root / "receipts",
             "tables": root / "tables" / "profiles",
             "workspace": tmp_path / "workspace",
-            "config": write(settings),
+            "config": write(served),
             "elsewhere": write({**settings, "warehouse": str(tmp_path / "other")}, "other.yaml"),
             "held": write(held, "held.yaml"),
             "out": tmp_path / "out",
