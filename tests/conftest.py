@@ -1,5 +1,6 @@
 """Small made-up data in the official layouts, and where the shared real data lies."""
 
+import gc
 import os
 import shutil
 import signal
@@ -59,6 +60,16 @@ def pytest_collection_modifyitems(items):
     """Folders with long files first: files are handed out whole, so short ones end the suite."""
     places = {folder: place for place, folder in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: places.get(item.path.parent.name, len(places)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is imported and collected stays to the end: to look for garbage in it takes seconds."""
+    gc.disable()
+    result = yield
+    gc.freeze()
+    gc.enable()
+    return result
 
 
 @pytest.fixture
