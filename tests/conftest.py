@@ -64,12 +64,10 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is imported and collected stays to the end: to look for garbage in it takes seconds."""
+    """What is imported and collected stays: to look for garbage meanwhile takes seconds."""
     gc.disable()
-    result = yield
-    gc.freeze()
+    yield
     gc.enable()
-    return result
 
 
 @pytest.fixture
