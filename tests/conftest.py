@@ -1,9 +1,11 @@
 """Small made-up data in the official layouts, and where the shared real data lies."""
 
+import gc
 import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -17,6 +19,10 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 # Test files run side by side, one on each core; read when torch and NumPy are imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Bytecode is kept whatever the environment says: every process of the suite would else compile what
+# it imports, and pytest rewrite each test file on every core.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A suite that was started in the background, or by nohup, ignores these, and so would the commands
 # that it stops; a handler is none of theirs.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -47,13 +53,21 @@ CLASSES = [
 ]
 
 LONG_FIRST = ("flows", "third_party", "warehouse", "tasks", "hostile", "tests")
-LONG_FIRST += ("covertype", "imagenet9")
+LONG_FIRST += ("covertype", "imagenet9", "attribution", "scenes", "library")
 
 
 def pytest_collection_modifyitems(items):
     """Folders with long files first: files are handed out whole, so short ones end the suite."""
     places = {folder: place for place, folder in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: places.get(item.path.parent.name, len(places)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is imported and collected stays: to look for garbage meanwhile takes seconds."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -35,10 +35,15 @@ def refusals_as(kind: type[DecafError], what: str, remedy: str) -> Iterator[None
 
 
 def start_of(path: Path) -> str:
-    """Where a path of a configuration starts if it is relative; empty for one that cannot be."""
-    here = Path.cwd()
-    is_below = path.is_relative_to(here)
-    return f" (relative paths start from the current directory, {here})" if is_below else ""
+    """Where a path of a configuration starts if it is relative; empty for one that cannot be.
+
+    Where the current folder was deleted, nothing starts from it.
+    """
+    with suppress(FileNotFoundError):
+        here = Path.cwd()
+        if path.is_relative_to(here):
+            return f" (relative paths start from the current directory, {here})"
+    return ""
 
 
 def file_status(path: Path) -> os.stat_result:

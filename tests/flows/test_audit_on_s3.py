@@ -11,14 +11,9 @@ from warehouse.commits import receipts
 from warehouse.commits.lock import study_lock
 from warehouse.query.catalog import connect
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_copies")]
 
 TABLES = running_command.TABLES | {"out_model_profiles": "model_id, pair_type, path"}
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
 
 
 def succeeded(done):

@@ -170,7 +170,7 @@ def organisation(prefect_server, tmp_path_factory):
             worker.communicate(timeout=PATIENCE_SECONDS)
 
 
-def of_registry(folder):
+def of_registry(folder, workers):
     """Settings of a registry of one model, which leans on what its gate forbids."""
     put(folder / "zoo" / "net", seed=0, lean=1.5)
     return of_scenes(
@@ -180,6 +180,7 @@ def of_registry(folder):
         python_path=[str(NETWORKS)],
         report=str(folder / "nightly.html"),
         sources=4,
+        cluster=workers,
     )
 
 
@@ -279,10 +280,10 @@ def test_pages_ask_for_the_parameters(organisation):
     assert all(field["description"] for field in schema["properties"].values())
 
 
-def test_runs_of_the_worker(organisation, decaf):
+def test_runs_of_the_worker(organisation, workers, decaf):
     """Three at once, one of which is cancelled; then what it has left is done."""
     folder = organisation.folder
-    nightly, slow = of_registry(folder / "nightly"), of_slow_model(folder)
+    nightly, slow = of_registry(folder / "nightly", workers), of_slow_model(folder)
     warehouse = Path(slow["warehouse"])
     cancelled = organisation.start("audit-process", {"config": "slow.yaml"}, SLOW_SECONDS="0.5")
     overrides = {"gates.evidence.at_most": 0.0, "alerts.webhook.url": organisation.told.url}

@@ -98,8 +98,10 @@ IN_A_QUERY_OF_A_FLOW = """
 import os, signal, sys, threading, types
 from pathlib import Path
 import duckdb
+from flows import stopping
 from flows.commands import cli
 from flows.launch import launch
+stopping.FLOW_PATIENCE_SECONDS = 2.0  # DuckDB may lose the signal, and has all cores until then
 def made_up():
     connection = duckdb.connect()
     threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGTERM]).start()

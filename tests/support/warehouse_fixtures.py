@@ -9,6 +9,8 @@ from s3_server import CREDENTIALS, running
 from small_warehouse import small_warehouse
 from stub_audit import open_stub
 
+from warehouse.storage.cache import cache_folder
+
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
@@ -20,6 +22,16 @@ def small(tmp_path_factory):
 def root(small, tmp_path):
     """A copy of the small warehouse."""
     return shutil.copytree(small, tmp_path / "warehouse")
+
+
+@pytest.fixture
+def no_copies(tmp_path, monkeypatch):
+    """An empty cache folder, but for the views: to bind them takes seconds."""
+    bound = cache_folder() / "views"
+    bound.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "views").symlink_to(bound)
+    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture

@@ -27,15 +27,11 @@ from warehouse.storage.object_store import ObjectStore
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import GRACE, delete_garbage, find_garbage
 
+pytestmark = pytest.mark.usefixtures("no_copies")
 TRAJECTORIES = layout.table_file("trajectories", {"study": "s", "model_id": "m"}, "m-scores")
 STAMPED = {"stg_files", "stg_costs"}
 """Views whose rows say when or where something was done."""
 COUNTED = ("trajectories", "predictions", "profiles")
-
-
-@pytest.fixture(autouse=True)
-def environment(tmp_path, monkeypatch):
-    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture(params=["memory", "s3"])
@@ -324,9 +320,10 @@ def test_receipts_are_read_again_only_when_they_have_changed(memory, asked, monk
     ]
 
 
-def test_copies_that_cannot_be_kept(memory, tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "file"))
+def test_copies_that_cannot_be_kept(memory):
+    folder = cache_folder() / "warehouses"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.write_text("a file where the folder should be")
     with pytest.raises(WarehouseError, match="set DECAF_CACHE to another folder"):
         connect(memory)
 

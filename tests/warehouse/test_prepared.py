@@ -111,9 +111,13 @@ def test_the_views_cannot_be_changed_and_others_can_be_added(root):
         assert {OUT, "mine"} <= {name for (name,) in connection.sql("SHOW TABLES").fetchall()}
 
 
-def test_many_processes_may_be_the_first(root, cache):
+def read_views_in(folder):
+    views.SQL_FOLDER = folder
+
+
+def test_many_processes_may_be_the_first(root, cache, few):
     context = multiprocessing.get_context("spawn")
-    with context.Pool(2) as pool:
+    with context.Pool(2, read_views_in, [few]) as pool:
         assert pool.map(models, [root] * 2, chunksize=1) == [EXPECTED] * 2
     (file,) = [path for path in cache.rglob("*") if path.is_file()]
     assert file.suffix == ".duckdb"

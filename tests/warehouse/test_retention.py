@@ -252,8 +252,8 @@ def test_collection_after_a_withdrawal_killed_at_any_step_loses_no_row(two, copi
     assert rows_by_table(before) == kept
 
 
-def test_on_an_object_store(tmp_path, monkeypatch):
-    monkeypatch.setenv("DECAF_CACHE", str(tmp_path / "cache"))
+@pytest.mark.usefixtures("no_copies")
+def test_on_an_object_store(tmp_path):
     root = three_runs(f"memory://{uuid4().hex}/warehouse")
     compact(root, "s")
     delete_garbage(root, -GRACE)

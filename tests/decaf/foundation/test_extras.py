@@ -48,8 +48,8 @@ def test_a_study_is_refused_before_any_work(decaf, study, write, package, change
     refused(done, f"{name}: package {package} is not installed here; pip install 'decaf-audit[base")
 
 
-def test_gpu_workers_name_their_extra(decaf, study, write):
-    done = decaf("run", write(study | {"cluster": {"kind": "cuda"}}))
+def test_gpu_workers_name_their_extra(decaf, study, write, prefect_server):
+    done = decaf("run", write(study | {"cluster": {"kind": "cuda"}}), **prefect_server)
     refused(done, "package dask_cuda is not installed here; pip install 'decaf-audit[cuda]'")
 
 
