@@ -109,10 +109,10 @@ class Cost:
 
 
 class Bench:
-    """One order on a worker."""
+    """One order on a worker, with what its ``others`` have read of the warehouse before it."""
 
-    def __init__(self, order: Order) -> None:
-        self.order = order
+    def __init__(self, order: Order, stored: dict[tuple[str, str], pa.Table | None]) -> None:
+        self.order, self._stored = order, stored
         self.cost = Cost()
         self.results: dict[str, pa.Table] = {}
         """Rows of the kinds that are computed already."""
@@ -183,9 +183,11 @@ class Bench:
             rows = self.results[table]
             own = rows.filter(pc.equal(rows["unit_key"], unit.key))
             return own if own.num_rows else None
-        order = self.order
-        rows = read_unit(order.root, order.study.study, order.stored[unit.key], unit.key, table)
-        name = OF_BLOCK.get(table)
+        order, place, name = self.order, (unit.key, table), OF_BLOCK.get(table)
+        if place not in self._stored:
+            commit = order.stored[unit.key]
+            self._stored[place] = read_unit(order.root, order.study.study, commit, unit.key, table)
+        rows = self._stored[place]
         if rows is None or name is None:
             return rows
         own = rows.filter(pc.is_in(rows[name], pa.array(getattr(order.block, f"{name}s"))))

@@ -64,9 +64,9 @@ def run_order(order: Order) -> Done:
     if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
     uses_model = any(KINDS[unit.kind].uses_model for unit in order.units)
-    results, costs = [], []
+    results, costs, stored = [], [], {}
     for part in (order, *order.others):
-        bench = Bench(part)
+        bench = Bench(part, stored)
         for kind in KINDS.values():
             own = [unit for unit in order.units if unit.kind == kind.name]
             if own:

@@ -116,6 +116,13 @@ def test_a_shape_is_said_of_all_inputs_or_of_none():
         _ = InputSet(images, "a test").shapes
 
 
+def test_all_inputs_of_a_pair_have_one_shape():
+    images, _ = images_of([(1, 2, 3)] * 3 + [(2, 1, 3)])
+    pair = Pair("p", "p", "t", 0, "all", 0, 1, context=(2, 3))
+    with pytest.raises(DataError, match=r"pair p: 0 comes out as \(1, 2, 3\) and 3 as \(2, 1, 3\)"):
+        PairSet(images, (pair,), "a test")
+
+
 SHAPES = st.lists(st.sampled_from([(1, 2, 3), (2, 1, 3), (2, 2, 3)]), min_size=1, max_size=8)
 
 
