@@ -22,7 +22,7 @@ def audit(plan: AuditPlan) -> None:
         if not plan.study.models:
             raise_failures([trained, chosen])
         steps.begin(plan)
-        unusable = steps.smoke_test(client, plan, inputs)
+        unusable = steps.smoke_test(client, plan)
         computed = steps.compute(client, plan, inputs, unusable)
     finite = steps.quarantine(plan, return_state=True)
     raise_failures([trained, chosen, *computed.values(), finite])

@@ -77,7 +77,7 @@ def on_workers(
     audit_steps.train(client, plan, inputs)
     audit_steps.choose(client, plan, inputs)
     plan = audit_steps.plan(plan)
-    unusable = audit_steps.smoke_test(client, plan, inputs)
+    unusable = audit_steps.smoke_test(client, plan)
     problems = {model_id: str(error) for model_id, error in unusable.items()}
     diff, plan = leave_out(diff, plan, problems)
     if plan is None:

@@ -1,13 +1,15 @@
 """What paths and models make of inputs of the data's shape, before any input is stored."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.input_store import channels_first, input_file, is_stored, open_inputs
+from decaf.data.input_store import channels_first, input_file, inputs_at, is_stored
+from decaf.data.pairs import InputSet
 from decaf.errors import DataError, listed
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
@@ -19,34 +21,57 @@ from tasks.units.scope import Scope
 def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
     """Try every path on zeros of the shape of the data's inputs; remarks on models that resize.
 
+    Of several shapes, the smallest and the largest are tried, and paths asked about the others.
     Raises BadInput where a path cannot reveal such inputs, or attributions and labels ask for
     images.
     """
     study, pairs = scope.study, scope.pairs
+    shapes = pairs.input_set.shapes
+    paths = fitted_paths(study, pairs.input_set.digest)
+    _require_one_shape(study, pairs.input_set)
     block = pairs.block(tuple({one.pair_type: row for row, one in enumerate(pairs.pairs)}.values()))
     count = len(block.input_positions)
-    try:
-        zeros = channels_first(_zeros(scope, count))
-        if pairs.masks:
-            mask = study.data.read_mask(pairs.masks[0])
-            regions = np.broadcast_to(np.zeros((), mask.dtype), (count, *mask.shape))
-            block = replace(block, regions=regions)
-    except DataError:
-        return ()  # where inputs are stored, all that cannot be read are named
-    _require_images(scope.study, zeros)
-    plan_states(block, zeros, fitted_paths(study, pairs.input_set.digest), study.grid)
-    return () if zeros.ndim != 4 else _resized(cards, *zeros.shape[2:])
+    for number in pairs.input_set.extremes:
+        try:
+            one = channels_first(sample(study, pairs.input_set, number)())
+            zeros = np.broadcast_to(np.zeros((), one.dtype), (count, *one.shape[1:]))
+            if pairs.masks:
+                mask = study.data.read_mask(pairs.masks[number])
+                regions = np.broadcast_to(np.zeros((), mask.dtype), (count, *mask.shape))
+                block = replace(block, regions=regions)
+        except DataError:
+            return ()  # where inputs are stored, all that cannot be read are named
+        _require_images(scope.study, zeros)
+        plan_states(block, zeros, paths, study.grid)
+    given = [channels_first(np.empty((0, *one), zeros.dtype)).shape for one in shapes]
+    for path in paths.values():
+        for shape in given:
+            path.check(shape)
+    return () if zeros.ndim != 4 else _resized(cards, [one[2:] for one in given or [zeros.shape]])
 
 
-def _zeros(scope: Scope, count: int) -> NDArray[np.uint8] | NDArray[np.floating]:
-    """(count, …) as the inputs that are stored, or else as the first one that can be read."""
-    data, inputs = scope.study.data, scope.pairs.input_set
-    workspace = scope.study.workspace
-    if is_stored(workspace, inputs):
-        one = open_inputs(input_file(workspace, inputs))[0]
-    else:
-        one = data.read_input(inputs.inputs[0])
-    return np.broadcast_to(np.zeros((), one.dtype), (count, *one.shape))
+def sample(study: Study, inputs: InputSet, number: int) -> Callable[[], NDArray[Any]]:
+    """What reads a clean input, (1, …), where it is stored; else it is read now.
+
+    Raises DataError when it cannot be read.
+    """
+    if is_stored(study.workspace, inputs):
+        file = input_file(study.workspace, inputs).absolute()
+        return partial(inputs_at, file, inputs.places[[number]], inputs.shape_of(number))
+    return partial(np.asarray, study.data.read_input(inputs.inputs[number])[None])
+
+
+def _require_one_shape(study: Study, inputs: InputSet) -> None:
+    """Refuse inputs of several shapes where a path takes something from all of them together."""
+    for name, path in study.paths.items():
+        is_fitted = path.has_drawn_start or path.fitted_file(study.workspace, inputs.digest)
+        if is_fitted and inputs.shapes:
+            shapes = [*inputs.shapes]
+            raise DataError(
+                f"path {name} (kind: {path.kind}) needs inputs of one shape, and these have "
+                f"{len(shapes)}, from {shapes[0]} to {shapes[-1]}; bring them to one, as with "
+                "'resize:' and 'crop:', or choose another path"
+            )
 
 
 def _require_images(study: Study, inputs: NDArray[Any]) -> None:
@@ -61,15 +86,16 @@ def _require_images(study: Study, inputs: NDArray[Any]) -> None:
         )
 
 
-def _resized(cards: Sequence[ModelCard], height: int, width: int) -> tuple[str, ...]:
-    """A remark for each size that models resize images to."""
+def _resized(cards: Sequence[ModelCard], sizes: Sequence[tuple[int, ...]]) -> tuple[str, ...]:
+    """A remark for each size that models resize images of some heights and widths to."""
     of_side: dict[int, list[str]] = {}
     for card in cards:
         side = getattr(card, "input_size", None)
-        if side is not None and (height, width) != (side, side):
+        if side is not None and any(size != (side, side) for size in sizes):
             of_side.setdefault(side, []).append(card.id)
+    first, last = (f"{width} x {height} px" for height, width in (sizes[0], sizes[-1]))
+    of = first if len(sizes) == 1 else f"{len(sizes)} sizes, {first} to {last},"
     return tuple(
-        f"images of {width} x {height} px are resized to {side} x {side} px by the preprocessing "
-        f"of {listed(models)}"
+        f"images of {of} are resized to {side} x {side} px by the preprocessing of {listed(models)}"
         for side, models in of_side.items()
     )

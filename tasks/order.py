@@ -3,6 +3,7 @@
 import platform
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from decaf.data.input_store import input_file
+from decaf.data.pairs import PairBlock
 from decaf.plan.units import Unit
 from tasks.cluster.worker import ModelOrder
 from tasks.plan import SCORED, AuditPlan
@@ -39,7 +41,11 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
     ``inputs`` is the file of the clean inputs, ``images`` that of the images that labels need.
     """
     study, first, kind = plan.study, units[0], KINDS[units[0].kind]
-    block = None if first.block is None else plan.pairs.block(plan.blocks[first.block])
+    blocks: list[PairBlock | None] = [None]
+    if first.block is not None:
+        rows = plan.blocks[first.block]
+        parts = plan.pairs.parts(rows) if kind.uses_model else [rows]
+        blocks = [plan.pairs.block(part) for part in parts]
     masks = input_file(study.workspace, plan.pairs.mask_set) if plan.pairs.masks else None
     needed = [need for unit in units for need in unit.needs]
     known = _stored_beside(plan, first)
@@ -50,14 +56,14 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
         study = plan.given.model_copy(update={"models": () if kind.is_local else own})
     elif not kind.is_local:
         study = study.model_copy(update={"paths": plan.fitted_paths, "models": ()})
-    return Order(
+    order = Order(
         root=plan.root,
         study=study,
         key=commit_key(units),
         units=units,
         model=own_model,
-        block=block,
-        source_positions=np.searchsorted(plan.source_ids, block.source_ids if block else []),
+        block=None,
+        source_positions=np.empty(0, np.int64),
         pairs=plan.pairs if kind.is_local else None,
         inputs=inputs,
         masks=masks and masks.absolute(),
@@ -67,6 +73,15 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
         stored={} if kind.is_local else {unit.key: plan.commits[unit.key] for unit in read},
         software=software(),
     )
+    own, *others = (
+        replace(
+            order,
+            block=block,
+            source_positions=np.searchsorted(plan.source_ids, block.source_ids if block else []),
+        )
+        for block in blocks
+    )
+    return replace(own, others=tuple(others))
 
 
 def _stored_beside(plan: AuditPlan, unit: Unit) -> tuple[Unit, ...]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.input_store import READERS, channels_first, input_file, open_inputs
+from decaf.data.input_store import READERS, channels_first, input_file, inputs_at
 from decaf.data.pairs import Input, InputSet, PairSet
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.extras import Installed
@@ -308,12 +308,16 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
         study.data.verify(pairs)
     planned = naive = 0
     with ThreadPoolExecutor(READERS) as pool:
-        for rows in pairs.blocks(study.sources_per_block):
+        blocks = pairs.blocks(study.sources_per_block)
+        for rows in (part for block in blocks for part in pairs.parts(block)):
             block = pairs.block(rows)
             read = partial(_read, pool, study.workspace)
-            inputs = read(pairs.input_set, block.input_positions, study.data.read_input)
+            inputs = read(
+                pairs.input_set, block.input_positions, block.shape, study.data.read_input
+            )
             if pairs.masks:
-                regions = read(pairs.mask_set, block.mask_positions, study.data.read_mask)
+                places = block.mask_positions, block.mask_shape
+                regions = read(pairs.mask_set, *places, study.data.read_mask)
                 block = replace(block, regions=regions)
             states = plan_states(block, channels_first(inputs), paths, study.grid)
             planned += states.state_count
@@ -326,15 +330,16 @@ def _read(
     workspace: Path,
     inputs: InputSet,
     positions: NDArray[np.int64],
+    shape: tuple[int, ...] | None,
     read: Callable[[Input], NDArray[Any]],
 ) -> NDArray[Any]:
-    """Inputs at positions of a set, as a run has stored them or as they are read."""
+    """Inputs at places of a set's file, as a run has stored them or as they are read."""
     file = input_file(workspace, inputs)
     if file.exists():
-        return open_inputs(file)[positions]
+        return inputs_at(file, positions, shape)
 
     def read_part(places: NDArray[np.int64]) -> list[NDArray[Any]]:
-        return [read(inputs.inputs[place]) for place in places]
+        return [read(inputs.inputs[n]) for n in np.searchsorted(inputs.places, places)]
 
     parts = np.array_split(positions, min(READERS, positions.size))
     return np.stack([found for part in pool.map(read_part, parts) for found in part])

@@ -1,13 +1,17 @@
-"""Models on trial: a worker loads each and scores one clean input, before anything else is done."""
+"""Models on trial: a worker loads each and scores one clean input, before anything else is done.
+
+Where inputs differ in shape, these are two: one of the smallest and one of the largest.
+"""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from distributed import Client
 from numpy.typing import NDArray
 
-from decaf.data.input_store import channels_first, input_file, open_inputs
+from decaf.data.input_store import channels_first
 from decaf.errors import DecafError, number_of
 from decaf.models.card import Model
 from decaf.models.sources.network import NetworkCard
@@ -18,7 +22,9 @@ from tasks.cluster.drive import attempt, common_error
 from tasks.cluster.user_code import user_code
 from tasks.cluster.worker import ModelOrder, choose_device, loaded_model
 from tasks.cluster.worker_deaths import limited
+from tasks.cluster.worker_errors import plain_error
 from tasks.cluster.workers import connect
+from tasks.input_shape import sample
 from tasks.order import model_order
 from tasks.plan import SCORED, AuditPlan
 from tasks.progress import announce
@@ -29,12 +35,15 @@ class Trial(NamedTuple):
 
     model: ModelOrder
     score: ScoreDefinition
-    inputs: Path | NDArray[Any]
-    """File of the clean inputs, or some of them."""
+    inputs: tuple[Callable[[], NDArray[Any]], ...]
+    """Each reads one of the clean inputs, (1, …)."""
 
 
 def try_model(trial: Trial) -> None:
-    """Load a model, untrained if it waits for that, and score one clean input."""
+    """Load a model, untrained if it waits for that, and score clean inputs one by one.
+
+    Raises what the model raises; of several inputs, the message says the shape of the one.
+    """
     import torch
 
     card = trial.model.card
@@ -43,21 +52,25 @@ def try_model(trial: Trial) -> None:
             model: Model = card.load_untrained(choose_device(trial.model.device))
     else:
         model = loaded_model(trial.model).model
-    given = trial.inputs
-    first = channels_first((open_inputs(given) if isinstance(given, Path) else given)[:1])
-    with torch.inference_mode():
-        trial.score.values(model.outputs(on_device(first, model.device)), model.output)
+    for read in trial.inputs:
+        given = channels_first(read())
+        try:
+            with torch.inference_mode():
+                trial.score.values(model.outputs(on_device(given, model.device)), model.output)
+        except Exception as error:
+            if len(trial.inputs) == 1:
+                raise
+            failed = plain_error(error)
+            raise type(failed)(f"an input of shape {given.shape[1:]}: {failed}") from error
 
 
-def unusable_models(
-    client: Client, plan: AuditPlan, inputs: Path | NDArray[Any]
-) -> dict[str, DecafError]:
+def unusable_models(client: Client, plan: AuditPlan) -> dict[str, DecafError]:
     """Try every model that has to be scored on a worker.
 
     Returns, by the model, the error of each that cannot be loaded, that gives no answer, or whose
     outputs do not fit the score. Raises OrchestrationLost when the scheduler is gone.
     """
-    return _failed(client, plan, _scored(plan), inputs)
+    return _failed(client, plan, _scored(plan))
 
 
 def refuse_unusable(plan: AuditPlan) -> int:
@@ -65,8 +78,8 @@ def refuse_unusable(plan: AuditPlan) -> int:
 
     A model behind an address, or on a server that would have to be started, is left to the run; so
     is an estimator that is to be fitted, of which nothing is known.
-    Writes nothing; reads one input. Raises the error that the run would end with: BadInput when
-    models do not fit what was given, ScoringFailed when they fail otherwise.
+    Writes nothing; reads one input or two. Raises the error that the run would end with: BadInput
+    when models do not fit what was given, ScoringFailed when they fail otherwise.
     """
     study = plan.given
     orders = _scored(plan) | {
@@ -81,10 +94,8 @@ def refuse_unusable(plan: AuditPlan) -> int:
     if isinstance(cluster, LocalWorkers):
         fewer = {"workers": min(cluster.workers, len(orders))}
         cluster = cluster.model_copy(update=fewer)
-    file = input_file(study.workspace, plan.pairs.input_set)
-    inputs = file.absolute() if file.exists() else study.data.read_input(plan.pairs.inputs[0])[None]
     with connect(cluster, user_code(study), Path(os.devnull)) as client:
-        failed = _failed(client, plan, orders, inputs)
+        failed = _failed(client, plan, orders)
     if failed:
         told = "\n".join(f"{model_id}: {error}" for model_id, error in failed.items())
         raise common_error([*failed.values()], told)
@@ -98,10 +109,12 @@ def _scored(plan: AuditPlan) -> dict[str, ModelOrder]:
 
 
 def _failed(
-    client: Client, plan: AuditPlan, orders: dict[str, ModelOrder], inputs: Path | NDArray[Any]
+    client: Client, plan: AuditPlan, orders: dict[str, ModelOrder]
 ) -> dict[str, DecafError]:
     if orders:
         todo = f"{number_of(len(plan.pending), 'unit')} of work to do"
         announce(f"{todo}; trying {number_of(len(orders), 'model')} first")
-    trials = [Trial(order, plan.study.score, inputs) for order in orders.values()]
+    inputs = plan.pairs.input_set
+    given = tuple(sample(plan.given, inputs, number) for number in inputs.extremes if orders)
+    trials = [Trial(order, plan.study.score, given) for order in orders.values()]
     return attempt(client, try_model, trials, list(orders), lambda _: None)

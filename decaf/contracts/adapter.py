@@ -71,17 +71,19 @@ def passes_its_own_check(trial: Trial) -> None:
 
 
 def reads_every_input(trial: Trial) -> None:
-    """Every input is read, the same each time, all of one shape and type."""
+    """Every input is read, the same each time, all of one type and the shapes that are said."""
     first = None
     for image in _some(trial.member.pair_set()):
         read = trial.member.read_input(image)
         require_type(read, np.ndarray, f"read_input({image.image_id})", "an array")
         check_kind(image, read)
         first = read if first is None else first
+        expected = image.shape or first.shape
         require(
-            (read.shape, read.dtype) == (first.shape, first.dtype),
-            f"{image.image_id} is {read.dtype} {read.shape}, the first input {first.dtype} "
-            f"{first.shape}; bring all to one size, or name those that differ in verify()",
+            (read.shape, read.dtype) == (expected, first.dtype),
+            f"{image.image_id} is {read.dtype} {read.shape}; expected {first.dtype} {expected}, "
+            f"{'its shape' if image.shape else 'as the first input'}: bring all to one size, or "
+            "say the 'shape' of every Input",
         )
         require(
             np.array_equal(read, trial.member.read_input(image)),

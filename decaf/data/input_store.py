@@ -1,5 +1,6 @@
 """Clean inputs, read once per data set into a memory-mapped file that all workers share."""
 
+import math
 import os
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
@@ -40,9 +41,21 @@ def is_stored(workspace: Path, inputs: InputSet) -> bool:
 def open_inputs(path: Path) -> NDArray[Any]:
     """Open stored inputs as their data set gave them, memory-mapped, read-only.
 
-    (n, height, width, 3) uint8 images, or (n, …) float32 or float64 of any shape.
+    (n, height, width, 3) uint8 images, or (n, …) float32 or float64 of any shape. Where inputs
+    differ in shape, all their values one after the other, (values,).
     """
     return np.load(path, mmap_mode="r", allow_pickle=False)
+
+
+def inputs_at(
+    path: Path, places: NDArray[np.int64], shape: tuple[int, ...] | None = None
+) -> NDArray[Any]:
+    """(n, …) stored inputs at :attr:`InputSet.places`, of one shape, given if inputs differ."""
+    stored = open_inputs(path)
+    if shape is None:
+        return stored[places]
+    values = math.prod(shape)
+    return np.stack([stored[place : place + values].reshape(shape) for place in places])
 
 
 def channels_first(stored: NDArray[Any]) -> NDArray[Any]:
@@ -63,16 +76,16 @@ def store_inputs(
 ) -> Path:
     """Read every input of the set into one file, unless it has been done before.
 
-    Raises DataError when inputs cannot be read (the first few are named), differ in shape or type,
-    or fail the check (by default :func:`check_kind`), and WriteFailed when the workspace takes no
-    more data. Nothing is left behind in either case.
+    Raises DataError when inputs cannot be read (the first few are named), differ in type or, where
+    nothing says so, in shape, or fail the check (by default :func:`check_kind`), and WriteFailed
+    when the workspace takes no more data. Nothing is left behind in either case.
     """
     target = input_file(workspace, inputs)
     if target.exists():
         return target
     remedy = "free some space there, or set 'workspace:' to another folder"
     with refusals_as(WriteFailed, f"inputs cannot be stored in {target.parent}", remedy):
-        replace_file(target, lambda path: _read_all(path, inputs.inputs, read, check or check_kind))
+        replace_file(target, lambda path: _read_all(path, inputs, read, check or check_kind))
     return target
 
 
@@ -86,11 +99,11 @@ def unusable(faults: Collection[str], what: str, of: str = "") -> DataError:
 
 def _read_all(
     path: Path,
-    images: tuple[Input, ...],
+    inputs: InputSet,
     read: Callable[[Input], NDArray[Any]],
     check: Callable[[Input, NDArray[Any]], None],
 ) -> None:
-    faults: dict[int, str] = {}
+    images, faults = inputs.inputs, dict[int, str]()
 
     def attempt(position: int) -> NDArray[Any] | None:
         try:
@@ -105,20 +118,25 @@ def _read_all(
     if first is None:
         raise unusable(faults.values(), *every)
     check(images[number], first)
-    store = mapped_array(path, first.dtype, (len(images), *first.shape))
+    shapes = [image.shape or first.shape for image in images]
+    count = sum(map(math.prod, shapes))
+    whole = (count,) if inputs.shapes else (len(images), *shapes[0])
+    store = mapped_array(path, first.dtype, whole)
+    values, unit = store.reshape(-1), 1 if inputs.shapes else first.size
 
     def copy(positions: range) -> None:
         for position in positions:
             found = attempt(position)
             if found is None:
                 continue
-            if (found.shape, found.dtype) != (first.shape, first.dtype):
+            if (found.shape, found.dtype) != (shapes[position], first.dtype):
                 faults[position] = (
                     f"{images[position].image_id} is {found.dtype} {found.shape}; expected "
-                    f"{first.dtype} {first.shape} as the others"
+                    f"{first.dtype} {shapes[position]}{'' if inputs.shapes else ' as the others'}"
                 )
                 continue
-            store[position] = found
+            place = inputs.places[position] * unit
+            values[place : place + found.size] = found.ravel()
 
     with ThreadPoolExecutor(READERS) as pool:
         for start in range(0, len(images), INPUTS_AT_ONCE):

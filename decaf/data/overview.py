@@ -120,8 +120,9 @@ def counts(pairs: PairSet, read_mask: Callable[[Input], NDArray[Any]]) -> dict[s
     """Pairs, sources, pair types, splits, classes and inputs in numbers, as JSON has them.
 
     ``weight`` is the sum of the weights, ``shared`` are inputs that several pairs use, ``contents``
-    how many inputs differ in what they are made from, ``empty_masks`` the pairs by type whose
-    feature lies nowhere in their input; every mask is read for that.
+    how many inputs differ in what they are made from, ``shapes`` how many shapes they have,
+    ``empty_masks`` the pairs by type whose feature lies nowhere in their input; every mask is read
+    for that.
     """
     uses = Counter(place for pair in pairs.pairs for place in set(pair.positions))
     return {
@@ -133,6 +134,7 @@ def counts(pairs: PairSet, read_mask: Callable[[Input], NDArray[Any]]) -> dict[s
         "classes": _counted(pair.class_id for pair in pairs.pairs),
         "inputs": len(pairs.inputs),
         "contents": len({image.digest for image in pairs.inputs}),
+        "shapes": len(pairs.input_set.shapes) or 1,
         "shared": sum(count > 1 for count in uses.values()),
         "empty_masks": _counted(_without_feature(pairs, read_mask)),
     }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from math import inf
+from math import inf, prod
 from typing import Any, cast
 
 import numpy as np
@@ -25,7 +25,8 @@ class Input:
     """One clean input of a data set: its name, kind, and the digest of what it is made from.
 
     ``location`` is where the adapter finds it, and ``file`` which file of the data set that is,
-    wherever it lies, or None; neither is part of its identity.
+    wherever it lies, or None; ``shape`` is that of the array which is read, said of all inputs of
+    data whose inputs may differ in it, or of none. None of these is part of its identity.
     """
 
     image_id: str
@@ -33,6 +34,7 @@ class Input:
     digest: str
     location: str
     file: str | None = None
+    shape: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,39 @@ class InputSet:
     def digest(self) -> str:
         """Digest of the inputs."""
         return json_sha256([self.geometry, [image.digest for image in self.inputs]])
+
+    @cached_property
+    def shapes(self) -> dict[tuple[int, ...], int]:
+        """Shapes in which inputs differ, smallest first, and an input of each; else empty."""
+        first: dict[Any, int] = {}
+        for number, image in enumerate(self.inputs):
+            first.setdefault(image.shape, number)
+        if len(first) < 2:
+            return {}
+        if None in first:
+            raise DataError(
+                f"input {self.inputs[first[None]].image_id!r} has no shape, and others have; "
+                "expected the shape of every input, or of none where all have the same"
+            )
+        return {shape: first[shape] for shape in sorted(first, key=lambda one: (prod(one), one))}
+
+    @cached_property
+    def extremes(self) -> tuple[int, ...]:
+        """Numbers of a smallest and a largest input; the first where all have one shape."""
+        numbers = [*self.shapes.values()] or [0]
+        return tuple(dict.fromkeys((numbers[0], numbers[-1])))
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """(n_inputs,) where each lies in their file: its number, or its first value by shape."""
+        if not self.shapes:
+            return np.arange(len(self.inputs))
+        sizes = [prod(image.shape or ()) for image in self.inputs]
+        return np.cumsum([0, *sizes[:-1]])
+
+    def shape_of(self, number: int) -> tuple[int, ...] | None:
+        """Shape of an input where inputs differ in it, else None."""
+        return self.inputs[number].shape if self.shapes else None
 
 
 @dataclass(frozen=True)
@@ -87,7 +122,7 @@ class PairSet:
     """All pairs of a study over one list of inputs.
 
     Geometry and remarks are those of :class:`InputSet`. ``masks`` say what the features of the data
-    are: none, or one for each input, which inputs may share.
+    are: none, or one for each input, which inputs may share. All inputs of a pair have one shape.
     """
 
     inputs: tuple[Input, ...]
@@ -123,6 +158,20 @@ class PairSet:
                     f"pair {pair.pair_id!r} has the weight {pair.weight}; expected a finite number "
                     "above 0: leave out a pair that is not to count"
                 )
+
+        if any(image.shape for image in self.inputs):
+            self._check_shapes()
+
+    def _check_shapes(self) -> None:
+        for pair in self.pairs:
+            first, *others = (self.inputs[place] for place in pair.positions)
+            for other in others:
+                if first.shape != other.shape:
+                    raise DataError(
+                        f"pair {pair.pair_id}: {first.image_id} comes out as {first.shape} and "
+                        f"{other.image_id} as {other.shape}; expected one shape, or more than the "
+                        "change would differ"
+                    )
 
     @cached_property
     def digest(self) -> str:
@@ -189,14 +238,22 @@ class PairSet:
             for start in range(0, len(sources), source_count)
         ]
 
+    def parts(self, rows: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Rows of a block by the shape of their inputs, in the order in which shapes come first."""
+        by_shape: dict[Any, list[int]] = {}
+        for row in rows:
+            by_shape.setdefault(self.inputs[self.pairs[row].plus].shape, []).append(row)
+        return [*map(tuple, by_shape.values())]
+
     def block(self, rows: tuple[int, ...]) -> "PairBlock":
-        """Some pairs with only the inputs that they use."""
+        """Some pairs, whose inputs have one shape, with only the inputs that they use."""
         pairs = [self.pairs[row] for row in rows]
         used = sorted({position for pair in pairs for position in pair.positions})
         local = {position: index for index, position in enumerate(used)}
         sources = {
             name: index for index, name in enumerate(dict.fromkeys(p.source_id for p in pairs))
         }
+        masks = [self._place_of_mask[self.masks[position]] for position in used if self.masks]
         contexts = [
             [local[p] for p in pair.context] if pair.context else [-1, -1] for pair in pairs
         ]
@@ -204,7 +261,8 @@ class PairSet:
             pair_ids=tuple(pair.pair_id for pair in pairs),
             source_ids=tuple(sources),
             image_ids=tuple(self.inputs[position].image_id for position in used),
-            input_positions=np.array(used),
+            input_positions=self.input_set.places[used],
+            shape=self.input_set.shape_of(used[0]),
             plus=np.array([local[pair.plus] for pair in pairs]),
             minus=np.array([local[pair.minus] for pair in pairs]),
             source=np.array([sources[pair.source_id] for pair in pairs]),
@@ -212,9 +270,8 @@ class PairSet:
             feature=np.array([pair.feature for pair in pairs]),
             context=np.array(contexts) if any(pair.context for pair in pairs) else None,
             regions=self._regions(len(used)) if any(pair.feature for pair in pairs) else None,
-            mask_positions=np.array([self._place_of_mask[self.masks[p]] for p in used])
-            if self.masks
-            else None,
+            mask_positions=self.mask_set.places[masks] if masks else None,
+            mask_shape=self.mask_set.shape_of(masks[0]) if masks else None,
             pair_types=tuple(pair.pair_type for pair in pairs),
         )
 
@@ -232,7 +289,8 @@ class PairBlock:
     """A block of pairs as arrays: what a worker scores at once.
 
     ``plus`` and ``minus`` (n_pairs,) index the images of the block, ``input_positions`` are the
-    positions of these images in the input store, ``source`` numbers the sources from 0.
+    places of these images in the input store, ``source`` numbers the sources from 0. ``shape`` is
+    that of each stored image, and ``mask_shape`` that of its mask, where the store has several.
     ``feature`` (n_pairs,) is the feature that the pair is about, 0 for none, and ``context``
     (n_pairs, 2) both inputs under the swapped context, -1 where a pair has none, or None where no
     pair has any.
@@ -253,6 +311,8 @@ class PairBlock:
     context: NDArray[np.int64] | None = None
     mask_positions: NDArray[np.int64] | None = None
     regions: NDArray[np.unsignedinteger] | None = None
+    shape: tuple[int, ...] | None = None
+    mask_shape: tuple[int, ...] | None = None
     pair_types: tuple[str, ...] = ()
     """(n_pairs,) which change makes the counterfactual; empty where pairs have no types."""
 
@@ -260,10 +320,6 @@ class PairBlock:
     def pair_count(self) -> int:
         """Pairs of the block."""
         return len(self.pair_ids)
-
-    def with_regions(self, masks: NDArray[np.unsignedinteger]) -> "PairBlock":
-        """The block with its masks, of all masks in the store."""
-        return replace(self, regions=masks[self.mask_positions])
 
     def removed(self) -> NDArray[np.bool_]:
         """(n_pairs, …) pixels or columns of the factual input where the removed feature lies."""

@@ -1,7 +1,7 @@
 """From raw inputs to what a network takes: resized, normalised, in its memory layout."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -11,23 +11,53 @@ from decaf.foundation.settings import Level
 
 MemoryFormat = Literal["contiguous", "channels_last"]
 """Layout of images in the memory."""
+Interpolation = Literal["bilinear", "nearest"]
+"""What pixels of a resized image are made of: antialiased, or torch's `nearest`."""
 LARGEST_SIDE = 16_384
 Mean = tuple[Level, ...]
 Std = tuple[Annotated[float, Field(ge=1e-6, le=1e6)], ...]
 
 
+class Resizing(NamedTuple):
+    """How images come to the side that a network takes, px; None leaves them as they are.
+
+    All of an image is resized to that square, or its ``shorter_side`` to so many px, with the other
+    one in proportion, rounded down, of which the central square is kept.
+    """
+
+    side: int | None
+    shorter_side: int | None = None
+    interpolation: Interpolation = "bilinear"
+
+    def __call__(self, images: Tensor) -> Tensor:
+        """(n, channels, height, width) → (n, channels, side, side)."""
+        from torch.nn import functional
+
+        if self.side is None:
+            return images
+        found, size = images.shape[2:], [self.side, self.side]
+        if self.shorter_side is not None:
+            size = [edge * self.shorter_side // min(found) for edge in found]
+        if [*found] != size:
+            is_bilinear = self.interpolation == "bilinear"
+            images = functional.interpolate(
+                images, size, mode=self.interpolation, antialias=is_bilinear
+            )
+        top, left = ((edge - self.side) // 2 for edge in size)
+        return images[:, :, top : top + self.side, left : left + self.side]
+
+
 class Preprocessing:
     """Prepares raw inputs, in training as in an audit; gradients pass through it.
 
-    ``input_size`` is the side of the images that the network takes, px. Images of another side are
-    resized here, so that every model of a study sees the same revealed state; None leaves them as
-    they are. ``mean`` is subtracted from inputs in [0, 1], which are divided by ``std`` then: one
-    number for each channel or feature, or one for all. Errors call the model by its name.
+    Images are resized here, so that every model of a study sees the same revealed state. ``mean``
+    is subtracted from inputs in [0, 1], which are divided by ``std`` then: one number for each
+    channel or feature, or one for all. Errors call the model by its name.
     """
 
     def __init__(
         self,
-        input_size: int | None,
+        resizing: Resizing,
         mean: Sequence[float],
         std: Sequence[float],
         memory_format: MemoryFormat,
@@ -38,7 +68,7 @@ class Preprocessing:
 
         is_last = memory_format == "channels_last"
         self.memory_format = torch.channels_last if is_last else torch.contiguous_format
-        self._input_size = input_size
+        self._resizing = resizing
         self._mean = torch.tensor(mean, device=device)
         self._std = torch.tensor(std, device=device)
         self._name = name
@@ -49,8 +79,6 @@ class Preprocessing:
         The second axis has the channels or features. Raises ModelError when ``mean`` is of another
         number of them, or inputs that are no images have an input size.
         """
-        from torch.nn import functional
-
         if self._mean.numel() not in (1, inputs.shape[1]):
             raise ModelError(
                 f"model {self._name}: the inputs have {inputs.shape[1]} channels or features, "
@@ -59,16 +87,11 @@ class Preprocessing:
         inputs = inputs.float()  # rows of a data set may be float64
         each = (1, -1, *[1] * (inputs.ndim - 2))
         if inputs.ndim != 4:
-            if self._input_size is not None:
+            if self._resizing.side is not None:
                 raise ModelError(
                     f"model {self._name}: inputs have shape {tuple(inputs.shape[1:])}, and "
                     "'input_size:' is of images; write 'input_size: null'"
                 )
             return (inputs - self._mean.view(each)) / self._std.view(each)
-        side = self._input_size
-        if side is not None and inputs.shape[2:] != (side, side):
-            inputs = functional.interpolate(
-                inputs, (side, side), mode="bilinear", antialias=True, align_corners=False
-            )
-        normalised = (inputs - self._mean.view(each)) / self._std.view(each)
+        normalised = (self._resizing(inputs) - self._mean.view(each)) / self._std.view(each)
         return normalised.contiguous(memory_format=self.memory_format)

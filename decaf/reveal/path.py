@@ -145,6 +145,9 @@ class RevealPath(ABC):
             (n_stages,) from 0 to 1.
         """
 
+    def check(self, shape: tuple[int, ...]) -> None:  # noqa: B027 - most take any
+        """Raise BadInput where inputs (n, …) of this shape, among others, cannot be revealed."""
+
     def behind(self, block: PairBlock) -> NDArray[np.int64]:
         """(n_pairs, 2) inputs that a start of the pair is made from, in either order: its own."""
         return np.stack([block.plus, block.minus], axis=1)

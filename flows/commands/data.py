@@ -51,6 +51,8 @@ def _summary(study: str, found: dict[str, Any]) -> list[str]:
         f"{number_of(found['sources'], 'source')}, {number_of(found['inputs'], 'input')} "
         f"({found['contents']:,} different, {found['shared']:,} of several pairs)"
     ]
+    if found["shapes"] > 1:
+        lines.append(f"shapes of inputs: {found['shapes']:,}")
     if found["weight"] != found["pairs"]:
         lines.append(f"weights of the pairs: {found['weight']:,.6g} in all")
     for name in ("pair_types", "splits", "classes", "empty_masks"):

@@ -4,8 +4,8 @@ Nothing here imports Prefect.
 """
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from decaf.data.input_store import channels_first, open_inputs
+from decaf.data.input_store import channels_first, inputs_at
 from decaf.data.pairs import PairBlock, PairSet
 from decaf.foundation.arrays import Tensor
 from decaf.foundation.memory import halved, is_out_of_memory
@@ -37,6 +37,20 @@ from warehouse.commits.stored import read_unit
 from warehouse.storage import Root
 
 Result = TypeVar("Result")
+SUMMED = (
+    "item_count",
+    "forward_rows",
+    "backward_rows",
+    "naive_rows",
+    "load_seconds",
+    "prepare_seconds",
+    "forward_seconds",
+    "wall_seconds",
+    "cpu_seconds",
+)
+LARGEST = ("batch_size", "peak_memory_bytes")
+OF_BLOCK = {"predictions": "image_id", "trajectories": "pair_id"}
+"""Tables of which an order may need the rows of some of a block's pairs, and what names these."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +66,7 @@ class Order:
     model: ModelOrder | None
     """None where the units are of all models."""
     block: PairBlock | None
-    """None where the units are of all pairs."""
+    """None where the units are of all pairs; of one shape where they go through a model."""
     source_positions: NDArray[np.int64]
     """(n_sources,) of the block, in the order of the names of all sources."""
     pairs: PairSet | None
@@ -70,6 +84,8 @@ class Order:
     stored: Mapping[str, str]
     """Commits of the units that these need, or know of, by the keys of the units."""
     software: dict[str, str]
+    others: tuple["Order", ...] = ()
+    """Orders of the same units for the pairs of the block whose inputs have other shapes."""
 
     @property
     def label(self) -> str:
@@ -93,10 +109,10 @@ class Cost:
 
 
 class Bench:
-    """One order on a worker."""
+    """One order on a worker, with what its ``others`` have read of the warehouse before it."""
 
-    def __init__(self, order: Order) -> None:
-        self.order = order
+    def __init__(self, order: Order, stored: dict[tuple[str, str], pa.Table | None]) -> None:
+        self.order, self._stored = order, stored
         self.cost = Cost()
         self.results: dict[str, pa.Table] = {}
         """Rows of the kinds that are computed already."""
@@ -114,16 +130,22 @@ class Bench:
     @cached_property
     def block(self) -> PairBlock:
         """The pairs of the order, with the masks of their inputs where the data have features."""
-        order = self.order
-        return order.block.with_regions(open_inputs(order.masks)) if order.masks else order.block
+        block, masks = self.order.block, self.order.masks
+        if masks is None:
+            return block
+        return replace(block, regions=inputs_at(masks, block.mask_positions, block.mask_shape))
 
     def inputs(self, positions: NDArray[np.int64]) -> NDArray[np.floating]:
-        """Clean inputs at positions of the input store, channels first."""
-        return channels_first(open_inputs(self.order.inputs)[positions])
+        """Clean inputs of the block at places of the input store, channels first."""
+        return channels_first(inputs_at(self.order.inputs, positions, self.order.block.shape))
 
-    def images(self, positions: NDArray[np.int64], file: Path | None = None) -> Tensor:
-        """(n, channels, height, width) clean images on the model's device."""
-        stored = open_inputs(file or self.order.inputs)[positions]
+    def images(self, positions: NDArray[np.int64]) -> Tensor:
+        """(n, channels, height, width) clean images of the block on the model's device."""
+        return on_device(self.inputs(positions), self.model.device)
+
+    def foregrounds(self, sources: NDArray[np.int64]) -> Tensor:
+        """(n, channels, height, width) images that labels need, of sources of the block."""
+        stored = inputs_at(self.order.foregrounds, self.order.source_positions[sources])
         return on_device(channels_first(stored), self.model.device)
 
     def score_values(self, images: Tensor, batch_size: int) -> NDArray[np.float64]:
@@ -156,13 +178,20 @@ class Bench:
                 return result
 
     def rows_of(self, unit: Unit, table: str) -> pa.Table | None:
-        """Rows of a unit, computed in this order or stored; None where it has none."""
+        """Rows of a unit, computed in this order or stored; None where its pairs have none."""
         if unit in self.order.units:
             rows = self.results[table]
             own = rows.filter(pc.equal(rows["unit_key"], unit.key))
             return own if own.num_rows else None
-        commit = self.order.stored[unit.key]
-        return read_unit(self.order.root, self.order.study.study, commit, unit.key, table)
+        order, place, name = self.order, (unit.key, table), OF_BLOCK.get(table)
+        if place not in self._stored:
+            commit = order.stored[unit.key]
+            self._stored[place] = read_unit(order.root, order.study.study, commit, unit.key, table)
+        rows = self._stored[place]
+        if rows is None or name is None:
+            return rows
+        own = rows.filter(pc.is_in(rows[name], pa.array(getattr(order.block, f"{name}s"))))
+        return own if own.num_rows else None
 
     def restart_processor_clock(self) -> None:
         """Count the processor time from now on: what was prepared is not part of it."""
@@ -184,3 +213,12 @@ class Bench:
             "device": device_name(self.model.device),
             "worker": worker_name(),
         }
+
+
+def summed(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What an order took, from the rows of the table ``costs`` for the shapes of its inputs."""
+    total, *others = rows
+    for row in others:
+        total |= {name: total[name] + row[name] for name in SUMMED if row[name] is not None}
+        total |= {name: max(total[name], row[name]) for name in LARGEST}
+    return total

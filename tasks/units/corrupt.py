@@ -72,10 +72,7 @@ class _Subject:
         return self._bench.images(self.block.input_positions[self.block.plus[rows]])
 
     def foregrounds(self, rows: NDArray[np.int64]) -> Tensor:
-        order = self._bench.order
-        return self._bench.images(
-            order.source_positions[self.block.source[rows]], order.foregrounds
-        )
+        return self._bench.foregrounds(self.block.source[rows])
 
     def values(self, images: Tensor) -> NDArray[np.float64]:
         return self._bench.score_values(images, self._batch_size)

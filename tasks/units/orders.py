@@ -9,7 +9,7 @@ import pyarrow as pa
 from decaf.foundation.digests import json_sha256, short
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
-from tasks.units.bench import Bench, Order
+from tasks.units.bench import Bench, Order, summed
 from tasks.units.kinds import KINDS
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
@@ -55,24 +55,31 @@ def missing_files(units: Iterable[Unit], study: Study) -> set[str]:
 def run_order(order: Order) -> Done:
     """Compute the units of an order and commit them, unless their receipt is there.
 
-    Reads clean inputs and weights, or what the units need of others; writes one commit, and the
-    files of units that make some.
+    Pairs are taken by the shape of their inputs, each as if the block had no others; the rows of
+    all are one commit. Reads clean inputs and weights, or what the units need of others; writes one
+    commit, and the files of units that make some.
     """
     began = time.perf_counter()
     is_committed = receipts.exists(order.root, UNITS, order.study.study, order.key)
     if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
-    bench = Bench(order)
-    for kind in KINDS.values():
-        own = [unit for unit in order.units if unit.kind == kind.name]
-        if own:
-            bench.results |= kind.run(bench, own)
-    done = Done(order.label, len(order.units), bench.cost.forward_rows)
+    uses_model = any(KINDS[unit.kind].uses_model for unit in order.units)
+    results, costs, stored = [], [], {}
+    for part in (order, *order.others):
+        bench = Bench(part, stored)
+        for kind in KINDS.values():
+            own = [unit for unit in order.units if unit.kind == kind.name]
+            if own:
+                bench.results |= kind.run(bench, own)
+        results.append(bench.results)
+        costs += [bench.cost_row()] if uses_model else []
+    cost = summed(costs) if costs else {"forward_rows": 0}
+    done = Done(order.label, len(order.units), cost["forward_rows"])
     if is_committed:  # its files were gone
         return done
-    tables = dict(bench.results)
-    if any(KINDS[unit.kind].uses_model for unit in order.units):
-        tables["costs"] = pa.Table.from_pylist([bench.cost_row()], schema=COSTS.schema)
+    tables = {name: pa.concat_tables([part[name] for part in results]) for name in results[0]}
+    if costs:
+        tables["costs"] = pa.Table.from_pylist([cost], schema=COSTS.schema)
     commit(
         order.root,
         UNITS,

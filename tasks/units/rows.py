@@ -56,6 +56,11 @@ def trajectory_rows(
             "non_finite_count": bad[~is_whole].sum(axis=(1, 2)),
         }
         withheld.append(pa.table(columns, schema=QUARANTINE.schema))
+    # Pairs of one shape among those of a block may be none that a path is for.
+    kept, withheld = (
+        kept or [TRAJECTORIES.schema.empty_table()],
+        withheld or [QUARANTINE.schema.empty_table()],
+    )
     return pa.concat_tables(kept), pa.concat_tables(withheld)
 
 

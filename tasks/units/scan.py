@@ -38,8 +38,10 @@ def _scan(bench: Bench) -> BlockScores:
     planning = time.perf_counter()
     inputs = bench.inputs(order.block.input_positions)
     scored, stored = of_kind(order.units, "score"), of_kind(order.known, "score")
-    missing = [unit.name for unit in scored]
     plan = state_plan(bench, (*scored, *stored), inputs)
+    # A path may have no pairs among those of one shape.
+    missing = [unit.name for unit in scored if unit.name in plan.index]
+    stored = [unit for unit in stored if unit.name in plan.index]
     columns = study.score.columns(order.block.class_id)
     known = _known(bench, plan, columns, missing, stored) if order.known else None
     starts = {number: open_starts(order.starts[name]) for name, number in plan.drawn.items()}

@@ -50,14 +50,15 @@ class Score(Kind):
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Trajectories with finite scores, and the quarantine of the others."""
         block, study = bench.order.block, bench.order.study
-        keys = {unit.name: unit.key for unit in units}
+        scores = scanned(bench).branches
+        keys = {unit.name: unit.key for unit in units if unit.name in scores}
         paths = {name: study.paths[name] for name in keys}
         grids = {name: path.grid(study.grid) for name, path in paths.items()}
         ids = {
             name: [block.pair_ids[row] for row in block.rows_of_types(path.pair_types)]
             for name, path in paths.items()
         }
-        trajectories, quarantine = trajectory_rows(keys, ids, grids, scanned(bench).branches)
+        trajectories, quarantine = trajectory_rows(keys, ids, grids, scores)
         return {"trajectories": trajectories, "quarantine": quarantine}
 
     def order(self, unit: Unit) -> Hashable:

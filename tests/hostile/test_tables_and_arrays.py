@@ -51,7 +51,7 @@ TABLES = {
     "two sizes": (
         [[PAIR[0], "images/small.png"]],
         HEADER,
-        r"small\.png comes out with 8 x 8",
+        r"s0-black.png comes out as \(16, 16, 3\) and .*small\.png as \(8, 8, 3\); expected one",
     ),
     "no class": ([[*PAIR, "dgo"]], (*HEADER, "label"), "did you mean 'dog'"),
     "no weight": ([[*PAIR, "2"], [*OTHER, "much"]], (*HEADER, "weight"), "row 2: weight 'much'"),
@@ -206,7 +206,7 @@ def test_a_command_says_what_is_wrong_and_leaves_nothing(study, write, decaf, tm
     file.write_bytes(b"no image")
     config = write({**study, "data": data})
     done = decaf("data", config, "--html", tmp_path / "sheet.html")
-    refused(done, "images or pairs that cannot be used: 1", f"{file} cannot be decoded")
+    refused(done, "images that cannot be used: 1", f"{file} cannot be decoded")
     assert not (tmp_path / "sheet.html").exists()
     data |= {"columns": {"factual": "befor"}}
     refused(decaf("data", write({**study, "data": data})), "has no column 'befor'")

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 from own_data import COLUMNS, rows_of_squares, write_table
+from PIL import Image
 from small_studies import network_card, of_scenes
 
 from decaf.errors import BadInput
@@ -54,6 +55,40 @@ def test_images_that_cannot_be_read_are_left_to_what_names_all_of_them(tmp_path)
     study = squares(tmp_path, {"a": 8})
     for name in ("black", "white"):
         (tmp_path / "images" / f"s0-{name}.png").write_bytes(b"no image")
-    assert remarks(study) == ()
+    with pytest.raises(BadInput, match="images that cannot be used: 2"):
+        remarks(study)
+    cropped = study.model_copy(update={"data": study.data.model_copy(update={"crop": 16})})
+    assert remarks(cropped) == ()
     with pytest.raises(BadInput, match="images or pairs that cannot be used: 2"):
-        stored(study)
+        stored(cropped)
+
+
+def of_sizes(folder, *sides, **changed):
+    """The same study with pairs of other sides than 16 px."""
+    study = squares(folder, {"a": 8}, **changed)
+    write_table(folder / "pairs.csv", rows_of_squares(folder, range(1 + len(sides))))
+    for number, side in enumerate(sides, 1):
+        for file in (folder / "images").glob(f"s{number}-*.png"):
+            with Image.open(file) as image:
+                image.resize((side, 2 * side)).save(file)
+    return study
+
+
+def test_the_smallest_and_the_largest_are_tried_and_others_asked_about(tmp_path):
+    study = of_sizes(tmp_path, 8, 24)
+    expected = "images of 3 sizes, 8 x 16 px to 24 x 48 px, are resized to 8 x 8 px by the"
+    assert remarks(study)[0].startswith(expected)
+    stored(study)
+    assert remarks(study)[0].startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ({"kind": "patches", "side": 8}, r"shape \(3, 24, 12\); patches need .* multiples of"),
+        ({"kind": "gaussian"}, r"path own \(kind: gaussian\) needs inputs of one shape, and .* 3"),
+    ],
+)
+def test_a_path_that_cannot_reveal_one_of_the_sizes_is_refused(path, words, tmp_path):
+    with pytest.raises(BadInput, match=words):
+        remarks(of_sizes(tmp_path, 12, 24, paths={"own": path}))

@@ -44,13 +44,15 @@ class Adapter(Settings, ABC):
         """One clean input.
 
         An image as (height, width, 3) uint8, or float32 or float64 of any shape: a row of features
-        as (features,), a signal as (channels, length). Raises DataError when it cannot be read.
+        as (features,), a signal as (channels, length). All have one type, and the ``shape`` of the
+        input, or all one shape where it says none. Raises DataError when it cannot be read.
         """
 
     def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
         """One mask of the pair set, where it has masks: which features lie on every pixel.
 
         (height, width) of its image, bit k - 1 set where feature k lies; features may overlap, and
-        lie nowhere. Raises DataError when it cannot be read.
+        lie nowhere. Where images say their shapes, masks do, too. Raises DataError when it cannot
+        be read.
         """
         raise NotImplementedError(f"{type(self).__name__} names masks and reads none")

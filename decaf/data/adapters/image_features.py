@@ -71,11 +71,14 @@ class FeaturedImages(ImageFiles, ABC):
         classes = class_ids([row.label for row in rows], self.classes)
         every = zip(rows, classes.ids, named.of_image, strict=True)
         found = [(row, own, masked) for row, own, masked in every if masked]
-        inputs, masks, pairs = [], [], []
+        inputs = self.shaped(
+            Input(row.image, "image", *files[row.image], row.image) for row, *_ in found
+        )
+        masks, pairs = [], []
         for place, (row, class_id, masked) in enumerate(found):
-            inputs.append(Input(row.image, "image", *files[row.image], row.image))
             location = f"{len(named.names)} {masked.mask.location}"
-            masks.append(replace(masked.mask, location=location))
+            shape = (inputs[place].shape or ())[:2] or None
+            masks.append(replace(masked.mask, location=location, shape=shape))
             for number in masked.numbers:
                 name = named.names[number - 1]
                 pair = Pair(
@@ -93,7 +96,7 @@ class FeaturedImages(ImageFiles, ABC):
         bare = [row.image for row, one in zip(rows, named.of_image, strict=True) if one is None]
         remarks = (*unused, *classes.remarks, *self._remarks(rows, bare))
         return PairSet(
-            tuple(inputs),
+            inputs,
             tuple(pairs),
             self.geometry,
             remarks,
@@ -111,7 +114,7 @@ class FeaturedImages(ImageFiles, ABC):
             yield f"{count} do not have {features.needed} and are left out: {listed(bare)}"
 
     def verify(self, pairs: PairSet) -> None:
-        """Check from their headers that masks fit their images, and images come out of one size.
+        """Check from their headers that masks fit their images.
 
         Raises DataError, naming images and masks that differ or are refused.
         """

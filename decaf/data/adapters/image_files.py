@@ -3,6 +3,7 @@
 import os
 from abc import ABC
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from decaf.data.adapters.base import Adapter
+from decaf.data.input_store import unusable
 from decaf.data.pairs import Input
 from decaf.data.photo_files import central_crop, fitted_size, read_photo, upright_size
 from decaf.data.table_files import Columns
@@ -26,7 +28,7 @@ ClassNames = PlacedPath | tuple[int | str, ...]
 
 
 class ImageFiles(Adapter, ABC):
-    """Images in files, brought to one size; an input's location is its file."""
+    """Images in files; an input's location is its file."""
 
     classes: ClassNames = Field(
         (),
@@ -76,28 +78,34 @@ class ImageFiles(Adapter, ABC):
             raise DataError(f"{file} cannot be used: {error}") from error
         return (self.crop, self.crop) if self.crop else fitted
 
+    def shaped(self, images: Iterable[Input]) -> tuple[Input, ...]:
+        """Images with their shapes, from the headers; as they are where a crop makes them alike.
+
+        Raises DataError, naming images that are refused.
+        """
+        images, faults = tuple(images), dict[str, None]()
+        if self.crop:
+            return images
+        sizes = self.sizes(images, faults)
+        if faults:
+            raise unusable(faults, "images")
+        fitted = {place: self.fitted(place, size) for place, size in sizes.items()}
+        return tuple(replace(image, shape=(*fitted[image.location][::-1], 3)) for image in images)
+
     def sizes(self, images: Iterable[Input], faults: dict[str, None]) -> dict[str, tuple[int, int]]:
         """Width and height of every file that can be read, px, from its header.
 
-        What is refused, and what comes out of another size than the first, joins the faults.
+        What is refused joins the faults.
         """
         sizes: dict[str, tuple[int, int]] = {}
-        expected = ""
         for image in images:
-            file = image.location
             try:
-                size = upright_size(Path(file))
-                width, height = self.fitted(file, size)
+                size = upright_size(Path(image.location))
+                self.fitted(image.location, size)
             except DataError as error:
                 faults[str(error)] = None
                 continue
-            sizes[file] = size
-            expected = expected or f"{width} x {height}, as {file}"
-            if not expected.startswith(f"{width} x {height},"):
-                faults[
-                    f"{file} comes out with {width} x {height} pixels; expected {expected}: bring "
-                    "all to one size, or set 'resize:' and 'crop:'"
-                ] = None
+            sizes[image.location] = size
         return sizes
 
 

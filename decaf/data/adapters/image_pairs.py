@@ -116,7 +116,7 @@ class ImagePairs(ImageFiles):
             )
             for row, class_id, weight in zip(rows, classes.ids, weights, strict=True)
         )
-        inputs = tuple(
+        inputs = self.shaped(
             Input(f"{role}/{file}", role, *files[role, file], file) for role, file in positions
         )
         equal = [p.pair_id for p in pairs if inputs[p.plus].digest == inputs[p.minus].digest]
@@ -127,7 +127,7 @@ class ImagePairs(ImageFiles):
         return PairSet(inputs, pairs, self.geometry, remarks, has_labels=classes.has_labels)
 
     def verify(self, pairs: PairSet) -> None:
-        """Check from their headers that images come out of one size, both of a pair the same way.
+        """Check from their headers that both images of a pair have one size.
 
         Raises DataError, naming images that differ or are refused.
         """

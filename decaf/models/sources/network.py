@@ -17,7 +17,15 @@ from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, content_sha256, load_into
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.precision import Precision, forward_precision
-from decaf.models.preprocessing import LARGEST_SIDE, Mean, MemoryFormat, Preprocessing, Std
+from decaf.models.preprocessing import (
+    LARGEST_SIDE,
+    Interpolation,
+    Mean,
+    MemoryFormat,
+    Preprocessing,
+    Resizing,
+    Std,
+)
 from decaf.models.recipes.base import NetworkRecipe
 from decaf.models.trainable import TrainableCard
 from decaf.models.training.files import epoch_file
@@ -26,6 +34,8 @@ Training = Annotated[NetworkRecipe, OneOf(NetworkRecipe)]
 ChosenBy = Annotated[EpochRule, OneOf(EpochRule)]
 INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 """Fields that decide what a network is given, in training as in an audit."""
+RESIZING = {"shorter_side", "interpolation"}
+"""Two more of them, which a digest has where they are not as usual."""
 PUBLISHED = {"input_size", "mean", "std"}
 """Fields that the library says itself of the weights that it publishes."""
 OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
@@ -67,9 +77,21 @@ class NetworkCard(TrainableCard):
     input_size: int | None = Field(
         gt=0,
         le=LARGEST_SIDE,
-        description="side of the input in px, other sizes are resized, bilinear, antialiased; "
-        "`null` takes images as they come, and inputs that are no images. That of the library's "
-        "own data configuration where it is absent beside `pretrained`, as are `mean` and `std`",
+        description="side of the input in px, other sizes are resized; `null` takes images as they "
+        "come, and inputs that are no images. That of the library's own data configuration where "
+        "it is absent beside `pretrained`, as are `mean` and `std`",
+    )
+    shorter_side: int | None = Field(
+        None,
+        gt=0,
+        le=LARGEST_SIDE,
+        description="images are resized until their shorter side is so many px, the other one "
+        "rounded down, and their central square of `input_size` is kept; when absent, the whole "
+        "image is resized to that square",
+    )
+    interpolation: Interpolation = Field(
+        "bilinear",
+        description="how images are resized: bilinear, antialiased, or each pixel is the `nearest`",
     )
     mean: Mean = Field(
         min_length=1,
@@ -130,6 +152,16 @@ class NetworkCard(TrainableCard):
                 ("checkpoints", self.checkpoints is None or bool(self.pretrained), "'pretrained'"),
                 ("std", len(self.std) == len(self.mean), "as many numbers as 'mean'"),
                 (
+                    "shorter_side",
+                    not self.shorter_side or 0 < (self.input_size or 0) <= self.shorter_side,
+                    "'input_size' of at most that",
+                ),
+                (
+                    "interpolation",
+                    self.interpolation == "bilinear" or self.input_size is not None,
+                    "'input_size'",
+                ),
+                (
                     "epoch",
                     self.epoch is None or self.epoch in self.kept_epochs,
                     "'training' that keeps that epoch, with 'keep_epochs:'",
@@ -159,7 +191,7 @@ class NetworkCard(TrainableCard):
         """Architecture, preprocessing and what the training starts from, beside its recipe."""
         return {
             "architecture": json.dumps(self._architecture(), sort_keys=True),
-            "preprocessing": json_sha256(self.model_dump(mode="json", include=INPUT_FIELDS)),
+            "preprocessing": json_sha256(self._said(INPUT_FIELDS)),
             "start": self._recipe.start_digest or "",
             **super().training_parts,
         }
@@ -186,13 +218,21 @@ class NetworkCard(TrainableCard):
     @property
     def preprocessing_digest(self) -> str:
         """Digest of architecture, preprocessing and precision: all but the weights."""
-        fields = self.model_dump(mode="json", include=OUTPUT_FIELDS)
-        return json_sha256([self._architecture(), self.pretrained, fields])
+        return json_sha256([self._architecture(), self.pretrained, self._said(OUTPUT_FIELDS)])
+
+    def _said(self, fields: set[str]) -> dict[str, Any]:
+        unusual = self.model_dump(mode="json", include=RESIZING, exclude_defaults=True)
+        return self.model_dump(mode="json", include=fields) | unusual
 
     def preprocessing(self, device: Device) -> Preprocessing:
         """What inputs on a device go through before the network, in training as in an audit."""
         return Preprocessing(
-            self.input_size, self.mean, self.std, self.memory_format, self.id, device
+            Resizing(self.input_size, self.shorter_side, self.interpolation),
+            self.mean,
+            self.std,
+            self.memory_format,
+            self.id,
+            device,
         )
 
     @property

@@ -97,6 +97,15 @@ class Patches(RevealPath):
         """How a state is made."""
         return PatchMask(self.side)
 
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Raise ResponseError for other than images, and sides that are no multiples of `side`."""
+        if len(shape) != 4 or any(pixels % self.side for pixels in shape[2:]):
+            # Of unequal patches, the larger ones would come first for their size.
+            raise ResponseError(
+                f"an input has shape {tuple(shape[1:])}; patches need images (channels, "
+                f"height, width) whose sides are multiples of 'side', which is {self.side}"
+            )
+
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """Both branches reveal the same patches.
 
@@ -104,12 +113,7 @@ class Patches(RevealPath):
         sets are nested. While they hold no difference, both branches show the same input. Raises
         ResponseError when the inputs are no images, or smaller than the grid of patches.
         """
-        if inputs.ndim != 4 or any(pixels % self.side for pixels in inputs.shape[2:]):
-            # Of unequal patches, the larger ones would come first for their size.
-            raise ResponseError(
-                f"an input has shape {tuple(inputs.shape[1:])}; patches need images (channels, "
-                f"height, width) whose sides are multiples of 'side', which is {self.side}"
-            )
+        self.check(inputs.shape)
         energy = patch_energy(inputs, block.plus, block.minus, self.side)
         order = self._order(energy, block.pair_ids)
         rank = np.empty(energy.shape, np.int64)

@@ -101,6 +101,11 @@ class Removal(RevealPath):
         """How a state is made."""
         return FadeWithout(self.side)
 
+    def check(self, shape: tuple[int, ...]) -> None:
+        """Raise DataError for images that have no room for the grid."""
+        if self.side is not None:
+            features_of(shape, self.side, None)
+
     def reveal(self, block: PairBlock, inputs: NDArray[Any], grid: NDArray[np.float64]) -> Revealed:
         """The stage, and the feature that the counterfactual branch lacks.
 

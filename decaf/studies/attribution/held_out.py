@@ -44,7 +44,8 @@ def with_endpoints(given: PairSet, made: Iterable[Without]) -> PairSet:
         plus, name = own.removal.plus, f"{own.means}__{own.removal.pair_type}"
         pair_id = f"{given.inputs[plus].image_id}__{name}"
         pairs.append(replace(own.removal, pair_id=pair_id, pair_type=name, minus=len(inputs)))
-        inputs.append(Input(pair_id, name, own.digest, own.location, own.file))
+        shape = given.inputs[plus].shape
+        inputs.append(Input(pair_id, name, own.digest, own.location, own.file, shape))
         masks.append(given.masks[plus])
     return replace(given, inputs=tuple(inputs), pairs=tuple(pairs), masks=tuple(masks))
 

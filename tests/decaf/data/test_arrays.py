@@ -1,5 +1,7 @@
 """Arrays in files: mapped, never unpickled, and each row an input by its content."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -134,7 +136,8 @@ def test_columns_of_rows_are_removed_one_at_a_time(tmp_path):
     ]
     assert data.read_mask(pairs.masks[0]).tolist() == [1, 2, 4]
     rows = np.stack([data.read_input(image) for image in pairs.inputs])
-    block = pairs.block(tuple(range(6))).with_regions(data.read_mask(pairs.masks[0])[None])
+    block = pairs.block(tuple(range(6)))
+    block = replace(block, regions=data.read_mask(pairs.masks[0])[None][block.mask_positions])
     states = plan_states(block, rows, {"path": Removal()}, np.array([0.0, 1.0]))
     # Of each row its three columns are removed, but for the one that is 0 already: both ends of
     # that pair are the clean row. Two clean rows, five without a column, and one baseline.
@@ -179,7 +182,8 @@ def test_channels_of_signals_are_removed_one_at_a_time(tmp_path):
     mask = data.read_mask(pairs.masks[0])
     assert mask.tolist() == [[1, 1], [2, 2]]
     rows = np.stack([data.read_input(image) for image in pairs.inputs])
-    block = pairs.block(tuple(range(4))).with_regions(mask[None])
+    block = pairs.block(tuple(range(4)))
+    block = replace(block, regions=mask[None][block.mask_positions])
     states = plan_states(block, rows, {"path": Removal()}, np.array([0.0, 1.0]))
     # Two clean signals, three without a channel that is not 0 anyway, and one baseline.
     assert states.state_count == 6

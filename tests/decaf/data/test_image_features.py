@@ -301,14 +301,18 @@ def test_a_group_of_what_is_not_annotated_is_refused(photos, tmp_path):
         adapter(tmp_path, coco | {"groups": {"ends": ["heat"]}}).pair_set()
 
 
-def test_images_of_two_sizes_need_a_crop(photos, tmp_path):
+@pytest.mark.parametrize(
+    ("settings", "size"), [({}, (SIZE, 40)), ({"resize": 8}, (8, 10)), ({"crop": 16}, None)]
+)
+def test_images_keep_their_sizes_unless_they_are_cropped(settings, size, photos, tmp_path):
     Image.new("RGB", (40, SIZE)).save(tmp_path / "photos" / photos[0])
-    data = adapter(tmp_path, {"kind": "grid"})
-    with pytest.raises(DataError, match="32 x 32 pixels; expected 40 x 32"):
-        data.verify(data.pair_set())
-    data = adapter(tmp_path, {"kind": "grid"}, crop=16)
-    data.verify(data.pair_set())
-    assert data.read_input(data.pair_set().inputs[0]).shape == (16, 16, 3)
+    data = adapter(tmp_path, {"kind": "grid"}, **settings)
+    pairs = data.pair_set()
+    data.verify(pairs)
+    image, mask = pairs.inputs[0], pairs.masks[0]
+    assert (image.shape, mask.shape) == ((*size, 3), size) if size else (None, None)
+    assert data.read_input(image).shape[:2] == data.read_mask(mask).shape == (size or (16, 16))
+    assert len(pairs.input_set.shapes) == len(pairs.mask_set.shapes) == (2 if size else 0)
 
 
 ROWS = {

@@ -152,8 +152,12 @@ def test_images_are_resized_and_cropped_as_declared(tmp_path):
     cropped = adapter(**folders, crop=20)
     np.testing.assert_array_equal(cropped.read_input(pairs.inputs[0]), np.full((20, 20, 3), 200))
     cropped.verify(pairs)
-    with pytest.raises(DataError, match=r"out with 20 x 10 pixels; expected 10 x 20, as"):
-        adapter(**folders, resize=10).verify(pairs)
+    resized = adapter(**folders, resize=10).pair_set()
+    assert {image.image_id: image.shape for image in resized.inputs} == {
+        f"{role}/{name}": shape
+        for role in ("factual", "counterfactual")
+        for name, shape in (("wide.png", (10, 20, 3)), ("high.png", (20, 10, 3)))
+    }
     with pytest.raises(DataError, match=r"fewer than the crop of 21; set 'resize:' too"):
         adapter(**folders, crop=21).verify(pairs)
 
@@ -164,6 +168,9 @@ def test_both_of_a_pair_have_one_size_before_they_are_cropped(tmp_path):
     data = adapter(factual=tmp_path / "a", counterfactual=tmp_path / "b", resize=8, crop=8)
     with pytest.raises(DataError, match=r"pair one.png: .* has 40 x 20 pixels and .* 30 x 20;"):
         data.verify(data.pair_set())
+    words = r"pair one.png: factual/one.png comes out as \(20, 40, 3\) and .* as \(20, 30, 3\);"
+    with pytest.raises(DataError, match=words):
+        data.model_copy(update={"resize": None, "crop": None}).pair_set()
 
 
 def test_content_decides_what_is_scored_again(table, tmp_path):

@@ -1,11 +1,17 @@
 """Clean inputs of either kind go into one file as they are, and come out as models take them."""
 
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from decaf.data.input_store import channels_first, open_inputs, store_inputs
-from decaf.data.pairs import Input, InputSet
+from decaf.data.input_store import channels_first, inputs_at, open_inputs, store_inputs
+from decaf.data.pairs import Input, InputSet, Pair, PairSet
 from decaf.errors import DataError
 from decaf.foundation.arrays import as_taken
 from decaf.scoring.states import on_device
@@ -82,3 +88,63 @@ def test_what_is_neither_an_image_nor_floats_is_refused(tmp_path, neither):
     with pytest.raises(DataError, match=r"input-0 is .*; expected an image, uint8"):
         stored(tmp_path, [neither])
     assert list((tmp_path / "inputs").iterdir()) == []
+
+
+def images_of(shapes):
+    """Inputs of 0s, 1s, 2s …, and how they are read."""
+    images = tuple(Input(str(n), "any", f"content {n}", "", None, s) for n, s in enumerate(shapes))
+    return images, lambda image: np.full(image.shape, int(image.image_id), np.uint8)
+
+
+def test_images_of_different_shapes_lie_one_after_the_other(tmp_path):
+    images, read = images_of([(1, 2, 3), (2, 2, 3), (1, 2, 3)])
+    given = InputSet(images, "a test")
+    assert given.shapes == {(1, 2, 3): 0, (2, 2, 3): 1}
+    assert given.extremes == (0, 1)
+    file = store_inputs(tmp_path, given, read)
+    np.testing.assert_array_equal(open_inputs(file), [0] * 6 + [1] * 12 + [2] * 6)
+    assert given.places.tolist() == [0, 6, 18]
+    found = inputs_at(file, given.places[[2, 0]], (1, 2, 3))
+    np.testing.assert_array_equal(found, np.array([[[[2] * 3] * 2], [[[0] * 3] * 2]]))
+    with pytest.raises(DataError, match=r"1 is uint8 \(1, 2, 3\); expected uint8 \(2, 2, 3\)$"):
+        store_inputs(tmp_path / "other", given, lambda image: read(images[0]))
+
+
+def test_a_shape_is_said_of_all_inputs_or_of_none():
+    images, _ = images_of([(1, 2, 3), None])
+    with pytest.raises(DataError, match="input '1' has no shape, and others have"):
+        _ = InputSet(images, "a test").shapes
+
+
+def test_all_inputs_of_a_pair_have_one_shape():
+    images, _ = images_of([(1, 2, 3)] * 3 + [(2, 1, 3)])
+    pair = Pair("p", "p", "t", 0, "all", 0, 1, context=(2, 3))
+    with pytest.raises(DataError, match=r"pair p: 0 comes out as \(1, 2, 3\) and 3 as \(2, 1, 3\)"):
+        PairSet(images, (pair,), "a test")
+
+
+SHAPES = st.lists(st.sampled_from([(1, 2, 3), (2, 1, 3), (2, 2, 3)]), min_size=1, max_size=8)
+
+
+@given(SHAPES, st.integers(1, 3), st.booleans())
+def test_parts_of_blocks_are_the_pairs_by_shape(shapes, per_block, has_shapes):
+    images, read = images_of(shapes)
+    told = images if has_shapes else tuple(replace(image, shape=None) for image in images)
+    alike = [Pair(str(n), str(n // 2), "t", 0, "all", n, n, 1) for n in range(len(images))]
+    pairs = PairSet(told, tuple(alike), "a test")
+    plain = PairSet(tuple(replace(image, shape=None) for image in images), tuple(alike), "a test")
+    assert (pairs.digest, pairs.input_set.digest) == (plain.digest, plain.input_set.digest)
+    assert pairs.blocks(per_block) == plain.blocks(per_block)
+    if not has_shapes:
+        return
+    with TemporaryDirectory() as folder:
+        file = store_inputs(Path(folder), pairs.input_set, read)
+        for rows in pairs.blocks(per_block):
+            parts = pairs.parts(rows)
+            assert sorted(row for part in parts for row in part) == sorted(rows)
+            assert len(parts) == len({shapes[row] for row in rows})
+            for part in parts:
+                block = pairs.block(part)
+                found = inputs_at(file, block.input_positions, block.shape)
+                expected = np.stack([read(images[row]) for row in part])
+                np.testing.assert_array_equal(found[block.plus], expected)

@@ -37,6 +37,8 @@ CHANGED = (
             "prefix": "module.",
             "pretrained": "a1_in1k",
             "input_size": 96,
+            "shorter_side": 256,
+            "interpolation": "nearest",
             "mean": (0.4,) * 3,
             "std": (0.4,) * 3,
             "precision": "bfloat16",

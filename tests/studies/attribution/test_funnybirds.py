@@ -169,7 +169,7 @@ WRONG = {
     ),
     "other removal": (
         change("test_interventions/0/000000/body_beak_eye_foot_tail.png", small),
-        "comes out with 40 x 20 pixels",
+        "40 x 20; expected one size",
     ),
     "no picture": (
         change("test_part_map/0/000000.png", lambda f: f.write_bytes(b"\x89PNG")),
