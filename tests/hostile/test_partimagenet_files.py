@@ -14,6 +14,11 @@ def renamed(name):
     return lambda said: said["images"][0].update(file_name=name)
 
 
+def of_many_parts(said):
+    said["categories"] += [{"id": 10 + n, "name": f"part {n}"} for n in range(64)]
+    said["annotations"][0]["category_id"] = 73
+
+
 def segmented(value):
     return lambda said: said["annotations"][0].update(segmentation=value)
 
@@ -25,7 +30,7 @@ ANNOTATIONS = {
     ),
     "no such file": (renamed("n00000001_8.JPEG"), "n00000001_8.JPEG: No such file"),
     "no WordNet id": (renamed("photo.JPEG"), "photo.JPEG: No such file"),
-    "no name": (renamed(""), "lies outside of|cannot be used|No such file"),
+    "no name": (renamed(""), "has 0 letters; expected 1 to 500"),
     "elsewhere": (renamed("../../../n00000001_7.JPEG"), "lies outside of"),
     "on this machine": (renamed("/etc/hostname"), "lies outside of"),
     "twice": (renamed("n00000000_3.JPEG"), "two images have one id, or one file_name"),
@@ -36,10 +41,10 @@ ANNOTATIONS = {
         segmented({"size": [12, 10], "counts": [120]}),
         r"its run lengths are of \[12, 10\]; expected \[10, 12\]",
     ),
+    "of too many letters": (renamed("a" * 5000), "has 5,000 letters; expected 1 to 500"),
+    "with a zero": (renamed("a\0.JPEG"), "of an image"),
     "too many parts": (
-        lambda said: said["categories"].extend(
-            {"id": 10 + n, "name": f"part {n}"} for n in range(64)
-        ),
+        of_many_parts,
         "there are 68 features; expected 64 at most",
     ),
     "a name that cannot be shown": (

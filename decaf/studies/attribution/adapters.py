@@ -1,5 +1,6 @@
 """Images whose parts are known: rendered birds (FunnyBirds), and photos (PartImageNet)."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
@@ -99,8 +100,9 @@ class PartImageNet(HeldOut):
         named = [name for name, count in counts.items() if FEWEST <= count <= MOST]
         left_out = f"{len(counts) - len(named)} of {len(counts)} images are left out, annotated "
         remark = f"{left_out}with fewer than {FEWEST} or more than {MOST} parts"
-        # Where images lie in folders of their classes, annotations do not say so.
-        paths = [n if (folder / n).is_file() else f"{_wordnet_id(n)}/{n}" for n in named]
+        # Where photos lie in folders of their classes, annotations do not say so.
+        files = {*Folder(folder).files()}
+        paths = [one if (one := f"{_wordnet_id(n)}/{n}") in files else n for n in named]
         return [row_of(path) for path in sorted(paths)], (remark,) * (len(named) < len(counts))
 
     def _rows(self) -> tuple[list[Row], tuple[str, ...]]:
@@ -111,7 +113,7 @@ class PartImageNet(HeldOut):
 def _first(folder: Path, names: tuple[str, ...], split: str) -> Path:
     """The first place that there is, of the split; else the first of all."""
     places = [folder / name.format(split) for name in names]
-    return next((place for place in places if place.exists()), places[0])
+    return next((place for place in places if os.access(place, os.F_OK)), places[0])
 
 
 def _wordnet_id(image: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.data.coco_files import read_coco
-from decaf.data.feature_masks import CocoMasks, Image, Masked, Named
+from decaf.data.feature_masks import CocoMasks, Image, Masked, Named, check_count
 from decaf.foundation.digests import json_sha256
 
 FEWEST, MOST = 2, 8
@@ -32,6 +32,7 @@ class PartAnnotations(CocoMasks):
     def of(self, images: Sequence[Image]) -> Named:
         """Parts of each image that show, which it decodes; none where they are too few or many."""
         named = super().of(images)
+        check_count(named.names)
         return named._replace(of_image=[one and self._shown(one) for one in named.of_image])
 
     def words(self, given: Any) -> NDArray[np.unsignedinteger]:
