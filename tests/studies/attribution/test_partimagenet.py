@@ -164,10 +164,10 @@ def test_settings_that_cannot_be_are_refused(tmp_path, settings, message):
 
 
 def test_a_study_of_photos(made, decaf, study, write, prefect_server):
-    """Of a weighted sum: E of a part is half of its removal, and Shapley values are the removal."""
+    """Of many sizes and a weighted sum: E is half of the removal, which Shapley values are, too."""
     _, folder = made
     data = {"adapter": "partimagenet", "root": str(folder), "classes": str(folder / "classes.json")}
-    data |= {"resize": 40, "crop": 40, "operators": ["texture"]}
+    data |= {"operators": ["texture"]}
     methods = {
         "part_occlusion": {"kind": "part_occlusion", "baseline": "blur"},
         "exact_shapley": {"kind": "exact_shapley", "baseline": "blur"},
