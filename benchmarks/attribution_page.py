@@ -5,6 +5,8 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+from decaf.errors import number_of
+
 PUBLISHED = Path(__file__).parents[1] / "sql" / "studies" / "attribution" / "published.csv"
 FIGURES = {"ms_per_image": "time", "peak_gib": "memory"}
 RATIOS = [
@@ -64,8 +66,8 @@ def page(found: dict[str, dict[str, Any]]) -> str:
         lines += [
             f"## {name}, {device}",
             "",
-            f"{run['features']} features, {run['images']} images, {run['batch']} rows at once, "
-            f"weights of {run['weights_gib']:.2f} GiB, float32; torch {run['torch']}, "
+            f"{run['features']} features, {number_of(run['images'], 'image')}, "
+            f"{run['batch']} rows at once, weights of {run['weights_gib']:.2f} GiB, float32; torch {run['torch']}, "
             f"Python {run['python']}, {run['date']}.",
             *table(
                 ["method", *COUNTED.values(), "ms an image", "peak, GiB"],
