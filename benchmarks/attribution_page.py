@@ -67,8 +67,8 @@ def page(found: dict[str, dict[str, Any]]) -> str:
             f"## {name}, {device}",
             "",
             f"{run['features']} features, {number_of(run['images'], 'image')}, "
-            f"{run['batch']} rows at once, weights of {run['weights_gib']:.2f} GiB, float32; torch {run['torch']}, "
-            f"Python {run['python']}, {run['date']}.",
+            f"{run['batch']} rows at once, weights of {run['weights_gib']:.2f} GiB, float32; "
+            f"torch {run['torch']}, Python {run['python']}, {run['date']}.",
             *table(
                 ["method", *COUNTED.values(), "ms an image", "peak, GiB"],
                 [
