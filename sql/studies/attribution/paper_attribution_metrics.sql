@@ -1,14 +1,15 @@
 -- purpose: other measures of how well each method's scores agree with what changing features does
 -- grain: one row per study, protocol, method and statistic
 -- paper: appendix H (PartImageNet as a task-aligned boundary case)
--- Over the images of the comparison, then over models, which count equally.
+-- Over the images of the comparison, then over models, which count equally. Under the native protocol
+-- these are all, and Spearman skips constant rows instead of counting them as 0.
 CREATE OR REPLACE VIEW paper_attribution_metrics AS
 WITH by_model AS (
-    SELECT study, protocol, method, avg(COLUMNS([
-        'spearman', 'pearson', 'sign_agreement', 'normalized_l1', 'top1_agreement'
-    ]))
+    SELECT study, protocol, method,
+        avg(if(protocol = 'native', rank_correlation, spearman)) AS spearman,
+        avg(COLUMNS(['pearson', 'sign_agreement', 'normalized_l1', 'top1_agreement']))
     FROM core_attribution_quality
-    WHERE is_supported
+    WHERE is_supported OR protocol = 'native'
     GROUP BY study, protocol, method, model_id
 ),
 means AS (
