@@ -25,6 +25,7 @@ class Ranked(NamedTuple):
     """A method of a study, and how well it does."""
 
     model_id: str
+    protocol: str
     method: str
     stage_count: int | None
     """Of a thinned path; None for methods that reveal nothing."""
@@ -90,20 +91,20 @@ def _rows(
     methods: list[str],
     count: int,
 ) -> list[MapRow]:
-    of_model = {"study": study.study, "model_id": ranked[0].model_id}
-    images = connection.execute(
-        query("maps/images"), of_model | {"method": _finest(ranked)}
-    ).fetchall()
-    places = np.unique(np.linspace(0, len(images) - 1, count).astype(int))
-    chosen = dict(images[place] for place in places)
-    asked = {"image_ids": [*chosen], "protocols": [*{*chosen.values()}], "methods": methods}
+    best = ranked[0]
+    asked = {"study": study.study, "model_id": best.model_id, "protocol": best.protocol}
+    images = connection.execute(query("maps/images"), asked | {"method": _finest(ranked)})
+    ids = [name for (name,) in images.fetchall()]
+    places = np.unique(np.linspace(0, len(ids) - 1, count).astype(int))
+    chosen = [ids[place] for place in places]
+    asked |= {"image_ids": chosen, "methods": methods}
     scores: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     quality: dict[tuple[str, str], float] = {}
-    found = connection.execute(query("maps/scores"), of_model | asked).fetchall()
-    for image_id, name, feature, score, spearman in found:
+    for image_id, name, feature, score, spearman in connection.execute(
+        query("maps/scores"), asked
+    ).fetchall():
         scores[image_id][name][feature] = score
-        if spearman is not None:
-            quality[image_id, name] = spearman
+        quality[image_id, name] = spearman
     pairs = study.pair_set()
     return [_row(study, pairs, image_id, scores[image_id], methods, quality) for image_id in chosen]
 

@@ -1,5 +1,6 @@
 -- purpose: supported images of a model, by how well a method does on each
-SELECT image_id, protocol
+SELECT image_id
 FROM core_attribution_quality
-WHERE study = $study AND model_id = $model_id AND method = $method AND is_supported
-ORDER BY spearman DESC, image_id, protocol
+WHERE study = $study AND model_id = $model_id AND protocol = $protocol AND method = $method
+    AND is_supported
+ORDER BY spearman DESC, image_id

@@ -1,8 +1,10 @@
 -- purpose: how well every method does on the supported images of each model, the best one first
-SELECT model_id, method, stage_count, avg(spearman) AS quality
+-- Of a study with two protocols, the first by name is shown.
+SELECT model_id, protocol, method, stage_count, avg(spearman) AS quality
 FROM core_attribution_quality
 JOIN core_attribution_methods USING (study, method)
 JOIN out_models USING (study, model_id)
 WHERE study = $study AND is_supported
-GROUP BY model_id, position, method, stage_count
+GROUP BY model_id, position, protocol, method, stage_count
+QUALIFY protocol = min(protocol) OVER ()
 ORDER BY position, model_id, quality DESC, method
