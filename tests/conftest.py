@@ -66,8 +66,10 @@ def pytest_collection_modifyitems(items):
 def pytest_collection():
     """What is imported and collected stays: to look for garbage meanwhile takes seconds."""
     gc.disable()
-    yield
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.fixture

@@ -169,8 +169,8 @@ class PairSet:
                 if first.shape != other.shape:
                     raise DataError(
                         f"pair {pair.pair_id}: {first.image_id} comes out as {first.shape} and "
-                        f"{other.image_id} as {other.shape}; expected one shape, or more than the "
-                        "change would differ"
+                        f"{other.image_id} as {other.shape}; expected one shape: bring both to "
+                        "one size"
                     )
 
     @cached_property

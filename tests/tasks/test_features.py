@@ -7,7 +7,7 @@ import pytest
 import torch
 from featured_images import COUNT, NAMES, SIZE, number_of, parts, settings
 from PIL import Image
-from small_studies import untrained
+from small_studies import untrained, weighted
 from warehouse_answers import failed_checks, fetched
 
 from decaf import Removal, audit
@@ -24,22 +24,6 @@ EVIDENCE = """
 """
 SCORES = "SELECT q_plus, q_minus FROM core_trajectories ORDER BY pair_id"
 BLURRED = {"kind": "removal", "baseline": "blur", "sigma": 3.0, "radius": 5}
-
-
-def weighted(folder):
-    """A function whose score is a weighted sum of pixels: 1 in the upper half, -2 in the lower."""
-    (folder / "weighted.py").write_text(
-        "import numpy as np\n\n\n"
-        "def total(x):\n"
-        "    half = x.shape[2] // 2\n"
-        "    return x[:, :, :half].sum((1, 2, 3)) - 2 * x[:, :, half:].sum((1, 2, 3))\n"
-    )
-    card = {"id": "sum", "family": "sum", "source": "function", "function": "weighted:total"}
-    return {
-        "python_path": [str(folder)],
-        "models": [card | {"output": "value"}],
-        "score": {"kind": "regression_value"},
-    }
 
 
 def test_evidence_of_a_weighted_sum_is_half_of_what_each_feature_adds(tmp_path):

@@ -9,10 +9,11 @@ from decaf.foundation.arrays import Module, Tensor
 def begin_with_statistics(network: Module, batches: Iterable[Tensor]) -> None:
     """Give every batch normalisation mean and variance of its inputs; answers stay as they were.
 
-    In training a layer normalises by its batch, so a network whose layers hold other statistics
-    answers otherwise from the first step on, and forgets what it knew: above all where they were
-    folded into the weights before them (means 0, variances 1). Here scale and shift make up for
-    the new statistics. Batches are what the network takes; layers that hold none stay as they are.
+    In training a layer normalises by its batch. A network whose layers hold other statistics
+    therefore answers otherwise from the first step on and forgets what it knew, above all where
+    the statistics were folded into the weights before a layer, which then holds means of 0 and
+    variances of 1. Here scale and shift make up for the new statistics. ``batches`` are what the
+    network takes. Layers without statistics, scale and shift stay as they are.
     """
     import torch
 
