@@ -32,7 +32,7 @@ test: setup
 # Beside MLflow 3 (mlflow), and with the oldest packages that the ranges allow (lowest): both wheels,
 # installed as a user has them. Warnings of other versions than the pinned ones are no errors.
 .venv-%/.ready: requirements-%.lock | setup
-	python3 -m venv --without-pip .venv-$*
+	python3 -m venv .venv-$*
 	$(INSTALL) .venv-$*/bin/python --compile-bytecode -r $<
 	touch $@
 
