@@ -20,7 +20,7 @@ from flows.commands.options import (
     StudyName,
     Warehouse,
 )
-from flows.commands.terminal import complain, console, say, warn
+from flows.commands.terminal import complain, console, say
 
 app = typer.Typer(
     help="Audit how models react to controlled change: evidence, contradiction, fragility.",
