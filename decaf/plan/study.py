@@ -24,6 +24,7 @@ from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
+from decaf.plan.presentation import Report
 from decaf.registry import entries as registry_base
 from decaf.registry.alerts import Alerts
 from decaf.registry.gates import METRICS, Gate
@@ -142,9 +143,8 @@ class Study(Settings):
         min_length=1,
         description="root of the result warehouse: a folder, or an URL as in `s3://bucket/prefix`",
     )
-    report: Path | Literal[False] | None = Field(
-        None,
-        description="where the HTML report goes; `runs/<study>.html` when absent, `false` for none",
+    report: Report = Field(
+        Report(), description="the HTML page: where it goes, or a section that says more"
     )
 
     _origin: Origin = PrivateAttr(Origin())
@@ -196,6 +196,11 @@ class Study(Settings):
             hint = suggestion(target, names) if names else "; name them with 'classes:' in 'data:'"
             raise fault(f"'target' is {target!r}, and the data name no such class{hint}", "target")
         return score | {"target": names.index(target)}
+
+    @field_validator("report", mode="before")
+    @classmethod
+    def _page_alone(cls, given: Any) -> Any:
+        return given if isinstance(given, dict | Report) else {"page": given}
 
     @field_validator("warehouse")
     @classmethod
@@ -340,9 +345,9 @@ class Study(Settings):
     @property
     def report_file(self) -> Path | None:
         """Where the report goes; None for none."""
-        if self.report is False:
+        if self.report.page is False:
             return None
-        return self.report or Path("runs") / f"{self.study}.html"
+        return self.report.page or Path("runs") / f"{self.study}.html"
 
     @property
     def prints_file(self) -> Path:

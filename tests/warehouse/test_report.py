@@ -18,8 +18,8 @@ from warehouse.report.page import write_report
 def six(tmp_path_factory):
     audit = six_models()
     with open_stub(audit) as connection:
-        path = write_report(connection, audit.study, tmp_path_factory.mktemp("six") / "r.html")
-        return path.read_text()
+        path = tmp_path_factory.mktemp("six") / "r.html"
+        return write_report(connection, audit.study, path, has_paper=True).read_text()
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,9 @@ def test_the_file_is_replaced_whole(stub, tmp_path):
     assert write_report(connection, "demo", target) == target
     target.write_text("old")
     write_report(connection, "demo", target)
-    assert target.read_text().startswith("<!DOCTYPE html>")
+    text = target.read_text()
+    assert text.startswith("<!DOCTYPE html>")
+    assert "Tables of the paper" not in text  # unless they are asked for
     assert list(target.parent.iterdir()) == [target]
 
 

@@ -25,7 +25,8 @@ def reports(tmp_path_factory) -> dict[str, Path]:
     written = {}
     for name, audit in AUDITS.items():
         with open_stub(audit) as connection:
-            written[name] = write_report(connection, audit.study, folder / f"{name}.html")
+            file = folder / f"{name}.html"
+            written[name] = write_report(connection, audit.study, file, has_paper=True)
     return written
 
 
