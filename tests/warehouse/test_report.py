@@ -86,14 +86,14 @@ def test_numbers_of_one_model(stub, report):
     reader = report(connection)
     shown = [
         "only",
-        "1,234",
-        "75.0%",
-        "-0.150 [-0.260, -0.050]",
-        "0.350",
         "0.200 [0.100, 0.300]",
         "0.100",
         "0.100",
         "0.400",
+        "0.350",
+        "-0.150 [-0.260, -0.050]",
+        "75.0%",
+        "1,234",
     ]
     assert shown in reader.rows
     assert ["floor", "blend", "75.0%", "25.0%", "25.0%"] in reader.rows

@@ -114,6 +114,12 @@ def test_a_telephone_shows_the_components_first(browser, reports):
     )
     assert tops == sorted(tops)
     assert tops[2] < 800
+    edges = browser.execute_script(
+        """const row = document.querySelector('#profiles tbody tr');
+        return [...row.children].slice(1, 4).map(e => e.getBoundingClientRect().right);"""
+    )
+    assert edges == sorted(edges)
+    assert edges[-1] <= 360, "E, C and F of a table show without scrolling"
     shades = browser.execute_script(
         """return [...document.querySelectorAll('.scroll')]
           .map(e => getComputedStyle(e).backgroundAttachment);"""
