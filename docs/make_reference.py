@@ -17,6 +17,7 @@ from decaf.foundation.settings import Settings
 from decaf.models.card import ModelCard
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
+from decaf.plan.presentation import Report
 from decaf.plan.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
 from decaf.registry.alerts import Alerts, Webhook
 from decaf.registry.entries import Registry
@@ -103,6 +104,9 @@ def configuration() -> str:
         _keys(Alerts),
         "### `webhook:`",
         _keys(Webhook),
+        "## `report:`",
+        "`report: PATH` and `report: false` are short for `report: {page: …}`.",
+        _keys(Report),
         "## `cluster:`",
         *_variants([LocalWorkers, CudaWorkers, SchedulerAddress]),
     ]

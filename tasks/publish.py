@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from decaf.plan.study import Study
 from tasks.manifest import commit_outcome, commit_run
 from tasks.plan import AuditPlan
 from warehouse.query.damage import connect_whole
@@ -26,15 +27,17 @@ def finish(plan: AuditPlan) -> None:
 def show_again(plan: AuditPlan) -> None:
     """Make a finished run the current one of its study again, and write its report."""
     commit_run(plan)
-    publish(plan.root, plan.study.study, plan.study.report_file)
+    publish(plan.root, plan.study)
 
 
-def publish(root: Root, study: str, target: Path | None) -> Path | None:
+def publish(root: Root, study: Study) -> Path | None:
     """Write the study's report from the warehouse, unless it has none; no model is needed."""
-    if target is None:
+    if study.report_file is None:
         return None
-    with connect_whole(root, study) as connection:
-        return write_report(connection, study, target)
+    with connect_whole(root, study.study) as connection:
+        return write_report(
+            connection, study.study, study.report_file, has_paper=study.report.paper
+        )
 
 
 def publish_paper(root: Root, study: str, target: Path) -> Path:

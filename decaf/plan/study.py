@@ -24,6 +24,7 @@ from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
+from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
 from decaf.registry import entries as registry_base
 from decaf.registry.alerts import Alerts
 from decaf.registry.gates import METRICS, Gate
@@ -142,9 +143,14 @@ class Study(Settings):
         min_length=1,
         description="root of the result warehouse: a folder, or an URL as in `s3://bucket/prefix`",
     )
-    report: Path | Literal[False] | None = Field(
-        None,
-        description="where the HTML report goes; `runs/<study>.html` when absent, `false` for none",
+    expect: dict[str, Expectation] = Field(
+        {}, description="what the change of a pair type should do to the score, by pair type"
+    )
+    names: dict[str, DisplayName] = Field(
+        {}, description="what findings and reports call pair types and paths"
+    )
+    report: Report = Field(
+        Report(), description="the HTML page: where it goes, or a section that says more"
     )
 
     _origin: Origin = PrivateAttr(Origin())
@@ -313,6 +319,11 @@ class Study(Settings):
         except SettingError as error:
             raise self._origin.blamed(error, "data") from error.__cause__
         self._check_classes(pairs)
+        types = sorted({pair.pair_type for pair in pairs.pairs})
+        try:
+            check_shown(self.expect, self.names, types, self.paths)
+        except SettingError as error:
+            raise self._origin.blamed(error) from None
         return self._made_by_code(pairs)
 
     def _check_classes(self, pairs: PairSet) -> None:
@@ -340,9 +351,9 @@ class Study(Settings):
     @property
     def report_file(self) -> Path | None:
         """Where the report goes; None for none."""
-        if self.report is False:
+        if self.report.page is False:
             return None
-        return self.report or Path("runs") / f"{self.study}.html"
+        return self.report.page or Path("runs") / f"{self.study}.html"
 
     @property
     def prints_file(self) -> Path:

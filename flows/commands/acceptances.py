@@ -33,7 +33,7 @@ def accept(console: Console, config: Path, entry: str | None, why: str) -> None:
     for row in verdict["rows"]:
         say(console, finding(row))
     say(console, f"{entry} {verdict['version']} is accepted, and later versions compared with it")
-    publish(study.warehouse, study.study, study.report_file)
+    publish(study.warehouse, study)
 
 
 def list_acceptances(console: Console, config: Path) -> None:

@@ -294,7 +294,7 @@ def report(config: Config) -> None:
     study = load_study(config)
     if study.report_file is None:
         raise ConfigError(f"{config}: 'report' is false; expected the file that the report goes to")
-    console.print(f"report: {publish(study.warehouse, study.study, study.report_file)}")
+    console.print(f"report: {publish(study.warehouse, study)}")
 
 
 @app.command()

@@ -118,6 +118,6 @@ def check(plan: AuditPlan) -> None:
 @step
 def report(plan: AuditPlan) -> Path | None:
     """Write the report file, unless there is to be none, and what Prefect's page shows."""
-    file = publish(plan.root, plan.study.study, plan.study.report_file)
+    file = publish(plan.root, plan.study)
     leave_artifacts(plan.root, plan.study.study, file)
     return file

@@ -66,7 +66,7 @@ def record(diff: RegistryDiff, plan: AuditPlan | None) -> str:
 def report(root: Root, study: Study) -> None:
     """Read the views; write the report file, where there is a run to report, and artifacts."""
     if any(row["run_id"] for row in planning.newest(root, study.study).rows.values()):
-        file = publish(root, study.study, study.report_file)
+        file = publish(root, study)
         leave_artifacts(root, study.study, file)
 
 

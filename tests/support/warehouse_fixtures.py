@@ -54,7 +54,8 @@ def report(tmp_path):
 
     def written(connection):
         ((study,),) = connection.sql("SELECT DISTINCT study FROM out_runs").fetchall()
-        return Reader(write_report(connection, study, tmp_path / "r.html").read_text())
+        page = write_report(connection, study, tmp_path / "r.html", has_paper=True)
+        return Reader(page.read_text())
 
     return written
 

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -11,9 +12,10 @@ from decaf.library.plots import COLOURS
 from warehouse.report import templates
 from warehouse.report.audit import figures, tables
 from warehouse.report.audit.facts import Facts, read_facts
+from warehouse.report.audit.verdict import verdict_of, written
 from warehouse.report.paper import tables as paper_tables
 from warehouse.report.paper.pictures import paper_pictures
-from warehouse.report.paper.reading import Paper, read_paper
+from warehouse.report.paper.reading import NO_PAPER, Paper, read_paper
 from warehouse.report.registry import history_pictures, registry_tables
 
 MAX_BYTES = 2_000_000
@@ -23,17 +25,20 @@ MAX_SETTING = 60
 """Characters of the longest setting of a score that is shown (a class map is longer)."""
 
 
-def write_report(connection: duckdb.DuckDBPyConnection, study: str, target: Path) -> Path:
+def write_report(
+    connection: duckdb.DuckDBPyConnection, study: str, target: Path, *, has_paper: bool = False
+) -> Path:
     """Write the report of a study's newest run, finished or not.
 
-    Reads aggregates only. A study with so many models that the page would exceed ``MAX_BYTES``
-    is shown with its first models only, and says so. The file appears whole or not at all, and
-    replaces an existing one.
+    Reads aggregates only, and the tables of the paper where the page is to have them. A study with
+    so many models that the page would exceed ``MAX_BYTES`` is shown with its first models only, and
+    says so. The file appears whole or not at all, and replaces an existing one.
 
     Raises UnknownName when the warehouse has no run of the study, and WriteFailed when the disk
     refuses, or no page under ``MAX_BYTES`` can be made.
     """
-    facts, paper = read_facts(connection, study), read_paper(connection, study)
+    facts = read_facts(connection, study)
+    paper = read_paper(connection, study) if has_paper else NO_PAPER
     shown = len(facts.models)
     page = render(facts, paper, shown)
     while len(page) > MAX_BYTES:
@@ -59,6 +64,8 @@ def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
         written_at=datetime.now(UTC),
         score=score_definition(facts.run.score),
         colours=COLOURS,
+        verdict=verdict_of(facts),
+        written=partial(written, facts),
         glance=tables.glance_table(facts),
         replicates=max((row.replicate_count for row in facts.intervals), default=0),
         pair_types=facts.table("pair_types", "Pairs"),

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from decaf.errors import ConfigError, DataError
+from decaf.plan.presentation import Report
 from decaf.plan.study import LocalWorkers, load_study
 
 MODEL = """
@@ -37,6 +38,10 @@ def test_a_study_has_defaults_for_what_it_does_not_say(tmp_path):
     assert study.cluster == LocalWorkers()
     assert study.report_file == Path("runs/try.html")
     assert load(tmp_path, f"{STUDY}report: false\n").report_file is None
+    assert load(tmp_path, f"{STUDY}report: a.html\n").report == Report(page=Path("a.html"))
+    page = load(tmp_path, f"{STUDY}report: {{paper: true, inputs: false}}\n")
+    assert page.report == Report(paper=True, inputs=False)
+    assert page.report_file == Path("runs/try.html")
 
 
 def test_lists_of_several_files_are_one_list(tmp_path):

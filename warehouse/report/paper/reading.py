@@ -196,6 +196,10 @@ class Paper(NamedTuple):
         )
 
 
+NO_PAPER = Paper((), None, {})
+"""What a page has that shows no tables of the paper."""
+
+
 def studies_of_the_paper() -> list[str]:
     """Folders of ``sql/studies/`` that have tables of the paper."""
     return sorted({view.folder.rpartition("/")[2] for view in views() if view.kind == KIND})
