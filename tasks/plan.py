@@ -73,7 +73,7 @@ class AuditPlan:
     @property
     def run_id(self) -> str:
         """Digest of the plan: the same plan is the same run, started again or resumed."""
-        return run_id_of(self.study.study, self.units, self.pairs)
+        return run_id_of(self.study, self.units, self.pairs)
 
     @property
     def pending(self) -> list[Unit]:
@@ -251,7 +251,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
     }
     before = history(root, study.study, slots)
     set_aside = units_set_aside(root, study.study) if missing else {}
-    run_id = run_id_of(study.study, units, pairs)
+    run_id = run_id_of(study, units, pairs)
     return AuditPlan(
         given=study,
         study=scope.study,
@@ -345,9 +345,11 @@ def _read(
     return np.stack([found for part in pool.map(read_part, parts) for found in part])
 
 
-def run_id_of(study: str, units: Iterable[Unit], pairs: PairSet) -> str:
-    """Digest of everything that the run will hold, and of what its analysis takes of the pairs."""
-    return short(json_sha256([study, [unit.key for unit in units], *pairs.analysed_by]))
+def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
+    """Digest of all that the run will hold, what its analysis takes of the pairs, and its words."""
+    words = [study.expect, study.names] if study.expect or study.names else []
+    keys = [unit.key for unit in units]
+    return short(json_sha256([study.study, keys, *pairs.analysed_by, *words]))
 
 
 def newest_run(root: Root, study: str) -> str | None:

@@ -60,11 +60,11 @@ class Origin:
     source: Source | None = field(default=None, compare=False)
     overrides: Overrides = field(default=(), compare=False)
 
-    def blamed(self, error: SettingError, section: str) -> BadInput:
+    def blamed(self, error: SettingError, *section: str) -> BadInput:
         """What was found once a section of the settings was used: with file, line and key."""
         if self.source is None:
             return error
-        problem = {"loc": (section, *error.keys), "type": "fault", "msg": str(error)}
+        problem = {"loc": (*section, *error.keys), "type": "fault", "msg": str(error)}
         return ConfigError(_describe(_given(self.source, self.overrides), problem))
 
 

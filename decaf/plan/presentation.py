@@ -1,11 +1,17 @@
 """How a study is shown; nothing here changes a number, or has anything computed again."""
 
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from decaf.foundation.settings import Settings
+from decaf.errors import SettingError, suggestion
+from decaf.foundation.settings import Settings, ShownName
+
+Expectation = Literal["should_matter", "should_not_matter", "unknown"]
+"""What a change of the input should do to the score."""
+DisplayName = Annotated[ShownName, Field(max_length=60)]
 
 
 class Report(Settings):
@@ -20,3 +26,30 @@ class Report(Settings):
         "`false` for inputs that nobody else may see",
     )
     paper: bool = Field(False, description="show the tables of the paper too")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _page_alone(cls, given: Any) -> Any:
+        return given if isinstance(given, dict | Report) else {"page": given}
+
+
+def check_shown(
+    expect: Mapping[str, str],
+    names: Mapping[str, str],
+    pair_types: Collection[str],
+    paths: Iterable[str],
+) -> None:
+    """Refuse words about pair types and paths that the study does not have.
+
+    Raises SettingError with the keys that lead to the first of them.
+    """
+    for key, given, known in (
+        ("expect", expect, pair_types),
+        ("names", names, (*pair_types, *paths)),
+    ):
+        for name in given:
+            if name not in known:
+                kind = "pair type" if key == "expect" else "pair type or path"
+                raise SettingError(
+                    f"there is no {kind} {name!r}{suggestion(name, known)}", key, name
+                )

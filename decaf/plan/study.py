@@ -24,7 +24,7 @@ from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
-from decaf.plan.presentation import Report
+from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
 from decaf.registry import entries as registry_base
 from decaf.registry.alerts import Alerts
 from decaf.registry.gates import METRICS, Gate
@@ -143,6 +143,12 @@ class Study(Settings):
         min_length=1,
         description="root of the result warehouse: a folder, or an URL as in `s3://bucket/prefix`",
     )
+    expect: dict[str, Expectation] = Field(
+        {}, description="what the change of a pair type should do to the score, by pair type"
+    )
+    names: dict[str, DisplayName] = Field(
+        {}, description="what findings and reports call pair types and paths"
+    )
     report: Report = Field(
         Report(), description="the HTML page: where it goes, or a section that says more"
     )
@@ -196,11 +202,6 @@ class Study(Settings):
             hint = suggestion(target, names) if names else "; name them with 'classes:' in 'data:'"
             raise fault(f"'target' is {target!r}, and the data name no such class{hint}", "target")
         return score | {"target": names.index(target)}
-
-    @field_validator("report", mode="before")
-    @classmethod
-    def _page_alone(cls, given: Any) -> Any:
-        return given if isinstance(given, dict | Report) else {"page": given}
 
     @field_validator("warehouse")
     @classmethod
@@ -318,6 +319,11 @@ class Study(Settings):
         except SettingError as error:
             raise self._origin.blamed(error, "data") from error.__cause__
         self._check_classes(pairs)
+        types = sorted({pair.pair_type for pair in pairs.pairs})
+        try:
+            check_shown(self.expect, self.names, types, self.paths)
+        except SettingError as error:
+            raise self._origin.blamed(error) from None
         return self._made_by_code(pairs)
 
     def _check_classes(self, pairs: PairSet) -> None:

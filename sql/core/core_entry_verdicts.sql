@@ -11,29 +11,42 @@ WITH judged AS (
         list(DISTINCT metric ORDER BY metric) FILTER (verdict = 'fail') AS failed_gates
     FROM stg_gate_verdicts
     GROUP BY ALL
+),
+entries AS (
+    SELECT
+        entry.study,
+        entry.reaudit_id,
+        entry.resolved_at,
+        entry.resolved_at = max(entry.resolved_at) OVER (PARTITION BY entry.study) AS is_newest,
+        entry.entry,
+        entry.version,
+        entry.judged_reaudit_id,
+        judged.verdict, -- the worst of the gates that apply; NULL where there was no gate
+        judged.failed_gates,
+        CASE WHEN judged.verdict = 'fail' THEN min(entry.resolved_at) FILTER (judged.verdict = 'fail')
+            OVER (PARTITION BY entry.study, entry.entry, entry.model_id)
+        END AS failed_since, -- when this content first failed
+        acceptance.accepted_at, -- NULL unless the failed verdict was accepted, as what follows
+        acceptance.accepted_by,
+        acceptance.why,
+        -- Whether later versions are compared with it.
+        coalesce(judged.verdict IN ('pass', 'no gate applies'), true)
+            OR acceptance.accepted_at IS NOT NULL AS is_reference,
+        count(*) FILTER (is_reference)
+            OVER (PARTITION BY entry.study, entry.entry ORDER BY entry.resolved_at) AS reference_count
+    FROM stg_registry_entries AS entry
+    LEFT JOIN judged USING (study, judged_reaudit_id, entry)
+    LEFT JOIN stg_acceptances AS acceptance
+        ON acceptance.study = entry.study
+        AND acceptance.reaudit_id = entry.judged_reaudit_id
+        AND acceptance.entry = entry.entry
+    QUALIFY entry.state = 'audited'
 )
 SELECT
-    entry.study,
-    entry.reaudit_id,
-    entry.resolved_at = max(entry.resolved_at) OVER (PARTITION BY entry.study) AS is_newest,
-    entry.entry,
-    entry.version,
-    entry.judged_reaudit_id,
-    judged.verdict, -- the worst of the gates that apply; NULL where there was no gate
-    judged.failed_gates,
-    CASE WHEN judged.verdict = 'fail' THEN min(entry.resolved_at) FILTER (judged.verdict = 'fail')
-        OVER (PARTITION BY entry.study, entry.entry, entry.model_id)
-    END AS failed_since, -- when this content first failed
-    acceptance.accepted_at, -- NULL unless the failed verdict was accepted, as what follows
-    acceptance.accepted_by,
-    acceptance.why,
-    -- Whether later versions are compared with it.
-    coalesce(judged.verdict IN ('pass', 'no gate applies'), true)
-        OR acceptance.accepted_at IS NOT NULL AS is_reference
-FROM stg_registry_entries AS entry
-LEFT JOIN judged USING (study, judged_reaudit_id, entry)
-LEFT JOIN stg_acceptances AS acceptance
-    ON acceptance.study = entry.study
-    AND acceptance.reaudit_id = entry.judged_reaudit_id
-    AND acceptance.entry = entry.entry
-QUALIFY entry.state = 'audited';
+    entries.* EXCLUDE (resolved_at, reference_count),
+    -- When the entry began to fail, whatever its versions since; NULL unless a failed verdict stands.
+    CASE WHEN verdict = 'fail' AND NOT is_reference
+        THEN min(resolved_at) FILTER (verdict = 'fail')
+            OVER (PARTITION BY study, entry, reference_count)
+    END AS failing_since
+FROM entries;

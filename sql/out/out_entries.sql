@@ -20,7 +20,8 @@ SELECT
     newest.run_id,
     newest.weights_sha256,
     verdict.verdict, -- on this content, whenever it was judged; NULL where no gate was asked
-    verdict.failed_since,
+    verdict.failed_since, -- this content; failing_since is the entry, whatever its versions
+    verdict.failing_since,
     verdict.accepted_at, -- NULL unless a failed verdict was accepted
     newest.problem
 FROM newest

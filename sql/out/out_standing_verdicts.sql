@@ -6,7 +6,9 @@ SELECT
     entry.entry,
     entry.version,
     entry.failed_gates,
-    entry.failed_since,
+    entry.failed_since, -- this content; failing_since is the entry, whatever its versions
+    entry.failing_since, -- NULL once the verdict is accepted
+    passed.version_before AS version_passed, -- the last that passed, or was accepted
     entry.accepted_at, -- NULL while the verdict stands, as who accepted it and why
     entry.accepted_by,
     entry.why,
@@ -14,6 +16,8 @@ SELECT
     max(alert.delivered_at) AS last_alert_at,
     entry.judged_reaudit_id AS reaudit_id -- that judged it
 FROM core_entry_verdicts AS entry
+LEFT JOIN (FROM core_entry_versions WHERE against = 'last_passed') AS passed
+    USING (study, reaudit_id, entry)
 LEFT JOIN stg_alerts AS alert
     ON alert.study = entry.study
     AND alert.reaudit_id = entry.judged_reaudit_id

@@ -9,13 +9,6 @@ WITH cells AS (
     FROM core_profiles
     GROUP BY study, model_id, pair_type, path
 ),
-factual AS (
-    SELECT study, model_id, avg(is_correct::INTEGER) AS accuracy, count(*) AS image_count,
-        any_value(len(class_scores)) AS class_count
-    FROM core_predictions
-    SEMI JOIN (SELECT study, plus_variant AS variant FROM core_pairs) USING (study, variant)
-    GROUP BY study, model_id
-),
 warnings AS (
     SELECT study, model_id, 'quarantined' AS warning, count(*) AS affected_count,
         'trajectories with non-finite scores are withheld from every figure' AS detail
@@ -41,7 +34,7 @@ warnings AS (
     SELECT study, model_id, 'below_chance', image_count,
         format('accuracy on factual images is {:.3f}, below chance ({:.3f}): check the '
             || 'preprocessing and the class map', accuracy, 1 / class_count)
-    FROM factual WHERE accuracy < 1 / class_count
+    FROM core_factual_accuracy WHERE accuracy < 1 / class_count
     UNION ALL
     SELECT study, model_id, 'gate_missed', NULL,
         format('its training ends at a validation accuracy of {}, and was to reach {}',

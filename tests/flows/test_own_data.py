@@ -67,7 +67,7 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     config = write(settings | {"report": str(tmp_path / "report.html")})
     succeeded(decaf("report", config))
 
-    # Weights change means, splits what views say of pairs, and neither anything that is scored.
+    # Weights change means, splits and words what views say, and none of them what is scored.
     evidence = "SELECT evidence FROM out_model_profiles ORDER BY pair_type"
     plain, scored = fetched(warehouse, evidence), receipts(warehouse)
     weights = [1, 3] * 3 + [2, 2] * 3
@@ -77,9 +77,13 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     assert "every unit is there: a run makes means" in succeeded(decaf("plan", config))
     weighed = [[*row, weight] for row, weight in zip(moved, weights, strict=True)]
     write_table(table, weighed, (*HEADER, "weight"))
+    words = {"expect": {"to grey": "should_not_matter"}, "names": {"to grey": "a grey ground"}}
+    config = write(settings | words)
     assert "every unit is there: a run makes means" in succeeded(decaf("plan", config))
     succeeded(decaf("run", config, **prefect_server))
     assert receipts(warehouse) == scored
+    ((finding,),) = fetched(warehouse, "SELECT sentence FROM out_findings")
+    assert finding.startswith("Leans on a grey ground, which should not matter: changing it moves")
     assert fetched(warehouse, evidence) != plain
     assert fetched(warehouse, "SELECT DISTINCT split FROM core_pairs") == [("later",)]
     by_hand = (

@@ -91,7 +91,7 @@ def test_what_changes_a_number_changes_its_key_and_no_other(given, trained):
 def test_baselines_are_part_of_what_a_run_is(trained):
     plan = planned(trained)
     others = [unit for unit in plan.units if unit.kind != "explain"]
-    assert plan.run_id != run_id_of("s", others, plan.pairs)
+    assert plan.run_id != run_id_of(plan.study, others, plan.pairs)
     baselines = of_kind(plan.pending, "explain")
     assert baselines == of_kind(plan.units, "explain")
     run_order(order(trained, baselines[0]))

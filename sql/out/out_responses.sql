@@ -1,0 +1,57 @@
+-- purpose: how every model responds to each pair type and path, and the rule that names it
+-- grain: one row per study, model, pair type and path
+-- paper: section 6
+-- "Moves the score by" is Abs everywhere: the mean over the reveal, not the final difference. A
+-- response counts from smallest on: 0.01 of a probability, half of epsilon of any other score.
+-- The first rule that holds is named; "surely" is about the 95 % interval of Abs:
+--   ignores      Abs surely below smallest, and the pair type should matter
+--   no_response  Abs below smallest
+--   unstable     fragility is the largest share: it moves on the way, and both ends agree
+--   contradicts  contradiction is the largest share: most of it opposes the final difference
+--   decides_by   Abs surely from smallest on, should not matter, at least as large as all that should
+--   leans_on     Abs surely from smallest on, and the pair type should not matter
+--   reacts_to    any other
+CREATE OR REPLACE VIEW out_responses AS
+WITH intervals AS (
+    SELECT study, model_id, pair_type, path,
+        any_value(COLUMNS(['lower_95', 'upper_95'])) FILTER (metric = 'abs_response'),
+        any_value(lower_95) FILTER (metric = 'endpoint_delta') AS delta_lower_95,
+        any_value(upper_95) FILTER (metric = 'endpoint_delta') AS delta_upper_95
+    FROM out_model_intervals
+    GROUP BY study, model_id, pair_type, path
+),
+expected AS (
+    SELECT profile.*, lower_95, upper_95, delta_lower_95, delta_upper_95, change.expect,
+        change.display_name AS pair_type_name,
+        way.display_name AS path_name, way.position AS path_position,
+        if(ends_with(run.score ->> '$.kind', 'probability'), 0.01, run.epsilon / 2) AS smallest,
+        max(abs_response) FILTER (change.expect = 'should_matter')
+            OVER (PARTITION BY profile.study, model_id, profile.path) AS largest_wanted
+    FROM out_model_profiles AS profile
+    LEFT JOIN intervals USING (study, model_id, pair_type, path)
+    JOIN out_runs AS run ON run.study = profile.study AND run.is_current
+    JOIN core_display_names AS change
+        ON change.study = profile.study AND change.kind = 'pair_type' AND change.name = pair_type
+    JOIN core_display_names AS way
+        ON way.study = profile.study AND way.kind = 'path' AND way.name = path
+)
+SELECT
+    study, model_id, position, pair_type, pair_type_name, path, path_name, path_position,
+    expect, -- should_matter, should_not_matter or unknown
+    CASE
+        WHEN abs_response < smallest
+            THEN if(expect = 'should_matter' AND upper_95 < smallest, 'ignores', 'no_response')
+        WHEN fragility > greatest(evidence, contradiction) THEN 'unstable'
+        WHEN contradiction > evidence THEN 'contradicts'
+        WHEN expect <> 'should_not_matter' OR coalesce(lower_95 < smallest, true) THEN 'reacts_to'
+        ELSE if(abs_response >= largest_wanted, 'decides_by', 'leans_on')
+    END AS rule,
+    pair_count, active_frac, smallest, -- score units, as what follows
+    abs_response, lower_95, upper_95, evidence, contradiction, fragility,
+    endpoint_delta, delta_lower_95, delta_upper_95, endpoint_magnitude,
+    -- Shares of Abs; NULL below smallest, where they are shares of nothing.
+    CASE WHEN abs_response >= smallest THEN evidence_frac END AS evidence_frac,
+    CASE WHEN abs_response >= smallest THEN contradiction_frac END AS contradiction_frac,
+    CASE WHEN abs_response >= smallest THEN fragility_frac END AS fragility_frac
+FROM expected
+ORDER BY study, position, model_id, pair_type, path_position;
