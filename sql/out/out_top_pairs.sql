@@ -35,6 +35,7 @@ SELECT
     source_id,
     repetition,
     value, -- of the component, score units
+    abs_response, -- E + C + F, score units
     endpoint_delta -- factual less counterfactual, score units
 FROM strongest
 QUALIFY rank <= 3

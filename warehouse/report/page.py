@@ -11,6 +11,7 @@ from decaf.library.plots import COLOURS
 from warehouse.report import templates
 from warehouse.report.audit import figures, tables
 from warehouse.report.audit.facts import Facts, read_facts
+from warehouse.report.audit.pairs import pair_looks
 from warehouse.report.paper import tables as paper_tables
 from warehouse.report.paper.pictures import paper_pictures
 from warehouse.report.paper.reading import NO_PAPER, Paper, read_paper
@@ -75,6 +76,7 @@ def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
         bars=list(figures.bar_pictures(shown)),
         slopes=list(figures.slope_pictures(shown)),
         stages=list(figures.stage_pictures(shown)),
+        looks=pair_looks(shown),
         registry=registry_tables(facts),
         history=history_pictures(facts),
         paper=paper_tables.paper_tables(paper.without_models(left_out), facts.study),
