@@ -1,7 +1,8 @@
 -- purpose: what each model goes by, in one sentence, the worst first
 -- grain: one row per study and model
--- The finding of a model is the response (out_responses) of its worst rule, in the order below, on
--- the first path that has it, and there the largest. no_results: nothing of the model is scored.
+-- The finding of a model is the response (out_responses) of its worst rule, in the order below: on
+-- the first path of the study, unless what should not matter moves the score on another one; of
+-- equal rules the largest. no_results: nothing of the model is scored.
 CREATE OR REPLACE VIEW out_findings AS
 WITH rules (severity, rule, begins, ends) AS (
     VALUES
@@ -24,7 +25,7 @@ found AS (
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     )
     QUALIFY row_number() OVER (PARTITION BY study, model_id
-        ORDER BY severity, path_position, abs_response DESC, pair_type) = 1
+        ORDER BY least(severity, 3), path_position, severity, abs_response DESC, pair_type) = 1
 ),
 worded AS (
     SELECT *, [other.words FOR other IN on_path IF other.pair_type <> found.pair_type] AS others
@@ -41,12 +42,12 @@ SELECT
     CASE WHEN found.rule IS NULL THEN 'Nothing of it has been scored yet.' ELSE
         begins || pair_type_name || ends || ' the score by ' || written_score(abs_response, smallest)
         || if(has_paths, ' on path ' || path_name, '')
-        || coalesce(format(' (95 %: {} to {})', written_score(lower_95, smallest),
+        || coalesce(format(' (95%: {} to {})', written_score(lower_95, smallest),
             written_score(upper_95, smallest)), '')
         || coalesce(', ' || written_shares(evidence_frac, contradiction_frac, fragility_frac), '')
         || if(len(others) = 0, '', '; changing ' || array_to_string(others[:3], ', ')
             || if(len(others) > 3, format(' and {} more', len(others) - 3), ''))
-        || coalesce(format('. Right on {:.1f} % of {} factual inputs', 100 * right_on.accuracy,
+        || coalesce(format('. Right on {:.1f}% of {} factual inputs', 100 * right_on.accuracy,
             right_on.image_count), '') || '.'
     END AS sentence
 FROM out_models AS model

@@ -16,6 +16,12 @@ SELECT
     verdict.lower_limit,
     verdict.upper_limit,
     verdict.level,
+    -- How far the whole interval lies beyond the limit; NULL unless it failed.
+    CASE WHEN verdict.verdict = 'fail' THEN CASE
+        WHEN rule IN ('increase', 'at_most') THEN lower_limit - gate_limit
+        WHEN rule = 'at_least' THEN gate_limit - upper_limit
+        ELSE -gate_limit - upper_limit
+    END END AS beyond_by,
     verdict.reason, -- why there is no interval
     verdict.reaudit_id -- that judged
 FROM stg_gate_verdicts AS verdict

@@ -1,6 +1,7 @@
 -- purpose: what a reader of the results should know before trusting them
 -- grain: one row per study, model, warning and detail
 -- paper: appendix B.8 (threshold stability)
+-- affected_count stands before detail: '2 trajectories …'; it is NULL where detail counts itself.
 CREATE OR REPLACE VIEW out_warnings AS
 WITH cells AS (
     SELECT study, model_id, pair_type, path,
@@ -25,15 +26,15 @@ warnings AS (
     FROM core_blocks WHERE NOT (is_scored AND is_routed)
     GROUP BY study, model_id
     UNION ALL
-    SELECT study, model_id, 'no_active_pair', count(*),
+    SELECT study, model_id, 'no_active_pair', NULL,
         'no pair reaches epsilon, so all response is fragility, for '
         || string_agg(pair_type || '/' || path, ', ' ORDER BY pair_type, path)
     FROM cells WHERE NOT has_active
     GROUP BY study, model_id
     UNION ALL
-    SELECT study, model_id, 'below_chance', image_count,
-        format('accuracy on factual images is {:.3f}, below chance ({:.3f}): check the '
-            || 'preprocessing and the class map', accuracy, 1 / class_count)
+    SELECT study, model_id, 'below_chance', NULL,
+        format('accuracy on {} factual images is {:.3f}, below chance ({:.3f}): check the '
+            || 'preprocessing and the class map', image_count, accuracy, 1 / class_count)
     FROM core_factual_accuracy WHERE accuracy < 1 / class_count
     UNION ALL
     SELECT study, model_id, 'gate_missed', NULL,

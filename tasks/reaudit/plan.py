@@ -227,6 +227,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         "code": " ".join(f"{kind.name}/{kind.code}" for kind in KINDS.values()),
         "measurements": json_sha256(measured),
         "models": json_sha256(configured),
+        "words": json_sha256([study.expect, study.names]),
         **code_of(*study.members),
     }
 

@@ -3,8 +3,8 @@
 import re
 from html.parser import HTMLParser
 
-SECTIONS = ("header", "reading", "warnings", "audited", "profiles", "paths", "trajectories")
-SECTIONS += ("epsilon", "costs")
+SECTIONS = ("header", "verdict", "trust", "reading", "profiles", "paths", "trajectories")
+SECTIONS += ("epsilon", "made", "costs")
 VOID = {"meta", "link", "br", "input", "img"}
 
 

@@ -100,6 +100,8 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
         ({"paths": {"blend": {"kind": "blend", "sigma": 2.0}}}, "paths"),
         ({"data": {"adapter": "shapes3d", "sources": 3}}, "pairs"),
         ({"score": {"kind": "class_probability", "classes": 2, "target": 1}}, "score"),
+        ({"expect": {"wall_hue": "should_matter"}}, "none"),
+        ({"names": {"blend": "fading in"}}, "none"),
     ],
 )
 def test_what_changes_of_the_study_is_said(opened, tmp_path, changed, words):

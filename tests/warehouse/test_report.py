@@ -86,14 +86,14 @@ def test_numbers_of_one_model(stub, report):
     reader = report(connection)
     shown = [
         "only",
-        "1,234",
-        "75.0%",
-        "-0.150 [-0.260, -0.050]",
-        "0.350",
         "0.200 [0.100, 0.300]",
         "0.100",
         "0.100",
         "0.400",
+        "0.350",
+        "-0.150 [-0.260, -0.050]",
+        "75.0%",
+        "1,234",
     ]
     assert shown in reader.rows
     assert ["floor", "blend", "75.0%", "25.0%", "25.0%"] in reader.rows
@@ -122,6 +122,28 @@ def test_content_of_a_finished_audit(six):
     assert total[5] == "42.7%"
 
 
+def test_the_verdict_comes_first_and_names_eight_models(stub, report):
+    connection = stub(many_models(72, paths=("blend",)))
+    connection.execute("UPDATE core_display_names SET expect = 'should_not_matter'")
+    connection.execute(
+        "UPDATE out_model_profiles SET abs_response = abs_response / 100 WHERE position > 0"
+    )
+    reader = report(connection)
+    said = [
+        "Of 72 models, 1 leans on mixed_rand, 71 respond to nothing that was changed",
+        "Leans on mixed_rand, which should not matter: changing it moves the score by ",
+        "And 64 more models",
+        "Can it be trusted?",
+        "Profiles",
+        "How it was made",
+    ]
+    places = [reader.text.index(words) for words in said]
+    assert places == sorted(places)
+    assert reader.text.count("Responds to nothing that was changed: ") == 7
+    nothing = reader.text[reader.text.index("Responds to nothing") :]
+    assert "evidence" not in nothing[: nothing.index(" should not matter")], "no share of nothing"
+
+
 def test_only_aggregates_leave_the_warehouse(six):
     assert "mixed_same-3" not in six
     assert "/home" not in six
@@ -148,7 +170,7 @@ def test_every_printed_query_runs_and_lists_every_model(stub, six):
         for query in queries
         for statement in query.split(";")
     ]
-    assert len(queries) == 9 + 4  # four tables of the paper
+    assert len(queries) == 10 + 4  # four tables of the paper
     assert all(row_counts)
 
 
@@ -228,7 +250,8 @@ def test_one_model_has_no_rank_transfer_and_the_reason_is_given(stub, report):
 def test_without_predictions_and_warnings(stub, report):
     reader = report(stub(Audit(has_predictions=False)))
     assert "There are no labels or no class predictions, so no accuracy is shown." in reader.text
-    assert "None." in reader.text
+    assert "No trajectory is quarantined." in reader.text
+    assert "!" not in reader.words
 
 
 def test_seventy_two_models_fit(stub, report):

@@ -83,7 +83,7 @@ def test_every_section_is_visible(browser, reports, name):
     assert bool(pictures) == AUDITS[name].has_rows
 
 
-@pytest.mark.parametrize("width", [400, 800, 1200])
+@pytest.mark.parametrize("width", [360, 800, 1200])
 @pytest.mark.parametrize("name", AUDITS)
 def test_the_page_never_scrolls_sideways(browser, reports, name, width):
     resize(browser, width, 900)
@@ -102,6 +102,29 @@ def test_the_page_never_scrolls_sideways(browser, reports, name, width):
           .map(e => e.outerHTML.slice(0, 80));"""
     )
     assert outside == []
+
+
+def test_a_telephone_shows_the_components_first(browser, reports):
+    """Headline, bar and E, C, F of the worst model fit the first screen, before the sentence."""
+    resize(browser, 360, 800)
+    browser.get(reports["six"].as_uri())
+    tops = browser.execute_script(
+        """return ['h1', '.track', '.ecf', '.verdicts li > p']
+          .map(css => document.querySelector(css).getBoundingClientRect().bottom);"""
+    )
+    assert tops == sorted(tops)
+    assert tops[2] < 800
+    edges = browser.execute_script(
+        """const row = document.querySelector('#profiles tbody tr');
+        return [...row.children].slice(1, 4).map(e => e.getBoundingClientRect().right);"""
+    )
+    assert edges == sorted(edges)
+    assert edges[-1] <= 360, "E, C and F of a table show without scrolling"
+    shades = browser.execute_script(
+        """return [...document.querySelectorAll('.scroll')]
+          .map(e => getComputedStyle(e).backgroundAttachment);"""
+    )
+    assert set(shades) == {"local, local, scroll, scroll"}, "a table that scrolls has a shadow"
 
 
 def test_text_of_a_picture_stays_inside_it(browser, reports):

@@ -14,7 +14,7 @@ ROWS = {
     ],
     "out_standing_verdicts": [
         {"entry": "net", "version": "2", "failed_gates": ["contradiction"], "alert_count": 2}
-        | {"failed_since": DAYS[0]},
+        | {"failed_since": DAYS[1], "failing_since": DAYS[0], "version_passed": "0.9"},
         {"entry": "other", "version": "5", "failed_gates": ["evidence"], "failed_since": DAYS[0]}
         | {"accepted_at": DAYS[1], "accepted_by": "ada", "why": "brighter <camera>"},
     ],
@@ -22,7 +22,8 @@ ROWS = {
         VERSION
         | PLACE
         | {"verdict": "fail", "metric": "contradiction", "rule": "at_most", "gate_limit": 0.02}
-        | {"found": 0.0712, "lower_limit": 0.0512, "upper_limit": 0.0912, "level": 0.95},
+        | {"found": 0.0712, "lower_limit": 0.0512, "upper_limit": 0.0912, "level": 0.95}
+        | {"beyond_by": 0.0312},
         VERSION | PLACE | {"verdict": "pass", "metric": "evidence", "rule": "increase"},
     ],
     "out_drift": [
@@ -74,10 +75,35 @@ def test_a_study_with_a_registry_shows_its_versions(stub, report):
     for words in (*shown, "[0.051, 0.091]", "0.004", "15.0%", "0.432"):
         assert words in section, words
     standing = section[: section.index("The newest re-audit")]
-    for words in ("2026-03-01 08:00", "no: it stands", "2026-03-02 08:00, ada", "brighter &lt;cam"):
+    for words in ("2026-03-02 08:00", "no: it stands", "2026-03-02 08:00, ada", "brighter &lt;cam"):
         assert words in standing, words
     assert "pair 5" not in section
     assert "0.400" not in section, "no discovery"
+
+
+def test_a_failed_gate_opens_the_page(stub, report):
+    connection = stub(Audit())
+    fill(connection)
+    named = "display_name = 'a random background' WHERE name = 'mixed_rand'"
+    connection.execute(f"UPDATE core_display_names SET {named}")
+    text = report(connection).text
+    said = [
+        "net: version 2 failed its gates",
+        "finished",
+        "✕ Failed: contradiction",
+        "contradiction on a random background, blend is 0.071 (95%: 0.051 to 0.091), at most 0.020 "
+        "is allowed: beyond it by at least 0.031",
+        "Failing since 2026-03-01 08:00 UTC . The last version that passed is 0.9 .",
+        "What changed",
+        "net 1 → 2 (weights): fail; contradiction on a random background, blend 0.021 → 0.071",
+        "What each model goes by",
+        "<b> 7 is not audited: cut",
+        "other 5 failed its gates, and ada accepted it: brighter <camera>",
+        "How to read this",
+    ]
+    places = [text.index(words) for words in said]
+    assert places == sorted(places)
+    assert "No gate failed" not in text
 
 
 def test_a_study_without_a_registry_has_no_such_section(stub, report):

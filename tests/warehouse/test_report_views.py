@@ -49,8 +49,8 @@ def test_report_of_a_run_under_way(tmp_path):
         ).fetchall()
     reader = Reader(text)
     rows = [row for row in reader.rows if row[0] in MODELS and len(row) == 9]
-    assert {row[1] for row in rows} == {"4"}
-    shown = sorted((row[0], row[-1].partition(" [")[0]) for row in rows)
+    assert {row[-1] for row in rows} == {"4"}
+    shown = sorted((row[0], row[4].partition(" [")[0]) for row in rows)
     assert shown == sorted((model, f"{response:.3f}") for model, response in expected)
     assert "still running: 2 of 4 blocks" in reader.text
     assert "missing_blocks" in reader.text

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -12,6 +13,7 @@ from warehouse.report import templates
 from warehouse.report.audit import figures, tables
 from warehouse.report.audit.facts import Facts, read_facts
 from warehouse.report.audit.pairs import pair_looks
+from warehouse.report.audit.verdict import verdict_of, written
 from warehouse.report.paper import tables as paper_tables
 from warehouse.report.paper.pictures import paper_pictures
 from warehouse.report.paper.reading import NO_PAPER, Paper, read_paper
@@ -63,6 +65,8 @@ def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
         written_at=datetime.now(UTC),
         score=score_definition(facts.run.score),
         colours=COLOURS,
+        verdict=verdict_of(facts),
+        written=partial(written, facts),
         glance=tables.glance_table(facts),
         replicates=max((row.replicate_count for row in facts.intervals), default=0),
         pair_types=facts.table("pair_types", "Pairs"),

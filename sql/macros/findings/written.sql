@@ -14,11 +14,11 @@ CREATE OR REPLACE MACRO written_score(value, smallest) AS
         ELSE replace(format('{:.{}f}', value, decimals_for(smallest)), '-', '−')
     END;
 
--- Shares of a response by size, those below half a percent left out: '86 % evidence, 14 % fragility';
+-- Shares of a response by size, those below half a percent left out: '86% evidence, 14% fragility';
 -- NULL where there are none.
 CREATE OR REPLACE MACRO written_shares(evidence, contradiction, fragility) AS
     nullif(array_to_string([
-        format('{:.0f} % {}', 100 * part.share, part.name)
+        format('{:.0f}% {}', 100 * part.share, part.name)
         FOR part IN list_reverse_sort([
             {share: evidence, name: 'evidence'},
             {share: contradiction, name: 'contradiction'},

@@ -1,5 +1,5 @@
 -- purpose: what every rule of a gate said of a row, unless it passed
 SELECT entry, version, verdict, metric, rule, pair_type, path, variant, gate_limit,
-       found, lower_limit, upper_limit, level, reason
+       found, lower_limit, upper_limit, level, beyond_by, reason
 FROM out_verdicts
 WHERE study = ? AND verdict <> 'pass'

@@ -71,7 +71,8 @@ def cells(study, tmp_path):
     changed = {"data": data, "paths": {"decaf": removal}, "stages": 9, "attributions": methods}
     changed |= {"score": {"kind": "target_logit", "classes": 2}, "sources_per_block": 4}
     changed["python_path"] = [*study["python_path"], str(tmp_path)]
-    return study | changed | {"epsilon": 1e-7, "report": str(tmp_path / "report.html")}
+    page = {"page": str(tmp_path / "report.html"), "paper": True}
+    return study | changed | {"epsilon": 1e-7, "report": page}
 
 
 def test_methods_are_compared_under_held_out_operators(

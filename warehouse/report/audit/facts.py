@@ -46,6 +46,8 @@ class Facts(NamedTuple):
     progress: Row
     pair_types: Rows
     models: Rows
+    names: Rows
+    findings: Rows
     accuracies: Rows
     profiles: Rows
     intervals: Rows

@@ -1,0 +1,5 @@
+-- purpose: names of pair types and paths for people, and what is expected of pair types
+SELECT kind, name, display_name, expect
+FROM core_display_names
+WHERE study = ?
+ORDER BY kind, list_position(['should_not_matter', 'should_matter'], expect), position, name

@@ -1,0 +1,220 @@
+"""The top of the report: what failed, what each model goes by, what changed, what to trust."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from decaf.registry.messages import place_of
+from warehouse.report.audit.facts import Facts, Row
+from warehouse.report.cells import score
+
+MOST = 8
+"""Models, entries and warnings that are listed; sections below have all of them."""
+MOST_BARS = 3
+"""Pair types that are drawn for a model, those that should not matter first."""
+SCALES = (0.1, 0.25, 0.5, 1.0)
+"""What bars end at: the first that holds them all."""
+SAID = {
+    "decides_by": ("decides by {}", "decide by {}", "what should not matter"),
+    "leans_on": ("leans on {}", "lean on {}", "what should not matter"),
+    "ignores": ("ignores {}", "ignore {}", "what should matter"),
+    "contradicts": ("answers against itself", "answer against themselves", ""),
+    "unstable": ("is unstable", "are unstable", ""),
+    "reacts_to": ("reacts to {}", "react to {}", "what was changed"),
+    "no_response": ("responds to {}", "respond to {}", "nothing that was changed"),
+    "no_results": ("has not been scored yet", "have not been scored yet", ""),
+}
+"""Rules of ``out_findings`` as what a model does, several do, and to what unless it is all one."""
+VERBS = {"increase": "rose by", "decrease": "fell by", "at_most": "is", "at_least": "is"}
+ALLOWED = {"increase": "{} is", "decrease": "{} is", "at_most": "at most {} is"}
+AUDITED_ALIKE = ("none", "version")
+"""Changes of an entry that leave its content as it was."""
+
+
+class Response(NamedTuple):
+    """The bar of one pair type; ``row`` is a profile, the limits are those of Abs, or None."""
+
+    name: str
+    expect: str
+    row: Row
+    lower: float | None
+    upper: float | None
+
+
+class Finding(NamedTuple):
+    """What one model goes by; the sentence begins with what is printed bold."""
+
+    model_id: str
+    begins: str
+    rest: str
+    responses: tuple[Response, ...]
+
+
+class Failure(NamedTuple):
+    """A version whose failed gates stand; a line for each rule that failed."""
+
+    standing: Row
+    lines: tuple[str, ...]
+
+
+class Verdict(NamedTuple):
+    """What a reader who stops early leaves with."""
+
+    headline: str
+    failures: tuple[Failure, ...]
+    findings: tuple[Finding, ...]
+    scale: float
+    """Score units at the end of the bars."""
+    changes: tuple[str, ...]
+    """What the registry has that it had not, a line an entry."""
+    trust: tuple[tuple[bool, str], ...]
+    """Whether all is well, and with what."""
+
+
+def verdict_of(facts: Facts) -> Verdict:
+    """Say what the findings, gates and warnings of an audit come to."""
+    names = {(row.kind, row.name): row for row in facts.names}
+    stands = [row for row in facts.standing if row.accepted_at is None]
+    limits = {
+        (row.model_id, row.pair_type, row.path): (row.lower_95, row.upper_95)
+        for row in facts.intervals
+        if row.metric == "abs_response"
+    }
+    profiles = {(row.model_id, row.pair_type, row.path): row for row in facts.profiles}
+    drawn = [row for row in facts.names if row.kind == "pair_type"][:MOST_BARS]
+    findings = []
+    for row in facts.findings[:MOST]:
+        keys = [(row.model_id, one.name, row.path) for one in drawn]
+        responses = tuple(
+            Response(
+                one.display_name,
+                one.expect.replace("_", " ") if one.expect != "unknown" else "",
+                profiles[key],
+                *limits.get(key, (None, None)),
+            )
+            for one, key in zip(drawn, keys, strict=True)
+            if key in profiles
+        )
+        begins, colon, rest = row.sentence.partition(": ")
+        findings.append(Finding(row.model_id, begins + colon, rest, responses))
+    bars = [bar for finding in findings for bar in finding.responses]
+    largest = max((bar.upper or bar.row.abs_response or 0.0 for bar in bars), default=1.0)
+    return Verdict(
+        _headline(facts, stands),
+        tuple(Failure(row, tuple(_failed(facts, row.entry, names))) for row in stands),
+        tuple(findings),
+        next((scale for scale in SCALES if largest <= scale), largest),
+        tuple(_changes(facts, names)),
+        tuple(_trust(facts, stands)),
+    )
+
+
+def _headline(facts: Facts, stands: list[Row]) -> str:
+    if len(stands) == 1:
+        return f"{stands[0].entry}: version {stands[0].version} failed its gates"
+    if stands:
+        return f"{len(stands)} of {len(facts.entries)} models of the registry failed their gates"
+    by_rule: dict[str, list[Row]] = {}
+    for row in facts.findings:
+        by_rule.setdefault(row.rule, []).append(row)
+    said = []
+    for rule, rows in by_rule.items():
+        one, several, of = SAID[rule]
+        names = {row.pair_type_name for row in rows if row.rule != "no_response"}
+        what = names.pop() if len(names) == 1 else of
+        said.append((several if len(rows) > 1 else one).format(what))
+    if len(facts.findings) == 1:
+        return f"{facts.findings[0].model_id} {said[0]}"
+    counted = (f"{len(rows)} {words}" for rows, words in zip(by_rule.values(), said, strict=True))
+    return f"Of {len(facts.findings)} models, {', '.join(counted)}"
+
+
+def _failed(facts: Facts, entry: str, names: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+    """What each failed rule found of an entry, what it allows, and how far that is beyond it."""
+    failed = [row for row in facts.verdicts if (row.entry, row.verdict) == (entry, "fail")]
+    for row in failed[:MOST]:
+        numbers = (row.found, row.lower_limit, row.upper_limit, row.gate_limit, row.beyond_by)
+        if row.rule == "decrease":
+            numbers = (-row.found, -row.upper_limit, -row.lower_limit, *numbers[3:])
+        found, lower, upper, limit, beyond = (written(facts, value) for value in numbers)
+        allowed = ALLOWED.get(row.rule, "at least {} is").format(limit)
+        yield (
+            f"{row.metric.replace('_', ' ')} on {_place(row, names)} {VERBS[row.rule]} {found} "
+            f"({row.level:.0%}: {lower} to {upper}), {allowed} allowed: beyond it by at least "
+            f"{beyond}"
+        )
+    if len(failed) > MOST:
+        yield f"and {len(failed) - MOST} more"
+
+
+def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+    changed = [row for row in facts.entries if row.change not in AUDITED_ALIKE]
+    for entry in changed[:MOST]:
+        before = "" if entry.version_before is None else f"{entry.version_before} → "
+        what = "" if entry.change == entry.state else f" ({entry.change})"
+        own = [row for row in facts.drift if row.entry == entry.entry]
+        against = "last_passed" if any(row.against == "last_passed" for row in own) else "previous"
+        own = [row for row in own if row.against == against]
+        moved = [
+            f"{row.metric.replace('_', ' ')} on {_place(row, names)} "
+            f"{written(facts, row.value_before)} → {written(facts, row.value)}"
+            for row in sorted(own, key=lambda row: -abs(row.change))[:MOST_BARS]
+        ]
+        more = f" and {len(own) - len(moved)} more" if len(own) > len(moved) else ""
+        found = f"; {', '.join(moved)}{more}" if moved else "; nothing moved by more than chance"
+        yield (
+            f"{entry.entry} {before}{entry.version}{what}: "
+            f"{entry.verdict or entry.state}{found if entry.state == 'audited' else ''}"
+        )
+    if len(changed) > MOST:
+        yield f"and {len(changed) - MOST} more"
+    if facts.entries and not changed:
+        yield "nothing since the re-audit before"
+
+
+def _trust(facts: Facts, stands: list[Row]) -> Iterator[tuple[bool, str]]:
+    done, planned = facts.progress.scored_count, facts.progress.block_count
+    if done < planned:
+        yield False, f"{planned - done} of {planned} blocks are not scored yet."
+    else:
+        checked = ", and every check passed" if facts.run.is_finished else ""
+        yield True, f"Nothing is missing: {planned} of {planned} blocks are scored{checked}."
+    if not any(row.warning == "quarantined" for row in facts.warnings):
+        yield True, "No trajectory is quarantined."
+    yield from _trust_in_gates(facts, stands)
+    for row in facts.warnings[:MOST]:
+        count = "" if row.affected_count is None else f"{row.affected_count:,} "
+        yield False, f"{row.model_id or 'All models'}: {count}{row.detail}"
+    if len(facts.warnings) > MOST:
+        yield False, f"{len(facts.warnings) - MOST} more warnings"
+
+
+def _trust_in_gates(facts: Facts, stands: list[Row]) -> Iterator[tuple[bool, str]]:
+    for entry in facts.entries:
+        if entry.state != "audited" and entry.problem:
+            yield False, f"{entry.entry} {entry.version} is not audited: {entry.problem}"
+    unsure = Counter(row.entry for row in facts.verdicts if row.verdict == "not enough evidence")
+    for name, count in unsure.items():
+        yield False, f"{name}: not enough evidence for {count} rows of its gates."
+    for row in facts.standing:
+        if row.accepted_at is not None:
+            who = f"{row.accepted_by} accepted it: {row.why}"
+            yield False, f"{row.entry} {row.version} failed its gates, and {who}"
+    if facts.entries and not stands and not unsure:
+        yield True, "No gate failed."
+
+
+def _place(row: Row, names: Mapping[tuple[str, str], Row]) -> str:
+    """What a row was measured on, in the names for people."""
+    of = row._asdict()
+    shown = {
+        kind: names[kind, of[kind]].display_name
+        for kind in ("pair_type", "path")
+        if (kind, of[kind]) in names
+    }
+    return place_of(of | shown)
+
+
+def written(facts: Facts, value: float | None) -> str:
+    """A score; a plain 0 where nothing was found."""
+    return "0" if value == 0 else score(value, facts.decimals)
