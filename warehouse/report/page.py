@@ -31,9 +31,10 @@ def write_report(
 ) -> Path:
     """Write the report of a study's newest run, finished or not.
 
-    Reads aggregates only, and the tables of the paper where the page is to have them. A study with
-    so many models that the page would exceed ``MAX_BYTES`` is shown with its first models only, and
-    says so. The file appears whole or not at all, and replaces an existing one.
+    Reads aggregates, the strongest pairs, and the tables of the paper where the page is to have
+    them. A study with so many models that the page would exceed ``MAX_BYTES`` is shown with its
+    first models only, and says so. The file appears whole or not at all, and replaces an existing
+    one.
 
     Raises UnknownName when the warehouse has no run of the study, and WriteFailed when the disk
     refuses, or no page under ``MAX_BYTES`` can be made.

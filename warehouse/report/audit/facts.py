@@ -36,7 +36,7 @@ Rows = tuple[Row, ...]
 
 
 class Facts(NamedTuple):
-    """Everything that the report shows of one audit, aggregates only.
+    """Everything that the report shows of one audit: aggregates, and the strongest pairs.
 
     Every part is named as its query; what its rows are is said there.
     """
