@@ -105,7 +105,7 @@ def verdict_of(facts: Facts) -> Verdict:
         tuple(findings),
         next((scale for scale in SCALES if largest <= scale), largest),
         tuple(_changes(facts, names)),
-        tuple(_trust(facts, stands)),
+        tuple(_trust(facts)),
     )
 
 
@@ -172,7 +172,7 @@ def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str
         yield "nothing since the re-audit before"
 
 
-def _trust(facts: Facts, stands: list[Row]) -> Iterator[tuple[bool, str]]:
+def _trust(facts: Facts) -> Iterator[tuple[bool, str]]:
     done, planned = facts.progress.scored_count, facts.progress.block_count
     if done < planned:
         yield False, f"{planned - done} of {planned} blocks are not scored yet."
@@ -181,7 +181,7 @@ def _trust(facts: Facts, stands: list[Row]) -> Iterator[tuple[bool, str]]:
         yield True, f"Nothing is missing: {planned} of {planned} blocks are scored{checked}."
     if not any(row.warning == "quarantined" for row in facts.warnings):
         yield True, "No trajectory is quarantined."
-    yield from _trust_in_gates(facts, stands)
+    yield from _trust_in_gates(facts)
     for row in facts.warnings[:MOST]:
         count = "" if row.affected_count is None else f"{row.affected_count:,} "
         yield False, f"{row.model_id or 'All models'}: {count}{row.detail}"
@@ -189,7 +189,7 @@ def _trust(facts: Facts, stands: list[Row]) -> Iterator[tuple[bool, str]]:
         yield False, f"{len(facts.warnings) - MOST} more warnings"
 
 
-def _trust_in_gates(facts: Facts, stands: list[Row]) -> Iterator[tuple[bool, str]]:
+def _trust_in_gates(facts: Facts) -> Iterator[tuple[bool, str]]:
     for entry in facts.entries:
         if entry.state != "audited" and entry.problem:
             yield False, f"{entry.entry} {entry.version} is not audited: {entry.problem}"
@@ -200,8 +200,8 @@ def _trust_in_gates(facts: Facts, stands: list[Row]) -> Iterator[tuple[bool, str
         if row.accepted_at is not None:
             who = f"{row.accepted_by} accepted it: {row.why}"
             yield False, f"{row.entry} {row.version} failed its gates, and {who}"
-    if facts.entries and not stands and not unsure:
-        yield True, "No gate failed."
+    if any(row.verdict == "pass" for row in facts.entries) and not (facts.standing or unsure):
+        yield True, "Every gate that applies passed."
 
 
 def _place(row: Row, names: Mapping[tuple[str, str], Row]) -> str:
