@@ -31,7 +31,7 @@ INPUT_SIDE, STATE_SIDE = 112, 64
 """Longest side of the picture of an input, and of a state, px."""
 STATE_COUNTS = (5, 6, 4, 7, 3)
 """How many states are shown: the first number that leaves equal steps between them."""
-QUALITY = 90
+QUALITY = 80
 """Of WebP, of 100."""
 
 

@@ -145,11 +145,15 @@ def test_each_choice_shows_one_card_of_a_component(browser, audited, tmp_path):
 
 
 def test_pictures_are_left_out_before_the_page_grows(audited):
-    connection = audited([replace(one, side=200) for one in SHOWN])
-    looks = pairs.pair_looks(read_facts(connection, "demo"))
+    facts = read_facts(audited([replace(one, side=40) for one in SHOWN]), "demo")
+    assert pairs.pair_looks(facts).note == ""
+    one_row = sum(4 * len(webp(*size)) // 3 for size in ((40, 40), (40, 40), (160, 80)))
+    looks = pairs.pair_looks(facts, 2 * one_row)
     (look,) = looks.looks
     assert (look.models, look.ranks) == (("one",), (1,))
     assert "3 cards of lower ranks or other models are left out" in looks.note
+    (look,) = pairs.pair_looks(facts, one_row).looks
+    assert [card.states for card in look.cards] == [None, None]
 
 
 def test_without_pairs_there_is_no_section(stub, report):

@@ -14,8 +14,8 @@ from PIL import Image
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row
 from warehouse.report.cells import percent, score
 
-PICTURE_CHARACTERS = 900_000
-"""Of all pictures of a page, in base64; lower ranks, then models, are left out until they fit."""
+PICTURE_CHARACTERS = 1_200_000
+"""Of all pictures of a page at most, in base64."""
 MOST_RANKS = 3
 MARGIN = 10
 """Left and right of a curve without states, of a hundred; with them it is half a state."""
@@ -84,15 +84,21 @@ class Looks(NamedTuple):
     note: str
 
 
-def pair_looks(facts: Facts) -> Looks:
-    """Cards of the strongest pairs, with pictures of at most :data:`PICTURE_CHARACTERS`."""
+def pair_looks(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Looks:
+    """Cards of the strongest pairs, with pictures of at most so many characters in base64.
+
+    Lower ranks, then models, are left out until they fit; then pictures.
+    """
     rows = facts.shown_pairs
     counts = sorted({row.model_place for row in rows}, reverse=True)
     kept = rows
     for models, ranks in [*product(counts[:1], range(MOST_RANKS, 0, -1)), *product(counts, [1])]:
         kept = [row for row in rows if row.model_place <= models and row.rank <= ranks]
-        if sum(map(_characters, kept)) <= PICTURE_CHARACTERS:
+        if sum(map(_characters, kept)) <= characters:
             break
+    else:
+        none = dict.fromkeys(("factual", "counterfactual", "states"))
+        kept = [row._replace(**none, shown_t=[]) for row in kept]
     left_out = len(rows) - len(kept)
     is_probability = is_of_probability(facts.run.score)
     largest = max((np.abs(_response(row)).max() for row in kept), default=1.0)
@@ -212,20 +218,21 @@ def story(row: Row, epsilon: float) -> str:
     at = f"At t = {row.t[place]:.3g} the gap is {signed(response[place])}"
     if row.component == "fragility":
         end = abs(row.endpoint_delta)
+        agreed = f"{end:.3g}" if end == 0 or end >= 0.001 else "less than 0.001"
         if place == len(response) - 1:
             at = "The gap is largest at the end"
-        return f"{at}; in the end both scores agree to {end:.3g}, below ε = {epsilon:g}."
+        return f"{at}; in the end both scores agree to {agreed}, below ε = {epsilon:g}."
     return f"{at}; it ends at {signed(row.endpoint_delta)}, the other way round."
 
 
 def signed(value: float) -> str:
     """Write a difference of scores with its sign.
 
-    >>> signed(0.25), signed(-0.5), signed(0.0)
-    ('+0.250', '−0.500', '0.000')
+    >>> signed(0.25), signed(-0.5), signed(0.0), signed(-1e-5)
+    ('+0.250', '−0.500', '0.000', '<0.001')
     """
     written = score(abs(value), DECIMALS)
-    return written if value == 0 else ("+" if value > 0 else "−") + written
+    return written if value == 0 or written[0] == "<" else ("+" if value > 0 else "−") + written
 
 
 def picture(content: bytes | None) -> Shown | None:
