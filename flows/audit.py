@@ -1,4 +1,7 @@
-"""Audit a study: fit, train, choose → plan → smoke test → compute → analyse → check → report."""
+"""Audit a study.
+
+Fit, train, choose → plan → smoke test → compute → analyse → check → picture → report.
+"""
 
 from tasks.cluster.failures import raise_failures
 from tasks.cluster.user_code import user_code
@@ -28,4 +31,5 @@ def audit(plan: AuditPlan) -> None:
     raise_failures([trained, chosen, *computed.values(), finite])
     steps.analyse(plan, inputs)
     steps.check(plan)
+    steps.picture(plan)
     steps.report(plan)

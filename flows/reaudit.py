@@ -47,7 +47,7 @@ def reaudit(
 
 
 def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan | None]:
-    """Plan → fit, train → smoke test → compute → analyse → check.
+    """Plan → fit, train → smoke test → compute → analyse → check → picture.
 
     A model of the registry that fails on the way is left out and stops no other one. Returns what
     is left, and the plan of it; no plan where nothing is left.
@@ -67,6 +67,7 @@ def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan |
         audit_steps.begin(plan)
         audit_steps.analyse(plan, inputs)
         audit_steps.check(plan)
+        audit_steps.picture(plan)
     return diff, plan
 
 

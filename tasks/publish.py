@@ -4,6 +4,7 @@ from pathlib import Path
 
 from decaf.plan.study import Study
 from tasks.manifest import commit_outcome, commit_run
+from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan
 from warehouse.query.damage import connect_whole
 from warehouse.report.page import write_report
@@ -27,6 +28,7 @@ def finish(plan: AuditPlan) -> None:
 def show_again(plan: AuditPlan) -> None:
     """Make a finished run the current one of its study again, and write its report."""
     commit_run(plan)
+    store_pictures(plan)
     publish(plan.root, plan.study)
 
 

@@ -65,6 +65,16 @@ def has_digests(trial: Trial) -> None:
             )
 
 
+def describes_its_pairs(trial: Trial) -> None:
+    """describe() says in words what a pair changes, the same each time."""
+    pairs = trial.member.pair_set()
+    pair = pairs.pairs[0]
+    words = trial.member.describe(pairs, pair)
+    require_type(words, str, f"describe() of {pair.pair_id}", "a str")
+    same = words == trial.member.describe(pairs, pair)
+    require(same, f"describe() of {pair.pair_id} said something else the second time")
+
+
 def passes_its_own_check(trial: Trial) -> None:
     """verify() accepts the pairs."""
     trial.member.verify(trial.member.pair_set())

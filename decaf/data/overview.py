@@ -116,6 +116,24 @@ def _in_words(library: type[Library], column: Any) -> list[str]:
     return ["missing" if is_missing else str(value) for value, is_missing in rows]
 
 
+def change_of(pairs: PairSet, pair: Pair, read: Callable[[Input], NDArray[Any]]) -> str:
+    """What a pair changes, in a line: columns, a feature, or the files or kinds of both inputs.
+
+    Reads inputs that are rows with names. Raises DataError when one cannot be read.
+    """
+    plus, minus = pairs.inputs[pair.plus], pairs.inputs[pair.minus]
+    if pair.plus == pair.minus:
+        return f"{pair.pair_type.removeprefix('without ')} removed"
+    if pairs.columns is not None:
+        changed = [cell for cell in _cells(pairs, read(plus), read(minus), None) if cell.differs]
+        more = ["…"] if len(changed) > SHOWN_VALUES else []
+        said = [f"{cell.column} {cell.plus} → {cell.minus}" for cell in changed[:SHOWN_VALUES]]
+        return ", ".join(said + more)
+    if plus.file and minus.file:
+        return f"{plus.file} → {minus.file}"
+    return f"{plus.variant} → {minus.variant}".replace("_", " ")
+
+
 def counts(pairs: PairSet, read_mask: Callable[[Input], NDArray[Any]]) -> dict[str, Any]:
     """Pairs, sources, pair types, splits, classes and inputs in numbers, as JSON has them.
 

@@ -10,6 +10,7 @@ from flows.commands import display
 from flows.commands.reaudits import refuse_registry
 from tasks.hold import hold_warehouse
 from tasks.manifest import record_forced
+from tasks.pictures import are_stored
 from tasks.plan import AuditPlan, plan_audit
 from tasks.progress import announce
 from tasks.publish import show_again
@@ -43,7 +44,7 @@ def run(console: Console, config: Source, force: Sequence[str], overrides: Overr
 
 def _show(console: Console, plan: AuditPlan) -> None:
     report = plan.study.report_file
-    if not (plan.is_current and (report is None or report.exists())):
+    if not (plan.is_current and are_stored(plan) and (report is None or report.exists())):
         show_again(plan)
     console.print(
         f"nothing to do: all {len(plan.units)} units of study {plan.study.study} are committed "

@@ -49,6 +49,8 @@ keys AS (
     UNION ALL SELECT 'features', study, NULL, [pairs_digest, pair_id] FROM stg_features
     UNION ALL SELECT 'run_remarks', study, NULL, [run_id, position::VARCHAR] FROM stg_run_remarks
     UNION ALL SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
+    UNION ALL SELECT 'shown_pairs', study, NULL, [run_id, pair_id, path, repetition::VARCHAR]
+    FROM stg_shown_pairs
     UNION ALL SELECT 'registry_entries', study, NULL, [reaudit_id, entry] FROM stg_registry_entries
     UNION ALL SELECT 'gate_verdicts', study, NULL, [reaudit_id, position::VARCHAR]
     FROM stg_gate_verdicts

@@ -15,6 +15,7 @@ from tasks import compute as computing
 from tasks.estimate import Remaining, estimate_of
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.manifest import commit_run
+from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect.artifacts import leave_artifacts
 from tasks.prefect.step import step
@@ -33,6 +34,7 @@ quarantined = step(too_many_quarantined, name="quarantine")
 begin = step(commit_run, name="begin")
 smoke_test = step(unusable_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
+picture = step(store_pictures, name="picture")
 
 
 @step

@@ -115,6 +115,10 @@ def test_models_fitted_on_a_frame_are_audited(table_study, write, decaf, prefect
         assert plus == [of(None, hired), of(job, hired), of(job, hired)]
         assert minus == [of(None, hired)] * 3
 
+    shown = dict(fetched(warehouse, "SELECT pair_id, words FROM stg_shown_pairs"))
+    assert any(": job " in words and " → smith" in words for words in shown.values())
+    assert fetched(warehouse, "FROM stg_shown_pairs WHERE factual IS NOT NULL") == []
+
     rows = fetched(warehouse, "SELECT model_id, path, evidence FROM out_model_profiles")
     assert len({(model, path) for model, path, _ in rows}) == 9
     apart = tmp_path / "apart"

@@ -18,6 +18,7 @@ from warehouse.tables.declarations import TABLES
 
 SQL_TYPES = {
     pa.string(): "VARCHAR",
+    pa.binary(): "BLOB",
     pa.float64(): "DOUBLE",
     pa.int64(): "BIGINT",
     pa.bool_(): "BOOLEAN",

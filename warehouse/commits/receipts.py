@@ -25,6 +25,7 @@ KINDS = (
     "pairs",
     "runs",
     "outcomes",
+    "pictures",
     "forcings",
     "reaudits",
     "verdicts",

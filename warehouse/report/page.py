@@ -12,6 +12,7 @@ from decaf.library.plots import COLOURS
 from warehouse.report import templates
 from warehouse.report.audit import figures, tables
 from warehouse.report.audit.facts import Facts, read_facts
+from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_looks
 from warehouse.report.audit.verdict import verdict_of, written
 from warehouse.report.paper import tables as paper_tables
 from warehouse.report.paper.pictures import paper_pictures
@@ -30,9 +31,9 @@ def write_report(
 ) -> Path:
     """Write the report of a study's newest run, finished or not.
 
-    Reads aggregates only, and the tables of the paper where the page is to have them. A study with
-    so many models that the page would exceed ``MAX_BYTES`` is shown with its first models only, and
-    says so. The file appears whole or not at all, and replaces an existing one.
+    Reads aggregates, the strongest pairs, and the tables of the paper where the page is to have
+    them. A page that would exceed ``MAX_BYTES`` has fewer pictures of pairs, then its first models
+    only, and says so. The file appears whole or not at all, and replaces an existing one.
 
     Raises UnknownName when the warehouse has no run of the study, and WriteFailed when the disk
     refuses, or no page under ``MAX_BYTES`` can be made.
@@ -40,7 +41,10 @@ def write_report(
     facts = read_facts(connection, study)
     paper = read_paper(connection, study) if has_paper else NO_PAPER
     shown = len(facts.models)
-    page = render(facts, paper, shown)
+    for pictures in (PICTURE_CHARACTERS, PICTURE_CHARACTERS // 4, 0):
+        page = render(facts, paper, shown, pictures)
+        if len(page) <= MAX_BYTES:
+            break
     while len(page) > MAX_BYTES:
         shown //= 2
         if shown == 0:
@@ -48,12 +52,15 @@ def write_report(
                 f"the report of {study} has {len(page):,} bytes without most of its models; at "
                 f"most {MAX_BYTES:,} are allowed. Audit fewer pair types or paths in one study"
             )
-        page = render(facts, paper, shown)
+        page = render(facts, paper, shown, 0)
     return templates.write(target, "report", page)
 
 
-def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
-    """Make the page, UTF-8; tables and pictures per model show the first ``shown_count`` models."""
+def render(facts: Facts, paper: Paper, shown_count: int, picture_characters: int) -> bytes:
+    """Make the page, UTF-8; tables and pictures per model show the first ``shown_count`` models.
+
+    Pictures of pairs have at most ``picture_characters`` in base64.
+    """
     shown = facts.of_models(shown_count)
     left_out = {row.model_id for row in facts.models[shown_count:]}
     return templates.render(
@@ -79,6 +86,7 @@ def render(facts: Facts, paper: Paper, shown_count: int) -> bytes:
         bars=list(figures.bar_pictures(shown)),
         slopes=list(figures.slope_pictures(shown)),
         stages=list(figures.stage_pictures(shown)),
+        looks=pair_looks(shown, picture_characters),
         registry=registry_tables(facts),
         history=history_pictures(facts),
         paper=paper_tables.paper_tables(paper.without_models(left_out), facts.study),

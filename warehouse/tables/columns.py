@@ -12,6 +12,7 @@ REAL = pa.float64()
 STAGES = pa.list_(pa.field("item", REAL, nullable=False))
 SQL_TYPES = {
     TEXT: "VARCHAR",
+    pa.binary(): "BLOB",
     REAL: "DOUBLE",
     pa.int64(): "BIGINT",
     pa.bool_(): "BOOLEAN",

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.pairs import Input, PairSet
+from decaf.data.class_ids import names_of
+from decaf.data.overview import change_of
+from decaf.data.pairs import Input, Pair, PairSet
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
 
@@ -47,6 +49,18 @@ class Adapter(Settings, ABC):
         as (features,), a signal as (channels, length). All have one type, and the ``shape`` of the
         input, or all one shape where it says none. Raises DataError when it cannot be read.
         """
+
+    def describe(self, pairs: PairSet, pair: Pair) -> str:
+        """What a pair changes, in a few words for people: ``orange wall → blue wall``.
+
+        A report says it of the strongest pairs of a study; it enters no result. Rows of a frame say
+        which columns change, pairs about a feature which one goes, others the files or kinds of
+        both inputs, after the name of the class where the data have ``classes``. Raises DataError
+        when an input cannot be read.
+        """
+        names = names_of(getattr(self, "classes", ())) if pairs.has_labels else []
+        label = f"{names[pair.class_id]}: " if pair.class_id < len(names) else ""
+        return label + change_of(pairs, pair, self.read_input)
 
     def read_mask(self, mask: Input) -> NDArray[np.unsignedinteger]:
         """One mask of the pair set, where it has masks: which features lie on every pixel.

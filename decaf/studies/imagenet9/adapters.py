@@ -22,6 +22,7 @@ from decaf.errors import DataError
 from decaf.foundation.digests import file_sha256, hashed_share, hashed_word
 from decaf.foundation.files import refusals_as
 from decaf.studies.imagenet9.challenge_files import (
+    CLASSES,
     Variant,
     VariantFiles,
     absent_classes,
@@ -130,6 +131,11 @@ class ImageNet9(Adapter):
             (f"pair {pair.pair_id}", pairs.inputs[pair.plus], pairs.inputs[pair.minus])
             for pair in pairs.pairs
         )
+
+    def describe(self, pairs: PairSet, pair: Pair) -> str:
+        """The class, and whose background takes the place of its own."""
+        other = {"same_rand": "a random class", "same_next": "the next class"}[pair.pair_type]
+        return f"{CLASSES[pair.class_id]}, background of its own class → of {other}"
 
     def read_input(self, image: Input) -> NDArray[np.uint8]:
         """Decode, turn upright, resize the shorter side to 256, crop the central 224 x 224."""

@@ -14,6 +14,7 @@ from decaf.errors import DataError, UnknownName
 from decaf.foundation.settings import LARGEST_SEED, fault, require_keys
 from decaf.studies.scenes.factors import (
     SCENE_COUNT,
+    change_of,
     counterfactual,
     has_counterfactual,
     level_map,
@@ -60,6 +61,11 @@ class SceneAdapter(Adapter):
         Raises DataError when the file is damaged; scenes have one size by construction.
         """
         _ = self._read
+
+    def describe(self, pairs: PairSet, pair: Pair) -> str:
+        """Factors that differ: ``orange wall → blue wall``."""
+        scenes = [int(pairs.inputs[place].location) for place in (pair.plus, pair.minus)]
+        return change_of(*scene_levels(np.array(scenes)))
 
     def read_input(self, image: Input) -> NDArray[np.uint8]:
         """One scene, (32, 32, 3) uint8."""

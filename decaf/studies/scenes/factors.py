@@ -28,13 +28,18 @@ FACTORS = (
     Factor("shape", 4),
     Factor("orientation", 15),
 )
-"""The shapes are, by level: cube, cylinder, sphere, capsule."""
 
 FACTOR_COLUMN = {factor.name: column for column, factor in enumerate(FACTORS)}
 
 _CARDINALITIES = np.array([factor.cardinality for factor in FACTORS])
 SCENE_COUNT = int(_CARDINALITIES.prod())
 
+_HUES = (
+    *("red", "orange", "lime", "green", "mint"),
+    *("cyan", "blue", "violet", "magenta", "pink"),
+)
+"""Of the levels of every hue, which go once around the colour circle."""
+_SHAPE_NAMES = ("cube", "cylinder", "sphere", "capsule")
 _UNMOVED = -1
 _HUE_MAPS = ((5, 6, 7, 8, 9, 0, 1, 2, 3, 4), (9, 8, 7, 6, 5, 4, 3, 2, 1, 0))
 _MAPS: dict[str, tuple[tuple[int, ...], ...]] = {
@@ -95,6 +100,27 @@ def scene_levels(index: np.ndarray) -> np.ndarray:
     return np.stack(np.unravel_index(index.astype(np.int64), _CARDINALITIES), axis=1).astype(
         np.uint8
     )
+
+
+def change_of(factual: np.ndarray, counterfactual: np.ndarray) -> str:
+    """Say in words which factors differ, of the (6,) levels of two scenes.
+
+    >>> change_of(np.array([0, 1, 5, 0, 0, 7]), np.array([0, 6, 5, 0, 1, 7]))
+    'orange wall → blue wall, cube → cylinder'
+    """
+    said = (
+        f"{_word(factor, own)} → {_word(factor, other)}"
+        for factor, own, other in zip(FACTORS, factual, counterfactual, strict=True)
+        if own != other
+    )
+    return ", ".join(said)
+
+
+def _word(factor: Factor, level: int) -> str:
+    name, _, is_hue = factor.name.partition("_")
+    if is_hue:
+        return f"{_HUES[level]} {name}"
+    return _SHAPE_NAMES[level] if name == "shape" else f"{name} {level + 1} of {factor.cardinality}"
 
 
 @cache

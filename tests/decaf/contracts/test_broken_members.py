@@ -327,6 +327,11 @@ BROKEN = {
         changed(Half, _measure=lambda self, subject: {"score": Component(None, 0)}),
         "neither a score nor a reason",
     ),
+    "words": (changed(Pairs, describe=lambda self, pairs, pair: 3), "a str"),
+    "other words": (
+        changed(Pairs, describe=lambda self, pairs, pair: str(np.random.rand())),  # noqa: NPY002
+        "something else the second time",
+    ),
     "identity": (changed(Half, identity=property(lambda self: self.models)), "depends on 'models'"),
     "entries": (
         changed(Shelf, entries=lambda self: [Entry("e", str(np.random.rand()), "d", "p")]),  # noqa: NPY002

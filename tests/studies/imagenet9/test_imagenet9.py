@@ -33,6 +33,8 @@ def test_pairs_join_the_variants_by_foreground(photo_root):
     assert pairs.inputs[first.plus].file == file
     assert (photo_root / "bg_challenge" / file).samefile(pairs.inputs[first.plus].location)
     assert [pair.class_id for pair in pairs.pairs[::2]] == list(range(9))
+    words = adapter(photo_root).describe(pairs, second)
+    assert words == "dog, background of its own class → of the next class"
 
 
 def test_the_inner_folder_may_be_named_itself(photo_root):

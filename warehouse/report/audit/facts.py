@@ -36,7 +36,7 @@ Rows = tuple[Row, ...]
 
 
 class Facts(NamedTuple):
-    """Everything that the report shows of one audit, aggregates only.
+    """Everything that the report shows of one audit: aggregates, and the strongest pairs.
 
     Every part is named as its query; what its rows are is said there.
     """
@@ -54,6 +54,7 @@ class Facts(NamedTuple):
     path_ratios: Rows
     rank_transfer: Rows
     stage_means: Rows
+    shown_pairs: Rows
     sweep: Rows
     costs: Rows
     warnings: Rows
@@ -77,7 +78,10 @@ class Facts(NamedTuple):
     def of_models(self, count: int) -> "Facts":
         """Facts of the first models alone; what is averaged over models stays."""
         kept = {row.model_id for row in self.models[:count]}
-        parts = ("models", "accuracies", "profiles", "intervals", "stage_means", "costs")
+        parts = (
+            *("models", "accuracies", "profiles", "intervals", "stage_means", "shown_pairs"),
+            "costs",
+        )
         cut = {
             part: tuple(row for row in getattr(self, part) if row.model_id in kept)
             for part in parts

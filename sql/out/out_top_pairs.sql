@@ -1,0 +1,42 @@
+-- purpose: pairs with the most evidence, contradiction or fragility, at most three of each
+-- grain: one row per study, model, pair type, path, component and rank
+-- paper: section 3, equation 1
+-- A source is there once, by its strongest pair. What is below 0.01 of a probability is left out, or
+-- below a hundredth of the study's largest Abs where the score is no probability.
+CREATE OR REPLACE VIEW out_top_pairs AS
+WITH bounds AS (
+    SELECT
+        run.study,
+        CASE
+            WHEN any_value(run.score ->> '$.kind') LIKE '%probability' THEN 0.01
+            ELSE 0.01 * max(abs_response)
+        END AS bound
+    FROM core_profiles JOIN stg_runs AS run USING (study, run_id)
+    GROUP BY run.study
+),
+strongest AS (
+    SELECT *
+    FROM core_profiles
+    UNPIVOT (value FOR component IN (evidence, contradiction, fragility))
+    JOIN bounds USING (study)
+    WHERE value >= bound AND value > 0
+    QUALIFY row_number() OVER (
+        PARTITION BY study, model_id, pair_type, path, component, source_id
+        ORDER BY value DESC, pair_id, repetition
+    ) = 1
+)
+SELECT
+    study, model_id, pair_type, path, component,
+    row_number() OVER (
+        PARTITION BY study, model_id, pair_type, path, component
+        ORDER BY value DESC, pair_id, repetition
+    ) AS rank, -- 1 is the strongest
+    pair_id,
+    source_id,
+    repetition,
+    value, -- of the component, score units
+    abs_response, -- E + C + F, score units
+    endpoint_delta -- factual less counterfactual, score units
+FROM strongest
+QUALIFY rank <= 3
+ORDER BY study, model_id, pair_type, path, component, rank;

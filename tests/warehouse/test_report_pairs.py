@@ -1,0 +1,160 @@
+"""The strongest pairs in the report: their cards, and which of them are shown."""
+
+import io
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from PIL import Image
+from stub_audit import Audit, insert
+
+from decaf.routing.profiles import profile
+from warehouse.report.audit import pairs
+from warehouse.report.audit.facts import COMPONENTS, read_facts
+from warehouse.report.page import write_report
+
+MODELS = ("one", "two")
+T = [0.0, 0.25, 0.5, 1.0]
+EPSILON = 0.02
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A pair of a report, as the view has it."""
+
+    model: str
+    component: str
+    rank: int
+    response: tuple[float, ...]
+    pair_type: str = "floor"
+    words: str | None = "sea → <land>"
+    side: int | None = 4
+
+    def row(self, study):
+        q_minus = [0.1] * len(T)
+        q_plus = [r + 0.1 for r in self.response]
+        value, total = parts(self.response)[self.component], sum(parts(self.response).values())
+        picture = None if self.side is None else webp(self.side, self.side)
+        strip = None if self.side is None else webp(4 * self.side, 2 * self.side)
+        place = MODELS.index(self.model) + 1
+        return (
+            *(study, self.pair_type, self.model, place, self.component, self.rank, "blend"),
+            *(f"{self.model}-{self.component}-{self.rank}", 0, value, total, self.response[-1]),
+            *(T, q_plus, q_minus, "The floor", "fading in", self.words),
+            *(picture, picture, strip, [] if self.side is None else T),
+        )
+
+
+def parts(response):
+    """E, C and F of a response by area, from the library's own routing."""
+    routed = profile(np.array(response), np.array(T), EPSILON)
+    return {name: float(getattr(routed, name)) for name in COMPONENTS}
+
+
+def webp(width, height):
+    content = io.BytesIO()
+    noise = np.random.default_rng(0).integers(0, 256, (height, width, 3), np.uint8)
+    Image.fromarray(noise).save(content, "WEBP", lossless=True)
+    return content.getvalue()
+
+
+SHOWN = (
+    Shown("one", "evidence", 1, (0, 0.5, 0.75, 0.875)),
+    Shown("one", "evidence", 2, (0, 0.25, 0.25, 0.25)),
+    Shown("one", "contradiction", 1, (0, 0.5, 0.25, -0.25)),
+    Shown("two", "evidence", 1, (0, -0.8, -0.8, -0.8), side=None),
+    Shown("two", "fragility", 1, (0, 0.5, -0.5, 0.0), words=None),
+)
+
+
+@pytest.fixture
+def audited(stub):
+    """Open an audit with some pairs: audited(pairs)."""
+
+    def opened(shown=SHOWN):
+        connection = stub(Audit(models=MODELS, pair_types=("floor",), paths=("blend",)))
+        insert(connection, "out_shown_pairs", [one.row("demo") for one in shown])
+        return connection
+
+    return opened
+
+
+def test_a_card_says_what_its_pair_does(audited, report):
+    text = report(audited()).text
+    for words in (
+        "What it looks like",
+        "The floor",
+        "sea → <land>",
+        "Evidence 0.625",
+        "final gap +0.875",
+        "factual 0.975",
+        "The gap keeps its sign from start to end.",
+        "At t = 0.25 the gap is +0.500; it ends at −0.250, the other way round.",
+        "At t = 0.25 the gap is +0.500; in the end both scores agree to 0, below ε = 0.02.",
+        "two-fragility-1",
+        "No pair of one reaches 0.01.",
+        "No further source of two reaches 0.01.",
+    ):
+        assert words in text, words
+
+
+def test_coloured_areas_are_the_components(audited):
+    (look,) = pairs.pair_looks(read_facts(audited(), "demo")).looks
+    assert len(look.cards) == len(SHOWN)
+    for card in look.cards:
+        expected = parts(np.array(card.row.q_plus) - card.row.q_minus)
+        found = dict.fromkeys(COMPONENTS, 0.0)
+        for component, points in card.areas:
+            x, y = np.array([point.split(",") for point in points.split()], float).T
+            width = x[-1] - x[0]
+            found[component] += abs(np.trapezoid(y - 50, x)) / width / pairs.HEIGHT
+        assert found == pytest.approx(expected, abs=3e-3)
+
+
+def test_each_choice_shows_one_card_of_a_component(browser, audited, tmp_path):
+    page = write_report(audited(), "demo", tmp_path / "r.html")
+    browser.get(page.as_uri())
+
+    def seen():
+        cards = browser.find_elements("css selector", ".card")
+        return sorted(" ".join(one.text.split()[:3]) for one in cards if one.is_displayed())
+
+    def choose(name):
+        browser.find_element("css selector", f"input.{name}").click()
+        return seen()
+
+    first = ["C Contradiction 0.219", "E Evidence 0.700", "F Fragility 0.312"]
+    assert seen() == first
+    assert choose("m1") == ["C Contradiction 0.219", "E Evidence 0.625", "Fragility – No"]
+    assert choose("r2") == ["Contradiction – No", "E Evidence 0.219", "Fragility – No"]
+    assert choose("m2") == ["Contradiction – No", "Evidence – No", "Fragility – No"]
+    assert choose("r1") == ["Contradiction – No", "E Evidence 0.700", "F Fragility 0.312"]
+    assert choose("m0") == first
+
+    size = {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    measured = browser.execute_script(
+        """const box = e => e.getBoundingClientRect(), root = document.documentElement;
+        const cards = [...document.querySelectorAll('.card')].filter(e => e.offsetParent);
+        const out = cards.flatMap(card => [...card.querySelectorAll('*')]
+          .filter(e => box(e).right > box(card).right + 0.5).map(e => e.outerHTML.slice(0, 80)));
+        const lefts = cards.map(card => box(card).left).sort((a, b) => a - b);
+        return [root.scrollWidth - root.clientWidth, out, lefts[1] < root.clientWidth];"""
+    )
+    assert measured == [0, [], True], "the next card peeps out"
+
+
+def test_pictures_are_left_out_before_the_page_grows(audited):
+    facts = read_facts(audited([replace(one, side=40) for one in SHOWN]), "demo")
+    assert pairs.pair_looks(facts).note == ""
+    one_row = sum(4 * len(webp(*size)) // 3 for size in ((40, 40), (40, 40), (160, 80)))
+    looks = pairs.pair_looks(facts, 2 * one_row)
+    (look,) = looks.looks
+    assert (look.models, look.ranks) == (("one",), (1,))
+    assert "3 cards of lower ranks or other models are left out" in looks.note
+    (look,) = pairs.pair_looks(facts, one_row).looks
+    assert [card.states for card in look.cards] == [None, None]
+
+
+def test_without_pairs_there_is_no_section(stub, report):
+    assert "pairs" not in report(stub(Audit())).ids
