@@ -17,6 +17,7 @@ THEIRS, BARE = (0.86, 0.83, 0.92), (0.86, None, None)
         ((0.93, 0.85, 0.95), THEIRS, "same direction"),  # the paper states an interval: it decides
         (ONE, BARE, "reproduced"),
         ((0.9, 0.87, 0.95), BARE, "same direction"),
+        ((0.861, 0.8609, 0.8611), BARE, "reproduced"),  # an interval finer than what is printed
         (NONE, BARE, "same direction"),
         ((0.864, None, None), BARE, "reproduced"),  # 0.86 when it is printed
         ((0.865, None, None), BARE, "reproduced"),  # half of the last digit, as doubles have it
@@ -24,7 +25,8 @@ THEIRS, BARE = (0.86, 0.83, 0.92), (0.86, None, None)
         ((-0.3, -0.5, -0.1), THEIRS, "different"),  # the sign flips
         ((-0.01, None, None), BARE, "different"),
         ((0.0, None, None), BARE, "different"),  # no effect has no side
-        ((0.1, -0.2, 0.3), BARE, "same direction"),  # and not the paper's value, far off
+        ((0.1, -0.2, 0.3), BARE, "different"),  # no effect, and not the paper's value
+        ((0.14, 0.1, 0.18), (0.019, -0.002, 0.042), "different"),  # the paper's has no side
         ((0.9, -0.3, 1.0), THEIRS, "undecided"),  # tiny: it holds the paper's value and none
         ((0.9, 0.0, 1.0), BARE, "undecided"),
         ((0.0, None, None), (0.0, None, None), "reproduced"),  # a published zero

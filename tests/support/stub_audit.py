@@ -16,6 +16,8 @@ from warehouse.query.catalog import connect_empty
 from warehouse.query.views import views
 
 READ_OF_CORE = ("core_blocks", "core_entry_versions")
+READ_OF_CORE += ("core_attribution_studies", "core_protocol_paths", "core_scene_fragility")
+READ_OF_CORE += ("stg_models",)
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 RUN_ID = "7fa3c1d2e5b84960"
 FAMILIES = ("resnet", "convnext", "vit", "swin", "efficientnet", "regnet")

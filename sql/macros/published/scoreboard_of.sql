@@ -35,8 +35,9 @@ SELECT
     CASE WHEN remark IS NULL THEN estimate - cells.value END AS difference,
     verdict_of(estimate, best.lower_95, best.upper_95, cells.value, cells.lower_95,
         cells.upper_95, digits, neutral, needs) AS verdict,
-    nullif(concat_ws('; ', remark, reason, if(estimate IS NULL, 'needs ' || needs, NULL)), '')
-        AS reason,
+    -- A number that a paper view shows has the remark among its reasons.
+    nullif(concat_ws('; ', coalesce(reason, remark), if(estimate IS NULL, 'needs ' || needs, NULL)),
+        '') AS reason,
     cells.position
 FROM cells
 JOIN core_statistics USING (statistic)
