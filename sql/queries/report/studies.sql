@@ -1,4 +1,5 @@
 -- purpose: studies that a warehouse has a run of
-SELECT DISTINCT study
-FROM core_current_runs
+SELECT study
+FROM out_runs
+WHERE is_current
 ORDER BY study
