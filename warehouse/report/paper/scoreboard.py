@@ -125,21 +125,21 @@ def what_it_is_of(row: Row) -> str:
     return ", ".join(filter(None, (row.unit, row.method, row.part))) or MISSING
 
 
-def _published(row: Row) -> str:
+def _published(row: Row) -> list[str]:
     return _written(row, row.published, row.published_lower_95, row.published_upper_95)
 
 
-def _ours(row: Row) -> str:
+def _ours(row: Row) -> list[str]:
     return _written(row, row.estimate, row.lower_95, row.upper_95)
 
 
-def _written(row: Row, value: float | None, low: float | None, high: float | None) -> str:
-    """Write a number with its interval: a count, or as many decimals as the paper prints."""
+def _written(row: Row, value: float | None, low: float | None, high: float | None) -> list[str]:
+    """Write a number, and its interval if any: a count, or as many decimals as the paper prints."""
     if is_count(value):
-        return count(int(value))
+        return [count(int(value))]
     decimals = max(DECIMALS, len((row.printed or "").partition(".")[2]))
     text, *limits = (score(number, decimals) for number in (value, low, high))
-    return text if MISSING in limits else f"{text} [{', '.join(limits)}]"
+    return [text] if MISSING in limits else [text, f"[{', '.join(limits)}]"]
 
 
 def _embedded(picture: Path) -> str:
