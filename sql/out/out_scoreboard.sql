@@ -1,6 +1,7 @@
 -- purpose: every number that the paper publishes, beside that of a study of this warehouse
 -- grain: one row per value that the paper prints or draws
 -- paper: all tables; figures where the text or the authors' results give numbers
+-- It asks every table of the paper of every study, which takes minutes; decaf scoreboard takes less.
 CREATE OR REPLACE VIEW out_scoreboard AS
 WITH numbers AS (FROM core_comparisons)
 SELECT
