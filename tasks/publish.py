@@ -8,7 +8,7 @@ from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan
 from warehouse.query.damage import connect_whole
 from warehouse.report.page import write_report
-from warehouse.report.paper.page import write_paper_page
+from warehouse.report.paper.page import write_paper_page, write_paper_pages
 from warehouse.storage import Root
 
 
@@ -46,3 +46,9 @@ def publish_paper(root: Root, study: str, target: Path) -> Path:
     """Write the paper's tables of the study as a page of Markdown; no model is needed."""
     with connect_whole(root, study) as connection:
         return write_paper_page(connection, study, target)
+
+
+def publish_papers(root: Root, folder: Path) -> None:
+    """Write such pages of all studies of a warehouse into a folder."""
+    with connect_whole(root, None) as connection:
+        write_paper_pages(connection, folder)

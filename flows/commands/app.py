@@ -313,6 +313,31 @@ def results(
 
 
 @app.command()
+def scoreboard(
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="folders of pages that decaf results wrote, instead of a warehouse",
+            metavar="[FOLDER]...",
+        ),
+    ] = None,
+    warehouse: Warehouse = DEFAULT_WAREHOUSE,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="write a page with pictures"),
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option("--markdown", metavar="FILE", help="write a page of Markdown"),
+    ] = None,
+) -> None:
+    """Count how every number of the paper compares with ours, and write them side by side."""
+    from flows.commands.scoreboard import show_scoreboard
+
+    show_scoreboard(console, folders or [], warehouse, [html, markdown])
+
+
+@app.command()
 def maps(
     config: Config,
     picture: Annotated[Path, typer.Argument(help="JPEG or PNG file", metavar="PICTURE")],

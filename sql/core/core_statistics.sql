@@ -8,5 +8,6 @@ SELECT
     unit_of_value, -- share, ratio, correlation, count, score, s, ms, bytes or GiB
     better, -- higher or lower; NULL where neither is
     formula,
-    definition
+    definition,
+    neutral::DOUBLE AS neutral -- value without any effect; NULL where the statistic has none
 FROM csv('**/statistics.csv');

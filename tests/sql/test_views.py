@@ -1,7 +1,8 @@
 """Every view and check on rows small enough to check by hand.
 
 A folder holds ``given_<relation>.csv`` for what the view reads (relations that are not given have
-no rows, cells that are not given are NULL) and ``expect.csv`` with the rows of the view.
+no rows, cells that are not given are NULL) and ``expect.csv`` with the rows of the view, or with
+those for which the condition of ``where.sql`` holds.
 """
 
 import math
@@ -30,6 +31,8 @@ def test_view(case, columns):
         rows = {relation: read_rows(path) for relation, path in given.items()}
         define_over(connection, name, columns, rows)
         found = connection.sql(view.sql) if view.folder == CHECKS else connection.view(name)
+        if (condition := case / "where.sql").exists():
+            found = found.filter(condition.read_text())
         expected = read_rows(case / "expect.csv")
         types = columns_of(found)
         stated = list(expected[0]) if expected else list(types)

@@ -10,7 +10,7 @@ from decaf.errors import BadInput, UnknownName, WriteFailed
 from warehouse.query.catalog import connect
 from warehouse.query.views import View
 from warehouse.report.paper import reading
-from warehouse.report.paper.page import write_paper_page
+from warehouse.report.paper.page import write_paper_page, write_paper_pages
 
 
 def page_of(connection, study, folder):
@@ -129,6 +129,19 @@ def test_a_study_of_images_has_a_page_too(tmp_path):
     )
 
 
+def test_every_study_of_a_warehouse_has_a_page_and_its_numbers(stub, tmp_path):
+    write_paper_pages(stub, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"0.md", "0.csv"}
+    rows = (tmp_path / "0.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[1:5] for row in rows[:2]] == [
+        ["data", "", "", "drawn_per_class"],
+        ["data", "", "", "rows"],
+    ]
+    assert ",DECAF,inversion,rank_correlation,demo,3,True,counts are right,0.85,0.75,0.95," in (
+        "\n".join(rows)
+    )
+
+
 def test_what_cannot_be_written(stub, tmp_path):
     with pytest.raises(UnknownName, match="nobody"):
         page_of(stub, "nobody", tmp_path)
@@ -136,6 +149,8 @@ def test_what_cannot_be_written(stub, tmp_path):
         stub.execute(f"DELETE FROM paper_covertype_{table}")
     with pytest.raises(BadInput, match="no table of the paper"):
         page_of(stub, "demo", tmp_path)
+    with pytest.raises(BadInput, match="the warehouse has no table of the paper; expected a study"):
+        write_paper_pages(stub, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -20,11 +20,12 @@ models AS (
 ),
 pairs AS (
     SELECT study, pair_id,
-        regexp_extract(pair_type, 'object_hue_(\d+)', 1)::BIGINT AS object_map,
-        regexp_extract(pair_type, 'wall_hue_(\d+)', 1)::BIGINT AS wall_map,
+        -- Pairs of other studies have other names; some are read before they are left out.
+        TRY_CAST(regexp_extract(pair_type, 'object_hue_(\d+)', 1) AS BIGINT) AS object_map,
+        TRY_CAST(regexp_extract(pair_type, 'wall_hue_(\d+)', 1) AS BIGINT) AS wall_map,
         plus_variant = 'colour_1' AS is_bin_1, -- of the factual object's hue
         -- Of a source scene-NNNNNN, as decaf.studies.scenes.factors numbers scenes.
-        regexp_extract(source_id, '\d+')::BIGINT // 15 % 4 = 1 AS is_shape_1
+        TRY_CAST(regexp_extract(source_id, '\d+') AS BIGINT) // 15 % 4 = 1 AS is_shape_1
     FROM core_pairs
 )
 SELECT

@@ -1,5 +1,6 @@
 """Classifiers of a table, trained and audited in one run, against predict_proba by hand."""
 
+import csv
 import hashlib
 import json
 import os
@@ -147,6 +148,14 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
     assert written.returncode == 0, written.stderr
     assert "100 rows, not 48,000" in page.read_text()
     assert "View: `paper_covertype_ranks`" in page.read_text()
+    board = tmp_path / "board.html"
+    counted = decaf("scoreboard", tmp_path, "--html", board, **prefect_server)
+    assert "498 numbers; 0 of 27 panels drawn" in counted.stdout, counted.stderr
+    assert 'href="page.md">' in board.read_text()
+    with page.with_suffix(".csv").open(newline="") as rows:
+        found = {(row["unit"], row["statistic"]): row for row in csv.DictReader(rows)}
+    assert found["all", "models"]["estimate"] == "3"
+    assert found["all", "models"]["is_official"] == "False"
 
     again = decaf("run", file, **prefect_server)
     assert "nothing to do: all" in again.stdout, again.stderr

@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import duckdb
 
 from decaf.errors import BadInput
+from warehouse.query.views import query
 from warehouse.report import templates
 from warehouse.report.audit.facts import known_run, rows_of
 from warehouse.report.cells import MISSING, Column, count, digest, score
+from warehouse.report.paper.comparisons import write_comparisons
 from warehouse.report.paper.pictures import paper_pictures, write_pictures
 from warehouse.report.paper.reading import (
     Paper,
@@ -52,18 +54,38 @@ class Section(NamedTuple):
 def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: Path) -> Path:
     """Write every table of the paper that a study has rows of, and its pictures beside the page.
 
-    Every file appears whole or not, the page last; the pictures lie in a folder of its name.
+    Every file appears whole or not, the page last; the pictures lie in a folder of its name, and
+    the numbers in a CSV file, for :mod:`warehouse.report.paper.scoreboard`.
 
     Raises UnknownName when the warehouse has no run of the study, BadInput when no table of the
     paper is about such a study, and WriteFailed when the disk refuses.
     """
-    run = known_run(connection, study)
+    known_run(connection, study)
     paper = read_paper(connection, study)
     if not paper.tables:
-        raise BadInput(
-            f"study {study} has no table of the paper; expected a study of "
-            f"{' or of '.join(studies_of_the_paper())} whose models have been scored"
-        )
+        raise _without_tables(f"study {study}")
+    return _write(connection, study, paper, target)
+
+
+def write_paper_pages(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Write the pages of all studies of a warehouse into a folder, of those that have a table.
+
+    Raises BadInput when none has one, and WriteFailed when the disk refuses.
+    """
+    for place, (study,) in enumerate(connection.execute(query("report/studies")).fetchall()):
+        if (paper := read_paper(connection, study)).tables:
+            _write(connection, study, paper, folder / f"{place}.md")
+    if not any(folder.iterdir()):
+        raise _without_tables("the warehouse")
+
+
+def _without_tables(what: str) -> BadInput:
+    expected = f"a study of {' or of '.join(studies_of_the_paper())} whose models have been scored"
+    return BadInput(f"{what} has no table of the paper; expected {expected}")
+
+
+def _write(connection: duckdb.DuckDBPyConnection, study: str, paper: Paper, target: Path) -> Path:
+    run = known_run(connection, study)
     explained, coloured = paper_pictures(paper, rows_of(connection, "profiles", study))
     pictures = [*explained, *coloured]
     page = templates.render(
@@ -84,6 +106,7 @@ def write_paper_page(connection: duckdb.DuckDBPyConnection, study: str, target: 
         has_coloured=bool(coloured),
         sections=[_section(table, paper) for table in paper.tables],
     )
+    write_comparisons(connection, study, paper, target)
     return templates.write(target, "page", page)
 
 
@@ -123,7 +146,7 @@ def _section(table: PaperTable, paper: Paper) -> Section:
             *(Column(title(paper, name)) for name in table.statistics),
         ]
         lines = [
-            [*map(_name, of), *(_beside(line.get(name), notes) for name in table.statistics)]
+            [*map(name_of, of), *(_beside(line.get(name), notes) for name in table.statistics)]
             for of, line in listed
         ]
     else:
@@ -132,7 +155,7 @@ def _section(table: PaperTable, paper: Paper) -> Section:
         columns = [*groups(table, table.columns), *map(Column, heads)]
         lines = [
             [
-                *(_name(row.of[name]) for name in table.columns),
+                *(name_of(row.of[name]) for name in table.columns),
                 _noted(number(row.estimate), row, notes),
                 *(_interval(getattr(row, low), getattr(row, high)) for _, low, high in levels),
                 _published(row),
@@ -162,7 +185,7 @@ def _noted(text: str, row: PaperRow, notes: dict[str, int]) -> str:
     return f"{text}<sup>{notes[row.reason]}</sup>" if row.reason else text
 
 
-def _name(value: Any) -> str:
+def name_of(value: Any) -> str:
     """Write what a row is of: a bar would end its cell, and nothing of it is a tag or a link."""
     text = number(value) if isinstance(value, float) else written(value)
     return MARKUP.sub(r"\\\1", text.replace("|", "/"))

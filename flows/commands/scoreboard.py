@@ -1,0 +1,34 @@
+"""Every number of the paper beside ours: counted here, side by side on a page."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rich.console import Console
+from rich.table import Table
+
+from flows.commands.terminal import say
+from tasks.publish import publish_papers
+from warehouse.report.paper.scoreboard import VERDICTS, read_scoreboard, write_scoreboard
+from warehouse.storage import Root
+
+
+def show_scoreboard(
+    console: Console, folders: list[Path], root: Root, targets: Sequence[Path | None]
+) -> None:
+    """Count the numbers with each verdict and write the pages that are asked for.
+
+    They are of the result pages in the folders, or, without any, of all studies of the warehouse.
+    """
+    with TemporaryDirectory(prefix="decaf-scoreboard-") as made:
+        if not folders:
+            publish_papers(root, Path(made))
+        board = read_scoreboard(folders or [Path(made)])
+        table = Table("", "paper's data", "other data", "")
+        for verdict, counts in board.counts.items():
+            table.add_row(verdict, *(str(one or "") for one in counts), VERDICTS[verdict])
+        console.print(table)
+        drawn = sum(panel.picture is not None for panel in board.panels)
+        say(console, f"{len(board.rows)} numbers; {drawn} of {len(board.panels)} panels drawn")
+        for target in filter(None, targets):
+            say(console, f"page: {write_scoreboard(board, target, has_pages=bool(folders))}")

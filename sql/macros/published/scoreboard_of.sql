@@ -1,0 +1,44 @@
+-- purpose: every number that the paper publishes, with the best one of given studies and a verdict
+-- grain: one row per row of core_published that the paper prints or draws
+-- rel names a relation with the columns of core_comparisons. Of several numbers for a cell the one
+-- counts that is of the paper's data, then that of the most models.
+-- FROM scoreboard_of('core_comparisons')
+CREATE OR REPLACE MACRO scoreboard_of(rel) AS TABLE
+WITH best AS (
+    SELECT * REPLACE (
+        coalesce(unit, '') AS unit, coalesce(method, '') AS method, coalesce(part, '') AS part
+    )
+    FROM query_table(rel)
+    QUALIFY row_number() OVER (
+        PARTITION BY paper, unit, method, part, statistic
+        ORDER BY estimate IS NULL, is_official DESC, model_count DESC, study
+    ) = 1
+),
+cells AS (
+    SELECT
+        published.* RENAME (study AS paper),
+        (SELECT string_agg(needs, '; ' ORDER BY needs) FROM core_needs
+            WHERE core_needs.study = published.study
+                AND coalesce(core_needs.unit, published.unit) = published.unit
+                AND coalesce(core_needs.statistic, published.statistic) = published.statistic
+        ) AS needs
+    FROM core_published AS published
+    WHERE place SIMILAR TO '(section|table|figure|appendix).*'
+)
+SELECT
+    cells.paper, place, nullif(unit, '') AS unit, nullif(method, '') AS method,
+    nullif(part, '') AS part, statistic, title,
+    cells.value AS published, cells.lower_95 AS published_lower_95,
+    cells.upper_95 AS published_upper_95,
+    printed, study, model_count, is_official,
+    why AS data, estimate, best.lower_95, best.upper_95,
+    CASE WHEN remark IS NULL THEN estimate - cells.value END AS difference,
+    verdict_of(estimate, best.lower_95, best.upper_95, cells.value, cells.lower_95,
+        cells.upper_95, digits, neutral, needs) AS verdict,
+    -- A number that a paper view shows has the remark among its reasons.
+    nullif(concat_ws('; ', coalesce(reason, remark), if(estimate IS NULL, 'needs ' || needs, NULL)),
+        '') AS reason,
+    cells.position
+FROM cells
+JOIN core_statistics USING (statistic)
+LEFT JOIN best USING (paper, unit, method, part, statistic);

@@ -1,0 +1,5 @@
+-- purpose: columns of a view and their types, without binding what it reads
+SELECT column_name, data_type
+FROM duckdb_columns()
+WHERE table_name = ?
+ORDER BY column_index

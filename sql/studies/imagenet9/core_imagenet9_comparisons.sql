@@ -1,0 +1,40 @@
+-- purpose: numbers of studies of ImageNet-9, by the cells of the paper's values
+-- grain: one row per study and cell: unit, method, part and statistic
+-- paper: section 6; appendix F
+-- Of the patch orders the paper's is the first. What methods take of a model holds of any data.
+CREATE OR REPLACE VIEW core_imagenet9_comparisons AS
+WITH numbers AS (
+    SELECT study, method, statistic, estimate, reason, true AS is_of_any_data
+    FROM paper_imagenet9_calls
+    UNION ALL BY NAME
+    SELECT study, subject AS unit, statistic, estimate, reason FROM paper_imagenet9_design
+    UNION ALL BY NAME
+    SELECT study, method, label AS part, statistic, estimate, lower_95, upper_95, reason
+    FROM paper_imagenet9_semantics
+    UNION ALL BY NAME
+    SELECT study, method, part, statistic, estimate, lower_95, upper_95, reason
+    FROM paper_imagenet9_bins
+    UNION ALL BY NAME
+    SELECT study, 'matched pairs' AS unit, method, statistic, estimate, lower_95, upper_95, reason
+    FROM paper_imagenet9_roles
+    UNION ALL BY NAME
+    SELECT study, probe AS unit, representation AS method, label AS part, 'auroc' AS statistic,
+        estimate, lower_95, upper_95, reason
+    FROM paper_imagenet9_families
+    UNION ALL BY NAME
+    SELECT study, pair_type AS unit, protocol AS method, metric AS part, statistic, estimate,
+        lower_95, upper_95, reason, 'scan' AS subject_of
+    FROM (
+        SELECT *, 'ratio' AS statistic FROM paper_imagenet9_protocol
+        UNION ALL BY NAME
+        SELECT *, 'rank_correlation' AS statistic FROM paper_imagenet9_rank_transfer
+    )
+    JOIN core_protocol_paths AS patches USING (study)
+    WHERE path_b = patches.path AND patches.place = 1 AND patches.protocol = 'patch'
+)
+SELECT 'imagenet9' AS paper, numbers.* EXCLUDE (is_of_any_data, subject_of),
+    coalesce(is_of_any_data, is_official AND coalesce(subject_of, subject) = subject)
+        AS is_official,
+    if(is_of_any_data, 'holds of any data', why) AS why -- of the data
+FROM numbers
+JOIN paper_imagenet9_data USING (study);

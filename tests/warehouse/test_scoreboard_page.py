@@ -1,0 +1,93 @@
+"""The scoreboard of made-up result pages, and files that are none."""
+
+import re
+
+import pytest
+
+from decaf.errors import BadInput, WriteFailed
+from warehouse.report.paper.comparisons import SCHEMA
+from warehouse.report.paper.scoreboard import read_scoreboard, write_scoreboard
+
+HEAD = ",".join(SCHEMA.names)
+ROWS = """
+attribution,funnybirds,decaf_5,,spearman,birds,2,False,200 images,0.39,0.3,0.45,
+attribution,funnybirds,decaf_9,,spearman,birds,2,False,200 images,-0.1,-0.2,-0.05,
+attribution,funnybirds,ig_32,,spearman,birds,2,False,200 images,,,,not scored
+imagenet9,,rise,,forward_per_image,<b>|photos,14,True,holds of any data,256,,,
+"""
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>'
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A folder with one page's numbers and a picture beside it."""
+    folder = tmp_path / "results"
+    (folder / "birds_pictures").mkdir(parents=True)
+    (folder / "birds.csv").write_text(HEAD + ROWS)
+    (folder / "birds_pictures" / "figure-7.svg").write_text(SVG)
+    return folder
+
+
+def test_every_number_has_one_row_and_a_word(results, tmp_path):
+    board = read_scoreboard([results])
+    keys = [(row.paper, row.unit, row.method, row.part, row.statistic) for row in board.rows]
+    assert len(set(keys)) == len(keys) == 498
+    assert len(board.panels) == 27
+    counts = board.counts
+    assert (counts["reproduced"], counts["different"]) == ((1, 1), (0, 1))
+    assert sum(map(sum, counts.values())) == len(keys)
+    page = write_scoreboard(board, tmp_path / "index.md", has_pages=True).read_text()
+    assert "| reproduced | 1 | 1 | within the stated interval |" in page
+    assert "| [birds](results/birds.md) | 2 | other: 200 images |" in page
+    assert (
+        "| table 3, table 6 | funnybirds, decaf_5 | Spearman | 0.403 [0.385, 0.422] "
+        "| 0.390 [0.300, 0.450] | -0.013 | reproduced | [birds](results/birds.md) |  |" in page
+    )
+    assert "| 0.271 [0.251, 0.290] | – | – | not run |  | not scored |" in page
+    assert r"[\<b\>/photos](results/birds.md)" in page
+    assert "[picture](results/birds_pictures/figure-7.svg); both panels in one picture |" in page
+    assert "| 2a | Population-level reliance | not drawn; no page here has its picture |" in page
+
+
+def test_a_page_of_html_is_one_file_that_loads_nothing(results, tmp_path):
+    board = read_scoreboard([results])
+    page = write_scoreboard(board, tmp_path / "board.html", has_pages=False).read_text()
+    assert page.count("<img") == 2, "both panels of figure 7"
+    assert not re.search(r'(?:src|href)="(?!data:)', page)
+    assert "<script" not in page
+    assert "&lt;b&gt;|photos" in page
+    assert page.count('class="of-') == len(board.rows)
+    with pytest.raises(WriteFailed, match="choose another folder"):
+        write_scoreboard(board, results / "birds.csv" / "board.html", has_pages=True)
+
+
+def test_a_folder_counts_beside_another(results, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    official = "attribution,funnybirds,decaf_9,,spearman,more,3,True,as many,0.4,0.39,0.42,\n"
+    (other / "more.csv").write_text(f"{HEAD}\n{official}")
+    board = read_scoreboard([results, other])
+    assert board.counts["reproduced"] == (2, 1)
+    assert [row.study for row in board.studies] == ["<b>|photos", "birds", "more"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "has no result page with its numbers; expected a folder that decaf results"),
+        ("", "Empty CSV file; expected a file that decaf results writes"),
+        ("a,b\n1,2\n", "has the columns a, b; expected paper, unit"),
+        (f"{HEAD},more\n", "has the columns paper, unit"),
+        (f"{HEAD}\nfew,cells\n", "expected a file that decaf results writes"),
+        (f"{HEAD}\n{ROWS.splitlines()[1].replace('0.39', 'much')}\n", "conversion error to double"),
+        (f"{HEAD}\n{ROWS.splitlines()[1].replace('False', 'perhaps')}\n", "conversion error"),
+        ("\x00\x01", "expected"),
+    ],
+)
+def test_what_is_no_result_page_is_refused_by_name(tmp_path, text, words):
+    if text is not None:
+        (tmp_path / "page.csv").write_text(text)
+    with pytest.raises(BadInput) as refusal:
+        read_scoreboard([tmp_path])
+    assert words in str(refusal.value)
+    assert str(tmp_path) in str(refusal.value)

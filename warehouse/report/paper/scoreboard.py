@@ -1,0 +1,146 @@
+"""Every number and figure of the paper beside ours, of the result pages in one or more folders."""
+
+import base64
+import os
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from decaf.errors import BadInput
+from warehouse.query.catalog import connect_empty
+from warehouse.report import templates
+from warehouse.report.audit.facts import Row, Rows, rows_of
+from warehouse.report.cells import MISSING, count, score
+from warehouse.report.paper.comparisons import read_comparisons
+from warehouse.report.paper.page import DECIMALS, difference, name_of
+from warehouse.report.paper.tables import is_count
+
+VERDICTS = {
+    "reproduced": "within the stated interval",
+    "same direction": "on the same side of no effect, with any intervals",
+    "different": "neither; shares and counts have no side",
+    "undecided": "our interval holds the paper's value and no effect",
+    "not run": "no study here has the number",
+    "cannot be run here": "it needs what a small machine with free data has not",
+}
+"""Words of the macro ``verdict_of`` in the order in which they are counted."""
+
+
+class Panel(NamedTuple):
+    """A panel of a figure, with the picture of ours that shows the same."""
+
+    figure: str
+    shows: str
+    picture: Path | None
+    note: str
+    """What the picture has of it, or why there is none."""
+
+
+class Scoreboard(NamedTuple):
+    """Rows of the macro ``scoreboard_of``, the paper's panels, and the page of each study."""
+
+    rows: Rows
+    panels: tuple[Panel, ...]
+    pages: dict[str, Path]
+
+    @property
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Numbers with each verdict on the paper's data, and on other data or none."""
+        counts = Counter((row.verdict, bool(row.is_official)) for row in self.rows)
+        return {verdict: (counts[verdict, True], counts[verdict, False]) for verdict in VERDICTS}
+
+    @property
+    def studies(self) -> list[Row]:
+        """One row of each study that any number is of."""
+        found = {row.study: row for row in self.rows if row.estimate is not None}
+        return [found[study] for study in sorted(found)]
+
+
+def read_scoreboard(folders: Sequence[Path]) -> Scoreboard:
+    """Read what ``decaf results`` wrote into folders: rows, and pictures beside their pages.
+
+    Raises BadInput when a folder has no such file, or a file is another one.
+    """
+    tables, pages, pictures = [], {}, {}
+    for folder in folders:
+        files = sorted(folder.glob("*.csv"))
+        if not files:
+            raise BadInput(
+                f"{folder} has no result page with its numbers; expected a folder that "
+                "decaf results CONFIG PAGE wrote a page into"
+            )
+        for file in files:
+            table = read_comparisons(file)
+            tables.append(table)
+            pages |= dict.fromkeys(table["study"].to_pylist(), file.with_suffix(".md"))
+            drawn = file.with_name(f"{file.stem}_pictures").glob("*.svg")
+            pictures = {path.stem: path for path in sorted(drawn)} | pictures
+    with connect_empty() as connection:
+        connection.from_arrow(pa.concat_tables(tables)).create("kept")
+        rows, panels = (rows_of(connection, part, "") for part in ("scoreboard", "panels"))
+    return Scoreboard(rows, tuple(_panel(row, pictures) for row in panels), pages)
+
+
+def _panel(row: Row, pictures: dict[str, Path]) -> Panel:
+    is_missing = row.picture is not None and row.picture not in pictures
+    note = "no page here has its picture" if is_missing else row.remark or ""
+    return Panel(row.figure, row.shows, pictures.get(row.picture), note)
+
+
+def write_scoreboard(board: Scoreboard, target: Path, *, has_pages: bool) -> Path:
+    """Write a page, of Markdown unless its name ends in ``.html``; raises WriteFailed.
+
+    Without pages that stay, nothing is linked, and Markdown shows no picture.
+    """
+    kind = "html" if target.suffix == ".html" else "md"
+
+    def link(path: Path) -> str:
+        return quote(Path(os.path.relpath(path, target.parent)).as_posix())
+
+    page = templates.render(
+        f"scoreboard.{kind}.j2",
+        board=board,
+        verdicts=VERDICTS,
+        sections=[(paper, list(rows)) for paper, rows in groupby(board.rows, attrgetter("paper"))],
+        pages={study: link(page) for study, page in board.pages.items()} if has_pages else {},
+        link=link if has_pages else None,
+        embedded=_embedded,
+        what=what_it_is_of,
+        published=_published,
+        ours=_ours,
+        difference=difference,
+        name=name_of,
+    )
+    return templates.write(target, "scoreboard", page)
+
+
+def what_it_is_of(row: Row) -> str:
+    """Write what a number of the paper is of; a value of all is of its statistic alone."""
+    return ", ".join(filter(None, (row.unit, row.method, row.part))) or MISSING
+
+
+def _published(row: Row) -> list[str]:
+    return _written(row, row.published, row.published_lower_95, row.published_upper_95)
+
+
+def _ours(row: Row) -> list[str]:
+    return _written(row, row.estimate, row.lower_95, row.upper_95)
+
+
+def _written(row: Row, value: float | None, low: float | None, high: float | None) -> list[str]:
+    """Write a number, and its interval if any: a count, or as many decimals as the paper prints."""
+    if is_count(value):
+        return [count(int(value))]
+    decimals = max(DECIMALS, len((row.printed or "").partition(".")[2]))
+    text, *limits = (score(number, decimals) for number in (value, low, high))
+    return [text] if MISSING in limits else [text, f"[{', '.join(limits)}]"]
+
+
+def _embedded(picture: Path) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(picture.read_bytes()).decode()}"
