@@ -15,12 +15,13 @@ from decaf.errors import WriteFailed
 from warehouse.query.catalog import run_query, stream_view
 from warehouse.query.export import check_study, view_of
 from warehouse.query.formats import write_file_at
-from warehouse.query.views import View, views
+from warehouse.query.views import View, in_order, views
 from warehouse.tables.declarations import TABLES
 
 ENDING = ".duckdb"
 KINDS = ("core", "out")
 """Kinds of views that a file has where none are named."""
+PUBLISHED = "core_published"
 ABOUT = "decaf_export"
 """Table of one row: what the file is a copy of."""
 
@@ -50,12 +51,13 @@ def export_database(
     Parameters
     ----------
     names
-        Views, or tables by their plain names; every core and outcome view if none are named.
+        Views, or tables by their plain names; every core and outcome view if none are named, but
+        those of the paper's values.
     study
         Rows of this study alone, where a view has studies.
     """
     known = {view.name: view for view in views()}
-    sources = {name: known[view_of(name)] for name in dict.fromkeys(names or _usual(known))}
+    sources = {name: known[view_of(name)] for name in dict.fromkeys(names or _usual())}
     if study is not None:
         checked = [view.name for view in sources.values()] if names else []
         check_study(connection, study, checked)
@@ -83,8 +85,16 @@ def export_database(
     return write_file_at(target, write)
 
 
-def _usual(known: dict[str, View]) -> list[str]:
-    return [view.name for view in known.values() if view.kind in KINDS]
+def _usual() -> list[str]:
+    """Views of the kinds that are copied, but for those that set results against the paper's."""
+    compares = {PUBLISHED}
+    usual = []
+    for view in in_order():
+        if compares & {view.name, *view.inputs}:
+            compares.add(view.name)
+        elif view.kind in KINDS:
+            usual.append(view.name)
+    return usual
 
 
 def _snapshot(connection: duckdb.DuckDBPyConnection) -> str:
