@@ -1,6 +1,8 @@
 """The words of the scoreboard, of numbers that are small enough to judge by eye."""
 
+import duckdb
 import pytest
+from view_tables import define_over
 
 ONE, NONE = (0.9, 0.8, 0.95), (0.9, None, None)
 """An estimate of ours with its interval, and one without."""
@@ -71,3 +73,25 @@ def word(ask, ours, theirs, digits, neutral, needs):
     )
     (row,) = ask("verdict_of", f"SELECT verdict_of({given}) AS word")
     return row["word"]
+
+
+def test_numbers_of_all_studies_are_joined_with_the_size_of_each(columns):
+    row = {"study": "s", "estimate": "0.9", "lower_95": "0.8", "is_official": "false"}
+    covertype = row | {"paper": "covertype", "method": "DECAF", "part": "inversion"}
+    covertype |= {"statistic": "rank_correlation", "why": "40 rows"}
+    scenes = {"paper": "scenes", "study": "s", "statistic": "units"}
+    unknown = covertype | {"part": "of no table"}
+    given = {
+        "core_covertype_comparisons": [covertype, unknown],
+        "core_scenes_comparisons": [scenes | {"reason": "nothing scored"}],
+        "out_models": [{"study": "s", "model_id": "m"}, {"study": "s", "model_id": "n"}],
+    }
+    with duckdb.connect() as connection:
+        define_over(connection, "comparisons", columns, given)
+        found = connection.sql(
+            "SELECT paper, part, model_count, estimate, reason FROM comparisons() ORDER BY paper"
+        ).fetchall()
+    assert found == [
+        ("covertype", "inversion", 2, 0.9, None),
+        ("scenes", None, 2, None, "nothing scored"),
+    ]

@@ -47,7 +47,7 @@ def test_plain_duckdb_reads_every_view_and_what_it_means(opened, tmp_path):
     usual = {view.name for view in views() if view.kind in ("core", "out")}
     found = {view.name for view in exported}
     assert found < usual
-    assert {"core_published", "core_comparisons", "out_scoreboard"} <= usual - found
+    assert {"core_published", "core_scenes_comparisons"} <= usual - found
     assert len(usual - found) < 10
     with duckdb.connect(str(file), read_only=True) as copy:
         for name, count in exported:

@@ -1,8 +1,8 @@
 -- purpose: every number that the paper publishes, with the best one of given studies and a verdict
 -- grain: one row per row of core_published that the paper prints or draws
--- rel names a relation with the columns of core_comparisons. Of several numbers for a cell the one
+-- rel names a relation with the columns of comparisons(). Of several numbers for a cell the one
 -- counts that is of the paper's data, then that of the most models.
--- FROM scoreboard_of('core_comparisons')
+-- FROM scoreboard_of('my_comparisons')
 CREATE OR REPLACE MACRO scoreboard_of(rel) AS TABLE
 WITH best AS (
     SELECT * REPLACE (

@@ -1,3 +1,3 @@
 -- purpose: numbers of a study that have a value of the paper beside them
-FROM core_comparisons
+FROM comparisons()
 ORDER BY ALL

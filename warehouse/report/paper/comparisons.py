@@ -16,7 +16,7 @@ from warehouse.query.views import MACRO, create_views, in_order, query
 from warehouse.report import templates
 from warehouse.report.paper.reading import REQUIRED, Paper
 
-VIEW = "core_comparisons"
+COMPARISONS = "comparisons"
 TEXTS = ("paper", "unit", "method", "part", "statistic", "study")
 SCHEMA = pa.schema(
     [
@@ -28,7 +28,7 @@ SCHEMA = pa.schema(
         ("reason", pa.string()),
     ]
 )
-"""Columns of the view."""
+"""Columns of the macro."""
 
 
 def write_comparisons(
@@ -61,10 +61,13 @@ def read_comparisons(file: Path) -> pa.Table:
 
 
 def _comparisons(connection: duckdb.DuckDBPyConnection, study: str, paper: Paper) -> list[tuple]:
-    """Rows of the view, over tables of the paper as they were read: to ask again takes minutes."""
+    """Rows of the macro, over tables of the paper as they were read: to ask again takes minutes."""
     read = {table.name: table.rows for table in paper.tables}
     scripts = {view.name: view for view in in_order()}
-    parts = {VIEW, *(name for name in scripts[VIEW].inputs if name.endswith("_comparisons"))}
+    parts = {
+        COMPARISONS,
+        *(name for name in scripts[COMPARISONS].inputs if name.endswith("_comparisons")),
+    }
     inputs = {name for part in parts for name in scripts[part].inputs} - parts
     whole = {name for name in inputs if scripts[name].kind == MACRO or not scripts[name].inputs}
     with duckdb.connect() as alone:

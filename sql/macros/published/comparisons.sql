@@ -1,8 +1,9 @@
 -- purpose: numbers of all studies that have a value of the paper beside them, by its cell
 -- grain: one row per study and cell: paper, unit, method, part and statistic
 -- paper: all tables; figures where the text or the authors' results give numbers
--- Every study of the paper fills its own in sql/studies/<study>/core_<study>_comparisons.sql.
-CREATE OR REPLACE VIEW core_comparisons AS
+-- Every study of the paper fills its own in sql/studies/<study>/core_<study>_comparisons.sql. It is
+-- a macro since DuckDB takes a minute to plan it; decaf results asks it over tables that were read.
+CREATE OR REPLACE MACRO comparisons() AS TABLE
 WITH sizes AS (SELECT study, count(*) AS model_count FROM out_models GROUP BY study)
 SELECT
     numbers.paper, -- folder of decaf/studies

@@ -1,1 +1,0 @@
-study IS NOT NULL OR place = 'section 7' AND unit = 'dinov2'
