@@ -53,11 +53,15 @@ def results(console: Console, study: Study) -> None:
     console.print(table)
     quarantined(console, study.warehouse, study.study)
     console.print("Ask further, for example:")
-    query = EXAMPLE.format(study=study.study)
-    place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
-    say(console, f'  decaf sql{place} "{query}"')
+    say(console, f"  {asking(study, EXAMPLE)}")
     if study.report_file:
         say(console, f"Report: {study.report_file}")
+
+
+def asking(study: Study, query: str) -> str:
+    """The command that asks a query of the warehouse, with the name of the study put into it."""
+    place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
+    return f'decaf sql{place} "{query.format(study=study.study)}"'
 
 
 def quarantined(console: Console, root: Root, study: str) -> None:

@@ -88,7 +88,10 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     assert [alert["kind"] for alert in told()[1]["alerts"]] == ["gate.standing"]
 
     # 3 is no worse than 2, but worse than 1, which passed last.
-    refused(reaudit("3"), "net@champion 3 failed evidence", code=1)
+    third = reaudit("3")
+    passed = "UTC (no version has passed since 2"
+    refused(third, "net@champion 3 failed evidence", passed, code=1)
+    assert third.stdout.index("net@champion 3 failed its gates:") < third.stdout.index("Drift,")
     query = "SELECT against, version_before, change > 0.02 FROM out_drift "
     query += "WHERE metric = 'evidence' AND pair_type = 'wall_hue'"
     assert fetched(warehouse, query) == [("last_passed", "1", True), ("previous", "2", False)]
