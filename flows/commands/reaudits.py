@@ -37,7 +37,7 @@ from tasks.hold import hold_warehouse
 from tasks.plan import plan_audit
 from tasks.progress import announce
 from tasks.reaudit import standing as verdicts
-from tasks.reaudit.plan import FAILED, discover, is_unchanged, newest
+from tasks.reaudit.plan import FAILED, GATES, discover, is_unchanged, newest
 from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.damage import connect_whole
@@ -294,6 +294,8 @@ def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> N
         cells = (entry["entry"], entry["version"], *_before(entry), entry["change"], verdict)
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
+    if again := [entry["entry"] for entry in summary["entries"] if entry["change"] == GATES]:
+        say(console, f"judged again, since the gates have changed: {', '.join(again)}")
     quarantined(console, study.warehouse, study.study)
     for verdict in verdicts.unanswered(summary["standing"]):
         say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")

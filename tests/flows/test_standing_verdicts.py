@@ -136,9 +136,21 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     config.write_text(yaml.safe_dump(settings))
     refused(reaudit(), "net@champion 5 failed evidence", code=1)
     # What is no worse than it passes where that is what is asked.
-    config.write_text(yaml.safe_dump(settings | {"compare_with": "previous"}))
+    settings |= {"compare_with": "previous"}
+    config.write_text(yaml.safe_dump(settings))
     succeeded(reaudit("3"))
     assert verdict() == [("3", "1", "pass")]
+
+    # Another gate judges what is there again, as nothing but verdicts says.
+    rows = fetched(warehouse, "SELECT count(*) FROM stg_costs")
+    settings["gates"] = {"evidence": {"at_most": 0.001, "pair_type": "wall_hue"}}
+    config.write_text(yaml.safe_dump(settings))
+    stricter = reaudit()
+    refused(stricter, "net@champion 3 failed evidence", code=1)
+    assert "judged again, since the gates have changed: net@champion" in stricter.stdout
+    assert verdict() == [("3", "1", "fail")]
+    assert fetched(warehouse, "SELECT change FROM out_entries") == [("gates",)]
+    assert fetched(warehouse, "SELECT count(*) FROM stg_costs") == rows
 
 
 def remind(config, days):

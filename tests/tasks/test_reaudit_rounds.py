@@ -113,6 +113,27 @@ def test_what_changes_of_the_study_is_said(opened, tmp_path, changed, words):
     assert words in reason.split(", ")
 
 
+def test_other_gates_judge_what_was_found_again(opened, tmp_path):
+    """Against what its content was compared with first."""
+    keys = []
+    study, root = opened()
+    for version, seed in (("1", 1), ("2", 2), ("3", 2)):
+        put(tmp_path / "zoo" / "net" / version, seed=seed)
+        recorded(study, root)
+        keys.append(newest(root, study.study).reaudit_id)
+    for limit in (0.1, 0.2):
+        study, root = opened(gates={"evidence": {"increase": limit}})
+        assert not unchanged(study, root)
+        assert recorded(study, root).changes() == {"net": "gates"}
+        assert unchanged(study, root)
+        judged = newest(root, study.study)
+        row = judged.rows["net"]
+        assert row["judged_reaudit_id"] == judged.reaudit_id
+        assert row["previous_reaudit_id"] == row["passed_reaudit_id"] == keys[0]
+    other, _ = opened(gates={"evidence": {"increase": 0.3}}, epsilon=0.1)
+    assert discover(other, root, other.pair_set()).changes() == {"net": "epsilon"}
+
+
 def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_path):
     put(tmp_path / "zoo" / "net", seed=1)
     study, root = opened()
