@@ -101,7 +101,7 @@ def plan(
         _print_misses(console, planned)
     _print_rows_left(console, planned)
     if planned.pending:
-        _print_estimate(console, planned)
+        print_estimate(console, planned)
     elif not planned.is_done:
         console.print("every unit is there: a run makes means, checks and report of them anew")
     rows = count_rows(study, pairs)
@@ -145,7 +145,8 @@ def _print_rows_left(console: Console, planned: AuditPlan) -> None:
         say(console, line)
 
 
-def _print_estimate(console: Console, planned: AuditPlan) -> None:
+def print_estimate(console: Console, planned: AuditPlan) -> None:
+    """How long what is left of a plan takes, where the warehouse knows work like it."""
     estimate = estimate_of(planned.root, planned.study)
     seconds = estimate.seconds(counted(planned.pending))
     console.print(

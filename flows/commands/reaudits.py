@@ -31,10 +31,10 @@ from decaf.registry.entries import CardRegistry, Entry
 from decaf.registry.gates import check_places
 from decaf.registry.messages import finding, judged, place_of, standing
 from decaf.registry.proposals import propose
-from flows.commands.display import asking, quarantined, table_of
+from flows.commands.display import asking, print_estimate, quarantined, table_of
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
-from tasks.plan import plan_audit
+from tasks.plan import count_rows, plan_audit
 from tasks.progress import announce
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.plan import FAILED, GATES, discover, is_unchanged, newest
@@ -146,7 +146,7 @@ def reaudit(
         variant={image.variant for image in pairs.inputs},
     )
     if is_plan:
-        _print_plan(console, study, pairs, only)
+        _print_plan(console, study, pairs, config, only)
         return
     for webhook in study.alerts.webhook:
         _ = webhook.secret  # missed now, not after hours of scoring
@@ -265,10 +265,14 @@ def _listed(study: Study, name: str) -> list[Entry]:
         raise
 
 
-def _print_plan(console: Console, study: Study, pairs: PairSet, only: Collection[str]) -> None:
-    """What changed in the registry, and how many units of work of each model would be computed."""
-    diff = discover(study, storage.resolved(study.warehouse), pairs, only)
-    pending = plan_audit(diff.audited, pairs).pending if diff.audited.models else []
+def _print_plan(
+    console: Console, study: Study, pairs: PairSet, config: Source, only: Collection[str]
+) -> None:
+    """What changed in a registry, what would be computed for it, what cannot be, what stands."""
+    root = storage.resolved(study.warehouse)
+    diff = discover(study, root, pairs, only)
+    planned = plan_audit(diff.audited, pairs) if diff.audited.models else None
+    pending = planned.pending if planned else []
     counts, changes = Counter(unit.model_id for unit in pending), diff.changes()
     names = ("entry", "version", "change", "units to compute")
     table = table_of(f"{study.study}: what a re-audit would do", names, 3)
@@ -279,9 +283,20 @@ def _print_plan(console: Console, study: Study, pairs: PairSet, only: Collection
     for row in diff.gone():
         table.add_row(Text(row["entry"]), Text(row["version"]), "gone", "")
     console.print(table)
+    unusable = {}
+    if planned and pending:
+        from tasks.trial import tried
+
+        rows = count_rows(diff.audited, pairs).planned
+        console.print(f"forward rows per model that is scored: {rows}")
+        print_estimate(console, planned)
+        _, unusable = tried(planned)
     for resolved in diff.resolved:
-        if resolved.problem:
-            say(console, f"{resolved.entry.label}: {resolved.problem}")
+        if problem := resolved.problem or unusable.get(resolved.model_id):
+            say(console, f"{resolved.entry.label}: {problem}")
+    if diff.previous:
+        for verdict in verdicts.unanswered(verdicts.standing(root, study.study)):
+            say(console, standing(verdict, _name_of(config)))
     if wrong := list(faults(study.alerts)):
         raise ChecksFailed("alerts would not be delivered:\n  " + "\n  ".join(wrong))
 

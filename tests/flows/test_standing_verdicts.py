@@ -75,6 +75,11 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     assert alert["kind"] == "gate.failed"
     assert "compared with version 1" in alert["message"]
 
+    # It is said in a plan, and what stands is nothing to be computed.
+    planned = succeeded(reaudit(None, "--plan"))
+    assert stands in planned
+    assert "forward rows" not in planned
+
     # Nothing changed: it stands all the same, and nobody is told again.
     refused(reaudit(), "nothing changed; 1 verdict stands", stands, code=1)
     unchanged = reaudit(None, "--json")

@@ -15,6 +15,7 @@ from decaf.errors import AlertFailed, ConfigError, ModelError, RegistryError, Un
 from decaf.plan.resolution import listed
 from decaf.plan.study import load_study
 from flows.commands.reaudits import reaudit, refuse_registry
+from tasks import trial
 from tasks.cluster.worker import loaded_model
 from tasks.manifest import commit_outcome, commit_run
 from tasks.order import order_of
@@ -321,11 +322,15 @@ def test_a_registry_is_not_for_run_and_models_are_not_for_reaudit(opened, config
         reaudit(Console(), config(registry=None, models=[card]), is_plan=False, is_json=False)
 
 
-def test_a_plan_says_what_would_be_scored_and_writes_nothing(config, tmp_path, capsys):
+def test_a_plan_says_what_would_be_scored_and_writes_nothing(config, tmp_path, capsys, monkeypatch):
     put(tmp_path / "zoo" / "net", seed=1)
     (tmp_path / "zoo" / "bad").mkdir()
+    failed = lambda plan: (1, {card.id: "its layers" for card in plan.study.models})  # noqa: E731
+    monkeypatch.setattr(trial, "tried", failed)
     reaudit(Console(width=200), config(), is_plan=True, is_json=False)
     shown = capsys.readouterr().out
-    assert "net" in shown
+    assert "net: its layers" in shown
+    assert "forward rows per model that is scored: " in shown
+    assert "time: no estimate yet" in shown
     assert "bad has no card" in shown
     assert not (tmp_path / "warehouse").exists()
