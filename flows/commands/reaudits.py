@@ -316,7 +316,7 @@ def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> N
         say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")
         for row in verdict["rows"]:
             say(console, f"  {finding(row)}")
-    if drift := sorted(summary["drift"], key=lambda row: -abs(row["change"])):
+    if drift := sorted(summary["drift"], key=lambda row: -round(abs(row["change"]), 9)):
         names = ("entry", "of", "column", "before", "now", "change", "95% interval")
         table = table_of("Drift, 5% of it expected to be none; largest changes first", names, 3)
         for row in drift[:MOST_DRIFT]:
