@@ -74,12 +74,25 @@ def unusable_models(client: Client, plan: AuditPlan) -> dict[str, DecafError]:
 
 
 def refuse_unusable(plan: AuditPlan) -> int:
-    """Try the models of a plan as the run will, on workers of its cluster; returns how many.
+    """Try the models of a plan, as :func:`tried` does; returns how many.
 
+    Raises the error that the run would end with: BadInput when models do not fit what was given,
+    ScoringFailed when they fail otherwise.
+    """
+    count, failed = tried(plan)
+    if failed:
+        told = "\n".join(f"{model_id}: {error}" for model_id, error in failed.items())
+        raise common_error([*failed.values()], told)
+    return count
+
+
+def tried(plan: AuditPlan) -> tuple[int, dict[str, DecafError]]:
+    """Try the models of a plan as the run will, on workers of its cluster.
+
+    Returns how many, and the error of each that cannot be used, by the model.
     A model behind an address, or on a server that would have to be started, is left to the run; so
     is an estimator that is to be fitted, of which nothing is known.
-    Writes nothing; reads one input or two. Raises the error that the run would end with: BadInput
-    when models do not fit what was given, ScoringFailed when they fail otherwise.
+    Writes nothing; reads one input or two.
     """
     study = plan.given
     orders = _scored(plan) | {
@@ -89,17 +102,13 @@ def refuse_unusable(plan: AuditPlan) -> int:
     }
     orders = {name: order for name, order in orders.items() if not order.card.is_elsewhere}
     if not orders:
-        return 0
+        return 0, {}
     cluster = study.cluster
     if isinstance(cluster, LocalWorkers):
         fewer = {"workers": min(cluster.workers, len(orders))}
         cluster = cluster.model_copy(update=fewer)
     with connect(cluster, user_code(study), Path(os.devnull)) as client:
-        failed = _failed(client, plan, orders)
-    if failed:
-        told = "\n".join(f"{model_id}: {error}" for model_id, error in failed.items())
-        raise common_error([*failed.values()], told)
-    return len(orders)
+        return len(orders), _failed(client, plan, orders)
 
 
 def _scored(plan: AuditPlan) -> dict[str, ModelOrder]:

@@ -31,12 +31,34 @@ def accepting(config: str, entry: str) -> str:
     return f"decaf accept {shlex.quote(config)} {shlex.quote(entry)} --why TEXT"
 
 
+def judged(verdict: str | None, state: str) -> str:
+    """The verdict on an entry, or why there is none; empty where no gate was asked."""
+    return verdict or {"audited": "", "failed": "not audited"}.get(state, state)
+
+
+def minute(moment: str) -> str:
+    """A moment of UTC in ISO's form, as people read it.
+
+    >>> minute("2026-03-01T08:00:59+00:00")
+    '2026-03-01 08:00 UTC'
+    """
+    return f"{moment[:16].replace('T', ' ')} UTC"
+
+
 def standing(verdict: Mapping[str, Any], config: str) -> str:
     """A verdict that stands, in one line."""
     return (
         f"{verdict['entry']} {verdict['version']} failed {', '.join(verdict['failed_gates'])} "
-        f"since {verdict['failed_since'][:10]}; accept with {accepting(config, verdict['entry'])}"
+        f"{_since(verdict)}; accept with {accepting(config, verdict['entry'])}"
     )
+
+
+def _since(verdict: Mapping[str, Any]) -> str:
+    """Since when this content has failed, and the entry, where versions before it failed too."""
+    said = f"since {minute(verdict['failed_since'])}"
+    if verdict["failing_since"] < verdict["failed_since"]:
+        said += f" (no version has passed since {minute(verdict['failing_since'])})"
+    return said
 
 
 def message(alert: Mapping[str, Any], report: str, config: str) -> str:
@@ -54,7 +76,7 @@ def message(alert: Mapping[str, Any], report: str, config: str) -> str:
     fails = "still fails its gates" if alert["kind"] == "gate.standing" else "has failed its gates"
     before = alert["version_before"]
     compared = f", compared with version {before}" if before else ""
-    head = f"{subject} {fails}, since {alert['failed_since'][:10]}{compared}:"
+    head = f"{subject} {fails}, {_since(alert)}{compared}:"
     accept = f"To accept it: {accepting(config, alert['entry'])}"
     if report:
         rows.append(f"Report: {report}")

@@ -53,11 +53,15 @@ def results(console: Console, study: Study) -> None:
     console.print(table)
     quarantined(console, study.warehouse, study.study)
     console.print("Ask further, for example:")
-    query = EXAMPLE.format(study=study.study)
-    place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
-    say(console, f'  decaf sql{place} "{query}"')
+    say(console, f"  {asking(study, EXAMPLE)}")
     if study.report_file:
         say(console, f"Report: {study.report_file}")
+
+
+def asking(study: Study, query: str) -> str:
+    """The command that asks a query of the warehouse, with the name of the study put into it."""
+    place = "" if study.warehouse == "runs/warehouse" else f" -w {quote(study.warehouse)}"
+    return f'decaf sql{place} "{query.format(study=study.study)}"'
 
 
 def quarantined(console: Console, root: Root, study: str) -> None:
@@ -97,7 +101,7 @@ def plan(
         _print_misses(console, planned)
     _print_rows_left(console, planned)
     if planned.pending:
-        _print_estimate(console, planned)
+        print_estimate(console, planned)
     elif not planned.is_done:
         console.print("every unit is there: a run makes means, checks and report of them anew")
     rows = count_rows(study, pairs)
@@ -141,7 +145,8 @@ def _print_rows_left(console: Console, planned: AuditPlan) -> None:
         say(console, line)
 
 
-def _print_estimate(console: Console, planned: AuditPlan) -> None:
+def print_estimate(console: Console, planned: AuditPlan) -> None:
+    """How long what is left of a plan takes, where the warehouse knows work like it."""
     estimate = estimate_of(planned.root, planned.study)
     seconds = estimate.seconds(counted(planned.pending))
     console.print(

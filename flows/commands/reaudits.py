@@ -29,27 +29,40 @@ from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
 from decaf.registry.entries import CardRegistry, Entry
 from decaf.registry.gates import check_places
-from decaf.registry.messages import finding, place_of, standing
+from decaf.registry.messages import finding, judged, place_of, standing
 from decaf.registry.proposals import propose
-from flows.commands.display import quarantined, table_of
+from flows.commands.display import asking, print_estimate, quarantined, table_of
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
-from tasks.plan import plan_audit
+from tasks.plan import count_rows, plan_audit
 from tasks.progress import announce
 from tasks.reaudit import standing as verdicts
-from tasks.reaudit.plan import FAILED, discover, is_unchanged, newest
+from tasks.reaudit.plan import FAILED, GATES, discover, is_unchanged, newest
 from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
 
+VERSIONS = """
+SELECT entry.study, entry.entry, entry.resolved_at AT TIME ZONE 'UTC', entry.version, change,
+    verdict, state, array_to_string(failed_gates, ', '),
+    CASE WHEN accepted_at IS NULL THEN problem
+        ELSE strftime(accepted_at AT TIME ZONE 'UTC', 'accepted %Y-%m-%d %H:%M by ')
+            || accepted_by || ': ' || why
+    END
+FROM stg_registry_entries AS entry
+LEFT JOIN core_entry_verdicts USING (study, reaudit_id, entry)
+WHERE change <> 'none' AND ($study IS NULL OR study = $study)
+    AND ($model IS NULL OR $model IN (entry, name))
+ORDER BY study, entry, entry.resolved_at
+"""
 HISTORY = """
 WITH asked AS (
     FROM core_entry_versions
     WHERE change <> 'none' AND against = 'previous' AND ($study IS NULL OR study = $study)
         AND ($model IS NULL OR $model IN (entry, name))
 )
-SELECT study, entry, pair_type, path, resolved_at::DATE, version, change,
+SELECT study, entry, pair_type, path, resolved_at AT TIME ZONE 'UTC', version, change,
     max(value) FILTER (metric = 'evidence'),
     max([lower_limit, upper_limit]) FILTER (metric = 'evidence'),
     max(value) FILTER (metric = 'contradiction'),
@@ -61,6 +74,9 @@ WHERE pair_type IS NOT NULL
 GROUP BY study, entry, pair_type, path, resolved_at, version, change
 ORDER BY study, entry, pair_type, path, resolved_at
 """
+MOST_DRIFT = 10
+"""Rows of drift that are printed, the largest changes first."""
+DRIFT = "FROM out_drift WHERE study = '{study}' AND p_adjusted <= 0.05 ORDER BY abs(change) DESC"
 
 
 def refuse_registry(study: Study, command: str) -> None:
@@ -130,7 +146,7 @@ def reaudit(
         variant={image.variant for image in pairs.inputs},
     )
     if is_plan:
-        _print_plan(console, study, pairs, only)
+        _print_plan(console, study, pairs, config, only)
         return
     for webhook in study.alerts.webhook:
         _ = webhook.secret  # missed now, not after hours of scoring
@@ -198,29 +214,40 @@ def _audit(
 
 
 def history(console: Console, root: Root, model: str | None, study: str | None) -> None:
-    """E, C and F of models of registries over their versions, oldest first.
+    """What became of each version of models of registries, then its E, C and F; oldest first.
 
     Raises UnknownName when no registry of the warehouse has such a model.
     """
     with connect_whole(root, study) as connection:
-        rows = connection.sql(HISTORY, params={"study": study, "model": model}).fetchall()
+        values = {"study": study, "model": model}
+        versions = connection.sql(VERSIONS, params=values).fetchall()
+        means = connection.sql(HISTORY, params=values).fetchall()
         known = connection.sql(
             "SELECT DISTINCT name FROM stg_registry_entries WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
     if not known:
         raise BadInput(f"no registry was audited into {root} yet; decaf reaudit CONFIG does it")
-    if not rows:
+    if not versions:
         raise UnknownName.among("model of a registry", model or "", (name for (name,) in known))
-    for (own, entry), of_entry in groupby(rows, lambda row: row[:2]):
-        names = ("date", "version", "change", "E", "C", "F")
+    means_of = {of: list(rows) for of, rows in groupby(means, lambda row: row[:2])}
+    for (own, entry), of_entry in groupby(versions, lambda row: row[:2]):
+        names = ("UTC", "version", "change", "verdict", "failed gates", "note")
+        table = table_of(f"{own}: versions of {entry}", names, len(names))
+        for _, _, moment, version, change, verdict, state, failed, note in of_entry:
+            cells = (version, change, judged(verdict, state), failed or "", note or "")
+            table.add_row(f"{moment:%Y-%m-%d %H:%M}", *map(Text, cells))
+        console.print(table)
+        if (own, entry) not in means_of:
+            continue
+        names = ("UTC", "version", "change", "E", "C", "F")
         table = table_of(f"{own}: {entry}, means with 95% intervals", names, 3)
-        for (pair_type, path), points in groupby(of_entry, lambda row: row[2:4]):
+        for (pair_type, path), points in groupby(means_of[own, entry], lambda row: row[2:4]):
             table.add_section()
             table.add_row(Text(f"{pair_type}, {path}", style="bold"))
-            for _, _, _, _, day, version, change, *values in points:
+            for _, _, _, _, moment, version, change, *values in points:
                 cells = (_value(*values[at : at + 2]) for at in (0, 2, 4))
-                table.add_row(str(day), Text(version), change, *cells)
+                table.add_row(f"{moment:%Y-%m-%d %H:%M}", Text(version), change, *cells)
         console.print(table)
 
 
@@ -238,10 +265,14 @@ def _listed(study: Study, name: str) -> list[Entry]:
         raise
 
 
-def _print_plan(console: Console, study: Study, pairs: PairSet, only: Collection[str]) -> None:
-    """What changed in the registry, and how many units of work of each model would be computed."""
-    diff = discover(study, storage.resolved(study.warehouse), pairs, only)
-    pending = plan_audit(diff.audited, pairs).pending if diff.audited.models else []
+def _print_plan(
+    console: Console, study: Study, pairs: PairSet, config: Source, only: Collection[str]
+) -> None:
+    """What changed in a registry, what would be computed for it, what cannot be, what stands."""
+    root = storage.resolved(study.warehouse)
+    diff = discover(study, root, pairs, only)
+    planned = plan_audit(diff.audited, pairs) if diff.audited.models else None
+    pending = planned.pending if planned else []
     counts, changes = Counter(unit.model_id for unit in pending), diff.changes()
     names = ("entry", "version", "change", "units to compute")
     table = table_of(f"{study.study}: what a re-audit would do", names, 3)
@@ -252,9 +283,20 @@ def _print_plan(console: Console, study: Study, pairs: PairSet, only: Collection
     for row in diff.gone():
         table.add_row(Text(row["entry"]), Text(row["version"]), "gone", "")
     console.print(table)
+    unusable = {}
+    if planned and pending:
+        from tasks.trial import tried
+
+        rows = count_rows(diff.audited, pairs).planned
+        console.print(f"forward rows per model that is scored: {rows}")
+        print_estimate(console, planned)
+        _, unusable = tried(planned)
     for resolved in diff.resolved:
-        if resolved.problem:
-            say(console, f"{resolved.entry.label}: {resolved.problem}")
+        if problem := resolved.problem or unusable.get(resolved.model_id):
+            say(console, f"{resolved.entry.label}: {problem}")
+    if diff.previous:
+        for verdict in verdicts.unanswered(verdicts.standing(root, study.study)):
+            say(console, standing(verdict, _name_of(config)))
     if wrong := list(faults(study.alerts)):
         raise ChecksFailed("alerts would not be delivered:\n  " + "\n  ".join(wrong))
 
@@ -263,21 +305,29 @@ def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> N
     names = ("entry", "version", "before", "passed", "change", "verdict")
     table = table_of(f"{study.study}, re-audit {summary['reaudit_id'][:12]}", names, 6)
     for entry in summary["entries"]:
-        verdict = entry["verdict"] or ("" if entry["state"] == "audited" else entry["state"])
+        verdict = judged(entry["verdict"], entry["state"])
         cells = (entry["entry"], entry["version"], *_before(entry), entry["change"], verdict)
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
+    if again := [entry["entry"] for entry in summary["entries"] if entry["change"] == GATES]:
+        say(console, f"judged again, since the gates have changed: {', '.join(again)}")
     quarantined(console, study.warehouse, study.study)
-    if summary["drift"]:
+    for verdict in verdicts.unanswered(summary["standing"]):
+        say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")
+        for row in verdict["rows"]:
+            say(console, f"  {finding(row)}")
+    if drift := sorted(summary["drift"], key=lambda row: -round(abs(row["change"]), 9)):
         names = ("entry", "of", "column", "before", "now", "change", "95% interval")
-        table = table_of("Drift, 5% of it expected to be none", names, 3)
-        for row in summary["drift"]:
+        table = table_of("Drift, 5% of it expected to be none; largest changes first", names, 3)
+        for row in drift[:MOST_DRIFT]:
             numbers = (f"{row[name]:.4f}" for name in ("value_before", "value"))
             interval = f"[{row['change_lower']:+.4f}, {row['change_upper']:+.4f}]"
             versions = f"{row['entry']} {row['version_before']} → {row['version']}"
             place = (Text(versions), Text(place_of(row)), row["metric"])
             table.add_row(*place, *numbers, f"{row['change']:+.4f}", Text(interval))
         console.print(table)
+        if len(drift) > MOST_DRIFT:
+            say(console, f"and {len(drift) - MOST_DRIFT} more: {asking(study, DRIFT)}")
     if study.report_file and study.report_file.exists():
         say(console, f"Report: {study.report_file}")
 

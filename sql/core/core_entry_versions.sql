@@ -4,11 +4,20 @@
 -- one that was audited before. Versions are compared where all but the model is the same; reason
 -- says why they are not.
 CREATE OR REPLACE VIEW core_entry_versions AS
+WITH entries AS (
+    -- Of all re-audits, those that could audit nothing included.
+    SELECT *, resolved_at = max(resolved_at) OVER (PARTITION BY study) AS is_newest
+    FROM stg_registry_entries
+)
 SELECT
     entry.study,
     entry.reaudit_id,
     entry.resolved_at,
     entry.is_newest,
+    -- Of the re-audit that judged the content which the entry has now.
+    (entry.study, entry.reaudit_id, entry.entry) IN (
+        SELECT (study, judged_reaudit_id, entry) FROM entries WHERE is_newest AND state = 'audited'
+    ) AS is_present,
     entry.entry,
     entry.name,
     entry.alias,
@@ -31,11 +40,7 @@ SELECT
         WHEN run.epsilon <> run_before.epsilon THEN 'epsilon is another'
         WHEN run.pairs_digest <> run_before.pairs_digest THEN 'the pairs are others'
     END AS reason
-FROM (
-    -- Of all re-audits, those that could audit nothing included.
-    SELECT *, resolved_at = max(resolved_at) OVER (PARTITION BY study) AS is_newest
-    FROM stg_registry_entries
-) AS entry
+FROM entries AS entry
 CROSS JOIN (VALUES ('last_passed'), ('previous')) AS comparison (against)
 LEFT JOIN stg_registry_entries AS previous
     ON previous.study = entry.study

@@ -1,11 +1,18 @@
--- purpose: how far what changed in a registry moved from earlier versions, at the newest re-audit
--- grain: one row per study, changed entry, version it is compared with, what it is of, and metric
+-- purpose: how far the versions that a registry has now moved from earlier ones
+-- grain: one row per study, entry, version it is compared with, what it is of, and metric
 -- paper: appendix D.8 (statistical summaries)
+-- As of the re-audit that judged the version, for as long as the entry has it.
 -- 2,000 replicates, level 0.95; other choices, and other re-audits: drift_of.
 CREATE OR REPLACE VIEW out_drift AS
 WITH changed AS (
     FROM core_entry_versions
-    WHERE is_newest AND is_changed AND (against = 'last_passed' OR is_another)
+    WHERE is_changed AND (against = 'last_passed' OR is_another)
+),
+-- With what else changed then: p_adjusted is over all of that.
+judged AS (
+    FROM changed
+    SEMI JOIN (FROM changed WHERE is_present) AS present USING (study, reaudit_id)
+    WHERE is_present OR reason IS NULL
 )
 SELECT
     drift.g.study AS study,
@@ -13,6 +20,7 @@ SELECT
     drift.g.against AS against, -- last_passed, and previous where that is another version
     version.version_before,
     version.version,
+    version.resolved_at, -- when the re-audit that judged it was begun
     drift.g.pair_type AS pair_type, -- NULL of accuracy, as the path
     drift.g.path AS path,
     drift.g.variant AS variant, -- kind of clean image; NULL unless accuracy
@@ -26,10 +34,11 @@ SELECT
     drift.p_adjusted, -- below 0.05: a change, with 5 % of such rows expected to be none
     drift.source_count,
     version.reason -- why there is no change
-FROM drift_of('changed', 2000, 91702, [0.95]) AS drift
+FROM drift_of('judged', 2000, 91702, [0.95]) AS drift
 JOIN changed AS version
     ON version.study = drift.g.study
     AND version.reaudit_id = drift.g.reaudit_id
     AND version.entry = drift.g.entry
     AND version.against = drift.g.against
+WHERE version.is_present
 ORDER BY study, drift.g.entry, drift.g.against, metric, pair_type, path, variant;

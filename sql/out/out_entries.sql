@@ -12,8 +12,8 @@ SELECT
     newest.resolved_at,
     newest.entry,
     newest.version,
-    previous.version_before, -- NULL of the first
-    passed.version_before AS version_passed, -- the last before it that passed, or was accepted
+    previous.version AS version_before, -- audited before; NULL of the first
+    passed.version AS version_passed, -- the last before it that passed, or was accepted
     newest.state, -- audited, failed, or gone
     newest.change, -- none, version (the same content), or what became another
     newest.model_id, -- NULL unless audited
@@ -25,9 +25,18 @@ SELECT
     verdict.accepted_at, -- NULL unless a failed verdict was accepted
     newest.problem
 FROM newest
-LEFT JOIN (FROM core_entry_versions WHERE against = 'previous') AS previous
-    USING (study, reaudit_id, entry)
-LEFT JOIN (FROM core_entry_versions WHERE against = 'last_passed') AS passed
-    USING (study, reaudit_id, entry)
-LEFT JOIN core_entry_verdicts AS verdict USING (study, reaudit_id, entry)
+LEFT JOIN stg_registry_entries AS previous
+    ON previous.study = newest.study
+    AND previous.reaudit_id = newest.previous_reaudit_id
+    AND previous.entry = newest.entry
+    AND newest.state <> 'gone'
+LEFT JOIN stg_registry_entries AS passed
+    ON passed.study = newest.study
+    AND passed.reaudit_id = newest.passed_reaudit_id
+    AND passed.entry = newest.entry
+    AND newest.state <> 'gone'
+LEFT JOIN core_entry_verdicts AS verdict
+    ON verdict.study = newest.study
+    AND verdict.reaudit_id = newest.reaudit_id
+    AND verdict.entry = newest.entry
 ORDER BY newest.study, newest.entry;

@@ -1,11 +1,11 @@
--- purpose: pairs whose role changed with the version of a model, at the newest re-audit
--- grain: one row per study, changed entry, version it is compared with, pair type, path and roles
+-- purpose: pairs whose role changed with the version that a registry has now
+-- grain: one row per study, entry, version it is compared with, pair type, path and roles
 -- paper: section 6.2
 -- A trajectory without any response has the role 'none'; against is that of out_drift.
 CREATE OR REPLACE VIEW out_role_changes AS
 WITH changed AS (
     FROM core_entry_versions
-    WHERE is_newest AND is_changed AND (against = 'last_passed' OR is_another)
+    WHERE is_present AND is_changed AND (against = 'last_passed' OR is_another)
 ),
 counted AS (
     SELECT

@@ -6,7 +6,7 @@ from typing import Any
 from prefect.events import emit_event
 
 from decaf.plan.study import Study
-from tasks.reaudit.plan import AUDITED, NONE
+from tasks.reaudit.plan import AUDITED, GATES, NONE
 
 FAILED, FINISHED, NEW_VERSION = (
     "decaf.reaudit.failed",
@@ -26,7 +26,9 @@ def tell_finished(study: Study, content: Mapping[str, Any]) -> None:
     entries = content["entries"]
     counts = {name: sum(entry["verdict"] == name for entry in entries) for name in VERDICTS}
     for entry in entries:
-        is_new = entry["change"] != NONE and entry["version"] != entry["version_before"]
+        is_new = (
+            entry["change"] not in (NONE, GATES) and entry["version"] != entry["version_before"]
+        )
         if entry["state"] == AUDITED and is_new:
             found = ("entry", "version", "version_before", "change", "verdict", "model_id")
             emit(NEW_VERSION, study, {name: entry[name] for name in found}, entry["entry"])

@@ -31,8 +31,9 @@ from warehouse.tables.declarations import TABLES
 REAUDITS, ALERTS = "reaudits", "alerts"
 """Kinds of commits: what a registry listed, and that everybody has been told of it."""
 AUDITED, FAILED, GONE = "audited", "failed", "gone"
-NONE, VERSION, NEW = "none", "version", "new"
-"""What changed of an entry, where it is not the weights, the preprocessing or the study."""
+NONE, VERSION, NEW, GATES = "none", "version", "new", "gates"
+"""What changed of an entry, where it is not the weights, the preprocessing or the study; where it
+is the gates alone, what was found is judged again."""
 
 DECISIVE = ("score", "pairs", "paths", "stages", "epsilon", "code")
 """Inputs that change what is found of every model, by the name that is shown."""
@@ -123,6 +124,8 @@ class RegistryDiff:
         ]
         words += [name for name in DECISIVE if self.previous.inputs.get(name) != self.inputs[name]]
         unchanged = NONE if before["version"] == resolved.entry.version else VERSION
+        if self.previous.inputs.get("gates") != self.inputs["gates"]:
+            unchanged = GATES
         return ", ".join(words) or unchanged
 
 
@@ -228,6 +231,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         "measurements": json_sha256(measured),
         "models": json_sha256(configured),
         "words": json_sha256([study.expect, study.names]),
+        "gates": json_sha256(study.model_dump(mode="json", include={"gates", "compare_with"})),
         **code_of(*study.members),
     }
 
@@ -267,28 +271,21 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     rows = []
     for resolved in diff.resolved:
         label = resolved.entry.label
-        before = diff.last_audited.get(label)
         problem = resolved.problem or replaced.get(label)
-        row = _row(resolved) | {"change": changes[label], "problem": problem}
-        row["previous_reaudit_id"] = before and before["reaudit_id"]
-        rows.append(row)
-    held_back = [
-        row | {"change": NONE, "previous_reaudit_id": before and before["reaudit_id"]}
-        for row in diff.held_back
-        for before in [diff.last_audited.get(row["entry"])]
-    ]
+        rows.append(_row(resolved) | {"change": changes[label], "problem": problem})
+    held_back = [row | {"change": NONE} for row in diff.held_back]
     nothing = {"state": GONE, "change": GONE, "problem": None, "model_id": None}
     references = _references(diff)
-    rows += [row | nothing | {"previous_reaudit_id": row["reaudit_id"]} for row in diff.gone()]
+    rows += [row | nothing for row in diff.gone()]
     states = [
         [row["entry"], row["version"], row["digest"], row["state"]] for row in (*rows, *held_back)
     ]
     key = short(json_sha256([study, diff.resolved_at.isoformat(), run_id, states]))
     stamp = {"run_id": run_id, "resolved_at": diff.resolved_at, "reaudit_id": key}
-    told = [row | _judged_by(row, diff, key, references) | stamp for row in rows]
+    told = [row | _referred_to(row, diff, key, references) | stamp for row in rows]
     # The results of what is held back are those of its own run.
     told += [
-        row | _judged_by(row, diff, key, references) | stamp | {"run_id": row["run_id"]}
+        row | _referred_to(row, diff, key, references) | stamp | {"run_id": row["run_id"]}
         for row in held_back
     ]
     table = pa.Table.from_pylist(told, schema=TABLES["registry_entries"].schema)
@@ -305,15 +302,25 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     return key
 
 
-def _judged_by(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:
-    """Re-audits that an entry's row refers to: what judges its content, and what passed before."""
+def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:
+    """Re-audits that an entry's row refers to: what judges its content, and what came before."""
+    names = ("previous_reaudit_id", "passed_reaudit_id")
     before = diff.last_audited.get(row["entry"])
     if before is None:
-        return {"judged_reaudit_id": key, "passed_reaudit_id": None}
+        return {"judged_reaudit_id": key, **dict.fromkeys(names)}
+    if row["change"] == GATES:  # it is compared with what it was compared with
+        judging = receipts.read_one(
+            diff.root, REAUDITS, diff.study.study, before["judged_reaudit_id"]
+        )
+        (then,) = (then for then in _rows(diff.root, judging) if then["entry"] == row["entry"])
+        return {"judged_reaudit_id": key, **{name: then[name] for name in names}}
     is_same = row["state"] != AUDITED or row["change"] in (NONE, VERSION)
     passed = before["reaudit_id" if row["entry"] in references else "passed_reaudit_id"]
     judged = before["judged_reaudit_id"] if is_same else key
-    return {"judged_reaudit_id": judged, "passed_reaudit_id": passed}
+    return {
+        "judged_reaudit_id": judged,
+        **dict(zip(names, (before["reaudit_id"], passed), strict=True)),
+    }
 
 
 def _references(diff: RegistryDiff) -> set[str]:

@@ -4,6 +4,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -81,7 +82,10 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
     assert emitted(prefect_server["PREFECT_API_URL"], len(expected)) == expected
     assert "evidence on wall_hue, blend: found +" in tuesday.stderr
 
-    assert "weights" in succeeded(decaf("history", "worse", "-w", registered["warehouse"]))
+    history = succeeded(decaf("history", "worse", "-w", registered["warehouse"]))
+    (judged,) = [line for line in history.splitlines() if "fail" in line and "gates" not in line]
+    assert re.search(r"20\d\d-\d\d-\d\d \d\d:\d\d .* 2 .* weights .* fail .* evidence", judged)
+    assert "not audited" in succeeded(decaf("history", "broken", "-w", registered["warehouse"]))
     unknown = decaf("history", "wrose", "-w", registered["warehouse"])
     refused(unknown, "did you mean 'worse'")
 

@@ -75,6 +75,11 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     assert alert["kind"] == "gate.failed"
     assert "compared with version 1" in alert["message"]
 
+    # It is said in a plan, and what stands is nothing to be computed.
+    planned = succeeded(reaudit(None, "--plan"))
+    assert stands in planned
+    assert "forward rows" not in planned
+
     # Nothing changed: it stands all the same, and nobody is told again.
     refused(reaudit(), "nothing changed; 1 verdict stands", stands, code=1)
     unchanged = reaudit(None, "--json")
@@ -88,7 +93,10 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     assert [alert["kind"] for alert in told()[1]["alerts"]] == ["gate.standing"]
 
     # 3 is no worse than 2, but worse than 1, which passed last.
-    refused(reaudit("3"), "net@champion 3 failed evidence", code=1)
+    third = reaudit("3")
+    passed = "UTC (no version has passed since 2"
+    refused(third, "net@champion 3 failed evidence", passed, code=1)
+    assert third.stdout.index("net@champion 3 failed its gates:") < third.stdout.index("Drift,")
     query = "SELECT against, version_before, change > 0.02 FROM out_drift "
     query += "WHERE metric = 'evidence' AND pair_type = 'wall_hue'"
     assert fetched(warehouse, query) == [("last_passed", "1", True), ("previous", "2", False)]
@@ -133,9 +141,21 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     config.write_text(yaml.safe_dump(settings))
     refused(reaudit(), "net@champion 5 failed evidence", code=1)
     # What is no worse than it passes where that is what is asked.
-    config.write_text(yaml.safe_dump(settings | {"compare_with": "previous"}))
+    settings |= {"compare_with": "previous"}
+    config.write_text(yaml.safe_dump(settings))
     succeeded(reaudit("3"))
     assert verdict() == [("3", "1", "pass")]
+
+    # Another gate judges what is there again, as nothing but verdicts says.
+    rows = fetched(warehouse, "SELECT count(*) FROM stg_costs")
+    settings["gates"] = {"evidence": {"at_most": 0.001, "pair_type": "wall_hue"}}
+    config.write_text(yaml.safe_dump(settings))
+    stricter = reaudit()
+    refused(stricter, "net@champion 3 failed evidence", code=1)
+    assert "judged again, since the gates have changed: net@champion" in stricter.stdout
+    assert verdict() == [("3", "1", "fail")]
+    assert fetched(warehouse, "SELECT change FROM out_entries") == [("gates",)]
+    assert fetched(warehouse, "SELECT count(*) FROM stg_costs") == rows
 
 
 def remind(config, days):

@@ -37,6 +37,7 @@ def registered(study="s"):
         | {"resolved_at": datetime(2026, 3, 1 + side, tzinfo=UTC), "state": "audited"}
         | {"version": str(side), "alias": "", "model_id": models[side]}
         | {"change": "new" if side == 0 else "none" if entry == "same" else "weights"}
+        | {"judged_reaudit_id": f"day {side if entry != 'same' else 0}"}
         | dict.fromkeys(EARLIER, "day 0" if side else None)
         for side, run in enumerate(("r", "later"))
         for entry, models in ENTRIES.items()
@@ -136,16 +137,19 @@ def test_paths_and_scores_that_are_others_are_not_compared(audit, catalogue):
         if (path["run_id"], path["path"]) == ("later", "patch"):
             path["identity"] = "another"
     rows = rows_of(catalogue(audit).sql("FROM out_drift"))
-    assert {row["path"] for row in rows if row["change"] is None} == {"patch"}
+    moved = [row for row in rows if row["entry"] != "same"]
+    assert {row["path"] for row in moved if row["change"] is None} == {"patch"}
     assert all(row["value"] is not None for row in rows if row["metric"] == "evidence")
     audit["stg_runs"][1]["score"] = "another"
     rows = rows_of(catalogue(audit).sql("FROM out_drift"))
-    assert {(row["change"], row["reason"]) for row in rows} == {(None, "the score is another")}
+    assert {(row["change"], row["reason"]) for row in rows if row["entry"] != "same"} == {
+        (None, "the score is another")
+    }
 
 
 def test_both_comparisons_are_shown_where_they_differ(audit, catalogue):
     """Nothing passed before: the change is that from the version before, and there is no other."""
-    alike = rows_of(catalogue(audit).sql("FROM out_drift"))
+    alike = rows_of(catalogue(audit).sql("FROM out_drift WHERE entry <> 'same'"))
     for row in audit["stg_registry_entries"]:
         row["passed_reaudit_id"] = None
     rows = rows_of(catalogue(audit).sql("FROM out_drift"))
@@ -155,12 +159,36 @@ def test_both_comparisons_are_shown_where_they_differ(audit, catalogue):
         found, expected = ([row[name] or 0 for row in side] for side in (previous, alike))
         assert found == near(expected)
     passed = [row for row in rows if row["against"] == "last_passed"]
-    assert {(row["change"], row["reason"]) for row in passed} == {
-        (None, "no version before it has passed")
+    assert {(row["entry"] == "same", row["change"], row["reason"]) for row in passed} == {
+        (False, None, "no version before it has passed"),
+        (True, None, "there is no version before it"),
     }
     assert {row["against"] for row in rows_of(catalogue(audit).sql("FROM out_role_changes"))} == {
         "previous"
     }
+
+
+def test_drift_stays_as_it_was_when_another_entry_moves_later(audit, catalogue):
+    """Its adjusted p-values too, though of what changed with it one entry is another by now."""
+    first = "FROM out_drift WHERE entry = 'first'"
+    then = rows_of(catalogue(audit).sql(first))
+    assert {row["resolved_at"] for row in then} == {datetime(2026, 3, 2, tzinfo=UTC)}
+    audit["stg_registry_entries"] += [
+        row
+        | {"reaudit_id": "day 2", "resolved_at": datetime(2026, 3, 3, tzinfo=UTC)}
+        | dict.fromkeys(EARLIER, "day 1")
+        | ({"change": "weights", "judged_reaudit_id": "day 2"} if row["entry"] == "second" else {})
+        for row in audit["stg_registry_entries"][len(ENTRIES) :]
+    ]
+    connection = catalogue(audit)
+    for row, before in zip(rows_of(connection.sql(first)), then, strict=True):
+        assert row == {name: near(v) if isinstance(v, float) else v for name, v in before.items()}
+    query = "SELECT DISTINCT entry, resolved_at::DATE::VARCHAR FROM out_drift ORDER BY entry"
+    assert connection.sql(query).fetchall() == [
+        ("first", "2026-03-02"),
+        ("same", "2026-03-01"),
+        ("second", "2026-03-03"),
+    ]
 
 
 def test_history_has_every_version(audit, catalogue):

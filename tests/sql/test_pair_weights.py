@@ -54,7 +54,7 @@ def weighed(**of_pairs):
         "stg_registry_entries": [
             {"study": "s", "reaudit_id": run, "run_id": run, "entry": "e", "name": "e"}
             | {"resolved_at": days[run], "state": "audited", "version": run, "alias": ""}
-            | {"model_id": model, "change": change}
+            | {"model_id": model, "change": change, "judged_reaudit_id": run}
             | dict.fromkeys(("previous_reaudit_id", "passed_reaudit_id"), before)
             for run, model, change, before in (
                 ("r", "m", "new", None),

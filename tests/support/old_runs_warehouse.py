@@ -77,18 +77,21 @@ def add_model(root, study, model, epsilon):
             make()
 
 
-def add_reaudit(root, study, reaudit_id, run_id, day, entries):
+def add_reaudit(root, study, reaudit_id, run_id, day, entries, judged_by=None):
     """Commit a re-audit, its verdicts and the note that everybody was told.
 
     ``entries`` has by entry the model (None where the entry failed), the re-audit before, and that
-    of the last version that passed, where it is another one.
+    of the last version that passed, where it is another one; another re-audit may have judged them.
     """
     rows = [
         {"reaudit_id": reaudit_id, "run_id": run_id, "entry": entry, "name": entry, "version": "1"}
         | {"resolved_at": datetime(2026, 3, day, tzinfo=UTC), "alias": "", "digest": "d"}
         | {"state": "audited" if model else "failed", "change": "weights", "model_id": model}
         | {"weights_sha256": "0", "preprocessing_sha256": "0", "previous_reaudit_id": before}
-        | {"judged_reaudit_id": reaudit_id, "passed_reaudit_id": passed[0] if passed else before}
+        | {
+            "judged_reaudit_id": judged_by or reaudit_id,
+            "passed_reaudit_id": passed[0] if passed else before,
+        }
         for entry, (model, before, *passed) in entries.items()
     ]
     verdict = {"reaudit_id": reaudit_id, "position": 0, "entry": "net", "metric": "evidence"}

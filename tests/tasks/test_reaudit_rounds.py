@@ -15,6 +15,7 @@ from decaf.errors import AlertFailed, ConfigError, ModelError, RegistryError, Un
 from decaf.plan.resolution import listed
 from decaf.plan.study import load_study
 from flows.commands.reaudits import reaudit, refuse_registry
+from tasks import trial
 from tasks.cluster.worker import loaded_model
 from tasks.manifest import commit_outcome, commit_run
 from tasks.order import order_of
@@ -111,6 +112,27 @@ def test_what_changes_of_the_study_is_said(opened, tmp_path, changed, words):
     assert not unchanged(study, root)
     reason = discover(study, root, study.pair_set()).changes()["net"]
     assert words in reason.split(", ")
+
+
+def test_other_gates_judge_what_was_found_again(opened, tmp_path):
+    """Against what its content was compared with first."""
+    keys = []
+    study, root = opened()
+    for version, seed in (("1", 1), ("2", 2), ("3", 2)):
+        put(tmp_path / "zoo" / "net" / version, seed=seed)
+        recorded(study, root)
+        keys.append(newest(root, study.study).reaudit_id)
+    for limit in (0.1, 0.2):
+        study, root = opened(gates={"evidence": {"increase": limit}})
+        assert not unchanged(study, root)
+        assert recorded(study, root).changes() == {"net": "gates"}
+        assert unchanged(study, root)
+        judged = newest(root, study.study)
+        row = judged.rows["net"]
+        assert row["judged_reaudit_id"] == judged.reaudit_id
+        assert row["previous_reaudit_id"] == row["passed_reaudit_id"] == keys[0]
+    other, _ = opened(gates={"evidence": {"increase": 0.3}}, epsilon=0.1)
+    assert discover(other, root, other.pair_set()).changes() == {"net": "epsilon"}
 
 
 def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_path):
@@ -300,11 +322,15 @@ def test_a_registry_is_not_for_run_and_models_are_not_for_reaudit(opened, config
         reaudit(Console(), config(registry=None, models=[card]), is_plan=False, is_json=False)
 
 
-def test_a_plan_says_what_would_be_scored_and_writes_nothing(config, tmp_path, capsys):
+def test_a_plan_says_what_would_be_scored_and_writes_nothing(config, tmp_path, capsys, monkeypatch):
     put(tmp_path / "zoo" / "net", seed=1)
     (tmp_path / "zoo" / "bad").mkdir()
+    failed = lambda plan: (1, {card.id: "its layers" for card in plan.study.models})  # noqa: E731
+    monkeypatch.setattr(trial, "tried", failed)
     reaudit(Console(width=200), config(), is_plan=True, is_json=False)
     shown = capsys.readouterr().out
-    assert "net" in shown
+    assert "net: its layers" in shown
+    assert "forward rows per model that is scored: " in shown
+    assert "time: no estimate yet" in shown
     assert "bad has no card" in shown
     assert not (tmp_path / "warehouse").exists()

@@ -182,6 +182,14 @@ def test_what_re_audits_compare_stays(three, tmp_path):
     assert withdraw(root, Keep(1)) == []
 
 
+def test_what_the_version_that_is_there_was_compared_with_stays(three, tmp_path):
+    root = shutil.copytree(three, tmp_path / "warehouse")
+    add_reaudit(root, "s", "first", "r1", 1, {"net": ("a", None)})
+    add_reaudit(root, "s", "second", "r2", 2, {"net": ("b", "first")})
+    add_reaudit(root, "s", "third", "r3", 3, {"net": ("b", "second")}, judged_by="second")
+    assert find_withdrawals(root, Keep(1)) == []
+
+
 def test_the_last_version_that_passed_stays(three, tmp_path):
     root = shutil.copytree(three, tmp_path / "warehouse")
     # What the first re-audit found passed; the versions of the second and the third did not.

@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from decaf.registry.messages import place_of
+from decaf.registry.messages import judged, place_of
 from warehouse.report.audit.facts import COMPONENTS, Facts, Row, Rows
 from warehouse.report.audit.figures import RESPONSE
 from warehouse.report.cells import MISSING, Cell, Table, score_decimals, with_interval
@@ -26,7 +26,7 @@ def registry_tables(facts: Facts) -> list[Table]:
     )
 
     def verdict(row: Row) -> Cell:
-        return Cell(row.verdict or (MISSING if row.state == "audited" else row.state))
+        return Cell(judged(row.verdict, row.state) or MISSING)
 
     def of(row: Row) -> Cell:
         return Cell(place_of(row._asdict()))

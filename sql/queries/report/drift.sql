@@ -1,5 +1,5 @@
--- purpose: columns of changed entries, now and before, whose change is a discovery
-SELECT entry, against, version_before, version, pair_type, path, variant, metric,
-       value_before, value, change, change_lower, change_upper, p_adjusted
+-- purpose: columns of the versions that are there, now and before, whose change is a discovery
+SELECT entry, against, resolved_at AT TIME ZONE 'UTC' AS resolved_at, version_before, version,
+       pair_type, path, variant, metric, value_before, value, change, change_lower, change_upper, p_adjusted
 FROM out_drift
 WHERE study = ? AND p_adjusted <= 0.05

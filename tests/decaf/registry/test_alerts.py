@@ -99,6 +99,7 @@ ROW |= {"path": "blend", "found": 0.1, "lower_limit": 0.05, "upper_limit": 0.15}
 ROW |= {"gate_limit": 0.02, "level": 0.95}
 FAILED = {"kind": "gate.failed", "entry": "net@champion", "version": "2", "rows": [ROW] * 7}
 FAILED |= {"failed_since": "2026-03-01T08:00:00+00:00", "version_before": "1"}
+FAILED |= {"failing_since": "2026-02-27T21:30:00+00:00"}
 
 
 def content(*alerts):
@@ -118,7 +119,8 @@ def test_a_long_message_keeps_how_to_answer():
 
 def test_a_message_says_what_to_do():
     assert message(FAILED, "/r/nightly.html", "my study.yaml").splitlines() == [
-        "net@champion version 2 has failed its gates, since 2026-03-01, compared with version 1:",
+        "net@champion version 2 has failed its gates, since 2026-03-01 08:00 UTC (no version has "
+        "passed since 2026-02-27 21:30 UTC), compared with version 1:",
         *[
             "  evidence on wall, blend: found +0.1000 [+0.0500, +0.1500] at 95%, increase 0.02 is "
             "allowed"

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from decaf.registry.messages import place_of
+from decaf.registry.messages import judged, place_of
 from warehouse.report.audit.facts import Facts, Row
 from warehouse.report.cells import score
 
@@ -162,9 +162,10 @@ def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str
         ]
         more = f" and {len(own) - len(moved)} more" if len(own) > len(moved) else ""
         found = f"; {', '.join(moved)}{more}" if moved else "; nothing moved by more than chance"
+        verdict = judged(entry.verdict, entry.state) or entry.state
         yield (
             f"{entry.entry} {before}{entry.version}{what}: "
-            f"{entry.verdict or entry.state}{found if entry.state == 'audited' else ''}"
+            f"{verdict}{found if entry.state == 'audited' else ''}"
         )
     if len(changed) > MOST:
         yield f"and {len(changed) - MOST} more"
