@@ -4,7 +4,7 @@ INSTALL = $(VENV)/bin/uv pip install -q --python
 COMPILE = $(VENV)/bin/uv pip compile -q packaging/requirements.in --python-version 3.11 --no-header \
 	--no-annotate --no-emit-package decaf-audit --no-emit-package decaf-audit-pipeline
 
-.PHONY: setup demo test lock clean
+.PHONY: setup demo test docs lock clean
 .PRECIOUS: .venv-%/.ready
 
 # Pins without addresses, installed through uv: plain pip could pick another build of torch. Compiled
@@ -29,10 +29,13 @@ test: setup
 	$(VENV)/bin/mypy --num-workers 2
 	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 30 --durations-min 5
 
+docs: setup
+	$(PYTHON) docs/make_site.py runs/site
+
 # Beside MLflow 3 (mlflow), and with the oldest packages that the ranges allow (lowest): both wheels,
 # installed as a user has them. Warnings of other versions than the pinned ones are no errors.
 .venv-%/.ready: requirements-%.lock | setup
-	python3 -m venv --without-pip .venv-$*
+	python3 -m venv .venv-$*
 	$(INSTALL) .venv-$*/bin/python --compile-bytecode -r $<
 	touch $@
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from distributed import Client
 
-from decaf.errors import DiskRefuses, WorkerEnded
+from decaf.errors import DiskRefuses, WorkerEnded, number_of
 from decaf.plan.units import Unit
 from tasks.cluster.drive import drive
 from tasks.estimate import Remaining
 from tasks.order import order_of
 from tasks.plan import AuditPlan
-from tasks.progress import WorkProgress, progress_of
+from tasks.progress import WorkProgress, announce, progress_of
 from tasks.units.orders import UNITS, Done, run_order
 from warehouse.commits import receipts
 
@@ -52,6 +52,7 @@ def train(client: Client, plan: AuditPlan, inputs: Path) -> None:
     given, and ScoringFailed when they failed for another reason: it says which models, and why.
     """
     if groups := plan.of_study("train"):
+        announce(f"{number_of(len(groups), 'training')} to do")
         with progress_of(len(groups), "trainings") as progress:
             _prepare(client, plan, groups, inputs, lambda done: progress.advance(done.label, 0))
 

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
+import decaf
 from decaf.contracts.checking import check
 from decaf.contracts.targets import candidates
 from decaf.data.adapters.base import Adapter
@@ -224,6 +225,31 @@ def test_links_between_pages_lead_somewhere():
     for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
         for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
             assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_site_has_every_page_and_fetches_nothing(tmp_path):
+    first = script("make_site").build(tmp_path / "site")  # which ends at a dead link
+    pages = [*PAGES, *sorted((ROOT / "docs" / "results").glob("*.md"))]
+    menu = (ROOT / "docs" / "site.yml").read_text().partition("nav:")[2]
+    for page in pages:
+        name = str(page.relative_to(ROOT))
+        assert f" {name}\n" in menu, f"{name} is missing in the menu of docs/site.yml"
+    for shown in first.parent.rglob("*.html"):
+        loads = r"<(?:script|link|img)[^>]+(?:src|href)=.?https?:[^>]+"
+        fetched = [tag for tag in re.findall(loads, shown.read_text()) if "canonical" not in tag]
+        assert not fetched, shown.name
+
+
+def test_the_example_by_hand_is_what_the_library_computes():
+    page = (ROOT / "docs" / "theory.md").read_text()
+    rows = re.findall(r"^\| [a-z, ]+ \|([-−.0-9 |]+)\|$", page, re.MULTILINE)
+    numbers = [[float(cell.replace("−", "-")) for cell in row.split("|")] for row in rows]
+    assert len(numbers) == 3
+    for *response, evidence, contradiction, fragility in numbers:
+        found = decaf.profile(response, [0, 0.5, 1], epsilon=0.02)
+        expected = (evidence, contradiction, fragility)
+        assert (found.evidence, found.contradiction, found.fragility) == pytest.approx(expected)
+        assert abs(response[-1]) == found.endpoint_magnitude
 
 
 def test_every_dependency_has_a_reason():

@@ -20,7 +20,7 @@ from flows.commands.options import (
     StudyName,
     Warehouse,
 )
-from flows.commands.terminal import complain, console, say, warn
+from flows.commands.terminal import complain, console, say
 
 app = typer.Typer(
     help="Audit how models react to controlled change: evidence, contradiction, fragility.",
@@ -236,36 +236,29 @@ def doctor(
 
 @app.command()
 def export(
-    folder: Annotated[Path, typer.Argument(help="folder for the files", metavar="FOLDER")],
+    target: Annotated[
+        Path,
+        typer.Argument(help="folder for files, or a file that ends in .duckdb", metavar="TARGET"),
+    ],
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="tables or views; every table if none", metavar="[NAME]..."),
+        typer.Argument(
+            help="tables or views; if none, every table, or for DuckDB every core and out view",
+            metavar="[NAME]...",
+        ),
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
     study: StudyName = None,
     file_format: Annotated[
-        Literal["parquet", "csv", "spreadsheet"],
+        Literal["parquet", "csv", "spreadsheet"] | None,
         typer.Option("--format", help="format of the files; spreadsheet is csv without formulas"),
-    ] = "parquet",
+    ] = None,
     memory: Memory = DEFAULT_MEMORY,
 ) -> None:
-    """Write tables and views to files that anything reads, with a manifest of rows and digests."""
-    from warehouse.query.export import export_views
-    from warehouse.query.query_process import QueryProcess
+    """Copy tables and views for other programs: files with a manifest, or one DuckDB file."""
+    from flows.commands.copies import copy_views
 
-    # Sums of several threads differ in their last bits from one time to another.
-    with QueryProcess(
-        warehouse,
-        lambda connection, _: export_views(connection, folder, names or [], file_format, study),
-        memory,
-        warn,
-        threads=1,
-        folder=folder,
-    ) as process:
-        exported = process.ask()
-    for file in exported:
-        say(console, f"{file.row_count:>12,}  {file.file}")
-    say(console, f"{len(exported)} files and manifest.json in {folder}")
+    copy_views(console, target, names or [], warehouse, study, file_format, memory)
 
 
 @app.command()

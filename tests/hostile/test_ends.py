@@ -22,7 +22,7 @@ from decaf.models.checkpoint import save
 from warehouse.commits.lock import study_lock
 from warehouse.commits.writer import open_root
 
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 300
 NOISE = ("Traceback", "nanobind", "leaked", "EventsWorker", "KeyboardInterrupt", "not foreseen")
 
 AT_IMPORT = """

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -64,9 +64,9 @@ def export_views(
     >>> with connect("runs/warehouse") as connection:
     ...     export_views(connection, Path("copies"), ["profiles", "out_costs"], study="demo")
     """
-    sources = {name: _view_of(name) for name in dict.fromkeys(names or TABLES)}
+    sources = {name: view_of(name) for name in dict.fromkeys(names or TABLES)}
     if study is not None:
-        _check_study(connection, study, sources.values())
+        check_study(connection, study, sources.values())
     _forget(folder)
     files = []
     for name, view in sources.items():
@@ -88,7 +88,8 @@ def export_views(
     return files
 
 
-def _view_of(name: str) -> str:
+def view_of(name: str) -> str:
+    """The view of a table by its plain name, or a view; raises UnknownName for another name."""
     known = [view.name for view in views() if view.kind in READABLE]
     view = f"stg_{name}" if name in TABLES else name
     if view not in known:
@@ -96,7 +97,8 @@ def _view_of(name: str) -> str:
     return view
 
 
-def _check_study(connection: duckdb.DuckDBPyConnection, study: str, sources: Sequence[str]) -> None:
+def check_study(connection: duckdb.DuckDBPyConnection, study: str, sources: Iterable[str]) -> None:
+    """Check that there is such a study, and that views have studies; raises BadInput."""
     rows = connection.sql("SELECT DISTINCT study FROM receipts").fetchall()
     known = [name for (name,) in rows]
     if study not in known:

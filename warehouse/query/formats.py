@@ -12,7 +12,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,6 +22,7 @@ from decaf.errors import BadInput, QueryError, WriteFailed
 from decaf.foundation.files import replace_file
 from warehouse.query.catalog import Rows
 
+Written = TypeVar("Written")
 SPREADSHEET = "spreadsheet"
 """CSV with an apostrophe before every text that a spreadsheet would compute."""
 FORMULA = re.compile(r"\A([=+\-@\t\r\n＝＋－＠])")  # noqa: RUF001
@@ -42,23 +43,28 @@ def ending_of(file_format: str) -> str:
 
 
 def write_file(target: Path, write: Callable[[IO[bytes]], int]) -> int:
+    """Write a file as :func:`write_file_at` does, into what is opened already."""
+
+    def written(temporary: Path) -> int:
+        with temporary.open("wb") as sink:
+            return write(sink)
+
+    return write_file_at(target, written)
+
+
+def write_file_at(target: Path, write: Callable[[Path], Written]) -> Written:
     """Write a file whole or not at all, for people: a folder that is none is what they gave.
 
     Raises BadInput when the target is a folder, or lies in something that is none; WriteFailed when
     the disk refuses.
     """
-    counts: list[int] = []
-
-    def written(temporary: Path) -> None:
-        with temporary.open("wb") as sink:
-            counts.append(write(sink))
-
+    results: list[Written] = []
     if target.is_dir():
         raise BadInput(
             f"{target} is a folder; expected the name of a file, as in {target}/rows.csv"
         )
     try:
-        replace_file(target, written)
+        replace_file(target, lambda temporary: results.append(write(temporary)))
     except (NotADirectoryError, FileExistsError, PermissionError) as error:
         raise BadInput(f"{target} cannot be written: {error.strerror}; choose another") from error
     except OSError as error:
@@ -66,7 +72,7 @@ def write_file(target: Path, write: Callable[[IO[bytes]], int]) -> int:
             f"{target} could not be written: {error.strerror}; what was there before is untouched: "
             "make room, or choose another place"
         ) from error
-    return counts[0]
+    return results[0]
 
 
 def json_ready(value: object) -> object:

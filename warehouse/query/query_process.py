@@ -117,7 +117,7 @@ class QueryProcess:
         process.join()
         self._pipe.close()
         self._scratch.cleanup()
-        for left in self._folder.glob(f"*.{process.pid}.tmp") if self._folder else ():
+        for left in self._folder.glob(f"*.{process.pid}.tmp*") if self._folder else ():
             left.unlink(missing_ok=True)
         code = process.exitcode
         return f"it ended with {signal.Signals(-code).name if code < 0 else code}"

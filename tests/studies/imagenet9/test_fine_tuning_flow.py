@@ -83,6 +83,7 @@ def test_a_killed_fine_tuning_goes_on(
     file = write(fine_tuned("killed", workers))
     resumed = decaf("run", file, **prefect_server)
     assert resumed.returncode == 0, resumed.stderr
+    assert "1 training to do\n" in resumed.stderr
     assert not progress.parent.exists()
     after = read_outcome(target)["epochs"]
     # Seconds and all: what was trained before the kill was not trained again.

@@ -1,0 +1,60 @@
+"""The command that copies tables and views: ``decaf export``."""
+
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from decaf.errors import BadInput, number_of
+from flows.commands.terminal import say, warn
+from warehouse.query.database import ENDING, export_database
+from warehouse.query.export import export_views
+from warehouse.query.query_process import QueryProcess
+from warehouse.storage import Root
+
+
+def copy_views(
+    console: Console,
+    target: Path,
+    names: list[str],
+    warehouse: Root,
+    study: str | None,
+    file_format: str | None,
+    memory: float,
+) -> None:
+    """Write the files of a folder, or one DuckDB file, and say what is in them.
+
+    Raises BadInput where a format is named for a DuckDB file, and what the exports raise.
+    """
+    is_database = target.suffix == ENDING
+    if is_database and file_format:
+        raise BadInput(f"{target} is one DuckDB file; leave --format out, or name a folder")
+    write = (
+        partial(export_database, target=target, names=names, study=study)
+        if is_database
+        else partial(
+            export_views,
+            folder=target,
+            names=names,
+            file_format=file_format or "parquet",
+            study=study,
+        )
+    )
+    # Sums of several threads differ in their last bits from one time to another.
+    with QueryProcess(
+        warehouse,
+        lambda connection, _: write(connection),
+        memory,
+        warn,
+        threads=1,
+        folder=target.parent if is_database else target,
+    ) as process:
+        exported = process.ask()
+    if exported is None:
+        say(console, f"{target} is a copy of this warehouse as it is; nothing to do")
+        return
+    for each in exported:
+        say(console, f"{each.row_count:>12,}  {each.name if is_database else each.file}")
+    count = number_of(len(exported), "table" if is_database else "file")
+    count += "" if is_database else " and manifest.json"
+    say(console, f"{count} in {target}")

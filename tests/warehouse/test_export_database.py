@@ -1,0 +1,119 @@
+"""One DuckDB file with core and outcome views, for programs that do not know decaf."""
+
+import subprocess
+import sys
+
+import duckdb
+import pytest
+from ended_commands import refused, succeeded
+from small_warehouse import MODELS, PAIRS, small_warehouse
+
+from decaf.errors import BadInput, UnknownName
+from warehouse.query import database
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.database import export_database
+from warehouse.query.views import views
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    root = small_warehouse(tmp_path_factory.mktemp("database") / "warehouse")
+    return small_warehouse(root, study="t", run_id="other", epsilon=0.1)
+
+
+@pytest.fixture(scope="module")
+def opened(root):
+    with connect(root) as connection:
+        yield connection
+
+
+PLAIN = """
+import duckdb, sys
+assert "warehouse" not in sys.modules
+with duckdb.connect(sys.argv[1], read_only=True) as copy:
+    for query in (
+        "SELECT count(*), sum(evidence) FROM core_profiles",
+        "SELECT comment FROM duckdb_tables() WHERE table_name = 'core_profiles'",
+        "SELECT comment FROM duckdb_columns() WHERE table_name = 'core_profiles' "
+        "AND column_name = 'evidence'",
+    ):
+        print(*copy.sql(query).fetchall()[0])
+"""
+
+
+def test_plain_duckdb_reads_every_view_and_what_it_means(opened, tmp_path):
+    file = tmp_path / "results.duckdb"
+    exported = export_database(opened, file)
+    expected = [view.name for view in views() if view.kind in ("core", "out")]
+    assert [view.name for view in exported] == expected
+    with duckdb.connect(str(file), read_only=True) as copy:
+        for name, count in exported:
+            assert copy.sql(f"SELECT count(*) FROM {name}").fetchall() == [(count,)]
+        for name in ("core_trajectories", "out_model_profiles", "out_model_intervals"):
+            stored = run_query(opened, f"FROM {name}").to_pylist()
+            assert sorted(copy.sql(f"FROM {name}").to_arrow_table().to_pylist(), key=repr) == (
+                sorted(stored, key=repr)
+            )
+    asked = subprocess.run(
+        [sys.executable, "-P", "-c", PLAIN, file], capture_output=True, text=True, check=True
+    )
+    numbers, table, column = asked.stdout.splitlines()
+    total = run_query(opened, "SELECT sum(evidence) AS e FROM core_profiles")["e"][0].as_py()
+    assert numbers == f"{2 * len(MODELS) * len(PAIRS)} {total}"
+    assert "one row per" in table
+    assert column
+
+
+def test_one_study_and_some_views(opened, tmp_path):
+    file = tmp_path / "of_t.duckdb"
+    assert export_database(opened, file, ["profiles", "out_costs"], "t") == [
+        ("profiles", len(MODELS) * len(PAIRS)),
+        ("out_costs", run_query(opened, "FROM out_costs WHERE study = 't'").num_rows),
+    ]
+    with duckdb.connect(str(file), read_only=True) as copy:
+        assert copy.sql("SELECT DISTINCT study FROM profiles").fetchall() == [("t",)]
+
+
+def test_a_copy_is_made_anew_when_something_changed(opened, root, tmp_path):
+    file = tmp_path / "again.duckdb"
+    names = ["out_runs"]
+    assert export_database(opened, file, names) == [("out_runs", 2)]
+    made = file.stat().st_mtime_ns
+    assert export_database(opened, file, names) is None
+    assert file.stat().st_mtime_ns == made
+    assert export_database(opened, file, ["out_models"])
+    later = small_warehouse(root, study="u", run_id="third")
+    with connect(later) as connection:
+        assert export_database(connection, file, names) == [("out_runs", 3)]
+
+
+def test_nothing_is_lost_where_it_cannot_be_written(opened, tmp_path, monkeypatch):
+    file = tmp_path / "results.duckdb"
+    file.write_text("notes of mine")
+    with pytest.raises(UnknownName, match="nothing"):
+        export_database(opened, file, ["nothing"])
+    with pytest.raises(UnknownName, match="study"):
+        export_database(opened, file, study="v")
+    (tmp_path / "folder.duckdb").mkdir()
+    with pytest.raises(BadInput, match="is a folder"):
+        export_database(opened, tmp_path / "folder.duckdb")
+
+    def broken(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(database, "stream_view", broken)
+    with pytest.raises(Exception, match="No space left"):
+        export_database(opened, file, ["out_runs"])
+    assert file.read_text() == "notes of mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.duckdb", "results.duckdb"]
+
+
+def test_the_command(root, decaf, tmp_path):
+    done = decaf("export", "results.duckdb", "out_runs", "-w", root)
+    assert "1 table in results.duckdb" in succeeded(done)
+    assert (tmp_path / "results.duckdb").is_file()
+    again = decaf("export", "results.duckdb", "out_runs", "-w", root)
+    assert "a copy of this warehouse as it is" in succeeded(again)
+    wrong = decaf("export", "other.duckdb", "--format", "csv", "-w", root)
+    refused(wrong, "is one DuckDB file; leave --format out", code=2)
+    assert not (tmp_path / "other.duckdb").exists()

@@ -1,0 +1,131 @@
+"""A copy of views as one DuckDB file, which any DuckDB opens without this project."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from decaf.errors import WriteFailed
+from warehouse.query.catalog import run_query, stream_view
+from warehouse.query.export import check_study, view_of
+from warehouse.query.formats import write_file_at
+from warehouse.query.views import View, views
+from warehouse.tables.declarations import TABLES
+
+ENDING = ".duckdb"
+KINDS = ("core", "out")
+"""Kinds of views that a file has where none are named."""
+ABOUT = "decaf_export"
+"""Table of one row: what the file is a copy of."""
+
+
+class ExportedView(NamedTuple):
+    """One table of the file."""
+
+    name: str
+    row_count: int
+
+
+def export_database(
+    connection: duckdb.DuckDBPyConnection,
+    target: Path,
+    names: Sequence[str] = (),
+    study: str | None = None,
+) -> list[ExportedView] | None:
+    """Write tables and views as tables of one file, with what each and its columns mean.
+
+    The meaning is there as comments (``duckdb_tables()``, ``duckdb_columns()``). Rows are copied
+    while they are read; the file is replaced whole or not at all. Returns None, and writes nothing,
+    where the file is such a copy of this very warehouse already.
+
+    Raises BadInput for an unknown table, view or study, and for a place that takes no file;
+    WriteFailed when the disk refuses.
+
+    Parameters
+    ----------
+    names
+        Views, or tables by their plain names; every core and outcome view if none are named.
+    study
+        Rows of this study alone, where a view has studies.
+    """
+    known = {view.name: view for view in views()}
+    sources = {name: known[view_of(name)] for name in dict.fromkeys(names or _usual(known))}
+    if study is not None:
+        checked = [view.name for view in sources.values()] if names else []
+        check_study(connection, study, checked)
+    about = {
+        "warehouse": _snapshot(connection),
+        "decaf": version("decaf-audit"),
+        "study": study,
+        "names": json.dumps(list(sources)),
+    }
+    if _about(target) == about:
+        return None
+
+    def write(temporary: Path) -> list[ExportedView]:
+        try:
+            with duckdb.connect(str(temporary)) as copy:
+                written = [_copied(connection, copy, *one, study) for one in sources.items()]
+                columns = ", ".join(f"${name}::VARCHAR AS {name}" for name in about)
+                copy.execute(f"CREATE TABLE {ABOUT} AS SELECT {columns}", about)
+        except duckdb.IOException as error:
+            raise WriteFailed(f"{target} could not be written: {error}; make room") from error
+        finally:
+            temporary.with_name(f"{temporary.name}.wal").unlink(missing_ok=True)
+        return written
+
+    return write_file_at(target, write)
+
+
+def _usual(known: dict[str, View]) -> list[str]:
+    return [view.name for view in known.values() if view.kind in KINDS]
+
+
+def _snapshot(connection: duckdb.DuckDBPyConnection) -> str:
+    """Digest of the commits that the connection sees."""
+    seen = run_query(connection, "SELECT kind, study, key FROM receipts ORDER BY ALL").to_pylist()
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
+
+
+def _about(target: Path) -> dict[str, str | None] | None:
+    """What a file is a copy of; None where there is none, or it is no such copy."""
+    if target.is_file():
+        with suppress(duckdb.Error), duckdb.connect(str(target), read_only=True) as copy:
+            (row,) = copy.sql(f"FROM {ABOUT}").to_arrow_table().to_pylist()
+            return row
+    return None
+
+
+def _copied(
+    connection: duckdb.DuckDBPyConnection,
+    copy: duckdb.DuckDBPyConnection,
+    name: str,
+    view: View,
+    study: str | None,
+) -> ExportedView:
+    has_study = "study" in connection.view(view.name).columns
+    rows = stream_view(connection, view.name, study if has_study else None)
+    copy.register("rows", pa.RecordBatchReader.from_batches(rows.schema, rows.batches))
+    copy.execute(f'CREATE TABLE "{name}" AS FROM rows')
+    copy.unregister("rows")
+    copy.execute(f'COMMENT ON TABLE "{name}" IS {_text(f"{view.purpose}; {view.grain}")}')
+    for column in rows.schema.names:
+        if column in MEANINGS:
+            meaning = _text(MEANINGS[column])
+            copy.execute(f'COMMENT ON COLUMN "{name}"."{column}" IS {meaning}')
+    (count,) = copy.sql(f'SELECT count(*) FROM "{name}"').fetchall()[0]
+    return ExportedView(name, count)
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+MEANINGS = {column.name: column.doc for table in TABLES.values() for column in table.columns}
+"""What columns mean, by their names; views keep the names of the columns that they pass on."""
