@@ -110,7 +110,16 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
         decaf("accept", config, "net@champion", "--why", "a brighter camera")
     )
     refused(decaf("accept", config, "net@champion", "--why", "x"), "was accepted already")
-    assert "a brighter camera" in succeeded(decaf("accept", config, "--list"))
+    undo = ("accept", config, "net@champion", "--undo", "--why")
+    assert "stands again" in succeeded(decaf(*undo, "not brighter"))
+    refused(reaudit(), "1 verdict stands", "net@champion 3 failed evidence since 2", code=1)
+    refused(decaf(*undo, "x"), "net@champion 3 is not accepted, so there is nothing to undo")
+    succeeded(decaf("accept", config, "net@champion", "--why", "a brighter camera"))
+    listed = succeeded(decaf("accept", config, "--list"))
+    assert [word for word in listed.split() if word in ("accepted", "undone")] == [
+        *("accepted", "accepted", "undone", "accepted")  # the first of them is the title's
+    ]
+    assert listed.index("a brighter camera") < listed.index("not brighter")
     assert "nothing changed" in succeeded(reaudit())
     assert "a brighter camera" in page.read_text()
     config.write_text(yaml.safe_dump(settings))
@@ -126,7 +135,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     shutil.copytree(zoo / "2", zoo / "5")
     refused(reaudit("5"), "net@champion 5 failed evidence", code=1)
     assert fetched(warehouse, "SELECT change, version FROM out_entries") == [("version", "5")]
-    assert fetched(warehouse, "SELECT count(*) FROM out_acceptances") == [(1,)]
+    assert fetched(warehouse, "SELECT count(*) FROM out_acceptances") == [(3,)]
 
     # Nor is another epsilon, at which 5 cannot be compared with 1 any more.
     settings |= {"epsilon": 0.002}
