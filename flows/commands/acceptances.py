@@ -16,6 +16,7 @@ from tasks.hold import hold_warehouse
 from tasks.publish import publish
 from tasks.reaudit import standing
 from tasks.reaudit.plan import newest
+from tasks.reaudit.write_back import write_answers
 from warehouse import storage
 
 
@@ -39,6 +40,7 @@ def accept(
         became = "is not accepted any more: its failed verdict stands again"
     say(console, f"{entry} {verdict['version']} {became}")
     publish(study.warehouse, study)
+    write_answers(study.warehouse, study)
 
 
 def list_acceptances(console: Console, config: Path) -> None:

@@ -38,6 +38,7 @@ from tasks.plan import plan_audit
 from tasks.progress import announce
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.plan import FAILED, discover, is_unchanged, newest
+from tasks.reaudit.write_back import write_answers
 from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.damage import connect_whole
@@ -142,6 +143,7 @@ def reaudit(
     if found is None or _must_tell(study, found):
         _audit(console, study, pairs, config, only, is_json=is_json)
         return
+    write_answers(root, study)
     if is_json:
         unchanged = {"study": study.study, "changed": False, "standing": found}
         say(console, json.dumps(unchanged, indent=1))
