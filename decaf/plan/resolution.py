@@ -12,7 +12,7 @@ from decaf.errors import listed as listed_words
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.names import fault_of, printable
 from decaf.foundation.settings import FOLDER
-from decaf.foundation.yaml_source import faults
+from decaf.foundation.yaml_source import faults, wording
 from decaf.models.card import ModelCard
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.function import FunctionCard
@@ -166,7 +166,7 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
     except ValidationError as error:
         if fetched.folder is None or fetched.trusted is None:
             problems = [
-                f"'{'.'.join(map(str, problem['loc']))}': {problem['msg']}"
+                f"'{'.'.join(map(str, problem['loc']))}': {wording(problem)}"
                 for problem in error.errors(include_url=False)
             ]
             raise ModelError(f"{where} cannot be used: {listed_words(problems, 5)}") from None

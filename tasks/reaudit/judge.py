@@ -84,7 +84,7 @@ def judge_newest(root: Root, study: Study) -> None:
 
 def drift(root: Root, study: Study) -> list[DriftRow]:
     """How far each changed entry of the newest re-audit drifted, at the levels of the gates."""
-    levels = sorted({gate.confidence for gate in study.gates.values()})
+    levels = sorted({gate.confidence for gates in study.gates.values() for gate in gates})
     values = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
     values["against"] = study.compare_with
     # Sums of several threads differ in their last bits, and a verdict could turn on them.

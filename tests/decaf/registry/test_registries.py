@@ -95,7 +95,7 @@ def test_what_is_uploaded_twice_is_one_model(study, folder):
         ({"architecture": "factory:subprocess:run"}, "names subprocess:run, which would run here"),
         ({"architecture": "factory:decaf.networksx:run"}, "names decaf.networksx:run"),
         ({"weights": None, "training": RECIPE}, "has 'training:'; an entry of a registry"),
-        ({"mean": ["${HOME}"]}, "'mean.0': Input should be a valid number"),
+        ({"mean": ["${HOME}"]}, "'mean.0': expected a number"),
     ],
 )
 def test_a_card_that_cannot_be_used_fails_alone(study, folder, changed, message):
