@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from decaf.errors import ConfigError, RegistryError
+from decaf.errors import ConfigError, RegistryError, suggestion
 from decaf.foundation.files import is_inside
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
@@ -154,6 +154,17 @@ class CardRegistry(Registry, ABC):
         Raises RegistryError when the entry cannot be read.
         """
         raise RegistryError(f"a registry of this kind describes no entries, {entry.label} neither")
+
+    def idle_names(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """What is said of names under `cards:` and `trust:` that no entry has."""
+        known = sorted({entry.name for entry in entries})
+        for key, names in {"cards": self.cards, "trust": self.trust}.items():
+            for name in names:
+                if name not in known:
+                    yield (
+                        f"{key!r} of the registry names {name!r}, which is none of the entries "
+                        f"that are followed{suggestion(name, known)}"
+                    )
 
     def card_in(self, folder: Path, name: str) -> Fetched:
         """Fetched of an entry by its name, whose files are in a folder.

@@ -27,7 +27,7 @@ from decaf.models.mlflow_model import read_mlmodel
 from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
-from decaf.registry.entries import CardRegistry, Entry
+from decaf.registry.entries import CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places
 from decaf.registry.messages import finding, place_of, standing
 from decaf.registry.proposals import propose
@@ -228,7 +228,7 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
 
 def _listed(study: Study, name: str) -> list[Entry]:
     try:
-        return listed(study.registry)
+        return _listed_with_remarks(study.registry)
     except RegistryError as error:
         from flows.launch import is_in_flow
         from tasks.reaudit.events import tell_failed
@@ -240,8 +240,16 @@ def _listed(study: Study, name: str) -> list[Entry]:
         raise
 
 
+def _listed_with_remarks(registry: Registry) -> list[Entry]:
+    entries = listed(registry)
+    for remark in registry.idle_names(entries) if isinstance(registry, CardRegistry) else ():
+        announce(f"warning: {remark}")
+    return entries
+
+
 def _print_plan(console: Console, study: Study, pairs: PairSet, only: Collection[str]) -> None:
     """What changed in the registry, and how many units of work of each model would be computed."""
+    _listed_with_remarks(study.registry)
     diff = discover(study, storage.resolved(study.warehouse), pairs, only)
     pending = plan_audit(diff.audited, pairs).pending if diff.audited.models else []
     counts, changes = Counter(unit.model_id for unit in pending), diff.changes()

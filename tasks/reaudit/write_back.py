@@ -70,7 +70,7 @@ def write_answers(root: Root, study: Study) -> None:
     try:
         registry.keep_answers(failed)
     except RegistryError as error:
-        announce(f"WARNING: the registry does not say who accepted what: {error}. {LATER}")
+        announce(f"warning: the registry does not say who accepted what: {error}. {LATER}")
 
 
 def findings(root: Root, study: str) -> list[Finding]:

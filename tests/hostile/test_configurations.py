@@ -205,7 +205,12 @@ VALUES = [
     ("models.0", {**NETWORK, "weights": "w" * 5000}, "'weights' has 5000 characters"),
     ("models.0", {**NETWORK, "weights": "pipe.safetensors"}, "it is a pipe, not a file"),
     ("models.0", {**NETWORK, "weights": "absent.st"}, "absent.st", "expected .safetensors"),
-    ("models.0", {**NETWORK, "arguments": "[1]"}, "'models.0.arguments'", "expected keys and values"),
+    (
+        "models.0",
+        {**NETWORK, "arguments": "[1]"},
+        "'models.0.arguments'",
+        "expected keys and values",
+    ),
     ("models.0", {**NETWORK, "training": {"recipe": "[a]"}}, "recipe"),
     ("models.0", {**NETWORK, "training": {**RECIPE, "epochs": 10**9}}, "equal to 100000"),
     ("models.0", {**NETWORK, "training": {**RECIPE, "seed": 10**12}}, "equal to 4294967295"),

@@ -101,7 +101,7 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
     with pytest.raises(AlertFailed, match="cannot be written back: .*ConnectError"):
         notify(root, opened, "study.yaml")
     write_answers(root, opened)
-    assert "WARNING: the registry does not say who accepted what: " in capsys.readouterr().err
+    assert "warning: the registry does not say who accepted what: " in capsys.readouterr().err
     assert "mlflow" not in sys.modules
 
 
