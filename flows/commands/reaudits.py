@@ -23,14 +23,13 @@ from decaf.errors import (
 )
 from decaf.foundation.names import printable
 from decaf.foundation.yaml_source import Overrides, Source
-from decaf.models.mlflow_model import read_mlmodel
 from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
 from decaf.registry.entries import CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places
 from decaf.registry.messages import finding, place_of, standing
-from decaf.registry.proposals import propose
+from decaf.registry.proposals import proposal_of
 from flows.commands.display import quarantined, table_of
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
@@ -79,8 +78,8 @@ def refuse_registry(study: Study, command: str) -> None:
 def card(console: Console, config: Path, label: str) -> None:
     """Print the card that is proposed for an entry, as YAML for `registry:`.
 
-    Raises ConfigError when the study has no registry, or the entry no `MLmodel`; UnknownName when
-    there is no such entry.
+    Raises ConfigError when the study has no registry, UnknownName when there is no such entry, and
+    ModelError when its files say nothing that a card could be made of.
     """
     study = load_study(config)
     if not isinstance(study.registry, CardRegistry):
@@ -92,8 +91,7 @@ def card(console: Console, config: Path, label: str) -> None:
     entry = entries[label]
     if entry.problem:
         raise RegistryError(f"{label}: {entry.problem}")
-    found = study.registry.described(entry, study.workspace)
-    proposal = propose(read_mlmodel(found.folder), found.tags)
+    proposal = proposal_of(study.registry.described(entry, study.workspace))
     say(console, f"# {label}, version {entry.version}; under 'registry:' of {config}")
     for remark in proposal.remarks:
         say(console, f"# {printable(remark)}")
