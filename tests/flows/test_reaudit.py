@@ -79,7 +79,7 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
     }
     assert "worse 2 failed evidence since" in tuesday.stderr
     assert emitted(prefect_server["PREFECT_API_URL"], len(expected)) == expected
-    assert "evidence on wall_hue, blend: found +" in tuesday.stderr
+    assert "evidence on wall_hue, blend: found a change of +" in tuesday.stderr
 
     assert "weights" in succeeded(decaf("history", "worse", "-w", registered["warehouse"]))
     unknown = decaf("history", "wrose", "-w", registered["warehouse"])
