@@ -97,7 +97,7 @@ def configuration() -> str:
         *_variants(members(Registry)),
         "### `write_back:`",
         _keys(WriteBack),
-        "## `gates:` – one section for each column",
+        "## `gates:` – one section, or a list of several, for each column",
         f"A column is one of {', '.join(f'`{name}`' for name in METRICS)}.",
         _keys(Gate),
         "## `alerts:`",

@@ -42,6 +42,12 @@ def _placed(path: Path, info: ValidationInfo) -> Path:
         return path.absolute()
     if not is_inside(folder / path, folder):
         raise fault(f"{path} lies outside of the folder of its card")
+    if not os.path.exists(folder / path):  # noqa: PTH110 - Path.exists raises where nothing may be read
+        known = sorted(os.listdir(folder))  # noqa: PTH208 - names, of a folder that was read before
+        raise fault(
+            f"there is no {path} in the folder of its card, from which relative paths "
+            f"start{suggestion(str(path), known)}"
+        )
     return (folder / path).resolve()
 
 

@@ -42,6 +42,13 @@ CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 SHOWN = 60
 """Characters of a value that a message repeats."""
 EXPANDED = "holds_environment_variable"
+EXPECTED = dict.fromkeys(("model_type", "model_attributes_type", "dict_type"), WORDS[MAPPING])
+EXPECTED |= dict.fromkeys(("tuple_type", "list_type"), WORDS[SEQUENCE])
+EXPECTED |= dict.fromkeys(("float_type", "float_parsing"), "a number")
+EXPECTED |= dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number")
+EXPECTED |= dict.fromkeys(("bool_type", "bool_parsing"), WORDS[f"{YAML}bool"])
+EXPECTED |= {"string_type": WORDS[TEXT_TAG]}
+"""What a value of a wrong type should be, by pydantic's word for the fault."""
 
 MAPPING_NAME = "configuration"
 """What messages call settings that come without a file."""
@@ -321,6 +328,12 @@ def _expand(node: yaml.ScalarNode) -> str:
     return VARIABLE.sub(value, node.value)
 
 
+def wording(problem: Any) -> str:
+    """What is wrong with a value, of one of the problems that pydantic lists."""
+    expected = EXPECTED.get(problem["type"])
+    return f"expected {expected}" if expected else str(problem["msg"])
+
+
 def _describe(root: yaml.Node, problem: Any) -> str:
     node, keys = _walk(root, problem)
     where = f"'{'.'.join(keys)}': " if keys else ""
@@ -328,7 +341,7 @@ def _describe(root: yaml.Node, problem: Any) -> str:
     # What came from the environment may be a secret.
     is_shown = isinstance(given, str | int | float | bool) and not hasattr(node, EXPANDED)
     shown = f" (found {_shown(given)})" if is_shown else ""
-    return f"{_mark(node)}: {where}{problem['msg']}{shown}"
+    return f"{_mark(node)}: {where}{wording(problem)}{shown}"
 
 
 def _walk(node: yaml.Node, problem: Any) -> tuple[yaml.Node, list[str]]:

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from decaf.errors import BadInput, DecafError, ModelError, RegistryError
+from decaf.errors import BadInput, DecafError, ModelError, RegistryError, number_of
 from decaf.errors import listed as listed_words
 from decaf.foundation.digests import json_sha256
 from decaf.foundation.names import fault_of, printable
 from decaf.foundation.settings import FOLDER
-from decaf.foundation.yaml_source import faults
+from decaf.foundation.yaml_source import faults, wording
 from decaf.models.card import ModelCard
 from decaf.models.sources.estimator import EstimatorCard
 from decaf.models.sources.function import FunctionCard
@@ -20,6 +20,7 @@ from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Card, Study
 from decaf.registry.entries import (
     CARD_FILE,
+    LATEST,
     CardRegistry,
     Entry,
     Fetched,
@@ -64,8 +65,8 @@ def listed(registry: Registry) -> list[Entry]:
     entries = registry.entries()
     if not entries:
         raise RegistryError(
-            "the registry lists no model that is followed; correct the place of the registry, or "
-            "'follow:'"
+            f"the registry lists no model that is followed{_without_alias(registry)}; correct the "
+            "place of the registry, or 'follow:'"
         )
     places: dict[str, str] = {}
     for entry in entries:
@@ -76,6 +77,15 @@ def listed(registry: Registry) -> list[Entry]:
             )
         places[entry.label] = entry.place
     return [_printable(_with_card(registry, entry)) for entry in entries]
+
+
+def _without_alias(registry: Registry) -> str:
+    """What is there of models that have none of the aliases that are followed."""
+    if not isinstance(registry, CardRegistry) or LATEST in registry.follow:
+        return ""
+    count = len(registry.model_copy(update={"follow": (LATEST,)}).entries())
+    aliases = " or ".join(map(repr, registry.follow))
+    return f": {number_of(count, 'model')} there, with no alias {aliases}" if count else ""
 
 
 def resolve(study: Study, entries: Sequence[Entry]) -> list[Resolved]:
@@ -166,7 +176,7 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
     except ValidationError as error:
         if fetched.folder is None or fetched.trusted is None:
             problems = [
-                f"'{'.'.join(map(str, problem['loc']))}': {problem['msg']}"
+                f"'{'.'.join(map(str, problem['loc']))}': {wording(problem)}"
                 for problem in error.errors(include_url=False)
             ]
             raise ModelError(f"{where} cannot be used: {listed_words(problems, 5)}") from None

@@ -27,7 +27,7 @@ from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
 from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
 from decaf.registry import entries as registry_base
 from decaf.registry.alerts import Alerts
-from decaf.registry.gates import METRICS, Gate
+from decaf.registry.gates import METRICS, Gates
 from decaf.reveal import path as reveal_base
 from decaf.reveal.path import stage_grid
 from decaf.routing.route import DEFAULT_EPSILON
@@ -91,8 +91,10 @@ class Study(Settings):
     registry: Registry | None = Field(
         None, description="registry whose models `decaf reaudit` audits, beside `models`"
     )
-    gates: dict[str, Gate] = Field(
-        {}, description="limits by column, for the models of the registry that changed"
+    gates: dict[str, Gates] = Field(
+        {},
+        description="limits by column, for the models of the registry that changed; a list where "
+        "a column has several",
     )
     compare_with: Literal["last_passed", "previous"] = Field(
         "last_passed",

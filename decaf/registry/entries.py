@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
-from decaf.errors import ConfigError, RegistryError
+from decaf.errors import ConfigError, RegistryError, suggestion
 from decaf.foundation.files import is_inside
 from decaf.foundation.place import Place
 from decaf.foundation.settings import Settings
@@ -64,13 +64,21 @@ class Described(NamedTuple):
     tags: dict[str, str]
 
 
+class Answer(NamedTuple):
+    """What became of one version of an entry."""
+
+    verdict: str = ""
+    """`accepted` of a failed one that somebody accepted; empty where no gate was asked."""
+    accepted: str = ""
+    """Of a version that failed, by whom, when and why it was accepted, or `no`."""
+
+
 class Finding(NamedTuple):
     """What a re-audit found of one version of an entry, for a registry that keeps it."""
 
     name: str
     version: str
-    verdict: str
-    """Empty where no gate was asked."""
+    answer: Answer
     values: dict[str, tuple[float, float | None, float | None]]
     """Means by column, with their 95 % interval; `evidence`, or `evidence.PATH.PAIR_TYPE` where
     several are audited."""
@@ -97,13 +105,19 @@ class Registry(Settings, ABC):
 
     @property
     def keeps_findings(self) -> bool:
-        """Whether :meth:`keep` is to be called."""
+        """Whether :meth:`keep` and :meth:`keep_answers` are to be called."""
         return False
 
     def keep(self, reaudit_id: str, report: str, findings: Sequence[Finding]) -> None:
         """Write back what a re-audit found, however often it is called with the same.
 
         ``report`` is an address. Raises RegistryError when that cannot be done now.
+        """
+
+    def keep_answers(self, findings: Sequence[Finding]) -> None:
+        """Write back the answers alone, of versions whose findings were kept.
+
+        Raises RegistryError when that cannot be done now.
         """
 
 
@@ -140,6 +154,17 @@ class CardRegistry(Registry, ABC):
         Raises RegistryError when the entry cannot be read.
         """
         raise RegistryError(f"a registry of this kind describes no entries, {entry.label} neither")
+
+    def idle_names(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """What is said of names under `cards:` and `trust:` that no entry has."""
+        known = sorted({entry.name for entry in entries})
+        for key, names in {"cards": self.cards, "trust": self.trust}.items():
+            for name in names:
+                if name not in known:
+                    yield (
+                        f"{key!r} of the registry names {name!r}, which is none of the entries "
+                        f"that are followed{suggestion(name, known)}"
+                    )
 
     def card_in(self, folder: Path, name: str) -> Fetched:
         """Fetched of an entry by its name, whose files are in a folder.

@@ -1,9 +1,10 @@
 """Gates: what a changed model may not do, and what the evidence says of it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from itertools import product
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from decaf.errors import ConfigError, suggestion
 from decaf.foundation.settings import Settings, fault
@@ -53,6 +54,16 @@ class Gate(Settings):
         if all(getattr(self, rule) is None for rule in RULES):
             raise fault("give at least one of 'increase', 'decrease', 'at_most' and 'at_least'")
         return self
+
+
+def _as_list(given: Any) -> Any:
+    if given in ([], ()):
+        raise fault("expected a gate, or a list of them")
+    return given if isinstance(given, list | tuple) else (given,)
+
+
+Gates = Annotated[tuple[Gate, ...], BeforeValidator(_as_list)]
+"""Gates of one column; one that stands alone needs no list."""
 
 
 class DriftRow(NamedTuple):
@@ -113,7 +124,7 @@ RULES = {
 }
 
 
-def judge(gates: Mapping[str, Gate], rows: Iterable[DriftRow]) -> list[Judged]:
+def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
     """Hold every row against the gates of its column.
 
     A rule fails where the whole interval lies beyond its limit, passes where none of it does, and
@@ -124,7 +135,7 @@ def judge(gates: Mapping[str, Gate], rows: Iterable[DriftRow]) -> list[Judged]:
     --------
     >>> row = DriftRow("net", "wall", "blend", None, "contradiction", 0.95, 0.1, 0.2, 0.15, 0.25,
     ...             0.1, 0.05, 0.15, 0.001, 0.01, None)
-    >>> [judge({"contradiction": Gate(increase=x)}, [row])[0].verdict for x in (0.02, 0.1, 0.2)]
+    >>> [judge({"contradiction": (Gate(increase=x),)}, [row])[0].verdict for x in (0.02, 0.1, 0.2)]
     ['fail', 'not enough evidence', 'pass']
     """
     by_entry: dict[str, list[DriftRow]] = {}
@@ -133,7 +144,8 @@ def judge(gates: Mapping[str, Gate], rows: Iterable[DriftRow]) -> list[Judged]:
     return [
         _judged(row, gate, name)
         for entry, own in by_entry.items()
-        for metric, gate in gates.items()
+        for metric, own_gates in gates.items()
+        for gate in own_gates
         for row in _concerned(entry, metric, gate, own)
         for name in RULES
         if getattr(gate, name) is not None
@@ -141,7 +153,7 @@ def judge(gates: Mapping[str, Gate], rows: Iterable[DriftRow]) -> list[Judged]:
 
 
 def check_places(
-    gates: Mapping[str, Gate], *, has_labels: bool = True, **known: Collection[str]
+    gates: Mapping[str, Gates], *, has_labels: bool = True, **known: Collection[str]
 ) -> None:
     """Check that pair types, paths and variants of gates are there: ``pair_type=…, path=…``.
 
@@ -153,8 +165,8 @@ def check_places(
             "'gates.accuracy': the data have no labels, so there is no accuracy; name their labels "
             "in 'data:', or leave this gate out"
         )
-    for metric, gate in gates.items():
-        for key, names in known.items():
+    for metric, own_gates in gates.items():
+        for gate, (key, names) in product(own_gates, known.items()):
             asked = getattr(gate, key)
             if asked is not None and asked not in names:
                 raise ConfigError(

@@ -7,6 +7,13 @@ from typing import Any
 MOST_ALERTS, MOST_ROWS, MOST_LETTERS = 15, 5, 1200
 """Of one message; Slack takes 3,000 letters of a section, Teams 28 kB of a card."""
 TITLE_LETTERS = 150
+FOUND_AND_ALLOWED = {
+    "increase": ("a change of ", "at most +"),
+    "decrease": ("a change of ", "at least -"),
+    "at_most": ("", "at most "),
+    "at_least": ("", "at least "),
+}
+"""What is said before what a rule found, and before its limit."""
 CARD = "application/vnd.microsoft.card.adaptive"
 CARD_SCHEMA = "http://adaptivecards.io/schemas/adaptive-card.json"
 
@@ -18,11 +25,12 @@ def place_of(row: Mapping[str, Any]) -> str:
 
 
 def finding(row: Mapping[str, Any]) -> str:
-    """What a failed gate found and what it allows."""
+    """What a failed gate found and what it allows; changes and their limits have signs."""
+    found, allowed = FOUND_AND_ALLOWED[row["rule"]]
     return (
-        f"{row['metric']} on {place_of(row)}: found {row['found']:+.4f} "
+        f"{row['metric']} on {place_of(row)}: found {found}{row['found']:+.4f} "
         f"[{row['lower_limit']:+.4f}, {row['upper_limit']:+.4f}] at {row['level']:.0%}, "
-        f"{row['rule'].replace('_', ' ')} {row['gate_limit']:g} is allowed"
+        f"{allowed}{row['gate_limit']:g} is allowed"
     )
 
 

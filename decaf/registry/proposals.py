@@ -1,9 +1,13 @@
-"""Propose the card of an MLflow model from its flavours, signature and tags."""
+"""Propose the card of a model from what MLflow says of it, or from the file of an estimator."""
 
 from typing import Any, NamedTuple
 
 from decaf.errors import ModelError
-from decaf.models.mlflow_model import PYFUNC, MlflowModel
+from decaf.foundation.files import is_inside
+from decaf.models.mlflow_model import MLMODEL, PYFUNC, MlflowModel, read_mlmodel
+from decaf.models.sources.estimator import XGBOOST, keys_of
+from decaf.models.training.estimator import SKOPS
+from decaf.registry.entries import Described
 
 LABELS = ("integer", "long", "string", "boolean", "int32", "int64", "str", "object", "bool")
 """MLflow's types of what a classifier predicts."""
@@ -19,12 +23,44 @@ SERVED = (
     "(its requirements.txt); what the model brings along runs there, with all your rights"
 )
 
+CLASSES = "classes: give the model's names of the study's classes, unless they are 0, 1, …"
+
 
 class Proposal(NamedTuple):
     """A card without its name, and what its reader has to look at."""
 
     card: dict[str, Any]
     remarks: list[str]
+
+
+def proposal_of(described: Described) -> Proposal:
+    """Propose a card of what MLflow wrote, or else of an estimator's file that is there.
+
+    Raises ModelError when there is neither, or nothing that can be scored.
+    """
+    folder = described.folder
+    if (folder / MLMODEL).exists():
+        return propose(read_mlmodel(folder), described.tags)
+    kinds = (SKOPS, *XGBOOST)
+    found = [one for one in folder.iterdir() if one.suffix in kinds and is_inside(one, folder)]
+    files = sorted(found, key=lambda path: (kinds.index(path.suffix), path.name))
+    if not files:
+        raise ModelError(
+            f"there is no {MLMODEL} in {folder} and no file of an estimator ({', '.join(kinds)}); "
+            "write its card by hand, as docs/models.md says"
+        )
+    card = {"source": "estimator", "file": files[0].name, **keys_of(files[0])}
+    remarks = []
+    if len(files) > 1:
+        remarks.append(f"file: or {', '.join(path.name for path in files[1:])}")
+    if "trusted" in card:
+        remarks.append("trusted: types that skops does not know; look at each of them")
+    if "method" not in card:
+        remarks.append("method: predict_proba, unless it has none: then decision_function, predict")
+        remarks.append(CLASSES)
+    if "classes" in card:
+        remarks.append("classes: put the model's names in the order of the study's classes")
+    return Proposal(card, remarks)
 
 
 def propose(model: MlflowModel, tags: dict[str, str]) -> Proposal:
@@ -62,7 +98,7 @@ def _estimator(file: str, is_classifier: bool) -> tuple[dict[str, Any], list[str
     card = {"source": "estimator", "file": file, "method": method}
     if not is_classifier:
         return card, []
-    return card, ["classes: give the model's names of the study's classes, unless they are 0, 1, …"]
+    return card, [CLASSES]
 
 
 def _served(model: MlflowModel, pyfunc: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

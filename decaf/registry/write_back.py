@@ -16,6 +16,7 @@ from decaf.registry.mlflow_client import MlflowServer, Read, Said
 NOT_OF_A_KEY = re.compile(r"[^A-Za-z0-9_. :/-]")
 """What MLflow takes in no name of a tag or a metric."""
 LONGEST_KEY = 200
+LONGEST_VALUE = 5000
 METRICS_AT_ONCE = 1000
 REAUDIT, ENTRY = "decaf.reaudit", "decaf.entry"
 """Tags by which a run is found again."""
@@ -64,8 +65,8 @@ class Runs(Said):
 class WriteBack(Settings):
     """Tags of each audited version, and a run with its metrics, in an experiment of their own.
 
-    `decaf.verdict`, `decaf.evidence`, `decaf.contradiction`, `decaf.fragility` (as `0.123 [0.110,
-    0.135]`), `decaf.report` and `decaf.reaudit`.
+    `decaf.verdict`, `decaf.accepted`, `decaf.evidence`, `decaf.contradiction`, `decaf.fragility`
+    (as `0.123 [0.110, 0.135]`), `decaf.report` and `decaf.reaudit`.
     """
 
     experiment: ShownName = Field("decaf", description="experiment that the runs go to")
@@ -92,20 +93,26 @@ class WriteBack(Settings):
             return
         experiment = self._experiment(server)
         for finding in findings:
-            self._tag(server, finding, reaudit_id, report)
+            said = {"reaudit": reaudit_id, "report": self.report or report}
+            said |= {column: _shown(*found) for column, found in finding.values.items()}
+            self._tag(server, finding, said | finding.answer._asdict())
             self._log(server, experiment, finding, reaudit_id)
 
-    def _tag(self, server: MlflowServer, finding: Finding, reaudit_id: str, report: str) -> None:
-        said = {"reaudit": reaudit_id}
-        if address := self.report or report:
-            said["report"] = address
-        if finding.verdict:
-            said["verdict"] = finding.verdict
-        said |= {column: _shown(*found) for column, found in finding.values.items()}
+    def write_answers(self, server: MlflowServer, findings: Sequence[Finding]) -> None:
+        """Write the tags that an acceptance changes.
+
+        Raises RegistryError when the server does not take it.
+        """
+        for finding in findings:
+            self._tag(server, finding, finding.answer._asdict())
+
+    def _tag(self, server: MlflowServer, finding: Finding, said: dict[str, str]) -> None:
+        """Set tags of a version, but for empty ones."""
         version = {"name": finding.name, "version": finding.version}
         for key, value in said.items():
-            tag = {"key": _key(f"decaf.{key}"), "value": value}
-            self._ask(server, "model-versions/set-tag", Nothing, **version, **tag)
+            tag = {"key": _key(f"decaf.{key}"), "value": value[:LONGEST_VALUE]}
+            if value:
+                self._ask(server, "model-versions/set-tag", Nothing, **version, **tag)
 
     def _log(
         self, server: MlflowServer, experiment: str, finding: Finding, reaudit_id: str

@@ -16,35 +16,43 @@ from tasks.hold import hold_warehouse
 from tasks.publish import publish
 from tasks.reaudit import standing
 from tasks.reaudit.plan import newest
+from tasks.reaudit.write_back import write_answers
 from warehouse import storage
 
 
-def accept(console: Console, config: Path, entry: str | None, why: str) -> None:
-    """Accept the failed verdict of an entry of a study's registry.
+def accept(
+    console: Console, config: Path, entry: str | None, why: str, *, is_undo: bool = False
+) -> None:
+    """Accept the failed verdict of an entry of a study's registry, or undo that.
 
     Raises BadInput when the study was not re-audited yet, no entry is given, or it has no failed
-    verdict that stands; AlreadyRunning while the study is being audited.
+    verdict that stands, or none that is accepted; AlreadyRunning while the study is being audited.
     """
     study = _audited(config)
     if entry is None:
         raise BadInput(f"no entry is given; expected decaf accept {config} ENTRY --why TEXT")
     with hold_warehouse(study) as root:
-        verdict = standing.accept(root, study.study, entry, why, _user())
+        verdict = standing.accept(root, study.study, entry, why, _user(), is_undo=is_undo)
     for row in verdict["rows"]:
         say(console, finding(row))
-    say(console, f"{entry} {verdict['version']} is accepted, and later versions compared with it")
+    became = "is accepted, and later versions compared with it"
+    if is_undo:
+        became = "is not accepted any more: its failed verdict stands again"
+    say(console, f"{entry} {verdict['version']} {became}")
     publish(study.warehouse, study)
+    write_answers(study.warehouse, study)
 
 
 def list_acceptances(console: Console, config: Path) -> None:
-    """All acceptances of a study, the newest first."""
+    """All acceptances of a study and what was undone of them, the newest first."""
     study = _audited(config)
     root = storage.resolved(study.warehouse)
-    names = ("accepted", "entry", "version", "by", "why")
-    table = table_of(f"{study.study}: accepted verdicts", names, 5)
+    names = ("at", "what", "entry", "version", "by", "why")
+    table = table_of(f"{study.study}: accepted verdicts", names, 6)
     for row in standing.acceptances(root, study.study):
         cells = (row["entry"], row["version"], row["accepted_by"], row["why"])
-        table.add_row(row["accepted_at"][:16].replace("T", " "), *map(Text, cells))
+        what = "undone" if row["is_undo"] else "accepted"
+        table.add_row(row["accepted_at"][:16].replace("T", " "), what, *map(Text, cells))
     console.print(table)
 
 

@@ -23,14 +23,13 @@ from decaf.errors import (
 )
 from decaf.foundation.names import printable
 from decaf.foundation.yaml_source import Overrides, Source
-from decaf.models.mlflow_model import read_mlmodel
 from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
-from decaf.registry.entries import CardRegistry, Entry
+from decaf.registry.entries import CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places
 from decaf.registry.messages import finding, judged, place_of, standing
-from decaf.registry.proposals import propose
+from decaf.registry.proposals import proposal_of
 from flows.commands.display import asking, print_estimate, quarantined, table_of
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
@@ -38,6 +37,7 @@ from tasks.plan import count_rows, plan_audit
 from tasks.progress import announce
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.plan import FAILED, GATES, discover, is_unchanged, newest
+from tasks.reaudit.write_back import write_answers
 from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.damage import connect_whole
@@ -94,8 +94,8 @@ def refuse_registry(study: Study, command: str) -> None:
 def card(console: Console, config: Path, label: str) -> None:
     """Print the card that is proposed for an entry, as YAML for `registry:`.
 
-    Raises ConfigError when the study has no registry, or the entry no `MLmodel`; UnknownName when
-    there is no such entry.
+    Raises ConfigError when the study has no registry, UnknownName when there is no such entry, and
+    ModelError when its files say nothing that a card could be made of.
     """
     study = load_study(config)
     if not isinstance(study.registry, CardRegistry):
@@ -107,8 +107,7 @@ def card(console: Console, config: Path, label: str) -> None:
     entry = entries[label]
     if entry.problem:
         raise RegistryError(f"{label}: {entry.problem}")
-    found = study.registry.described(entry, study.workspace)
-    proposal = propose(read_mlmodel(found.folder), found.tags)
+    proposal = proposal_of(study.registry.described(entry, study.workspace))
     say(console, f"# {label}, version {entry.version}; under 'registry:' of {config}")
     for remark in proposal.remarks:
         say(console, f"# {printable(remark)}")
@@ -158,6 +157,7 @@ def reaudit(
     if found is None or _must_tell(study, found):
         _audit(console, study, pairs, config, only, is_json=is_json)
         return
+    write_answers(root, study)
     if is_json:
         unchanged = {"study": study.study, "changed": False, "standing": found}
         say(console, json.dumps(unchanged, indent=1))
@@ -253,7 +253,7 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
 
 def _listed(study: Study, name: str) -> list[Entry]:
     try:
-        return listed(study.registry)
+        return _listed_with_remarks(study.registry)
     except RegistryError as error:
         from flows.launch import is_in_flow
         from tasks.reaudit.events import tell_failed
@@ -265,10 +265,18 @@ def _listed(study: Study, name: str) -> list[Entry]:
         raise
 
 
+def _listed_with_remarks(registry: Registry) -> list[Entry]:
+    entries = listed(registry)
+    for remark in registry.idle_names(entries) if isinstance(registry, CardRegistry) else ():
+        announce(f"warning: {remark}")
+    return entries
+
+
 def _print_plan(
     console: Console, study: Study, pairs: PairSet, config: Source, only: Collection[str]
 ) -> None:
     """What changed in a registry, what would be computed for it, what cannot be, what stands."""
+    _listed_with_remarks(study.registry)
     root = storage.resolved(study.warehouse)
     diff = discover(study, root, pairs, only)
     planned = plan_audit(diff.audited, pairs) if diff.audited.models else None

@@ -31,6 +31,9 @@ def accept(
         typer.Argument(help="entry of the registry: its name, or name@alias", metavar="ENTRY"),
     ] = None,
     why: Annotated[str, typer.Option("--why", metavar="TEXT", help="reason, one line")] = "",
+    undo: Annotated[
+        bool, typer.Option("--undo", help="take back what was accepted: the verdict stands again")
+    ] = False,
     listing: Annotated[
         bool, typer.Option("--list", help="show what was accepted, and accept nothing")
     ] = False,
@@ -41,7 +44,7 @@ def accept(
     if listing:
         acceptances.list_acceptances(console, config)
     else:
-        acceptances.accept(console, config, entry, why)
+        acceptances.accept(console, config, entry, why, is_undo=undo)
 
 
 def card(

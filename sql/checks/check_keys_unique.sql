@@ -54,7 +54,8 @@ keys AS (
     UNION ALL SELECT 'registry_entries', study, NULL, [reaudit_id, entry] FROM stg_registry_entries
     UNION ALL SELECT 'gate_verdicts', study, NULL, [reaudit_id, position::VARCHAR]
     FROM stg_gate_verdicts
-    UNION ALL SELECT 'acceptances', study, NULL, [reaudit_id, entry] FROM stg_acceptances
+    UNION ALL SELECT 'acceptances', study, NULL, [reaudit_id, entry, accepted_at::VARCHAR]
+    FROM stg_acceptances
     UNION ALL SELECT 'alerts', study, NULL, [delivery, entry, kind] FROM stg_alerts
 )
 SELECT 'check_keys_unique' AS check_name, * FROM repeated_keys('keys');

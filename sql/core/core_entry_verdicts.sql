@@ -12,6 +12,11 @@ WITH judged AS (
     FROM stg_gate_verdicts
     GROUP BY ALL
 ),
+accepted AS (
+    FROM stg_acceptances
+    QUALIFY accepted_at = max(accepted_at) OVER (PARTITION BY study, reaudit_id, entry)
+        AND NOT is_undo
+),
 entries AS (
     SELECT
         entry.study,
@@ -36,7 +41,7 @@ entries AS (
             OVER (PARTITION BY entry.study, entry.entry ORDER BY entry.resolved_at) AS reference_count
     FROM stg_registry_entries AS entry
     LEFT JOIN judged USING (study, judged_reaudit_id, entry)
-    LEFT JOIN stg_acceptances AS acceptance
+    LEFT JOIN accepted AS acceptance
         ON acceptance.study = entry.study
         AND acceptance.reaudit_id = entry.judged_reaudit_id
         AND acceptance.entry = entry.entry

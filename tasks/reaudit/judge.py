@@ -5,9 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from decaf.plan.study import Study
-from decaf.registry.entries import Finding
 from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge
-from decaf.registry.gates import VERDICTS as VERDICTS_OF_GATES
 from tasks.reaudit.plan import newest
 from tasks.reaudit.standing import rows_of, standing
 from warehouse.commits import receipts
@@ -58,24 +56,6 @@ WHERE version.study = $study AND version.is_newest AND version.against = 'previo
     AND version.model_id = version.model_before AND before.accepted_at IS NULL
     AND verdict.verdict = 'fail'
 """
-FOUND = """
-WITH asked AS (
-    FROM core_entry_versions WHERE study = $study AND is_newest AND against = 'previous'
-),
-found AS (
-    FROM history_of('asked')
-    WHERE metric IN ('evidence', 'contradiction', 'fragility') AND value IS NOT NULL
-)
-SELECT name, asked.version, verdict, metric, concat_ws('.', path, pair_type),
-    1 = (SELECT count(DISTINCT (path, pair_type)) FROM found),
-    value, lower_limit, upper_limit
-FROM found
-JOIN asked USING (study, entry)
-JOIN out_entries USING (study, entry)
-ORDER BY ALL
-"""
-VERDICTS_IN_ORDER = ("", "no gate applies", *VERDICTS_OF_GATES[1:])
-"""Of an entry, from the best to the worst, after none."""
 
 
 def judge_newest(root: Root, study: Study) -> None:
@@ -104,7 +84,7 @@ def judge_newest(root: Root, study: Study) -> None:
 
 def drift(root: Root, study: Study) -> list[DriftRow]:
     """How far each changed entry of the newest re-audit drifted, at the levels of the gates."""
-    levels = sorted({gate.confidence for gate in study.gates.values()})
+    levels = sorted({gate.confidence for gates in study.gates.values() for gate in gates})
     values = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
     values["against"] = study.compare_with
     # Sums of several threads differ in their last bits, and a verdict could turn on them.
@@ -118,22 +98,6 @@ def failed_before(root: Root, study: str) -> list[Judged]:
     with connect_whole(root, study) as connection:
         rows = connection.execute(query, {"study": study}).fetchall()
     return [Judged(*row) for row in rows]
-
-
-def findings(root: Root, study: str) -> list[Finding]:
-    """What the newest re-audit of a study found of each audited version: verdict, E, C and F.
-
-    A version that is followed under several names has the worst of its verdicts.
-    """
-    with connect_whole(root, study) as connection:
-        rows = connection.sql(FOUND, params={"study": study}).fetchall()
-    found: dict[tuple[str, str], Finding] = {}
-    for name, version, verdict, metric, place, is_alone, *value in rows:
-        of = found.setdefault((name, version), Finding(name, version, verdict or "", {}))
-        if verdict and VERDICTS_IN_ORDER.index(verdict) > VERDICTS_IN_ORDER.index(of.verdict):
-            of = found[name, version] = of._replace(verdict=verdict)
-        of.values[metric if is_alone else f"{metric}.{place}"] = tuple(value)
-    return list(found.values())
 
 
 def summary(root: Root, study: str) -> dict[str, Any]:

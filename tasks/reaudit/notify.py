@@ -7,15 +7,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from decaf.errors import AlertFailed, RegistryError
+from decaf.errors import AlertFailed
 from decaf.foundation.digests import json_sha256, short
 from decaf.plan.study import Study
 from decaf.registry.alerts import append, run, send
 from decaf.registry.messages import message
 from tasks.reaudit.events import emit
-from tasks.reaudit.judge import findings, summary
+from tasks.reaudit.judge import summary
 from tasks.reaudit.plan import ALERTS, AUDITED, FAILED, failed_since
 from tasks.reaudit.standing import to_tell
+from tasks.reaudit.write_back import write_answers, write_findings
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
 from warehouse.storage import Root
@@ -37,6 +38,8 @@ def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
     if is_new:
         alerts += _of_entries(content["entries"], failed_since(root, study.study, keys))
     content = {**content, "changed": is_new, "alerts": _worded(study, config, content, alerts)}
+    if not is_new:
+        write_answers(root, study)
     if not (is_new or alerts):
         return content
     delivery = reaudit_id
@@ -48,7 +51,7 @@ def notify(root: Root, study: Study, config: str) -> dict[str, Any]:
             emit(f"decaf.{alert['kind']}", study, payload, alert["entry"])
     channels: list[Callable[[], None]] = []
     if is_new and study.registry.keeps_findings:
-        channels.append(partial(_write_back, root, study, content))
+        channels.append(partial(write_findings, root, study, reaudit_id))
     if alerts:
         channels += _receivers(study, delivery, content)
     _deliver(channels)
@@ -111,22 +114,6 @@ def _receivers(study: Study, delivery: str, content: Mapping[str, Any]) -> list[
     if alerts.command is not None:
         channels.append(lambda: run(alerts, content))
     return channels + [partial(send, webhook, delivery, content) for webhook in alerts.webhook]
-
-
-def _write_back(root: Root, study: Study, content: Mapping[str, Any]) -> None:
-    """Write what was found to the registry itself.
-
-    Raises AlertFailed when it does not take it.
-    """
-    file = study.report_file.absolute().as_uri() if study.report_file else ""
-    report = study.alerts.report_url or file
-    try:
-        study.registry.keep(content["reaudit_id"], report, findings(root, study.study))
-    except RegistryError as error:
-        raise AlertFailed(
-            f"the findings cannot be written back: {error}. The audit is kept; the next decaf "
-            "reaudit writes them again"
-        ) from error
 
 
 def _deliver(channels: Iterable[Callable[[], None]]) -> None:

@@ -10,7 +10,7 @@ from duckdb import DuckDBPyConnection
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.digests import json_sha256, short
 from decaf.registry.alerts import Alerts
-from warehouse.commits.writer import commit
+from warehouse.commits.writer import commit, next_moment
 from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
 from warehouse.tables.declarations import TABLES
@@ -49,11 +49,14 @@ def to_tell(found: Sequence[Verdict], alerts: Alerts, now: datetime) -> list[Ver
     return told
 
 
-def accept(root: Root, study: str, entry: str, why: str, user: str) -> Verdict:
-    """Record that a user accepts the failed verdict of an entry; returns what was accepted.
+def accept(
+    root: Root, study: str, entry: str, why: str, user: str, *, is_undo: bool = False
+) -> Verdict:
+    """Record that a user accepts the failed verdict of an entry, or does not any more; returns it.
 
     Raises UnknownName when the newest re-audit has no such entry, and BadInput when the entry has
-    no failed verdict that stands, or the reason is empty or cannot be printed.
+    no failed verdict, it is accepted already, or not yet where that is to be undone, or the reason
+    is empty or cannot be printed.
     """
     if not why.strip() or not why.isprintable():
         raise BadInput(f'the reason is {why!r}; expected one line of text: --why "…"')
@@ -69,21 +72,27 @@ def accept(root: Root, study: str, entry: str, why: str, user: str) -> Verdict:
             f"{entry} {known[entry]['version']} has no failed verdict to accept: it is {verdict!r}"
         )
     verdict = found[entry]
-    if verdict["accepted_at"]:
+    if is_undo and not verdict["accepted_at"]:
+        raise BadInput(
+            f"{entry} {verdict['version']} is not accepted, so there is nothing to undo: its "
+            f"failed verdict stands; decaf accept CONFIG --list shows what was accepted"
+        )
+    if verdict["accepted_at"] and not is_undo:
         raise BadInput(
             f"{entry} {verdict['version']} was accepted already, by {verdict['accepted_by']} on "
             f"{verdict['accepted_at'][:10]}: {verdict['why']}"
         )
     row = {name: verdict[name] for name in ("reaudit_id", "entry", "version")}
-    row |= {"accepted_at": datetime.now(UTC), "accepted_by": user, "why": why}
-    key = short(json_sha256([verdict["reaudit_id"], entry]))
+    at = next_moment(root, ACCEPTANCES, study)
+    row |= {"accepted_at": at, "accepted_by": user, "why": why, "is_undo": is_undo}
+    key = short(json_sha256([verdict["reaudit_id"], entry, at.isoformat()]))
     table = pa.Table.from_pylist([row], schema=TABLES[ACCEPTANCES].schema)
-    commit(root, ACCEPTANCES, study, key, {ACCEPTANCES: table})
+    commit(root, ACCEPTANCES, study, key, {ACCEPTANCES: table}, at=at)
     return verdict
 
 
 def acceptances(root: Root, study: str) -> list[dict[str, Any]]:
-    """All acceptances of a study, the newest first."""
+    """All acceptances of a study and what was undone of them, the newest first."""
     with connect_whole(root, study) as connection:
         return rows_of(connection, "FROM out_acceptances WHERE study = $study", study=study)
 

@@ -30,7 +30,12 @@ def test_a_card_is_proposed_for_an_entry_that_has_none(decaf, write, tmp_path):
         assert yaml.safe_load(told) == {"cards": {"boosted": card}}
 
     refused(decaf("card", "bosted", "-c", config), "unknown entry of the registry", "'boosted'")
-    refused(decaf("card", "net", "-c", config), "there is no MLmodel in", "by hand")
+    refused(
+        decaf("card", "net", "-c", config),
+        "there is no MLmodel in",
+        "no file of an estimator",
+        "by hand",
+    )
     names = {"kind": "names", "names": ["timm:resnet18.a1_in1k"]}
     config = write(of_scenes(tmp_path, registry=names))
     refused(decaf("card", "resnet18.a1_in1k", "-c", config), "no registry whose entries have cards")

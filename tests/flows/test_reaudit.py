@@ -80,7 +80,7 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
     }
     assert "worse 2 failed evidence since" in tuesday.stderr
     assert emitted(prefect_server["PREFECT_API_URL"], len(expected)) == expected
-    assert "evidence on wall_hue, blend: found +" in tuesday.stderr
+    assert "evidence on wall_hue, blend: found a change of +" in tuesday.stderr
 
     history = succeeded(decaf("history", "worse", "-w", registered["warehouse"]))
     (judged,) = [line for line in history.splitlines() if "fail" in line and "gates" not in line]

@@ -6,8 +6,11 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 from ended_commands import refused, succeeded
 from model_server import serving
+
+from decaf.plan.study import load_study
 
 pytestmark = pytest.mark.slow
 PAGE = (Path(__file__).parents[2] / "docs" / "reaudit.md").read_text()
@@ -24,7 +27,8 @@ def blocks(language):
 def test_the_recipes_work(decaf, prefect_server, workers, tmp_path, monkeypatch):
     assert {name for name, _ in BLOCKS} == {"yaml", "python", "sh", "sql"}
     monkeypatch.chdir(tmp_path)
-    nightly, alerts = blocks("yaml")
+    nightly, of_files, alerts = blocks("yaml")
+    load_study(yaml.safe_load(nightly) | yaml.safe_load(of_files))
     config = Path("nightly.yaml")
     here = f"cluster: {json.dumps(workers)}\n"  # so that none are started for the test
     no_report = "report: false\n"

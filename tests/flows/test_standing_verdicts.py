@@ -12,7 +12,9 @@ from registry_folder import alias, put
 from warehouse_answers import fetched
 
 from decaf.plan.study import load_study
+from decaf.registry.entries import Answer
 from tasks.reaudit import notify as notifying
+from tasks.reaudit.write_back import answers
 
 pytestmark = pytest.mark.slow
 LEANS = {"1": 0.5, "2": 1.5, "3": 1.49}
@@ -118,7 +120,21 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
         decaf("accept", config, "net@champion", "--why", "a brighter camera")
     )
     refused(decaf("accept", config, "net@champion", "--why", "x"), "was accepted already")
-    assert "a brighter camera" in succeeded(decaf("accept", config, "--list"))
+    undo = ("accept", config, "net@champion", "--undo", "--why")
+    assert "stands again" in succeeded(decaf(*undo, "not brighter"))
+    refused(reaudit(), "1 verdict stands", "net@champion 3 failed evidence since 2", code=1)
+    assert answers(warehouse, settings["study"]) == {("net", "3"): Answer("fail", "no")}
+    refused(decaf(*undo, "x"), "net@champion 3 is not accepted, so there is nothing to undo")
+    succeeded(decaf("accept", config, "net@champion", "--why", "a brighter camera"))
+    listed = succeeded(decaf("accept", config, "--list"))
+    assert [word for word in listed.split() if word in ("accepted", "undone")] == [
+        *("accepted", "accepted", "undone", "accepted")  # the first of them is the title's
+    ]
+    assert listed.index("a brighter camera") < listed.index("not brighter")
+    ((version, answer),) = answers(warehouse, settings["study"]).items()
+    assert (version, answer.verdict) == (("net", "3"), "accepted")
+    assert answer.accepted.startswith("by ")
+    assert answer.accepted.endswith(" UTC: a brighter camera")
     assert "nothing changed" in succeeded(reaudit())
     assert "a brighter camera" in page.read_text()
     config.write_text(yaml.safe_dump(settings))
@@ -134,7 +150,7 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     shutil.copytree(zoo / "2", zoo / "5")
     refused(reaudit("5"), "net@champion 5 failed evidence", code=1)
     assert fetched(warehouse, "SELECT change, version FROM out_entries") == [("version", "5")]
-    assert fetched(warehouse, "SELECT count(*) FROM out_acceptances") == [(1,)]
+    assert fetched(warehouse, "SELECT count(*) FROM out_acceptances") == [(3,)]
 
     # Nor is another epsilon, at which 5 cannot be compared with 1 any more.
     settings |= {"epsilon": 0.002}

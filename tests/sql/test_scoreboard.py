@@ -79,7 +79,7 @@ def test_numbers_of_all_studies_are_joined_with_the_size_of_each(columns):
     row = {"study": "s", "estimate": "0.9", "lower_95": "0.8", "is_official": "false"}
     covertype = row | {"paper": "covertype", "method": "DECAF", "part": "inversion"}
     covertype |= {"statistic": "rank_correlation", "why": "40 rows"}
-    scenes = {"paper": "scenes", "study": "s", "statistic": "units"}
+    scenes = {"paper": "scenes", "study": "s", "unit": "null", "statistic": "units"}
     unknown = covertype | {"part": "of no table"}
     given = {
         "core_covertype_comparisons": [covertype, unknown],

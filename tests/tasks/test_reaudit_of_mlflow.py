@@ -11,11 +11,12 @@ from small_studies import of_scenes
 from decaf.errors import AlertFailed
 from decaf.plan.resolution import listed
 from decaf.plan.study import load_study
-from decaf.registry.entries import Finding
+from decaf.registry.entries import Answer, Finding
 from decaf.registry.kinds import mlflow
 from tasks.plan import plan_audit
-from tasks.reaudit.notify import _write_back, notify
+from tasks.reaudit.notify import notify
 from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
+from tasks.reaudit.write_back import write_answers, write_findings
 from warehouse.commits.writer import open_root
 
 pytestmark = pytest.mark.slow
@@ -43,7 +44,7 @@ def study(tmp_path):
     return of
 
 
-def test_two_days(study, tmp_path, monkeypatch):
+def test_two_days(study, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delitem(sys.modules, "mlflow", raising=False)  # of another test
     names = ["worse", "again", "gone", "no card", "moved"]
@@ -99,6 +100,8 @@ def test_two_days(study, tmp_path, monkeypatch):
         assert opened.registry.fetch(worse.entry, opened.workspace).folder.exists()
     with pytest.raises(AlertFailed, match="cannot be written back: .*ConnectError"):
         notify(root, opened, "study.yaml")
+    write_answers(root, opened)
+    assert "warning: the registry does not say who accepted what: " in capsys.readouterr().err
     assert "mlflow" not in sys.modules
 
 
@@ -106,24 +109,39 @@ def check_what_is_written_back(opened, root, registered, monkeypatch):
     """Tags and a run, once however often it is told; no entry is another one for it."""
     values = {"evidence": (0.1234, 0.11, 0.135), "fragility": (0.5, None, None)}
     values |= {"evidence.blend.wände": (0.25, 0.2, 0.3)}
-    found = [Finding("worse", "2", "fail", values), Finding("moved", "2", "", {})]
-    monkeypatch.setattr("tasks.reaudit.notify.findings", lambda *_: found)
+    found = [Finding("worse", "2", Answer("fail", "no"), values)]
+    found.append(Finding("moved", "2", Answer(), {}))
+    monkeypatch.setattr("tasks.reaudit.write_back.findings", lambda *_: found)
     before = listed(opened.registry)
-    _write_back(root, opened, {"reaudit_id": "r1"})
-    _write_back(root, opened, {"reaudit_id": "r1"})
+    write_findings(root, opened, "r1")
+    write_findings(root, opened, "r1")
     assert listed(opened.registry) == before
 
-    version = registered.ask("model-versions/get?name=worse&version=2", "GET")["model_version"]
-    tags = {tag["key"]: tag["value"] for tag in version["tags"]}
+    def tags_of(name):
+        asked = f"model-versions/get?name={name}&version=2"
+        version = registered.ask(asked, "GET")["model_version"]
+        return {tag["key"]: tag["value"] for tag in version["tags"]}
+
+    tags = tags_of("worse")
     assert tags.pop("decaf.report").startswith("file:///")
     (odd,) = [key for key in tags if key.startswith("decaf.evidence.blend.w_nde-")]
     assert tags == {
         "decaf.reaudit": "r1",
         "decaf.verdict": "fail",
+        "decaf.accepted": "no",
         "decaf.evidence": "0.123 [0.110, 0.135]",
         "decaf.fragility": "0.500",
         odd: "0.250 [0.200, 0.300]",
     }
+    answered = {("worse", "2"): Answer("accepted", "by ada: known"), ("moved", "2"): Answer("pass")}
+    monkeypatch.setattr("tasks.reaudit.write_back.answers", lambda *_: answered)
+    write_answers(root, opened)
+    assert tags_of("worse").items() > {
+        ("decaf.verdict", "accepted"),
+        ("decaf.accepted", "by ada: known"),
+        ("decaf.evidence", "0.123 [0.110, 0.135]"),
+    }
+    assert "decaf.verdict" not in tags_of("moved"), "only what has failed is written again"
     name = {"experiment_name": "decaf audits"}
     experiment = registered.ask("experiments/get-by-name", "GET", **name)["experiment"]
     asked = {"experiment_ids": [experiment["experiment_id"]]}

@@ -322,15 +322,21 @@ def test_a_registry_is_not_for_run_and_models_are_not_for_reaudit(opened, config
         reaudit(Console(), config(registry=None, models=[card]), is_plan=False, is_json=False)
 
 
-def test_a_plan_says_what_would_be_scored_and_writes_nothing(config, tmp_path, capsys, monkeypatch):
+def test_a_plan_says_what_would_be_scored_and_writes_nothing(
+    config, settings, tmp_path, capsys, monkeypatch
+):
     put(tmp_path / "zoo" / "net", seed=1)
     (tmp_path / "zoo" / "bad").mkdir()
     failed = lambda plan: (1, {card.id: "its layers" for card in plan.study.models})  # noqa: E731
     monkeypatch.setattr(trial, "tried", failed)
+    settings["registry"] |= {"cards": {"nte": {}}, "trust": ["net"]}
     reaudit(Console(width=200), config(), is_plan=True, is_json=False)
-    shown = capsys.readouterr().out
+    shown, told = capsys.readouterr()
     assert "net: its layers" in shown
     assert "forward rows per model that is scored: " in shown
     assert "time: no estimate yet" in shown
     assert "bad has no card" in shown
+    assert "warning: 'cards' of the registry names 'nte', which is none" in told
+    assert "did you mean 'net'?" in told
+    assert "'trust'" not in told
     assert not (tmp_path / "warehouse").exists()

@@ -3,7 +3,8 @@
 import json
 import pickle
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast, get_args
 
@@ -31,7 +32,7 @@ Method = Literal["predict_proba", "decision_function", "predict"]
 BINARY, MULTICLASS = "binary:logistic", "multi:softprob"
 """XGBoost's objectives whose predictions are probabilities."""
 
-XGBOOST = (".json", ".ubj")
+XGBOOST = (".ubj", ".json")
 PICKLES = (".pkl", ".pickle")
 SKOPS_SCHEMA = "schema.json"
 LONGEST_END = 16
@@ -216,18 +217,55 @@ def _open_xgboost(card: EstimatorCard, path: Path) -> Opened:
     return Opened(answer, output, _order(card, list(range(class_count))), booster, columns)
 
 
+def keys_of(path: Path) -> dict[str, Any]:
+    """Keys of a card that an estimator's file says itself, without running what it brings along.
+
+    A skops file with types that skops does not know stays closed: there are ``trusted`` then, and
+    no ``method``. ``classes`` are there where they are other than 0, 1, …. Raises ModelError when
+    the file cannot be opened.
+    """
+    _check_header(path, may_unpickle=False)
+    card = EstimatorCard(id="entry", family="entry", source="estimator", file=path)
+    if path.suffix in XGBOOST:
+        for method in ("predict_proba", "predict"):
+            with suppress(ModelError):
+                _open_xgboost(card.model_copy(update={"method": method}), path)
+                return {"method": method}
+        _open_xgboost(card.model_copy(update={"method": "decision_function"}), path)
+        return {"method": "decision_function"}
+    if untrusted := _untrusted_types(card, path):
+        return {"trusted": untrusted}
+    estimator = _load_skops(card, path)
+    names = np.asarray(getattr(estimator, "classes_", [])).tolist()
+    known = {"classes": names} if names != list(range(len(names))) else {}
+    return {"method": next(name for name in get_args(Method) if hasattr(estimator, name)), **known}
+
+
 def _load_skops(card: EstimatorCard, path: Path) -> Any:
     import skops.io
 
-    try:
-        untrusted = set(skops.io.get_untrusted_types(file=path)) - set(card.known_types)
-        if untrusted:
-            names = ", ".join(sorted(untrusted))
-            raise ModelError(
-                f"model {card.id}: {path} holds types that skops does not know to be "
-                f"harmless: {names}. If you trust them, list them: 'trusted: [{names}]'"
-            )
+    if untrusted := _untrusted_types(card, path):
+        names = ", ".join(untrusted)
+        raise ModelError(
+            f"model {card.id}: {path} holds types that skops does not know to be "
+            f"harmless: {names}. If you trust them, list them: 'trusted: [{names}]'"
+        )
+    with _opening(card, path):
         return skops.io.load(path, trusted=list(card.known_types))
+
+
+def _untrusted_types(card: EstimatorCard, path: Path) -> list[str]:
+    """Types in a skops file that neither skops nor the card trusts."""
+    import skops.io
+
+    with _opening(card, path):
+        return sorted(set(skops.io.get_untrusted_types(file=path)) - set(card.known_types))
+
+
+@contextmanager
+def _opening(card: EstimatorCard, path: Path) -> Iterator[None]:
+    try:
+        yield
     # What a damaged file, another version or a missing module leads to is not skops' to say.
     except (
         *(OSError, LookupError, ValueError, TypeError, AttributeError, ImportError, RuntimeError),

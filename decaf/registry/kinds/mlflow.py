@@ -110,6 +110,11 @@ class Mlflow(CardRegistry):
         with closing(self._server()) as server:
             cast("WriteBack", self.write_back).write(server, reaudit_id, report, findings)
 
+    def keep_answers(self, findings: Sequence[Finding]) -> None:
+        """Write the tags of verdicts, and of who accepted them."""
+        with closing(self._server()) as server:
+            cast("WriteBack", self.write_back).write_answers(server, findings)
+
     def _server(self) -> MlflowServer:
         return MlflowServer(self.uri, self.timeout_seconds, self.deadline_seconds)
 

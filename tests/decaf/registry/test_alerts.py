@@ -122,8 +122,8 @@ def test_a_message_says_what_to_do():
         "net@champion version 2 has failed its gates, since 2026-03-01 08:00 UTC (no version has "
         "passed since 2026-02-27 21:30 UTC), compared with version 1:",
         *[
-            "  evidence on wall, blend: found +0.1000 [+0.0500, +0.1500] at 95%, increase 0.02 is "
-            "allowed"
+            "  evidence on wall, blend: found a change of +0.1000 [+0.0500, +0.1500] at 95%, at "
+            "most +0.02 is allowed"
         ]
         * 5,
         "  and 2 more",
@@ -134,7 +134,12 @@ def test_a_message_says_what_to_do():
 
 def test_accuracy_is_on_inputs_of_a_kind():
     clean = {"metric": "accuracy", "variant": "to north", "pair_type": None, "path": None}
-    assert finding(ROW | clean).startswith("accuracy on 'to north' inputs: found +0.1000")
+    fallen = {"rule": "decrease", "found": -0.18, "gate_limit": 0.03}
+    assert "found a change of -0.1800 [" in finding(ROW | fallen)
+    assert finding(ROW | fallen).endswith("at least -0.03 is allowed")
+    assert finding(ROW | clean).startswith(
+        "accuracy on 'to north' inputs: found a change of +0.1000"
+    )
     standing = message(FAILED | {"kind": "gate.standing"}, "r", "c")
     assert standing.startswith("net@champion version 2 still fails its gates, since")
     lost = {"kind": "registry.failed", "problem": "no answer"}

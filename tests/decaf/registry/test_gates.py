@@ -31,46 +31,56 @@ ROW = DriftRow(**FIELDS, p_value=0.001, p_adjusted=0.01)
     ],
 )
 def test_the_whole_interval_decides(gate, verdict):
-    (judged,) = judge({"contradiction": Gate(**gate)}, [ROW])
+    (judged,) = judge({"contradiction": [Gate(**gate)]}, [ROW])
     assert (judged.verdict, judged.reason) == (verdict, None)
 
 
 def test_a_fall_is_a_decrease():
     fallen = ROW._replace(change=-0.06, change_lower=-0.09, change_upper=-0.03)
     gates = [Gate(decrease=0.02), Gate(decrease=0.05), Gate(decrease=0.09), Gate(increase=0)]
-    found = [judge({"contradiction": gate}, [fallen])[0].verdict for gate in gates]
+    found = [judge({"contradiction": [gate]}, [fallen])[0].verdict for gate in gates]
     assert found == ["fail", "not enough evidence", "pass", "pass"]
 
 
 def test_a_gate_concerns_its_level_and_its_rows():
     gate = Gate(increase=0.02, pair_type="wall")
     others = [ROW._replace(level=0.9), ROW._replace(pair_type="shape")]
-    assert len(judge({"contradiction": gate}, [*others, ROW])) == 1
+    assert len(judge({"contradiction": [gate]}, [*others, ROW])) == 1
     for metric, rows in (("evidence", [ROW]), ("contradiction", others)):
-        (judged,) = judge({metric: gate}, rows)
+        (judged,) = judge({metric: [gate]}, rows)
         assert (judged.verdict, judged.reason) == ("not enough evidence", NOTHING)
         assert (judged.entry, judged.metric, judged.pair_type) == ("net", metric, "wall")
     band = Gate(at_least=0.5, at_most=0.9, variant="orig")
     clean = ROW._replace(metric="accuracy", pair_type=None, path=None, variant="orig")
-    rules = [(one.rule, one.verdict) for one in judge({"accuracy": band}, [clean])]
+    rules = [(one.rule, one.verdict) for one in judge({"accuracy": [band]}, [clean])]
     assert rules == [("at_most", "pass"), ("at_least", "fail")]
+
+
+def test_gates_of_one_column_are_judged_each_on_its_own_rows():
+    shape = ROW._replace(pair_type="shape")
+    gates = [Gate(at_most=0.11, pair_type="wall"), Gate(at_most=0.2, pair_type="shape")]
+    found = [
+        (one.pair_type, one.limit, one.verdict)
+        for one in judge({"contradiction": gates}, [ROW, shape])
+    ]
+    assert found == [("wall", 0.11, "fail"), ("shape", 0.2, "pass")]
 
 
 def test_a_change_from_nothing_is_not_applicable():
     gone = {"value_before": None, "change": None, "change_lower": None, "change_upper": None}
     first = ROW._replace(**gone, reason="the first")
     gate = Gate(increase=0.02, at_most=0.3)
-    increase, at_most = judge({"contradiction": gate}, [first])
+    increase, at_most = judge({"contradiction": [gate]}, [first])
     assert (increase.verdict, increase.reason) == ("not applicable", "the first")
     assert (at_most.verdict, at_most.reason) == ("pass", None)
-    increase, _ = judge({"contradiction": gate}, [first._replace(reason=None)])
+    increase, _ = judge({"contradiction": [gate]}, [first._replace(reason=None)])
     assert (increase.verdict, increase.reason) == ("not applicable", "the version before has none")
 
 
 def test_what_has_no_interval_is_not_enough_evidence():
     one = {"change_lower": None, "change_upper": None, "lower_limit": None, "upper_limit": None}
     single = ROW._replace(**one, reason="a single source")
-    for judged in judge({"contradiction": Gate(increase=0.02, at_most=0.3)}, [single]):
+    for judged in judge({"contradiction": [Gate(increase=0.02, at_most=0.3)]}, [single]):
         assert (judged.verdict, judged.reason) == ("not enough evidence", "a single source")
 
 
@@ -83,21 +93,21 @@ def test_a_wider_limit_is_never_judged_worse(one, other, limit, more):
     row = ROW._replace(change_lower=lower, change_upper=upper)
     for rule in ("increase", "decrease"):
         tight, wide = (
-            judge({"contradiction": Gate(**{rule: allowed})}, [row])[0].verdict
+            judge({"contradiction": [Gate(**{rule: allowed})]}, [row])[0].verdict
             for allowed in (limit, limit + more)
         )
         assert VERDICTS.index(wide) <= VERDICTS.index(tight)
 
 
 def test_a_gate_on_a_place_that_is_not_there():
-    gates = {"evidence": Gate(increase=0.1, path="blnd")}
+    gates = {"evidence": [Gate(increase=0.1), Gate(increase=0.1, path="blnd")]}
     with pytest.raises(ConfigError, match=r"gates.evidence.path.*'blnd'; did you mean 'blend'"):
         check_places(gates, path=["blend", "patch"], pair_type=[])
     check_places(gates, path=["blnd"])
 
 
 def test_a_gate_on_accuracy_needs_labels():
-    gates = {"accuracy": Gate(decrease=0.1)}
+    gates = {"accuracy": [Gate(decrease=0.1)]}
     check_places(gates)
     with pytest.raises(ConfigError, match="gates.accuracy.*no labels.*leave this gate out"):
         check_places(gates, has_labels=False)

@@ -1,11 +1,18 @@
 """Cards that are proposed of MLflow's models, and what an `MLmodel` of anybody may hold."""
 
+import numpy as np
 import pytest
+import skops.io
 import yaml
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBRegressor
 
 from decaf.errors import BadInput, ModelError
 from decaf.models.mlflow_model import Column, read_mlmodel
-from decaf.registry.proposals import propose
+from decaf.models.sources.estimator import EstimatorCard
+from decaf.registry.entries import Described
+from decaf.registry.proposals import proposal_of, propose
 
 TABLE = '[{"type": "double", "name": "a"}, {"type": "long", "name": "b"}]'
 IMAGES = '[{"type": "tensor", "tensor-spec": {"dtype": "float32", "shape": [-1, 3, 8, 8]}}]'
@@ -131,3 +138,34 @@ def test_a_folder_that_mlflow_did_not_write(tmp_path):
     (tmp_path / "model" / "MLmodel").symlink_to(tmp_path / "MLmodel")
     with pytest.raises(ModelError, match="no MLmodel in"):
         read_mlmodel(tmp_path / "model")
+
+
+def test_the_file_of_an_estimator_says_its_card(tmp_path):
+    rows = np.random.default_rng(0).random((40, 3))
+    labels = np.arange(40) % 2
+    proba = {"source": "estimator", "method": "predict_proba"}
+    boosted = XGBRegressor(n_estimators=1, n_jobs=1).fit(rows, rows[:, 0])
+    files = {
+        "line.skops": LogisticRegression().fit(rows, np.array(["no", "yes"])[labels]),
+        "plain.skops": LogisticRegression().fit(rows, labels),
+        "fit.skops": LinearRegression().fit(rows, rows[:, 0]),
+        "tree.skops": DecisionTreeClassifier().fit(rows, labels),
+    }
+    cards = {
+        "line.skops": proba | {"classes": ["no", "yes"]},
+        "plain.skops": proba,
+        "fit.skops": {"source": "estimator", "method": "predict"},
+        "tree.skops": {"source": "estimator", "trusted": ["sklearn.tree._tree.Tree"]},
+        "boosted.ubj": {"source": "estimator", "method": "predict"},
+    }
+    for name, card in cards.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "zoo.json").write_text("{}")  # another that comes second
+        file = tmp_path / name / name
+        skops.io.dump(files[name], file) if name in files else boosted.save_model(file)
+        proposal = proposal_of(Described(tmp_path / name, {}))
+        assert proposal.card == card | {"file": name}
+        assert proposal.remarks[0] == "file: or zoo.json"
+        assert any(one.startswith("trusted: ") for one in proposal.remarks) == ("trusted" in card)
+        assert any(one.startswith("classes: p") for one in proposal.remarks) == ("classes" in card)
+        EstimatorCard(id="m", family="m", **proposal.card | {"file": file}).load("cpu")

@@ -95,7 +95,7 @@ def test_what_is_uploaded_twice_is_one_model(study, folder):
         ({"architecture": "factory:subprocess:run"}, "names subprocess:run, which would run here"),
         ({"architecture": "factory:decaf.networksx:run"}, "names decaf.networksx:run"),
         ({"weights": None, "training": RECIPE}, "has 'training:'; an entry of a registry"),
-        ({"mean": ["${HOME}"]}, "'mean.0': Input should be a valid number"),
+        ({"mean": ["${HOME}"]}, "'mean.0': expected a number"),
     ],
 )
 def test_a_card_that_cannot_be_used_fails_alone(study, folder, changed, message):
@@ -127,6 +127,7 @@ def test_a_card_that_cannot_be_used_fails_alone(study, folder, changed, message)
 )
 def test_cards_that_would_run_code_or_send_inputs_away_are_refused(study, folder, card, message):
     (folder / "net").mkdir(parents=True)
+    (folder / "net" / "a.skops").touch()
     (folder / "net" / CARD_FILE).write_text(yaml.safe_dump(card))
     found = resolved(study({"kind": "folder", "root": str(folder)}))
     assert message in found["net"].problem
@@ -272,6 +273,14 @@ def test_an_mlflow_server_that_refuses(study, answer, message, monkeypatch):
         with pytest.raises(RegistryError, match=message):
             listed(opened.registry)
     with pytest.raises(RegistryError, match="gives no answer to /api.*: ConnectError"):
+        listed(opened.registry)
+
+
+def test_models_without_the_alias_that_is_followed_are_counted(study, tmp_path):
+    for place in ("net/1", "net/2", "other/1"):
+        put(tmp_path / "zoo" / place)
+    opened = study({"kind": "folder", "root": str(tmp_path / "zoo"), "follow": ["champion"]})
+    with pytest.raises(RegistryError, match="followed: 2 models there, with no alias 'champion'"):
         listed(opened.registry)
 
 

@@ -1,0 +1,100 @@
+"""What was found of each version, written to the registry itself where it keeps that."""
+
+from decaf.errors import AlertFailed, RegistryError
+from decaf.plan.study import Study
+from decaf.registry.entries import Answer, Finding
+from decaf.registry.gates import VERDICTS as VERDICTS_OF_GATES
+from tasks.progress import announce
+from warehouse.query.damage import connect_whole
+from warehouse.storage import Root
+
+FOUND = """
+WITH asked AS (
+    FROM core_entry_versions WHERE study = $study AND is_newest AND against = 'previous'
+),
+found AS (
+    FROM history_of('asked')
+    WHERE metric IN ('evidence', 'contradiction', 'fragility') AND value IS NOT NULL
+)
+SELECT name, asked.version, metric, concat_ws('.', path, pair_type),
+    1 = (SELECT count(DISTINCT (path, pair_type)) FROM found),
+    value, lower_limit, upper_limit
+FROM found
+JOIN asked USING (study, entry)
+ORDER BY ALL
+"""
+ANSWERS = """
+SELECT entry.name, entry.version, if(accepted_at IS NULL, verdict, 'accepted'),
+    CASE WHEN accepted_at IS NULL THEN 'no' ELSE concat(
+        'by ', accepted_by, ' on ',
+        strftime(accepted_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M UTC: '), why
+    ) END
+FROM core_entry_verdicts
+JOIN stg_registry_entries AS entry USING (study, reaudit_id, entry)
+WHERE study = $study AND is_newest AND verdict IS NOT NULL
+"""
+IN_ORDER = ("no gate applies", *VERDICTS_OF_GATES[1:-1], "accepted", VERDICTS_OF_GATES[-1])
+"""Verdicts on an entry, from the best to the worst."""
+FAILED = IN_ORDER[-2:]
+LATER = "The next decaf reaudit writes them again"
+
+
+def write_findings(root: Root, study: Study, reaudit_id: str) -> None:
+    """Write all that the newest re-audit found; does nothing where the registry keeps nothing.
+
+    Raises AlertFailed when the registry does not take it.
+    """
+    file = study.report_file.absolute().as_uri() if study.report_file else ""
+    report = study.alerts.report_url or file
+    try:
+        study.registry.keep(reaudit_id, report, findings(root, study.study))
+    except RegistryError as error:
+        raise AlertFailed(
+            f"the findings cannot be written back: {error}. The audit is kept. {LATER}"
+        ) from error
+
+
+def write_answers(root: Root, study: Study) -> None:
+    """Write of each version that failed whether somebody has accepted it, since when and why.
+
+    That is asked of the warehouse each time, so what could not be written is written by the next
+    call. A registry that does not take it is warned of.
+    """
+    registry = study.registry
+    if not registry.keeps_findings:
+        return
+    found = answers(root, study.study).items()
+    failed = [
+        Finding(*version, answer, {}) for version, answer in found if answer.verdict in FAILED
+    ]
+    try:
+        registry.keep_answers(failed)
+    except RegistryError as error:
+        announce(f"warning: the registry does not say who accepted what: {error}. {LATER}")
+
+
+def findings(root: Root, study: str) -> list[Finding]:
+    """What the newest re-audit of a study found of each audited version: verdict, E, C and F."""
+    with connect_whole(root, study) as connection:
+        rows = connection.sql(FOUND, params={"study": study}).fetchall()
+    answered = answers(root, study)
+    found: dict[tuple[str, str], Finding] = {}
+    for name, version, metric, place, is_alone, *value in rows:
+        answer = answered.get((name, version), Answer())
+        of = found.setdefault((name, version), Finding(name, version, answer, {}))
+        of.values[metric if is_alone else f"{metric}.{place}"] = tuple(value)
+    return list(found.values())
+
+
+def answers(root: Root, study: str) -> dict[tuple[str, str], Answer]:
+    """The verdict on each judged version that is there now, by its model's name and its own.
+
+    A version that is followed under several names has the worst of its verdicts.
+    """
+    with connect_whole(root, study) as connection:
+        rows = connection.sql(ANSWERS, params={"study": study}).fetchall()
+    rows.sort(key=lambda row: IN_ORDER.index(row[2]))
+    return {
+        (name, version): Answer(verdict, accepted if verdict in FAILED else "")
+        for name, version, verdict, accepted in rows
+    }
