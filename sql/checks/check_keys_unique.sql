@@ -2,8 +2,7 @@
 -- grain: one row per key that several rows share
 -- Large tables are counted by a hash of the key, in a fraction of the memory, and then by the key.
 WITH digests AS NOT MATERIALIZED (
-    SELECT *, hash(table_name, study, model_id, pair_id, path, repetition) AS digest
-    FROM (
+    SELECT *, hash(table_name, study, model_id, pair_id, path, repetition) AS digest FROM (
         -- Without unit_key: two units of one run must not hold the same pair.
         SELECT 'trajectories' AS table_name, study, model_id, pair_id, path, repetition
         FROM core_trajectories
