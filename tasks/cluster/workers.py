@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import dask
 from distributed import Client, LocalCluster
-from distributed.utils import get_mp_context
 
 from decaf.errors import BadInput
 from decaf.foundation.extras import optional
@@ -27,8 +26,6 @@ PATIENCE = 100
 """Deaths of workers after which Dask gives up on what they held; it cannot tell what ended them."""
 FILES, FILES_PER_WORKER = 48, 12
 """Files and connections that a flow has open: 42 with one worker, 72 with four, some to spare."""
-PRELOADED = ("distributed.nanny", "tasks.units.orders", "torch")
-"""What every worker imports, two seconds of a core; one process does, and forks them all."""
 Closable = TypeVar("Closable", Client, LocalCluster)
 WORKER_MEMORY = {
     # glibc gives freed activations back to the kernel, which faults them in again at the next
@@ -115,16 +112,12 @@ def _heard(client: Client) -> Iterator[None]:
 
 
 def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
-    threads, method = 1, "spawn"
-    if isinstance(settings, LocalWorkers):
-        # Apple's libraries promise nothing in a fork.
-        threads, method = settings.threads, "forkserver" if sys.platform == "linux" else "spawn"
+    threads = settings.threads if isinstance(settings, LocalWorkers) else 1
     variables = {**WORKER_MEMORY, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
     return {
         "distributed.nanny.pre-spawn-environ": variables,
         # Dask blames what waits on a worker that dies, too; which work ended it is noted.
         "distributed.scheduler.allowed-failures": PATIENCE,
-        "distributed.worker.multiprocessing-method": method,
         # What Dask's dashboard shows of its own processes, 5 % of a core that nobody looks at.
         "distributed.worker.profile.enabled": False,
         "distributed.admin.tick.interval": "500ms",
@@ -138,7 +131,6 @@ def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
 def _start(settings: LocalWorkers | CudaWorkers) -> Any:
     if isinstance(settings, LocalWorkers):
         _require_files(FILES + FILES_PER_WORKER * settings.workers)
-        get_mp_context().set_forkserver_preload([*PRELOADED])
         # The memory limit is off: torch owns the memory, and a paused worker would only stall.
         return LocalCluster(
             n_workers=settings.workers,
