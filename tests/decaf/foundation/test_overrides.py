@@ -76,9 +76,9 @@ def test_what_an_override_breaks_is_said_with_its_key():
     class Study(BaseModel):
         data: Seeded
 
-    with pytest.raises(ConfigError, match="override data.seed:1: 'data.seed': .*integer"):
+    with pytest.raises(ConfigError, match="override data.seed:1: 'data.seed': .*whole number"):
         load({"data": {"seed": 1}}, Study, ["data.seed=x"])
-    with pytest.raises(ConfigError, match="configuration:1: 'data.seed': .*integer"):
+    with pytest.raises(ConfigError, match="configuration:1: 'data.seed': .*whole number"):
         load({"data": {"seed": "x"}}, Study)
 
 
