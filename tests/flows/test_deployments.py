@@ -312,7 +312,8 @@ def test_runs_of_the_worker(organisation, workers, decaf):
     log = "\n".join(organisation.log(resumed))
     assert "auditing slow; the same command resumes it" in log
     left = 3 * (10 - len(kept))  # units in a commit: predict, score and route
-    assert f"{left} of {left} units of work" in log
+    # Lines of a log arrive in batches, the last ones after the run has ended.
+    until(lambda: f"{left} of {left} units of work" in "\n".join(organisation.log(resumed)))
     succeeded(decaf("check", "-w", slow["warehouse"]))
 
 
