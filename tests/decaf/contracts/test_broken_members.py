@@ -242,6 +242,7 @@ MASKED = pair_set_with(
     pairs=(Pair("p", "s", "any", 0, "all", 0, 0, feature=1),), masks=(SAME[0], SAME[0])
 )
 BARE = {"__annotations__": {"adapter": Literal["x"], "n": int}, "n": 3, "__doc__": "X."}
+WORDS = iter("ab")
 BROKEN = {
     "no docstring": (changed(Pairs, __doc__=None), "has no docstring"),
     "bare settings": (type(Pairs)("X", (Pairs,), BARE), "settings without a description: n"),
@@ -327,9 +328,9 @@ BROKEN = {
         changed(Half, _measure=lambda self, subject: {"score": Component(None, 0)}),
         "neither a score nor a reason",
     ),
-    "words": (changed(Pairs, describe=lambda self, pairs, pair: 3), "a str"),
+    "words": (changed(Pairs, describe=lambda *_: 3), "a str"),
     "other words": (
-        changed(Pairs, describe=lambda self, pairs, pair: str(np.random.rand())),  # noqa: NPY002
+        changed(Pairs, describe=lambda *_: next(WORDS)),
         "something else the second time",
     ),
     "identity": (changed(Half, identity=property(lambda self: self.models)), "depends on 'models'"),
@@ -338,14 +339,8 @@ BROKEN = {
         "gave others, or another order",
     ),
     "no digest": (changed(Shelf, entries=lambda self: [Entry("e", "1", "", "p")]), "has no digest"),
-    "an id": (
-        changed(Shelf, fetch=lambda self, entry, folder: Fetched({"id": "x"})),
-        "the card has an 'id'",
-    ),
-    "weights": (
-        changed(Constant, weights_digest=lambda self: None),
-        r"weights_digest\(\) is None",
-    ),
+    "an id": (changed(Shelf, fetch=lambda *_: Fetched({"id": "x"})), "the card has an 'id'"),
+    "weights": (changed(Constant, weights_digest=lambda _: None), r"weights_digest\(\) is None"),
     "output": (
         changed(Constant, load=lambda self, *given: type("M", (Doubled,), {"output": "odd"})()),
         "'output' is 'odd'; expected one of logits, probabilities, value",

@@ -57,11 +57,9 @@ def test_changes_of_named_columns(table):
         "jobless": {"set": {"job": None, "pay": None}},
     }
     found, pair_set = pairs_of(adapter(table, changes=changes))
-    by_id = {pair.pair_id: pair for pair in pair_set.pairs}
-    words = adapter(table, changes=changes, classes=["0", "1"]).describe(
-        pair_set, by_id["a__jobless"]
-    )
-    assert words == "1: pay 2.5 → missing, job cook → missing"
+    named = adapter(table, changes=changes, classes=["0", "1"])
+    (jobless,) = (pair for pair in pair_set.pairs if pair.pair_id == "a__jobless")
+    assert named.describe(pair_set, jobless) == "1: pay 2.5 → missing, job cook → missing"
     gone = found.pop("a__jobless")
     assert (gone["job"][0], gone["pay"][0]) == ("cook", 2.5)
     assert pd.isna([gone["job"][1], gone["pay"][1]]).all()
