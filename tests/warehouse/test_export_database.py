@@ -77,6 +77,18 @@ def test_one_study_and_some_views(opened, tmp_path):
         assert copy.sql("SELECT DISTINCT study FROM profiles").fetchall() == [("t",)]
 
 
+def test_a_column_means_what_its_table_says_or_most_tables(opened, tmp_path):
+    file = tmp_path / "meanings.duckdb"
+    export_database(opened, file, ["gate_verdicts", "core_paths"])
+    with duckdb.connect(str(file), read_only=True) as copy:
+        said = dict(
+            copy.sql("SELECT (table_name, column_name), comment FROM duckdb_columns()").fetchall()
+        )
+    assert said["gate_verdicts", "path"] == "reveal path of the row; NULL of accuracy"
+    assert said["core_paths", "path"] == "name of the reveal path in the study"
+    assert said["core_paths", "kind"] is None, "tables mean different things by it"
+
+
 def test_a_copy_is_made_anew_when_something_changed(opened, root, tmp_path):
     file = tmp_path / "again.duckdb"
     names = ["out_runs"]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import version
@@ -98,9 +99,10 @@ def _usual() -> list[str]:
 
 
 def _snapshot(connection: duckdb.DuckDBPyConnection) -> str:
-    """Digest of the commits that the connection sees."""
+    """Digest of the commits that the connection sees, and of the views over them."""
     seen = run_query(connection, "SELECT kind, study, key FROM receipts ORDER BY ALL").to_pylist()
-    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
+    text = json.dumps([seen, [view.sql for view in views()]])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _about(target: Path) -> dict[str, str | None] | None:
@@ -125,10 +127,10 @@ def _copied(
     copy.execute(f'CREATE TABLE "{name}" AS FROM rows')
     copy.unregister("rows")
     copy.execute(f'COMMENT ON TABLE "{name}" IS {_text(f"{view.purpose}; {view.grain}")}')
+    own = {column.name: column.doc for column in TABLES[name].columns} if name in TABLES else {}
     for column in rows.schema.names:
-        if column in MEANINGS:
-            meaning = _text(MEANINGS[column])
-            copy.execute(f'COMMENT ON COLUMN "{name}"."{column}" IS {meaning}')
+        if meaning := own.get(column) or MEANINGS.get(column):
+            copy.execute(f'COMMENT ON COLUMN "{name}"."{column}" IS {_text(meaning)}')
     (count,) = copy.sql(f'SELECT count(*) FROM "{name}"').fetchall()[0]
     return ExportedView(name, count)
 
@@ -137,5 +139,14 @@ def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-MEANINGS = {column.name: column.doc for table in TABLES.values() for column in table.columns}
-"""What columns mean, by their names; views keep the names of the columns that they pass on."""
+def _meanings() -> dict[str, str]:
+    said: dict[str, Counter[str]] = {}
+    for table in TABLES.values():
+        for column in table.columns:
+            said.setdefault(column.name, Counter())[column.doc] += 1
+    found = {name: docs.most_common(1)[0] for name, docs in said.items()}
+    return {name: doc for name, (doc, count) in found.items() if 2 * count > said[name].total()}
+
+
+MEANINGS = _meanings()
+"""What columns of views mean, by their names: what most tables say that have one of the name."""
