@@ -2,7 +2,7 @@
 -- grain: one row per study, model, pair type and path
 -- paper: section 6
 -- "Moves the score by" is Abs everywhere: the mean over the reveal, not the final difference. A
--- response counts from smallest on: 0.01 of a probability, half of epsilon of any other score.
+-- response counts from smallest on (smallest_response).
 -- The first rule that holds is named; "surely" is about the 95 % interval of Abs:
 --   ignores      Abs surely below smallest, and the pair type should matter
 --   no_response  Abs below smallest
@@ -24,7 +24,7 @@ expected AS (
     SELECT profile.*, lower_95, upper_95, delta_lower_95, delta_upper_95, change.expect,
         change.display_name AS pair_type_name,
         way.display_name AS path_name, way.position AS path_position,
-        if(ends_with(run.score ->> '$.kind', 'probability'), 0.01, run.epsilon / 2) AS smallest,
+        smallest_response(run.score, run.epsilon) AS smallest,
         max(abs_response) FILTER (change.expect = 'should_matter')
             OVER (PARTITION BY profile.study, model_id, profile.path) AS largest_wanted
     FROM out_model_profiles AS profile

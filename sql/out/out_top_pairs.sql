@@ -1,25 +1,14 @@
 -- purpose: pairs with the most evidence, contradiction or fragility, at most three of each
 -- grain: one row per study, model, pair type, path, component and rank
 -- paper: section 3, equation 1
--- A source is there once, by its strongest pair. What is below 0.01 of a probability is left out, or
--- below a hundredth of the study's largest Abs where the score is no probability.
+-- A source is there once, by its strongest pair. What does not count (smallest_response) is left out.
 CREATE OR REPLACE VIEW out_top_pairs AS
-WITH bounds AS (
-    SELECT
-        run.study,
-        CASE
-            WHEN any_value(run.score ->> '$.kind') LIKE '%probability' THEN 0.01
-            ELSE 0.01 * max(abs_response)
-        END AS bound
-    FROM core_profiles JOIN stg_runs AS run USING (study, run_id)
-    GROUP BY run.study
-),
-strongest AS (
+WITH strongest AS (
     SELECT *
     FROM core_profiles
     UNPIVOT (value FOR component IN (evidence, contradiction, fragility))
-    JOIN bounds USING (study)
-    WHERE value >= bound AND value > 0
+    JOIN (SELECT study, run_id, score, epsilon AS gate FROM stg_runs) USING (study, run_id)
+    WHERE value >= smallest_response(score, gate)
     QUALIFY row_number() OVER (
         PARTITION BY study, model_id, pair_type, path, component, source_id
         ORDER BY value DESC, pair_id, repetition

@@ -18,7 +18,7 @@ from warehouse.query.views import views
 READ_OF_CORE = ("core_blocks", "core_entry_versions", "core_display_names", "core_factual_accuracy")
 READ_OF_CORE += ("core_attribution_studies", "core_protocol_paths", "core_scene_fragility")
 READ_OF_CORE += ("stg_models",)
-REAL = ("written", "out_responses", "out_findings")
+REAL = ("written", "smallest_response", "out_responses", "out_findings")
 """Views that are as they are, over the stub's tables: in the order in which one reads another."""
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 RUN_ID = "7fa3c1d2e5b84960"

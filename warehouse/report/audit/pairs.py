@@ -110,7 +110,7 @@ def pair_looks(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Looks:
             for one in types
         ),
         f"{scale:.3g}",
-        "0.01" if is_probability else "a hundredth of the largest response of the study",
+        "0.01" if is_probability else "half of the gate ε",
         f"{left_out} cards of lower ranks or other models are left out, so that the page stays "
         "small."
         if left_out
