@@ -41,39 +41,9 @@ from tasks.reaudit.write_back import write_answers
 from warehouse import storage
 from warehouse.commits.writer import open_root
 from warehouse.query.damage import connect_whole
+from warehouse.query.views import query
 from warehouse.storage import Root
 
-VERSIONS = """
-SELECT entry.study, entry.entry, entry.resolved_at AT TIME ZONE 'UTC', entry.version, change,
-    verdict, state, array_to_string(failed_gates, ', '),
-    CASE WHEN accepted_at IS NULL THEN problem
-        ELSE strftime(accepted_at AT TIME ZONE 'UTC', 'accepted %Y-%m-%d %H:%M by ')
-            || accepted_by || ': ' || why
-    END
-FROM stg_registry_entries AS entry
-LEFT JOIN core_entry_verdicts USING (study, reaudit_id, entry)
-WHERE change <> 'none' AND ($study IS NULL OR study = $study)
-    AND ($model IS NULL OR $model IN (entry, name))
-ORDER BY study, entry, entry.resolved_at
-"""
-HISTORY = """
-WITH asked AS (
-    FROM core_entry_versions
-    WHERE change <> 'none' AND against = 'previous' AND ($study IS NULL OR study = $study)
-        AND ($model IS NULL OR $model IN (entry, name))
-)
-SELECT study, entry, pair_type, path, resolved_at AT TIME ZONE 'UTC', version, change,
-    max(value) FILTER (metric = 'evidence'),
-    max([lower_limit, upper_limit]) FILTER (metric = 'evidence'),
-    max(value) FILTER (metric = 'contradiction'),
-    max([lower_limit, upper_limit]) FILTER (metric = 'contradiction'),
-    max(value) FILTER (metric = 'fragility'),
-    max([lower_limit, upper_limit]) FILTER (metric = 'fragility')
-FROM history_of('asked')
-WHERE pair_type IS NOT NULL
-GROUP BY study, entry, pair_type, path, resolved_at, version, change
-ORDER BY study, entry, pair_type, path, resolved_at
-"""
 MOST_DRIFT = 10
 """Rows of drift that are printed, the largest changes first."""
 DRIFT = "FROM out_drift WHERE study = '{study}' AND p_adjusted <= 0.05 ORDER BY abs(change) DESC"
@@ -220,8 +190,8 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
     """
     with connect_whole(root, study) as connection:
         values = {"study": study, "model": model}
-        versions = connection.sql(VERSIONS, params=values).fetchall()
-        means = connection.sql(HISTORY, params=values).fetchall()
+        versions = connection.sql(query("registry/versions"), params=values).fetchall()
+        means = connection.sql(query("registry/history"), params=values).fetchall()
         known = connection.sql(
             "SELECT DISTINCT name FROM stg_registry_entries WHERE $study IS NULL OR study = $study",
             params={"study": study},

@@ -6,33 +6,9 @@ from decaf.registry.entries import Answer, Finding
 from decaf.registry.gates import VERDICTS as VERDICTS_OF_GATES
 from tasks.progress import announce
 from warehouse.query.damage import connect_whole
+from warehouse.query.views import query
 from warehouse.storage import Root
 
-FOUND = """
-WITH asked AS (
-    FROM core_entry_versions WHERE study = $study AND is_newest AND against = 'previous'
-),
-found AS (
-    FROM history_of('asked')
-    WHERE metric IN ('evidence', 'contradiction', 'fragility') AND value IS NOT NULL
-)
-SELECT name, asked.version, metric, concat_ws('.', path, pair_type),
-    1 = (SELECT count(DISTINCT (path, pair_type)) FROM found),
-    value, lower_limit, upper_limit
-FROM found
-JOIN asked USING (study, entry)
-ORDER BY ALL
-"""
-ANSWERS = """
-SELECT entry.name, entry.version, if(accepted_at IS NULL, verdict, 'accepted'),
-    CASE WHEN accepted_at IS NULL THEN 'no' ELSE concat(
-        'by ', accepted_by, ' on ',
-        strftime(accepted_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M UTC: '), why
-    ) END
-FROM core_entry_verdicts
-JOIN stg_registry_entries AS entry USING (study, reaudit_id, entry)
-WHERE study = $study AND is_newest AND verdict IS NOT NULL
-"""
 IN_ORDER = ("no gate applies", *VERDICTS_OF_GATES[1:-1], "accepted", VERDICTS_OF_GATES[-1])
 """Verdicts on an entry, from the best to the worst."""
 FAILED = IN_ORDER[-2:]
@@ -76,7 +52,7 @@ def write_answers(root: Root, study: Study) -> None:
 def findings(root: Root, study: str) -> list[Finding]:
     """What the newest re-audit of a study found of each audited version: verdict, E, C and F."""
     with connect_whole(root, study) as connection:
-        rows = connection.sql(FOUND, params={"study": study}).fetchall()
+        rows = connection.sql(query("registry/findings"), params={"study": study}).fetchall()
     answered = answers(root, study)
     found: dict[tuple[str, str], Finding] = {}
     for name, version, metric, place, is_alone, *value in rows:
@@ -92,7 +68,7 @@ def answers(root: Root, study: str) -> dict[tuple[str, str], Answer]:
     A version that is followed under several names has the worst of its verdicts.
     """
     with connect_whole(root, study) as connection:
-        rows = connection.sql(ANSWERS, params={"study": study}).fetchall()
+        rows = connection.sql(query("registry/answers"), params={"study": study}).fetchall()
     rows.sort(key=lambda row: IN_ORDER.index(row[2]))
     return {
         (name, version): Answer(verdict, accepted if verdict in FAILED else "")
