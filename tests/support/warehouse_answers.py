@@ -17,18 +17,14 @@ UPPERMOST = ("core_profiles", "out_model_profiles")
 def answers(root, but=()):
     """Rows of the first views and of some that are built on them, and what the checks find.
 
+    Every other view is a query of these, so equal rows here are equal rows there.
+
     Parameters
     ----------
     but
         Views that are left out.
     """
     return _asked(root, [view.name for view in FIRST if view.name not in but] + [*UPPERMOST])
-
-
-def all_answers(root, but=()):
-    """Rows of every staging and core view, and of two of results; what the checks find."""
-    names = [view.name for view in LOWER if view.name not in but]
-    return _asked(root, [*names, "out_model_profiles", "out_path_costs"])
 
 
 def _asked(root, names):
