@@ -331,7 +331,7 @@ def test_a_warehouse_on_a_store_is_upgraded(memory):
 
 def test_there_is_nothing_to_sweep(memory):
     assert remove_temporary_files(memory, "s") == 0
-    shutil.rmtree(cache_folder(), ignore_errors=True)
+    shutil.rmtree(cache_folder() / "warehouses", ignore_errors=True)
     assert counts(memory) == (6, 12, 6)
 
 
