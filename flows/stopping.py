@@ -11,6 +11,8 @@ from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
+from warehouse.query.scratch import remove_scratch
+
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 128 + signal.SIGINT
 PATIENCE_SECONDS, FLOW_PATIENCE_SECONDS = 2.0, 10.0
@@ -78,6 +80,7 @@ def end(code: int) -> NoReturn:
     # After all that is registered later. An interpreter that frees every object takes seconds, and
     # DuckDB's binding prints pages about those of threads that still run.
     atexit.register(os._exit, code)
+    atexit.register(remove_scratch)
     sys.exit(code)
 
 

@@ -5,6 +5,7 @@ A connection sees the commits of the moment it was opened.
 
 import json
 import re
+import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -23,6 +24,7 @@ from warehouse.commits.writer import open_root
 from warehouse.query import functions
 from warehouse.query.prepared import attach_views
 from warehouse.query.provided import provide
+from warehouse.query.scratch import scratch_folder
 from warehouse.storage import Root, Storage
 
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
@@ -33,9 +35,12 @@ BATCH_ROWS = 10_000
 """Rows that :func:`stream_query` holds at a time."""
 
 
+SPILLED_SHARE = 2
+"""Of the room that is free in the temporary folder, queries of one connection may take a half."""
 TOO_LARGE = (
-    "the query needs more memory than it may have; filter or aggregate earlier, or allow more with "
-    "--memory GB (from Python: memory_limit= of connect)"
+    "the query needs more memory than it may have, or more than half of the temporary folder's "
+    "free room; filter or aggregate earlier, or allow more with --memory GB (from Python: "
+    "memory_limit= of connect)"
 )
 
 
@@ -63,7 +68,8 @@ def connect(
     Parameters
     ----------
     memory_limit
-        Bound of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder.
+        Bound of DuckDB's memory, as in ``"4GB"``; larger queries spill to the temporary folder,
+        up to half of the room that is free there.
     threads
         DuckDB's threads; all cores if it is not given.
     without
@@ -80,9 +86,10 @@ def connect(
     store = storage.open(root)
     check_version(root)
     committed = list(receipts.read(root))
+    spill = scratch_folder() / uuid4().hex
     settings = {
         "memory_limit": memory_limit,
-        "temp_directory": str(Path(tempfile.gettempdir()) / f"decaf-{uuid4().hex}"),
+        "temp_directory": str(spill),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     } | ({"threads": threads} if threads else {})
@@ -210,6 +217,9 @@ def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
 
 def _lock(connection: duckdb.DuckDBPyConnection, store: Storage) -> None:
     folders = [str(folder) for folder in store.readable_folders]
+    most = shutil.disk_usage(tempfile.gettempdir())[2] // SPILLED_SHARE
+    # DuckDB 2.0 shows what it is given with the other settings, and does not keep to it.
+    connection.execute(f"SET max_temp_directory_size = '{most}B'")
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET allowed_directories = ?", [folders])
     connection.execute("SET enable_external_access = false")

@@ -5,7 +5,6 @@ which files they read is a variable of the connection. The file is named by a di
 is made of, so that another version of the views has another file.
 """
 
-import atexit
 import hashlib
 import shutil
 import tempfile
@@ -22,6 +21,7 @@ from warehouse import storage
 from warehouse.commits.seeds import write_missing_seeds
 from warehouse.query import functions, views
 from warehouse.query.provided import provide
+from warehouse.query.scratch import scratch_folder
 from warehouse.query.views import create_views, staging
 from warehouse.storage.cache import cache_folder
 from warehouse.tables.declarations import TABLES
@@ -64,8 +64,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path, mode: str = " (RE
 @cache
 def _bound(name: str) -> Path:
     """A file of this name, gone with this process, in which all views lie bound."""
-    folder = Path(tempfile.mkdtemp(prefix="decaf-views-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
     seeds = folder / "seeds"
     remedy = "set TMPDIR to a folder that can be written"
     with (

@@ -22,6 +22,7 @@ import duckdb
 from decaf.errors import DecafError, QueryError
 from warehouse.query.catalog import TOO_LARGE, connect
 from warehouse.query.damage import described, left_out, naming_damage
+from warehouse.query.scratch import scratch_folder
 from warehouse.storage import Root
 
 GIGABYTE = 10**9
@@ -105,7 +106,7 @@ class QueryProcess:
 
     def _start(self) -> None:
         fork = get_context("fork")
-        self._scratch = tempfile.TemporaryDirectory(prefix="decaf-")
+        self._scratch = tempfile.TemporaryDirectory(dir=scratch_folder())
         self._pipe, other = fork.Pipe()
         self._process = fork.Process(target=self._serve, args=(self._pipe, other), daemon=True)
         self._process.start()
