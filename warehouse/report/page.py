@@ -79,6 +79,7 @@ def render(facts: Facts, paper: Paper, shown_count: int, picture_characters: int
         models=tables.model_table(shown),
         warnings=facts.table("warnings", "Warnings"),
         profiles=tables.profile_tables(shown),
+        breakdowns=tables.breakdown_tables(shown),
         ratios=tables.ratio_table(facts),
         ranks=tables.rank_table(facts),
         sweep=tables.sweep_table(facts),

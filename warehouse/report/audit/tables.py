@@ -23,6 +23,13 @@ from warehouse.report.cells import (
 SPREADS = ("active_frac", "contradiction_frac", "fragility_frac")
 """Shares of which the first table says how far they spread."""
 PATHS = ("pair_type", "path_a", "path_b")
+GROUPINGS = {
+    "class": "class",
+    "split": "split",
+    "factual": "kind of factual input",
+    "counterfactual": "kind of changed input",
+}
+"""What ``out_breakdowns`` divides pairs by, in words."""
 SUMMED = (
     "block_count",
     "pair_count",
@@ -66,6 +73,32 @@ def profile_tables(facts: Facts) -> tuple[Table, ...]:
         for pair_type, path in places
         if (rows := at(facts.profiles, pair_type, path))
     )
+
+
+def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
+    """Profiles on the first path by class, split and kind of input, the worst first."""
+    decimals = facts.decimals
+    names = {row.name: row.display_name for row in facts.names if row.kind == "pair_type"}
+
+    def mean(row: Row) -> Cell:
+        return with_interval(row.estimate, row.lower_95, row.upper_95, decimals)
+
+    def median(row: Row) -> Cell:
+        limits = f"{score(row.p10, decimals)} … {score(row.p90, decimals)}"
+        return Cell(score(row.p50, decimals), limits)
+
+    tables = []
+    for pair_type, grouping in dict.fromkeys(
+        (row.pair_type, row.grouping) for row in facts.breakdowns
+    ):
+        own = [r for r in facts.breakdowns if (r.pair_type, r.grouping) == (pair_type, grouping)]
+        title = f"{names.get(pair_type, pair_type)}, by {GROUPINGS[grouping]}"
+        tables.append(
+            facts._replace(breakdowns=tuple(own)).metric_table(
+                "breakdowns", title, ("model_id", "member"), mean, p50=median
+            )
+        )
+    return tuple(tables)
 
 
 def ratio_table(facts: Facts) -> Table:
