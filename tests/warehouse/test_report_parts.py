@@ -1,6 +1,12 @@
-"""Parts of the pairs in a report, and which sections it has."""
+"""Parts of the pairs in a report, which sections it has, and when it ranks."""
 
-from stub_audit import Audit, insert
+import pytest
+from report_reader import Reader
+from stub_audit import Audit, insert, many_models
+
+from decaf.plan.presentation import Report
+from warehouse.report.order import TITLES
+from warehouse.report.page import write_report
 
 
 def breakdown(model, member, values, pair_type="floor", grouping="class"):
@@ -61,3 +67,36 @@ def test_of_many_parts_every_model_has_its_worst(stub, report):
 
 def test_pairs_that_nothing_divides_have_no_such_section(stub, report):
     assert "breakdowns" not in report(stub(Audit())).ids
+
+
+def test_chosen_sections_stand_in_their_order_and_open(stub, tmp_path):
+    connection = stub(Audit())
+
+    def sections(chosen):
+        reader = Reader(
+            write_report(connection, "demo", tmp_path / "r", sections=chosen).read_text()
+        )
+        folded = reader.page.count('<details class="section">')
+        return [name for name in reader.ids if name in TITLES], folded
+
+    usual = [name for name in TITLES if name not in ("pairs", "breakdowns", "registry", "paper")]
+    assert sections(None) == (usual, 5)
+    assert sections(("costs", "profiles", "registry")) == (["costs", "profiles"], 0)
+
+
+def test_a_section_that_there_is_not_is_refused():
+    assert Report(sections=("costs",)).sections == ("costs",)
+    with pytest.raises(ValueError, match="breakdowns"):
+        Report(sections=("profile",))
+
+
+@pytest.mark.parametrize(("count", "written"), [(4, "–"), (5, "0.500")])
+def test_ranks_need_five_models(stub, report, count, written):
+    reader = report(stub(many_models(count, paths=("blend", "patch_a"))))
+    (row,) = [
+        row
+        for row in reader.rows
+        if row[:2] == ["mixed_rand", "blend → patch_a"] and "×" not in row[3]
+    ]
+    assert row[-1] == written
+    assert ("fewer than 5 models" in reader.text) == (count < 5)

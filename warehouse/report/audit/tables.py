@@ -23,6 +23,8 @@ from warehouse.report.cells import (
 SPREADS = ("active_frac", "contradiction_frac", "fragility_frac")
 """Shares of which the first table says how far they spread."""
 PATHS = ("pair_type", "path_a", "path_b")
+FEWEST_RANKED = 5
+"""Models that a rank correlation needs: of fewer, chance makes any order."""
 GROUPINGS = {
     "class": "class",
     "split": "split",
@@ -116,11 +118,15 @@ def ratio_table(facts: Facts) -> Table:
 def rank_table(facts: Facts) -> Table:
     """Whether one path ranks the models like another."""
 
-    def cell(row: Row) -> Cell:
-        spearman = MISSING if row.spearman is None else f"{row.spearman:.3f}"
-        return Cell(spearman, hover=row.reason or "")
+    def reason(row: Row) -> str:
+        few = f"fewer than {FEWEST_RANKED} models"
+        return row.reason or (few if row.model_count < FEWEST_RANKED else "")
 
-    reasons = sorted({row.reason for row in facts.rank_transfer if row.reason})
+    def cell(row: Row) -> Cell:
+        why = reason(row)
+        return Cell(MISSING if why else f"{row.spearman:.3f}", hover=why)
+
+    reasons = sorted(set(map(reason, facts.rank_transfer)) - {""})
     why = f" {MISSING} stands where it is undefined: {'; '.join(reasons)}." if reasons else ""
     note = (
         "1 means that both paths put the models in the same order, 0 that the orders are "
