@@ -38,7 +38,11 @@ def publish(root: Root, study: Study) -> Path | None:
         return None
     with connect_whole(root, study.study) as connection:
         return write_report(
-            connection, study.study, study.report_file, has_paper=study.report.paper
+            connection,
+            study.study,
+            study.report_file,
+            has_paper=study.report.paper,
+            sections=study.report.sections,
         )
 
 

@@ -14,6 +14,22 @@ Expectation = Literal["should_matter", "should_not_matter", "unknown"]
 DisplayName = Annotated[ShownName, Field(max_length=60)]
 
 
+Section = Literal[
+    "reading",
+    "pairs",
+    "profiles",
+    "breakdowns",
+    "paths",
+    "trajectories",
+    "epsilon",
+    "registry",
+    "paper",
+    "made",
+    "costs",
+]
+"""A part of the page below its verdict."""
+
+
 class Report(Settings):
     """The HTML page of a study."""
 
@@ -26,6 +42,11 @@ class Report(Settings):
         "`false` for inputs that nobody else may see",
     )
     paper: bool = Field(False, description="show the tables of the paper too")
+    sections: tuple[Section, ...] | None = Field(
+        None,
+        description="sections below the verdict, in the order that is given, all unfolded; all in "
+        "the usual order when absent",
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -43,7 +43,7 @@ class Reader(HTMLParser):
         assert self._open.pop() == tag
 
     def handle_data(self, data):
-        if "style" in self._open:
+        if {"style", "script"} & {*self._open}:
             return
         self.words.append(data)
         if self._open and self._open[-1] in ("th", "td"):

@@ -17,7 +17,7 @@ from warehouse.query.views import views
 
 READ_OF_CORE = ("core_blocks", "core_entry_versions", "core_display_names", "core_factual_accuracy")
 READ_OF_CORE += ("core_attribution_studies", "core_protocol_paths", "core_scene_fragility")
-READ_OF_CORE += ("stg_models",)
+READ_OF_CORE += ("stg_models", "core_profiles")
 REAL = ("written", "smallest_response", "out_responses", "out_findings")
 """Views that are as they are, over the stub's tables: in the order in which one reads another."""
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
@@ -89,6 +89,7 @@ def open_stub(audit: Audit) -> duckdb.DuckDBPyConnection:
     for name in REAL:
         connection.execute(sql[name])
     connection.execute("CREATE MACRO history_of(rel) AS TABLE FROM out_history")
+    connection.execute("CREATE MACRO breakdowns_of(rel, n, seed) AS TABLE FROM out_breakdowns")
     (statistics,) = (view for view in views() if view.name == "core_statistics")
     connection.execute(statistics.sql)
     _insert_run(connection, audit)

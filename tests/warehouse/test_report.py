@@ -153,7 +153,7 @@ def test_nothing_in_the_file_points_outside(six):
     assert set(re.findall(r"https?:[^\"'\s<>)]*", six)) == {"http://www.w3.org/2000/svg"}
     assert not re.search(r"url\(|@import|srcset|<iframe|<object|<embed", six)
     reader = Reader(six)
-    assert not {"script", "img", "iframe", "object"} & set(reader.tags)
+    assert not {"img", "iframe", "object"} & set(reader.tags)
     assert re.findall(r'(?:src|href)="([^#"][^"]*)"', six) == ["data:,"]
 
 
@@ -180,7 +180,7 @@ def test_every_printed_query_runs_and_lists_every_model(stub, six):
 def test_names_are_text_and_never_markup(stub, report, name):
     audit = Audit(models=(name, "other"), paths=(name, "plain"), pair_types=(name,), study=name)
     reader = report(stub(audit))
-    assert "script" not in reader.tags
+    assert reader.tags.count("script") == 1, "that of the tables"
     assert "c" not in reader.tags
     assert re.sub(r"\s+", " ", name) in reader.text
     assert any(row and row[0].startswith(name) for row in reader.rows)

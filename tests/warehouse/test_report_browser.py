@@ -73,6 +73,7 @@ def test_the_log_would_show_a_request(browser, tmp_path):
 def test_every_section_is_visible(browser, reports, name):
     resize(browser, 1200, 900)
     browser.get(reports[name].as_uri())
+    browser.execute_script("for (const fold of document.querySelectorAll('details')) fold.open = 1")
     for section in (*SECTIONS, *(["paper"] if AUDITS[name].has_paper else [])):
         element = browser.find_element("id", section)
         assert element.is_displayed()
@@ -130,6 +131,7 @@ def test_a_telephone_shows_the_components_first(browser, reports):
 def test_text_of_a_picture_stays_inside_it(browser, reports):
     resize(browser, 1200, 900)
     browser.get(reports["six"].as_uri())
+    browser.execute_script("for (const fold of document.querySelectorAll('details')) fold.open = 1")
     cut = browser.execute_script(
         """const cut = [];
         for (const svg of document.querySelectorAll('svg')) {
@@ -171,3 +173,44 @@ def test_text_is_legible_in_light_and_dark(browser, reports, scheme):
     )
     assert len(ratios) > 100
     assert min(ratios) >= 4.5
+
+
+def test_tables_are_sorted_and_filtered_by_keyboard(browser, reports):
+    resize(browser, 1200, 900)
+    browser.get(reports["many"].as_uri())
+    head = "#profiles table thead th"
+
+    def shown():
+        return browser.execute_script(
+            """return [...document.querySelector('#profiles table').tBodies[0].rows]
+              .filter(row => !row.hidden)
+              .map(row => [row.cells[0].innerText, parseFloat(row.cells[1].innerText)]);"""
+        )
+
+    def press(place):
+        button = browser.find_elements("css selector", f"{head} button")[place]
+        button.send_keys(" ")
+        return browser.find_elements("css selector", head)[place].get_attribute("aria-sort")
+
+    assert press(1) == "descending"
+    values = [value for _, value in shown()]
+    assert (values, len(values)) == (sorted(values, reverse=True), 72)
+    assert press(1) == "ascending"
+    assert [value for _, value in shown()] == sorted(values)
+    assert press(0) == "ascending"
+    assert [name for name, _ in shown()] == sorted(name for name, _ in shown())
+    assert len(browser.find_elements("css selector", f"{head}[aria-sort]")) == 1
+    field = browser.find_element("css selector", "#profiles .filter input")
+    field.send_keys("VIT 01")
+    assert field.accessible_name == "Filter"
+    count = browser.find_element("css selector", "#profiles .filter output")
+    assert {name[:15] for name, _ in shown()} == {"vit_variant_014"}
+    assert count.text == "1 of 72 rows"
+    assert count.aria_role == "status"
+
+
+def test_a_link_opens_its_section(browser, reports):
+    browser.get(reports["six"].as_uri())
+    assert browser.find_element("css selector", "#costs > details").get_attribute("open") is None
+    browser.find_element("css selector", "nav a[href='#costs']").click()
+    assert browser.find_element("css selector", "#costs > details").get_attribute("open")

@@ -1,6 +1,7 @@
 """Assemble the report of a study and write it as one HTML file."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from warehouse.report.audit import figures, tables
 from warehouse.report.audit.facts import Facts, read_facts
 from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_looks
 from warehouse.report.audit.verdict import verdict_of, written
+from warehouse.report.order import sections_of
 from warehouse.report.paper import tables as paper_tables
 from warehouse.report.paper.pictures import paper_pictures
 from warehouse.report.paper.reading import NO_PAPER, Paper, read_paper
@@ -27,13 +29,19 @@ MAX_SETTING = 60
 
 
 def write_report(
-    connection: duckdb.DuckDBPyConnection, study: str, target: Path, *, has_paper: bool = False
+    connection: duckdb.DuckDBPyConnection,
+    study: str,
+    target: Path,
+    *,
+    has_paper: bool = False,
+    sections: Sequence[str] | None = None,
 ) -> Path:
     """Write the report of a study's newest run, finished or not.
 
     Reads aggregates, the strongest pairs, and the tables of the paper where the page is to have
     them. A page that would exceed ``MAX_BYTES`` has fewer pictures of pairs, then its first models
-    only, and says so. The file appears whole or not at all, and replaces an existing one.
+    only, and says so. ``sections`` are those below the verdict, all that have something when None.
+    The file appears whole or not at all, and replaces an existing one.
 
     Raises UnknownName when the warehouse has no run of the study, and WriteFailed when the disk
     refuses, or no page under ``MAX_BYTES`` can be made.
@@ -42,7 +50,7 @@ def write_report(
     paper = read_paper(connection, study) if has_paper else NO_PAPER
     shown = len(facts.models)
     for pictures in (PICTURE_CHARACTERS, PICTURE_CHARACTERS // 4, 0):
-        page = render(facts, paper, shown, pictures)
+        page = render(facts, paper, shown, pictures, sections)
         if len(page) <= MAX_BYTES:
             break
     while len(page) > MAX_BYTES:
@@ -52,19 +60,34 @@ def write_report(
                 f"the report of {study} has {len(page):,} bytes without most of its models; at "
                 f"most {MAX_BYTES:,} are allowed. Audit fewer pair types or paths in one study"
             )
-        page = render(facts, paper, shown, 0)
+        page = render(facts, paper, shown, 0, sections)
     return templates.write(target, "report", page)
 
 
-def render(facts: Facts, paper: Paper, shown_count: int, picture_characters: int) -> bytes:
+def render(
+    facts: Facts,
+    paper: Paper,
+    shown_count: int,
+    picture_characters: int,
+    sections: Sequence[str] | None,
+) -> bytes:
     """Make the page, UTF-8; tables and pictures per model show the first ``shown_count`` models.
 
     Pictures of pairs have at most ``picture_characters`` in base64.
     """
     shown = facts.of_models(shown_count)
     left_out = {row.model_id for row in facts.models[shown_count:]}
+    parts = {
+        "breakdowns": tables.breakdown_tables(shown),
+        "registry": registry_tables(facts),
+        "paper": paper_tables.paper_tables(paper.without_models(left_out), facts.study),
+    }
+    looks = pair_looks(shown, picture_characters)
+    empty = [name for name, content in (*parts.items(), ("pairs", looks.looks)) if not content]
     return templates.render(
         "page.html.j2",
+        **parts,
+        sections=sections_of(sections, empty),
         facts=facts,
         is_official=bool(paper.data and paper.data.is_official),
         shown_count=shown_count,
@@ -86,10 +109,8 @@ def render(facts: Facts, paper: Paper, shown_count: int, picture_characters: int
         bars=list(figures.bar_pictures(shown)),
         slopes=list(figures.slope_pictures(shown)),
         stages=list(figures.stage_pictures(shown)),
-        looks=pair_looks(shown, picture_characters),
-        registry=registry_tables(facts),
+        looks=looks,
         history=history_pictures(facts),
-        paper=paper_tables.paper_tables(paper.without_models(left_out), facts.study),
         data_note=paper_tables.data_note(paper.data),
         budget_note=paper_tables.budget_note(paper),
         fingerprints=paper_tables.fingerprints(paper.data),

@@ -1,5 +1,7 @@
 """Pages from the templates beside this module, written whole or not at all."""
 
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,9 @@ import jinja2
 
 from decaf.errors import WriteFailed
 from decaf.foundation.files import refusals_as, replace_file
+
+TABLE_SCRIPT = (Path(__file__).parent / "tables.js").read_text(encoding="utf-8")
+"""What sorts and filters the tables of a page: the only script that its policy allows."""
 
 
 def render(template: str, **values: Any) -> bytes:
@@ -18,6 +23,9 @@ def render(template: str, **values: Any) -> bytes:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.globals["table_script"] = TABLE_SCRIPT
+    digest = sha256(TABLE_SCRIPT.encode()).digest()
+    environment.globals["table_script_sha256"] = b64encode(digest).decode()
     return environment.get_template(template).render(values).encode()
 
 

@@ -51,6 +51,7 @@ class Facts(NamedTuple):
     accuracies: Rows
     profiles: Rows
     intervals: Rows
+    breakdowns: Rows
     path_ratios: Rows
     rank_transfer: Rows
     stage_means: Rows
@@ -79,8 +80,8 @@ class Facts(NamedTuple):
         """Facts of the first models alone; what is averaged over models stays."""
         kept = {row.model_id for row in self.models[:count]}
         parts = (
-            *("models", "accuracies", "profiles", "intervals", "stage_means", "shown_pairs"),
-            "costs",
+            *("models", "accuracies", "profiles", "intervals", "breakdowns", "stage_means"),
+            *("shown_pairs", "costs"),
         )
         cut = {
             part: tuple(row for row in getattr(self, part) if row.model_id in kept)
@@ -108,10 +109,11 @@ class Facts(NamedTuple):
         keys: Iterable[str],
         cell: Callable[[Row], Cell],
         note: str = "",
+        **cells: Callable[[Row], Cell],
     ) -> Table:
         """Table of a part with rows for each metric: a line for all that share the keys.
 
-        What is of the line is read from its last row.
+        What is of the line is read from its last row; ``cells`` are as in :meth:`table`.
         """
         lines: dict[tuple, dict[str, Row]] = {}
         for row in getattr(self, part):
@@ -125,7 +127,7 @@ class Facts(NamedTuple):
 
         fields = (
             Field(field.column, partial(in_line, name=name, field=field))
-            for name, field in fields_of(part, paths=_paths).items()
+            for name, field in fields_of(part, paths=_paths, **cells).items()
         )
         return table(title, fields, lines.values(), self.runnable(part), note)
 

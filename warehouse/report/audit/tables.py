@@ -23,6 +23,15 @@ from warehouse.report.cells import (
 SPREADS = ("active_frac", "contradiction_frac", "fragility_frac")
 """Shares of which the first table says how far they spread."""
 PATHS = ("pair_type", "path_a", "path_b")
+FEWEST_RANKED = 5
+"""Models that a rank correlation needs: of fewer, chance makes any order."""
+GROUPINGS = {
+    "class": "class",
+    "split": "split",
+    "factual": "kind of factual input",
+    "counterfactual": "kind of changed input",
+}
+"""What ``out_breakdowns`` divides pairs by, in words."""
 SUMMED = (
     "block_count",
     "pair_count",
@@ -68,6 +77,32 @@ def profile_tables(facts: Facts) -> tuple[Table, ...]:
     )
 
 
+def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
+    """Profiles on the first path by class, split and kind of input, the worst first."""
+    decimals = facts.decimals
+    names = {row.name: row.display_name for row in facts.names if row.kind == "pair_type"}
+
+    def mean(row: Row) -> Cell:
+        return with_interval(row.estimate, row.lower_95, row.upper_95, decimals)
+
+    def median(row: Row) -> Cell:
+        limits = f"{score(row.p10, decimals)} … {score(row.p90, decimals)}"
+        return Cell(score(row.p50, decimals), limits)
+
+    tables = []
+    for pair_type, grouping in dict.fromkeys(
+        (row.pair_type, row.grouping) for row in facts.breakdowns
+    ):
+        own = [r for r in facts.breakdowns if (r.pair_type, r.grouping) == (pair_type, grouping)]
+        title = f"{names.get(pair_type, pair_type)}, by {GROUPINGS[grouping]}"
+        tables.append(
+            facts._replace(breakdowns=tuple(own)).metric_table(
+                "breakdowns", title, ("model_id", "member"), mean, p50=median
+            )
+        )
+    return tuple(tables)
+
+
 def ratio_table(facts: Facts) -> Table:
     """What the path does to the mean over models of every metric."""
     decimals = facts.decimals
@@ -83,11 +118,15 @@ def ratio_table(facts: Facts) -> Table:
 def rank_table(facts: Facts) -> Table:
     """Whether one path ranks the models like another."""
 
-    def cell(row: Row) -> Cell:
-        spearman = MISSING if row.spearman is None else f"{row.spearman:.3f}"
-        return Cell(spearman, hover=row.reason or "")
+    def reason(row: Row) -> str:
+        few = f"fewer than {FEWEST_RANKED} models"
+        return row.reason or (few if row.model_count < FEWEST_RANKED else "")
 
-    reasons = sorted({row.reason for row in facts.rank_transfer if row.reason})
+    def cell(row: Row) -> Cell:
+        why = reason(row)
+        return Cell(MISSING if why else f"{row.spearman:.3f}", hover=why)
+
+    reasons = sorted(set(map(reason, facts.rank_transfer)) - {""})
     why = f" {MISSING} stands where it is undefined: {'; '.join(reasons)}." if reasons else ""
     note = (
         "1 means that both paths put the models in the same order, 0 that the orders are "

@@ -1,0 +1,26 @@
+-- purpose: groups of pairs by what is said of each: class, split, kind of either input
+-- grain: one row per study, pair and grouping that divides the pairs of its type
+-- A class has the name that the configuration lists, else its number.
+-- FROM pair_groups()
+CREATE OR REPLACE MACRO pair_groups() AS TABLE
+WITH named AS (
+    SELECT
+        study,
+        pair_id,
+        pair_type,
+        coalesce(
+            if(json_type(config, '$.data.classes') = 'ARRAY',
+                json_extract_string(config, format('$.data.classes[{}]', class_id)), NULL),
+            class_id::VARCHAR
+        ) AS class,
+        split,
+        plus_variant AS factual,
+        minus_variant AS counterfactual
+    FROM core_pairs
+    JOIN stg_runs USING (study, run_id)
+)
+SELECT study, pair_id, grouping, member
+FROM named
+UNPIVOT (member FOR grouping IN (class, split, factual, counterfactual))
+WINDOW own AS (PARTITION BY study, pair_type, grouping)
+QUALIFY min(member) OVER own <> max(member) OVER own;

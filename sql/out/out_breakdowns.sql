@@ -1,0 +1,9 @@
+-- purpose: mean profile of every model by class, split and kind of input, with spread and interval
+-- grain: one row per study, model, pair type, path, grouping, member of the grouping and metric
+-- paper: section 6; appendix D.8 (statistical summaries)
+-- Groupings are those that divide the pairs of a type. Percentile bootstrap over the sources of a
+-- member, 500 replicates.
+CREATE OR REPLACE VIEW out_breakdowns AS
+WITH profiles AS (FROM core_profiles)
+FROM breakdowns_of('profiles', 500, 91702)
+ORDER BY study, pair_type, path, grouping, member, model_id, metric;

@@ -1,0 +1,102 @@
+"""Parts of the pairs in a report, which sections it has, and when it ranks."""
+
+import pytest
+from report_reader import Reader
+from stub_audit import Audit, insert, many_models
+
+from decaf.plan.presentation import Report
+from warehouse.report.order import TITLES
+from warehouse.report.page import write_report
+
+
+def breakdown(model, member, values, pair_type="floor", grouping="class"):
+    """A line of the table: a row for each metric, with limits 0.1 around its mean."""
+    where = ("demo", model, pair_type, "blend", grouping, member)
+    metrics = ("evidence", "contradiction", "fragility", "abs_response")
+    return [
+        (*where, metric, 40, 20, value, value - 0.1, value + 0.1, 0.0, value, 2 * value, None)
+        for metric, value in zip(metrics, values, strict=True)
+    ]
+
+
+def test_parts_of_the_pairs_stand_worst_first(stub, report):
+    connection = stub(Audit(models=("a", "b"), pair_types=("floor",), paths=("blend",)))
+    lines = {
+        ("a", "fish"): (0.5, 0.25, 0.125, 0.875),
+        ("a", "dog"): (0.5, 0.0, 0.0, 0.5),
+        ("b", "dog"): (0.25, 0.25, 0.125, 0.625),
+    }
+    for line, values in lines.items():
+        insert(connection, "out_breakdowns", breakdown(*line, values))
+
+    def found():
+        reader = report(connection)
+        assert "floor, by class" in reader.text
+        return [row for row in reader.rows if len(row) > 1 and row[1] in ("fish", "dog")]
+
+    rows = found()
+    assert [row[:2] for row in rows] == [["a", "fish"], ["b", "dog"], ["a", "dog"]]
+    assert rows[0][2:] == [
+        "0.500 [0.400, 0.600]",
+        "0.250 [0.150, 0.350]",
+        "0.125 [0.025, 0.225]",
+        "0.875 [0.775, 0.975]",
+        "0.875 0.000 … 1.750",
+        "40",
+    ]
+    # What should matter is worst where it does least.
+    connection.execute("UPDATE core_display_names SET expect = 'should_matter'")
+    assert [row[:2] for row in found()] == [["a", "dog"], ["b", "dog"], ["a", "fish"]]
+
+
+def test_of_many_parts_every_model_has_its_worst(stub, report):
+    models = tuple(f"m{number:02}" for number in range(30))
+    connection = stub(Audit(models=models, pair_types=("floor",), paths=("blend",)))
+    rows = [
+        row
+        for place, model in enumerate(models)
+        for member in range(3)
+        for row in breakdown(model, f"class{member}", (0.0, 0.0, 0.0, place + member / 10))
+    ]
+    insert(connection, "out_breakdowns", rows)
+    shown = [row[:2] for row in report(connection).rows if len(row) > 1 and "class" in row[1]]
+    assert len(shown) == 40
+    assert {model for model, _ in shown} == set(models)
+    assert shown[:3] == [["m29", "class2"], ["m29", "class1"], ["m28", "class2"]]
+
+
+def test_pairs_that_nothing_divides_have_no_such_section(stub, report):
+    assert "breakdowns" not in report(stub(Audit())).ids
+
+
+def test_chosen_sections_stand_in_their_order_and_open(stub, tmp_path):
+    connection = stub(Audit())
+
+    def sections(chosen):
+        reader = Reader(
+            write_report(connection, "demo", tmp_path / "r", sections=chosen).read_text()
+        )
+        folded = reader.page.count('<details class="section">')
+        return [name for name in reader.ids if name in TITLES], folded
+
+    usual = [name for name in TITLES if name not in ("pairs", "breakdowns", "registry", "paper")]
+    assert sections(None) == (usual, 5)
+    assert sections(("costs", "profiles", "registry")) == (["costs", "profiles"], 0)
+
+
+def test_a_section_that_there_is_not_is_refused():
+    assert Report(sections=("costs",)).sections == ("costs",)
+    with pytest.raises(ValueError, match="breakdowns"):
+        Report(sections=("profile",))
+
+
+@pytest.mark.parametrize(("count", "written"), [(4, "–"), (5, "0.500")])
+def test_ranks_need_five_models(stub, report, count, written):
+    reader = report(stub(many_models(count, paths=("blend", "patch_a"))))
+    (row,) = [
+        row
+        for row in reader.rows
+        if row[:2] == ["mixed_rand", "blend → patch_a"] and "×" not in row[3]
+    ]
+    assert row[-1] == written
+    assert ("fewer than 5 models" in reader.text) == (count < 5)
