@@ -9,7 +9,9 @@ scores AS (
         if(score ->> '$.direction' = 'decreasing', -1, 1) AS sign
     FROM stg_runs
 ),
-sides AS (
+-- Made whole before the other side is looked up: DuckDB takes the predictions for few rows, and would
+-- join every two of a model first.
+plus_sides AS MATERIALIZED (
     SELECT
         pair.study,
         plus.run_id,
@@ -19,26 +21,35 @@ sides AS (
         pair.pair_type,
         pair.class_id,
         pair.plus_image,
+        pair.minus_image,
         plus.predicted_class AS plus_class,
-        minus.predicted_class AS minus_class,
         plus.is_correct AS is_plus_correct,
-        plus.class_scores AS plus_scores,
-        minus.class_scores AS minus_scores,
         -- Lists count from 1; a value without classes is the first, and without labels class 0 is.
         if(plus_class IS NULL, 0, coalesce(score.target, pair.class_id, 0)) + 1 AS place,
-        coalesce(score.sign, 1) AS sign
+        coalesce(score.sign, 1) AS sign,
+        plus.class_scores[place] AS plus_score
     FROM core_pairs AS pair
     JOIN predictions AS plus
         ON plus.study = pair.study AND plus.image_id = pair.plus_image
-    JOIN predictions AS minus
-        ON minus.study = pair.study
-        AND minus.image_id = pair.minus_image
-        AND minus.model_id = plus.model_id
     LEFT JOIN scores AS score ON score.study = plus.study AND score.run_id = plus.run_id
 )
 SELECT
-    * EXCLUDE (plus_scores, minus_scores, place, sign),
-    sign * plus_scores[place] AS plus_score, -- q, as trajectories end
-    sign * minus_scores[place] AS minus_score,
-    len(plus_scores) AS class_count
-FROM sides;
+    side.study,
+    side.run_id,
+    side.model_id,
+    side.pair_id,
+    side.source_id,
+    side.pair_type,
+    side.class_id,
+    side.plus_image,
+    side.plus_class,
+    minus.predicted_class AS minus_class,
+    side.is_plus_correct,
+    side.sign * side.plus_score AS plus_score, -- q, as trajectories end
+    side.sign * minus.class_scores[side.place] AS minus_score,
+    len(minus.class_scores) AS class_count
+FROM plus_sides AS side
+JOIN predictions AS minus
+    ON minus.study = side.study
+    AND minus.model_id = side.model_id
+    AND minus.image_id = side.minus_image;
