@@ -34,7 +34,7 @@ from flows.commands.display import asking, print_estimate, quarantined, table_of
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
 from tasks.plan import count_rows, plan_audit
-from tasks.progress import announce
+from tasks.progress import announce, telling
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.plan import RegistryDiff, discover, is_unchanged
 from tasks.reaudit.recorded import FAILED, GATES, RETURNED, newest
@@ -107,7 +107,8 @@ def reaudit(
         raise ConfigError(
             f"study {study.study} has no 'registry:'; expected one, or use decaf run CONFIG"
         )
-    pairs = study.pair_set()
+    with telling("reading the pairs"):
+        pairs = study.pair_set()
     check_places(
         study.gates,
         has_labels=pairs.has_labels,
@@ -238,7 +239,7 @@ def _listed(study: Study, name: str) -> list[Entry]:
 
 def _listed_with_remarks(registry: Registry) -> list[Entry]:
     entries = listed(registry)
-    for remark in registry.idle_names(entries) if isinstance(registry, CardRegistry) else ():
+    for remark in registry.remarks(entries) if isinstance(registry, CardRegistry) else ():
         announce(f"warning: {remark}")
     return entries
 

@@ -83,7 +83,7 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     assert unchanged(study, root)
     assert not discover(study, root, study.pair_set()).is_changed
 
-    (zoo / "net" / "2").mkdir()
+    (put(zoo / "net" / "2", seed=1) / "decaf.yaml").write_text("{}")
     failed = recorded(study, root)
     assert failed.changes() == {"net": "failed", "other": "none"}
     # The same failure is no news, but it is tried again.
