@@ -15,6 +15,7 @@ from decaf.foundation.yaml_source import Source
 from flows.final_state import final_state
 from flows.stopping import heed_signals
 from tasks.prefect.server import OwnServer, stop_orphans
+from tasks.progress import telling
 
 PORTS = {"http": 80, "https": 443}
 ANSWER_SECONDS = 5
@@ -43,9 +44,10 @@ def launch(
     own = None if os.environ.get("PREFECT_API_URL") else OwnServer()
     if own is not None:
         os.environ["PREFECT_API_URL"] = own.url  # read when Prefect is imported
-    import_module(f"flows.{name}")  # takes as long as the start
-    if own is not None:
-        own.wait()
+    with telling("the start of Prefect"):
+        import_module(f"flows.{name}")  # takes as long as the start
+        if own is not None:
+            own.wait()
     try:
         _as_flow(name, carry_out, config)
     except DecafError:

@@ -11,6 +11,7 @@ from PIL import Image
 
 from decaf.data.input_store import channels_first, input_file, inputs_at
 from decaf.data.pairs import PairBlock
+from decaf.errors import DecafError
 from decaf.foundation.arrays import as_taken
 from decaf.reveal.start import ModelMean
 from decaf.scoring.planner import plan_states
@@ -44,7 +45,7 @@ def are_stored(plan: AuditPlan) -> bool:
 def store_pictures(plan: AuditPlan) -> None:
     """Store the pictures of a finished run, once; withdraw all of them where none are wanted.
 
-    A pair that cannot be shown is announced and stored without pictures. Raises WarehouseError when
+    A pair that cannot be read is announced and stored without pictures. Raises WarehouseError when
     results cannot be read, DataError when inputs have to be read again and cannot be, and
     WriteFailed when the storage refuses.
     """
@@ -69,7 +70,7 @@ def store_pictures(plan: AuditPlan) -> None:
         try:
             row["words"] = plan.study.data.describe(plan.pairs, plan.pairs.pairs[place[pair_id]])
             row |= _pictures(plan, place[pair_id], path, repetition)
-        except Exception as error:  # noqa: BLE001 - of the user's code, too; the audit is done
+        except (DecafError, OSError, Image.DecompressionBombError) as error:
             announce(f"the report has no picture of pair {pair_id} on path {path}: {error}")
         rows.append(row)
     table = pa.Table.from_pylist(rows, schema=SHOWN_PAIRS.schema)

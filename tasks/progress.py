@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from tasks.terminal import Terminal
 
-SECONDS_BETWEEN_LINES = 5.0
+SECONDS_BETWEEN_LINES, SILENT_SECONDS = 5.0, 20.0
 LOG = logging.getLogger("decaf.announced")
 """Has what is announced, too, for whoever adds a handler: a flow of a Prefect server's worker."""
 LOG.propagate = False
@@ -62,6 +62,7 @@ class _Bar:
 
     def advance(self, label: str, rows: int, count: int = 1) -> None:
         self._counted.add(rows, count)
+        _spoken[0] = time.monotonic()
         self._progress.update(
             self._task,
             completed=self._counted.done,
@@ -87,6 +88,8 @@ class _Lines:
         announce(", ".join(filter(None, (done, counted.rate, counted.left))))
 
 
+_spoken = [0.0]
+"""When anything was last shown."""
 _latest: list[_Counted] = []
 """The work that is counted at this moment, or was last; told when the command is stopped."""
 
@@ -123,8 +126,26 @@ def progress_of(
 
 def announce(text: str) -> None:
     """Say on standard error what begins now, where nothing else would show for a while."""
+    _spoken[0] = time.monotonic()
     Terminal(stderr=True).print(text, soft_wrap=True)
     LOG.info("%s", text)
+
+
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """Say every 20 s that the block is under way, unless something else was shown meanwhile."""
+    began, is_over = time.monotonic(), threading.Event()
+
+    def tell() -> None:
+        while not is_over.wait(SILENT_SECONDS):
+            if time.monotonic() - max(began, _spoken[0]) >= SILENT_SECONDS:
+                announce(f"{what} is under way, for {clock(time.monotonic() - began)} so far")
+
+    threading.Thread(target=tell, daemon=True).start()
+    try:
+        yield
+    finally:
+        is_over.set()
 
 
 def clock(seconds: float) -> str:

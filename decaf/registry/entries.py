@@ -155,8 +155,8 @@ class CardRegistry(Registry, ABC):
         """
         raise RegistryError(f"a registry of this kind describes no entries, {entry.label} neither")
 
-    def idle_names(self, entries: Sequence[Entry]) -> Iterator[str]:
-        """What is said of names under `cards:` and `trust:` that no entry has."""
+    def remarks(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """What to know of a listing: names under `cards:` and `trust:` that no entry has."""
         known = sorted({entry.name for entry in entries})
         for key, names in {"cards": self.cards, "trust": self.trust}.items():
             for name in names:

@@ -129,7 +129,8 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
 
     A rule fails where the whole interval lies beyond its limit, passes where none of it does, and
     has not enough evidence otherwise, or where there is no interval. So has a gate of which an
-    entry has no row at all. A limit on a change is not applicable where there is no value before.
+    entry has no row at all. What several gates say alike is said once. A limit on a
+    change is not applicable where there is no value before.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
     by_entry: dict[str, list[DriftRow]] = {}
     for row in rows:
         by_entry.setdefault(row.entry, []).append(row)
-    return [
+    judged = (
         _judged(row, gate, name)
         for entry, own in by_entry.items()
         for metric, own_gates in gates.items()
@@ -149,7 +150,8 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
         for row in _concerned(entry, metric, gate, own)
         for name in RULES
         if getattr(gate, name) is not None
-    ]
+    )
+    return list(dict.fromkeys(judged))
 
 
 def check_places(

@@ -44,6 +44,17 @@ def judged(verdict: str | None, state: str) -> str:
     return verdict or {"audited": "", "failed": "not audited"}.get(state, state)
 
 
+def returned(entry: str, version: str, version_judged: str, moment: str, verdict: str) -> str:
+    """Why a version is not judged anew: its content was judged, under this or another number.
+
+    >>> returned("net", "4", "2", "2026-03-01T08:00:59", "pass")
+    'net 4 has the content of version 2, which passed on 2026-03-01 08:00 UTC: its verdict stands'
+    """
+    how = "passed" if verdict == "pass" else "was judged, and later accepted,"
+    of = "" if version == version_judged else f" has the content of version {version_judged}, which"
+    return f"{entry} {version}{of} {how} on {minute(moment)}: its verdict stands"
+
+
 def minute(moment: str) -> str:
     """A moment of UTC in ISO's form, as people read it.
 

@@ -168,7 +168,13 @@ class MlflowServer:
         return {tag.key: tag.value for tag in found.tags}
 
     def ask(
-        self, what: str, kind: type[Read], asked: dict[str, Any], retries: int, backoff: float
+        self,
+        what: str,
+        kind: type[Read],
+        asked: dict[str, Any],
+        retries: int,
+        backoff: float,
+        method: str = "POST",
     ) -> Read:
         """What the server answers to something that it is to write, or to find.
 
@@ -177,7 +183,7 @@ class MlflowServer:
 
         def post(url: str, left: float) -> Answer:
             def send(seconds: float) -> Answer:
-                return self._caller.call("POST", url, seconds, json=asked)
+                return self._caller.call(method, url, seconds, json=asked)
 
             return last_answer(send, left, retries, backoff)
 

@@ -107,12 +107,15 @@ class WriteBack(Settings):
             self._tag(server, finding, finding.answer._asdict())
 
     def _tag(self, server: MlflowServer, finding: Finding, said: dict[str, str]) -> None:
-        """Set tags of a version, but for empty ones."""
+        """Set tags of a version; empty ones are removed, which may be of an earlier verdict."""
         version = {"name": finding.name, "version": finding.version}
         for key, value in said.items():
-            tag = {"key": _key(f"decaf.{key}"), "value": value[:LONGEST_VALUE]}
+            tag = version | {"key": _key(f"decaf.{key}")}
             if value:
-                self._ask(server, "model-versions/set-tag", Nothing, **version, **tag)
+                tag["value"] = value[:LONGEST_VALUE]
+                self._ask(server, "model-versions/set-tag", Nothing, **tag)
+            else:
+                self._ask(server, "model-versions/delete-tag", Nothing, "DELETE", **tag)
 
     def _log(
         self, server: MlflowServer, experiment: str, finding: Finding, reaudit_id: str
@@ -144,8 +147,10 @@ class WriteBack(Settings):
             found = [self._ask(server, "experiments/create", Experiment, name=self.experiment)]
         return found[0].experiment_id
 
-    def _ask(self, server: MlflowServer, what: str, kind: type[Read], **asked: Any) -> Read:
-        return server.ask(what, kind, asked, self.retries, self.backoff_seconds)
+    def _ask(
+        self, server: MlflowServer, what: str, kind: type[Read], method: str = "POST", **asked: Any
+    ) -> Read:
+        return server.ask(what, kind, asked, self.retries, self.backoff_seconds, method)
 
 
 def _numbers(finding: Finding) -> Iterator[tuple[str, float]]:

@@ -15,7 +15,7 @@ from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
 from tasks.publish import publish
 from tasks.reaudit import standing
-from tasks.reaudit.plan import newest
+from tasks.reaudit.recorded import newest
 from tasks.reaudit.write_back import write_answers
 from warehouse import storage
 

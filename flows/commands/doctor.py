@@ -10,6 +10,7 @@ from decaf.errors import ChecksFailed
 from decaf.plan.study import Study, load_study
 from flows.commands.terminal import say
 from tasks.health import Asked, examine
+from tasks.progress import announce
 from warehouse.storage import Root
 
 STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
@@ -28,7 +29,9 @@ def doctor(
     found = []
     for one in examine(asked):
         found.append(one)
-        if not is_json:
+        if is_json:
+            announce(f"checked: {one.subject}")
+        else:
             advice = f"; {one.advice}" if one.advice else ""
             level = Text(f"{one.level:<7}  ", STYLES[one.level])
             console.print(level.append(f"{one.subject}: {one.found}{advice}", ""), soft_wrap=True)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -28,15 +28,16 @@ from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
 from decaf.registry.entries import CardRegistry, Entry, Registry
 from decaf.registry.gates import check_places
-from decaf.registry.messages import finding, judged, place_of, standing
+from decaf.registry.messages import finding, judged, place_of, returned, standing
 from decaf.registry.proposals import proposal_of
 from flows.commands.display import asking, print_estimate, quarantined, table_of
 from flows.commands.terminal import say
 from tasks.hold import hold_warehouse
 from tasks.plan import count_rows, plan_audit
-from tasks.progress import announce
+from tasks.progress import announce, telling
 from tasks.reaudit import standing as verdicts
-from tasks.reaudit.plan import FAILED, GATES, discover, is_unchanged, newest
+from tasks.reaudit.plan import RegistryDiff, discover, is_unchanged
+from tasks.reaudit.recorded import FAILED, GATES, RETURNED, newest
 from tasks.reaudit.write_back import write_answers
 from warehouse import storage
 from warehouse.commits.writer import open_root
@@ -106,7 +107,8 @@ def reaudit(
         raise ConfigError(
             f"study {study.study} has no 'registry:'; expected one, or use decaf run CONFIG"
         )
-    pairs = study.pair_set()
+    with telling("reading the pairs"):
+        pairs = study.pair_set()
     check_places(
         study.gates,
         has_labels=pairs.has_labels,
@@ -237,7 +239,7 @@ def _listed(study: Study, name: str) -> list[Entry]:
 
 def _listed_with_remarks(registry: Registry) -> list[Entry]:
     entries = listed(registry)
-    for remark in registry.idle_names(entries) if isinstance(registry, CardRegistry) else ():
+    for remark in registry.remarks(entries) if isinstance(registry, CardRegistry) else ():
         announce(f"warning: {remark}")
     return entries
 
@@ -251,16 +253,7 @@ def _print_plan(
     diff = discover(study, root, pairs, only)
     planned = plan_audit(diff.audited, pairs) if diff.audited.models else None
     pending = planned.pending if planned else []
-    counts, changes = Counter(unit.model_id for unit in pending), diff.changes()
-    names = ("entry", "version", "change", "units to compute")
-    table = table_of(f"{study.study}: what a re-audit would do", names, 3)
-    for resolved in diff.resolved:
-        entry = resolved.entry
-        count = "" if resolved.card is None else str(counts[resolved.model_id])
-        table.add_row(Text(entry.label), Text(entry.version), Text(changes[entry.label]), count)
-    for row in diff.gone():
-        table.add_row(Text(row["entry"]), Text(row["version"]), "gone", "")
-    console.print(table)
+    _print_changes(console, diff, Counter(unit.model_id for unit in pending))
     unusable = {}
     if planned and pending:
         from tasks.trial import tried
@@ -279,6 +272,32 @@ def _print_plan(
         raise ChecksFailed("alerts would not be delivered:\n  " + "\n  ".join(wrong))
 
 
+def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | None, int]) -> None:
+    """What changed in a registry, and how many units of each model would be computed."""
+    names, changes = ("entry", "version", "change", "units to compute"), diff.changes()
+    table = table_of(f"{diff.study.study}: what a re-audit would do", names, 3)
+    for resolved in diff.resolved:
+        entry = resolved.entry
+        count = "" if resolved.card is None else str(counts[resolved.model_id])
+        table.add_row(Text(entry.label), Text(entry.version), Text(changes[entry.label]), count)
+    for row in diff.gone():
+        table.add_row(Text(row["entry"]), Text(row["version"]), "gone", "")
+    console.print(table)
+    for resolved in diff.resolved:
+        if passed := diff.passed.get(resolved.entry.label):
+            say(console, returned(resolved.entry.label, resolved.entry.version, *passed[1:]))
+
+
+def _say_verdicts_kept(console: Console, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Which entries were judged without a model, and why."""
+    if again := [entry["entry"] for entry in entries if entry["change"] == GATES]:
+        say(console, f"judged again, since the gates have changed: {', '.join(again)}")
+    for entry in entries:
+        if entry["change"] == RETURNED:
+            judging = (entry[name] for name in ("version_judged", "judged_at", "verdict"))
+            say(console, returned(entry["entry"], entry["version"], *judging))
+
+
 def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> None:
     names = ("entry", "version", "before", "passed", "change", "verdict")
     table = table_of(f"{study.study}, re-audit {summary['reaudit_id'][:12]}", names, 6)
@@ -287,8 +306,7 @@ def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> N
         cells = (entry["entry"], entry["version"], *_before(entry), entry["change"], verdict)
         table.add_row(*(Text(cell) for cell in cells))
     console.print(table)
-    if again := [entry["entry"] for entry in summary["entries"] if entry["change"] == GATES]:
-        say(console, f"judged again, since the gates have changed: {', '.join(again)}")
+    _say_verdicts_kept(console, summary["entries"])
     quarantined(console, study.warehouse, study.study)
     for verdict in verdicts.unanswered(summary["standing"]):
         say(console, f"{verdict['entry']} {verdict['version']} failed its gates:")

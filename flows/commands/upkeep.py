@@ -15,7 +15,8 @@ from tasks.verify import verify
 from warehouse import storage
 from warehouse.commits import receipts
 from warehouse.commits.lock import held_studies
-from warehouse.commits.migrations import check_version, stored_version, upgrade
+from warehouse.commits.migrations import check_version, stored_version
+from warehouse.commits.writer import open_root
 from warehouse.storage import Root
 from warehouse.upkeep.compaction import Extent, compact
 from warehouse.upkeep.garbage import delete_garbage, find_garbage
@@ -30,7 +31,7 @@ def compact_studies(console: Console, root: Root, study: str | None) -> None:
     """Compact one study, or all of a warehouse; print files and bytes before and after."""
     root = storage.resolved(root)
     stored_version(root)
-    upgrade(root)
+    open_root(root)
     for name in [study] if study else receipts.studies(root):
         done = compact(root, name)
         change = f"{_extent(done.before)} before, {_extent(done.after)} now"

@@ -23,7 +23,8 @@ SELECT
     entry.alias,
     entry.version,
     entry.change,
-    entry.change NOT IN ('none', 'version') AS is_changed, -- not the same content under a new name
+    -- Not the same content under a new name, nor one that has passed before.
+    entry.change NOT IN ('none', 'version', 'returned') AS is_changed,
     entry.run_id,
     entry.model_id,
     against,

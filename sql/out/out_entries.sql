@@ -15,11 +15,14 @@ SELECT
     previous.version AS version_before, -- audited before; NULL of the first
     passed.version AS version_passed, -- the last before it that passed, or was accepted
     newest.state, -- audited, failed, or gone
-    newest.change, -- none, version (the same content), or what became another
+    -- none, version (the same content), returned (one that has passed before), or what became another
+    newest.change,
     newest.model_id, -- NULL unless audited
     newest.run_id,
     newest.weights_sha256,
     verdict.verdict, -- on this content, whenever it was judged; NULL where no gate was asked
+    judging.version AS version_judged, -- under which this content was judged, and when
+    judging.resolved_at AS judged_at,
     verdict.failed_since, -- this content; failing_since is the entry, whatever its versions
     verdict.failing_since,
     verdict.accepted_at, -- NULL unless a failed verdict was accepted
@@ -39,4 +42,8 @@ LEFT JOIN core_entry_verdicts AS verdict
     ON verdict.study = newest.study
     AND verdict.reaudit_id = newest.reaudit_id
     AND verdict.entry = newest.entry
+LEFT JOIN stg_registry_entries AS judging
+    ON judging.study = newest.study
+    AND judging.reaudit_id = verdict.judged_reaudit_id
+    AND judging.entry = newest.entry
 ORDER BY newest.study, newest.entry;

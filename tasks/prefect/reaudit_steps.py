@@ -15,6 +15,7 @@ from tasks.publish import publish
 from tasks.reaudit import judge as judging
 from tasks.reaudit import notify as notifying
 from tasks.reaudit import plan as planning
+from tasks.reaudit import recorded
 from tasks.reaudit.events import tell_finished
 from tasks.reaudit.plan import RegistryDiff
 from warehouse.storage import Root
@@ -65,7 +66,7 @@ def record(diff: RegistryDiff, plan: AuditPlan | None) -> str:
 @step
 def report(root: Root, study: Study) -> None:
     """Read the views; write the report file, where there is a run to report, and artifacts."""
-    if any(row["run_id"] for row in planning.newest(root, study.study).rows.values()):
+    if any(row["run_id"] for row in recorded.newest(root, study.study).rows.values()):
         file = publish(root, study)
         leave_artifacts(root, study.study, file)
 

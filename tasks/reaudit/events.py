@@ -6,7 +6,7 @@ from typing import Any
 from prefect.events import emit_event
 
 from decaf.plan.study import Study
-from tasks.reaudit.plan import AUDITED, GATES, NONE
+from tasks.reaudit.recorded import AUDITED, GATES, NONE
 
 FAILED, FINISHED, NEW_VERSION = (
     "decaf.reaudit.failed",

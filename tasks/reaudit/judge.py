@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from decaf.plan.study import Study
 from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge
-from tasks.reaudit.plan import newest
+from tasks.reaudit.recorded import newest
 from tasks.reaudit.standing import rows_of, standing
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
@@ -70,16 +70,25 @@ def judge_newest(root: Root, study: Study) -> None:
     reaudit_id = recorded.reaudit_id
     judged = judge(study.gates, drift(root, study)) if study.gates else []
     if any(row.verdict == NOT_APPLICABLE for row in judged):
-        failed = {row[:PLACE]: row for row in failed_before(root, study.study)}
-        judged = [
-            failed.get(row[:PLACE], row) if row.verdict == NOT_APPLICABLE else row for row in judged
-        ]
+        judged = with_standing(judged, failed_before(root, study.study))
     rows = [
         {"reaudit_id": reaudit_id, "position": position} | dict(zip(COLUMNS, verdict, strict=True))
         for position, verdict in enumerate(judged)
     ]
     table = pa.Table.from_pylist(rows, schema=TABLES["gate_verdicts"].schema)
     commit(root, VERDICTS, study.study, reaudit_id, {"gate_verdicts": table})
+
+
+def with_standing(judged: list[Judged], failed: list[Judged]) -> list[Judged]:
+    """Verdicts, with those that failed before in the place of gates that are not applicable now.
+
+    Several gates may be of one place; each failure stands once.
+    """
+    asked = {row[:PLACE] for row in judged if row.verdict == NOT_APPLICABLE}
+    standing = [row for row in failed if row[:PLACE] in asked]
+    answered = {row[:PLACE] for row in standing}
+    rest = [r for r in judged if r.verdict != NOT_APPLICABLE or r[:PLACE] not in answered]
+    return [*standing, *rest]
 
 
 def drift(root: Root, study: Study) -> list[DriftRow]:

@@ -14,7 +14,7 @@ from decaf.registry.alerts import append, run, send
 from decaf.registry.messages import message
 from tasks.reaudit.events import emit
 from tasks.reaudit.judge import summary
-from tasks.reaudit.plan import ALERTS, AUDITED, FAILED, failed_since
+from tasks.reaudit.recorded import ALERTS, AUDITED, FAILED, failed_since
 from tasks.reaudit.standing import to_tell
 from tasks.reaudit.write_back import write_answers, write_findings
 from warehouse.commits import receipts

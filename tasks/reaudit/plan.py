@@ -3,8 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,42 +17,36 @@ from decaf.plan.study import Study
 from decaf.registry.entries import Entry
 from tasks.order import software
 from tasks.progress import announce
+from tasks.reaudit.recorded import (
+    AUDITED,
+    DECISIVE,
+    FAILED,
+    GATES,
+    GONE,
+    NEW,
+    NONE,
+    REAUDITS,
+    RETURNED,
+    VERSION,
+    LastAudited,
+    Passed,
+    PreviousAudit,
+    Row,
+    last_audited,
+    newest,
+    passed_before,
+    rows_in,
+)
 from tasks.units.kinds import KINDS
 from tasks.units.train import has_recipe
 from warehouse.commits import receipts
-from warehouse.commits.receipts import Receipt
-from warehouse.commits.stored import read_file
 from warehouse.commits.writer import commit, next_moment
 from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
 from warehouse.tables.declarations import TABLES
 
-REAUDITS, ALERTS = "reaudits", "alerts"
-"""Kinds of commits: what a registry listed, and that everybody has been told of it."""
-AUDITED, FAILED, GONE = "audited", "failed", "gone"
-NONE, VERSION, NEW, GATES = "none", "version", "new", "gates"
-"""What changed of an entry, where it is not the weights, the preprocessing or the study; where it
-is the gates alone, what was found is judged again."""
-
-DECISIVE = ("score", "pairs", "paths", "stages", "epsilon", "code")
-"""Inputs that change what is found of every model, by the name that is shown."""
-
 AUDITED_EPOCHS = {"epoch", "epoch_rule"}
 """Keys of a card that say which weights of its training are audited."""
-
-Row = dict[str, Any]
-
-
-class PreviousAudit(NamedTuple):
-    """A re-audit that is recorded."""
-
-    reaudit_id: str
-    inputs: dict[str, str]
-    """What beside the registry's models determined its results, as digests by name."""
-    rows: dict[str, Row]
-    """Its entries by label, without those that were gone."""
-    is_settled: bool
-    """Whether its gates were judged and its alerts delivered."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +59,10 @@ class RegistryDiff:
     resolved: tuple[Resolved, ...]
     inputs: Mapping[str, str]
     previous: PreviousAudit | None
-    last_audited: Mapping[str, Row]
-    """By label, the row of the re-audit that audited the entry last."""
+    last_audited: Mapping[str, LastAudited]
+    """By label, how the entry was audited last."""
+    passed: Mapping[str, Passed]
+    """By label, when a content that the entry had earlier, and has again, has passed."""
     held_back: tuple[Row, ...] = ()
     """Rows of entries that are not what they say any more, and are not asked for."""
 
@@ -111,9 +106,11 @@ class RegistryDiff:
             recorded = self.previous.rows.get(label) if self.previous else None
             is_recorded = recorded is not None and _face(recorded) == _face(_row(resolved))
             return NONE if is_recorded else FAILED
-        before = self.last_audited.get(label)
-        if before is None:
+        if label not in self.last_audited:
             return NEW
+        if label in self.passed:
+            return RETURNED
+        before, inputs = self.last_audited[label]
         words = [
             word
             for word, now, then in (
@@ -122,9 +119,9 @@ class RegistryDiff:
             )
             if now != then
         ]
-        words += [name for name in DECISIVE if self.previous.inputs.get(name) != self.inputs[name]]
+        words += [name for name in DECISIVE if inputs.get(name) != self.inputs[name]]
         unchanged = NONE if before["version"] == resolved.entry.version else VERSION
-        if self.previous.inputs.get("gates") != self.inputs["gates"]:
+        if inputs.get("gates") != self.inputs["gates"]:
             unchanged = GATES
         return ", ".join(words) or unchanged
 
@@ -168,14 +165,24 @@ def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str] = (
     elif only:
         announce("the study is new or has changed, so all entries are audited")
     resolved = tuple(resolve(study, entries))
+    inputs, before = study_inputs(study, pairs), last_audited(root, study.study, previous)
+    asked = {
+        one.entry.label: (one.weights, one.preprocessing)
+        for one in resolved
+        if one.card and one.entry.label in before
+    }
+    for label, (row, _) in before.items():
+        if asked.get(label) == (row["weights_sha256"], row["preprocessing_sha256"]):
+            del asked[label]
     return RegistryDiff(
         study=study,
         root=root,
         resolved_at=resolved_at,
         resolved=resolved,
-        inputs=study_inputs(study, pairs),
+        inputs=inputs,
         previous=previous,
-        last_audited=_last_audited(root, study, previous),
+        last_audited=before,
+        passed=passed_before(root, study.study, asked, inputs),
         held_back=held_back,
     )
 
@@ -243,28 +250,6 @@ def _origin(card: ModelCard) -> Any:
     return card.weights_digest()
 
 
-def newest(root: Root, study: str) -> PreviousAudit | None:
-    """The re-audit that was recorded last; reads receipts and one small file."""
-    recorded = list(receipts.read_kind(root, REAUDITS, study))
-    if not recorded:
-        return None
-    receipt = max(recorded, key=lambda receipt: receipt.committed_at)
-    rows = {row["entry"]: row for row in _rows(root, receipt) if row["state"] != GONE}
-    is_settled = receipts.exists(root, ALERTS, study, receipt.key)
-    return PreviousAudit(receipt.key, receipt.inputs, rows, is_settled)
-
-
-def failed_since(root: Root, study: str, told: Collection[str]) -> set[str]:
-    """Entries that failed for a new reason since the last re-audit that somebody was ``told`` of.
-
-    Alerts of the re-audits since then may not have been delivered.
-    """
-    recorded = sorted(receipts.read_kind(root, REAUDITS, study), key=lambda one: one.committed_at)
-    untold = takewhile(lambda receipt: receipt.key not in told, reversed(recorded))
-    rows = (row for receipt in untold for row in _rows(root, receipt))
-    return {row["entry"] for row in rows if row["state"] == FAILED and row["change"] != NONE}
-
-
 def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     """Record what the registry listed and what became of it; returns the id of the re-audit."""
     study, changes, replaced = diff.study.study, diff.changes(), _replaced_meanwhile(diff)
@@ -305,18 +290,20 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
 def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:
     """Re-audits that an entry's row refers to: what judges its content, and what came before."""
     names = ("previous_reaudit_id", "passed_reaudit_id")
-    before = diff.last_audited.get(row["entry"])
-    if before is None:
+    if row["entry"] not in diff.last_audited:
         return {"judged_reaudit_id": key, **dict.fromkeys(names)}
+    before = diff.last_audited[row["entry"]].row
     if row["change"] == GATES:  # it is compared with what it was compared with
         judging = receipts.read_one(
             diff.root, REAUDITS, diff.study.study, before["judged_reaudit_id"]
         )
-        (then,) = (then for then in _rows(diff.root, judging) if then["entry"] == row["entry"])
+        (then,) = (then for then in rows_in(diff.root, judging) if then["entry"] == row["entry"])
         return {"judged_reaudit_id": key, **{name: then[name] for name in names}}
     is_same = row["state"] != AUDITED or row["change"] in (NONE, VERSION)
     passed = before["reaudit_id" if row["entry"] in references else "passed_reaudit_id"]
     judged = before["judged_reaudit_id"] if is_same else key
+    if row["change"] == RETURNED:
+        judged = diff.passed[row["entry"]].judged_reaudit_id
     return {
         "judged_reaudit_id": judged,
         **dict(zip(names, (before["reaudit_id"], passed), strict=True)),
@@ -335,7 +322,7 @@ def _references(diff: RegistryDiff) -> set[str]:
     return {
         entry
         for entry, reaudit_id in rows
-        if diff.last_audited.get(entry, {}).get("reaudit_id") == reaudit_id
+        if entry in diff.last_audited and diff.last_audited[entry].row["reaudit_id"] == reaudit_id
     }
 
 
@@ -348,22 +335,6 @@ def _replaced_meanwhile(diff: RegistryDiff) -> dict[str, str]:
         for entry in (resolved.entry for resolved in diff.resolved)
         if entry.label in now and now[entry.label].digest != entry.digest
     }
-
-
-def _last_audited(root: Root, study: Study, previous: PreviousAudit | None) -> dict[str, Row]:
-    """By label, the row of the re-audit that audited it last."""
-    rows = {} if previous is None else dict(previous.rows)
-    older: dict[str, dict[str, Row]] = {}
-    for label, row in list(rows.items()):
-        if row["state"] == AUDITED:
-            continue
-        del rows[label]
-        if key := row["previous_reaudit_id"]:
-            if key not in older:
-                receipt = receipts.read_one(root, REAUDITS, study.study, key)
-                older[key] = {row["entry"]: row for row in _rows(root, receipt)}
-            rows[label] = older[key][label]
-    return rows
 
 
 def _row(resolved: Resolved) -> Row:
@@ -386,7 +357,3 @@ def _face(row: Row) -> tuple[Any, ...]:
     """What of an entry differs where something changed."""
     problem = row["problem"] if row["state"] == FAILED else None
     return (row["state"], row["version"], row["digest"], row["model_id"], problem)
-
-
-def _rows(root: Root, receipt: Receipt) -> list[Row]:
-    return [row for file in receipt.files for row in read_file(root, file).to_pylist()]

@@ -102,7 +102,7 @@ def test_a_pair_that_cannot_be_described_stops_nothing(tmp_path, monkeypatch, ca
 
     def fails(self, pairs, pair):
         if pair.pair_id == first:
-            raise RuntimeError("no words")
+            raise OSError("no words")
         return describe(self, pairs, pair)
 
     monkeypatch.setattr(Shapes3D, "describe", fails)

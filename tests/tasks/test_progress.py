@@ -2,8 +2,10 @@ import os
 import pty
 import subprocess
 import sys
+import threading
 
-from tasks.progress import clock, progress_of
+from tasks import progress as told
+from tasks.progress import clock, progress_of, telling
 
 SHOW = """
 from tasks.progress import progress_of
@@ -20,6 +22,21 @@ def test_plain_lines_where_there_is_no_terminal():
     assert last.startswith("resnet: 3 of 3 blocks")
     assert last.endswith("0:00:00 left")
     assert "rows/s" in last
+
+
+def test_what_shows_nothing_says_that_it_is_under_way(monkeypatch):
+    said = threading.Event()
+    lines = []
+
+    def heard(text):
+        lines.append(text)
+        said.set()
+
+    monkeypatch.setattr(told, "SILENT_SECONDS", 0.01)
+    monkeypatch.setattr(told, "announce", heard)
+    with telling("the step 'judge'"):
+        assert said.wait(60)
+    assert lines[0] == "the step 'judge' is under way, for 0:00:00 so far"
 
 
 def test_a_bar_where_there_is_one():

@@ -142,6 +142,10 @@ def check_what_is_written_back(opened, root, registered, monkeypatch):
         ("decaf.evidence", "0.123 [0.110, 0.135]"),
     }
     assert "decaf.verdict" not in tags_of("moved"), "only what has failed is written again"
+    found[0] = found[0]._replace(answer=Answer("pass"))
+    write_findings(root, opened, "r1")
+    assert tags_of("worse")["decaf.verdict"] == "pass"
+    assert "decaf.accepted" not in tags_of("worse")
     name = {"experiment_name": "decaf audits"}
     experiment = registered.ask("experiments/get-by-name", "GET", **name)["experiment"]
     asked = {"experiment_ids": [experiment["experiment_id"]]}

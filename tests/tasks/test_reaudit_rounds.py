@@ -4,6 +4,7 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pyarrow as pa
 import pytest
 from model_server import serving
 from registry_folder import NETWORKS, alias, put
@@ -21,10 +22,13 @@ from tasks.manifest import commit_outcome, commit_run
 from tasks.order import order_of
 from tasks.plan import plan_audit
 from tasks.reaudit import plan as reaudits
+from tasks.reaudit.judge import VERDICTS
 from tasks.reaudit.notify import notify
-from tasks.reaudit.plan import ALERTS, commit_reaudit, discover, is_unchanged, newest
+from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
+from tasks.reaudit.recorded import ALERTS, newest
 from warehouse.commits import writer
 from warehouse.commits.writer import commit, open_root
+from warehouse.tables.declarations import TABLES
 
 
 @pytest.fixture
@@ -54,10 +58,16 @@ def unchanged(study, root):
     return is_unchanged(study, root, listed(study.registry), study.pair_set())
 
 
-def recorded(study, root):
+def recorded(study, root, verdict=None):
     """Record what is found now, as if it had been audited, judged and told."""
     found = discover(study, root, study.pair_set())
     key = commit_reaudit(found, "run")
+    if verdict:
+        nothing = dict.fromkeys(TABLES["gate_verdicts"].schema.names)
+        row = nothing | {"reaudit_id": key, "entry": "net", "position": 0, "verdict": verdict}
+        row |= {"metric": "evidence", "rule": "at_most", "gate_limit": 0.1, "level": 0.95}
+        table = pa.Table.from_pylist([row], schema=TABLES["gate_verdicts"].schema)
+        commit(root, VERDICTS, study.study, key, {"gate_verdicts": table})
     commit(root, ALERTS, study.study, key, {})
     return found
 
@@ -73,7 +83,7 @@ def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_pat
     assert unchanged(study, root)
     assert not discover(study, root, study.pair_set()).is_changed
 
-    (zoo / "net" / "2").mkdir()
+    (put(zoo / "net" / "2", seed=1) / "decaf.yaml").write_text("{}")
     failed = recorded(study, root)
     assert failed.changes() == {"net": "failed", "other": "none"}
     # The same failure is no news, but it is tried again.
@@ -133,6 +143,54 @@ def test_other_gates_judge_what_was_found_again(opened, tmp_path):
         assert row["previous_reaudit_id"] == row["passed_reaudit_id"] == keys[0]
     other, _ = opened(gates={"evidence": {"increase": 0.3}}, epsilon=0.1)
     assert discover(other, root, other.pair_set()).changes() == {"net": "epsilon"}
+
+
+def test_a_content_that_passed_before_takes_over_its_verdict(opened, tmp_path):
+    zoo, keys = tmp_path / "zoo" / "net", {}
+    study, root = opened()
+    for seed, verdict in enumerate(["not applicable", "pass", "fail"]):
+        put(zoo / str(seed), seed=seed)
+        recorded(study, root, verdict)
+        keys[str(seed)] = newest(root, study.study).reaudit_id
+
+    def comes_back(version, as_version):
+        shutil.copytree(zoo / version, zoo / as_version)
+        found = discover(study, root, study.pair_set())
+        return found.changes()["net"], found
+
+    change, found = comes_back("1", "4")
+    assert (change, found.passed["net"].version) == ("returned", "1")
+    other, _ = opened(gates={"evidence": {"at_most": 0.5}})
+    assert discover(other, root, other.pair_set()).changes() == {"net": "weights"}
+    recorded(study, root)
+    row = newest(root, study.study).rows["net"]
+    assert row["judged_reaudit_id"] == keys["1"]
+    assert (row["previous_reaudit_id"], row["passed_reaudit_id"]) == (keys["2"], keys["1"])
+    query = "SELECT version, version_passed, version_judged, verdict, change FROM out_entries"
+    assert fetched(root, query) == [("4", "1", "1", "pass", "returned")]
+    assert unchanged(study, root)
+    # What has failed, or was judged by no gate, is judged anew.
+    for number, version in enumerate(("0", "2"), 5):
+        assert comes_back(version, str(number))[0] == "weights"
+    # So is a content that passed beside another version, and failed once.
+    recorded(study, root, "pass")
+    assert comes_back("1", "8")[0] == "returned"
+    assert recorded(study, root).changes() == {"net": "returned"}
+    assert comes_back("2", "9")[0] == "weights"
+
+
+def test_what_changed_while_an_entry_was_broken_is_seen_when_it_is_back(opened, tmp_path):
+    folder = put(tmp_path / "zoo" / "net", seed=1)
+    recorded(*opened())
+    card = (folder / "decaf.yaml").read_text()
+    for changed, word in (
+        ({"epsilon": 0.1}, "epsilon"),
+        ({"epsilon": 0.1, "gates": {"evidence": {"at_most": 0.5}}}, "gates"),
+    ):
+        (folder / "decaf.yaml").write_text("weights: absent")
+        assert recorded(*opened(**changed)).changes() == {"net": "failed"}
+        (folder / "decaf.yaml").write_text(card)
+        assert recorded(*opened(**changed)).changes() == {"net": word}
 
 
 def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_path):
@@ -292,7 +350,7 @@ def test_what_is_not_asked_for_keeps_its_last_row(opened, tmp_path):
         "fresh": "new",
     }
     assert [row["entry"] for row in night.gone()] == ["gone"]
-    moved = night.last_audited["moved"]
+    moved = night.last_audited["moved"].row
     assert moved["model_id"] == {r.entry.label: r.model_id for r in first.resolved}["moved"]
 
 

@@ -162,8 +162,30 @@ def test_newer_warehouse(root):
 )
 def test_a_seed_that_is_none(root, state, harm):
     harm(root / layout.seed("costs"))
-    with pytest.raises(WarehouseError, match=f"seed.parquet is {state}; .* writes it anew"):
+    with pytest.raises(WarehouseError, match=f"seed.parquet is {state}.* writes it anew"):
         connect(root)
+    open_root(root)
+    connect(root).close()
+
+
+def test_a_warehouse_of_an_earlier_decaf_is_upgraded(tmp_path):
+    root = open_root(tmp_path / "warehouse")
+    seed = root / layout.seed("costs")
+    now = pq.read_schema(seed)
+    pq.write_table(now.remove(0).empty_table(), seed)
+    lacks = f"another version of decaf, whose table costs has no column {now.names[0]}; .*compact"
+    with pytest.raises(WarehouseError, match=lacks):
+        connect(root)
+    # With rows of then, nothing could read them.
+    rows = root / layout.DATA / "costs" / "study=s" / "old.parquet"
+    rows.parent.mkdir(parents=True)
+    rows.touch()
+    with pytest.raises(WarehouseError, match=f"costs has rows, and has no column {now.names[0]}"):
+        open_root(root)
+    rows.unlink()
+    open_root(root)
+    assert pq.read_schema(seed).equals(now)
+    connect(root).close()
 
 
 def test_damaged_receipt(root):

@@ -74,6 +74,7 @@ def test_a_command_leaves_nothing_there(folder, tmp_path, decaf):
 def test_a_spill_is_bounded_by_half_of_the_room_that_is_free(tmp_path, monkeypatch):
     monkeypatch.setattr(catalog.shutil, "disk_usage", lambda place: (0, 0, 2 * 10**6))
     root = open_root(tmp_path / "warehouse")
-    with connect(root, memory_limit="60MB", threads=1) as connection:
-        with pytest.raises(QueryError, match="half of the temporary folder's free room"):
-            run_query(connection, SORT)
+    bounded = connect(root, memory_limit="60MB", threads=1)
+    words = pytest.raises(QueryError, match="half of the temporary folder's free room")
+    with bounded as connection, words:
+        run_query(connection, SORT)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from decaf.errors import WarehouseError
+from decaf.errors import WarehouseError, listed
 from warehouse import storage
 from warehouse.commits import layout
 from warehouse.storage import Root, Storage
@@ -14,36 +14,65 @@ from warehouse.tables.declarations import TABLES
 
 
 def write_missing_seeds(root: Root) -> None:
-    """Publish the seeds that a warehouse lacks; those that are there stay."""
+    """Publish the seeds that a warehouse lacks, and anew those that have other columns or none.
+
+    Raises WarehouseError when a table with other columns has rows, which nothing could read.
+    """
     store = storage.open(root)
-    there = {entry.key for entry in store.entries(layout.SEEDS, (".parquet",))}
+    there = store.bring(
+        dict.fromkeys(entry.key for entry in store.entries(layout.SEEDS, (".parquet",)))
+    )
     for table in TABLES.values():
-        if (key := layout.seed(table.name)) not in there:
-            empty = table.schema.empty_table()
-            store.publish(
-                key, lambda path, empty=empty: pq.write_table(empty, path, compression="zstd")
-            )
+        key = layout.seed(table.name)
+        if key in there:
+            another = _difference(table, there[key])
+            if another == "":
+                continue
+            if another and any(store.entries(f"{layout.DATA}/{table.name}", (".parquet",))):
+                raise WarehouseError(
+                    f"warehouse {root} was written by another version of decaf: its table "
+                    f"{table.name} has rows, and {another}; give this version a folder of its own "
+                    "with 'warehouse:', or go on with that one"
+                )
+        empty = table.schema.empty_table()
+        store.publish(
+            key, lambda path, empty=empty: pq.write_table(empty, path, compression="zstd")
+        )
 
 
 def stored_seeds(store: Storage) -> dict[str, Path]:
     """The seed of every table.
 
-    Raises WarehouseError when one is missing or damaged.
+    Raises WarehouseError when one is missing, damaged, or has other columns.
     """
     keys = {name: layout.seed(name) for name in TABLES}
     paths = store.bring(dict.fromkeys(keys.values()))
     for name, key in keys.items():
-        if key not in paths or not _is_seed_of(TABLES[name], paths[key]):
-            state = "damaged" if key in paths else "missing"
+        place, upgrades = store.place(key), "decaf compact, or the next decaf run, writes it anew"
+        if key not in paths:
             raise WarehouseError(
-                f"{store.place(key)} is {state}; it belongs to the warehouse: delete it if it is "
-                "there, and the next decaf run writes it anew"
+                f"{place} is missing: the warehouse was written by an earlier decaf that had no "
+                f"table {name}, or the file was deleted; {upgrades}"
+            )
+        another = _difference(TABLES[name], paths[key])
+        if another is None:
+            raise WarehouseError(f"{place} is damaged; {upgrades}")
+        if another:
+            raise WarehouseError(
+                f"{place} is of another version of decaf, whose table {name} {another}; {upgrades}"
             )
     return {name: paths[key] for name, key in keys.items()}
 
 
-def _is_seed_of(table: Table, path: Path) -> bool:
+def _difference(table: Table, path: Path) -> str | None:
+    """How the columns in a seed differ from the table's, in words; None where it is no seed."""
     try:
-        return pq.read_schema(path).equals(table.schema)
+        stored = pq.read_schema(path)
     except (OSError, ValueError, pa.ArrowException):  # a name in it may be no UTF-8
-        return False
+        return None
+    if (stored.metadata or {}).get(b"decaf.table") != table.name.encode():
+        return None
+    lacking = [field.name for field in table.schema if field.name not in stored.names]
+    if lacking:
+        return f"has no {'column' if len(lacking) == 1 else 'columns'} {listed(lacking)}"
+    return "" if stored.equals(table.schema) else "has other columns"

@@ -1,7 +1,7 @@
 """A folder of checkpoints with model cards."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -48,6 +48,20 @@ class Folder(CardRegistry):
             for entry in self._followed(folder, "" if followed == LATEST else followed)
         ]
 
+    def remarks(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """Besides, folders of versions that are newer than the latest, and not whole."""
+        yield from super().remarks(entries)
+        for entry in entries:
+            if entry.alias or entry.problem or Path(entry.place) == self.root / entry.name:
+                continue
+            for version, place in _versions(self.root / entry.name).items():
+                if version_order(version) > version_order(entry.version):
+                    yield (
+                        f"{place} is passed over, and version {entry.version} is the latest of "
+                        f"{entry.name}: {self._lacking(place)}; a version that is being copied is "
+                        "audited by the next re-audit"
+                    )
+
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Read the card; files are used where they are."""
         return self.card_in(Path(entry.place), entry.name)
@@ -62,28 +76,54 @@ class Folder(CardRegistry):
         try:
             if name != folder.name:
                 raise RegistryError(f"{name} is not UTF-8; give the folder another name")
-            return list(_found(folder, alias))
+            return list(self._found(folder, alias))
         except BadInput as error:  # of this entry; the others go on
             return [Entry(name, UNKNOWN, "", name, alias, str(error))]
 
+    def _found(self, folder: Path, alias: str) -> Iterator[Entry]:
+        versions = _versions(folder)
+        if not versions:
+            # Without folders of versions there is one, which has no number and no alias.
+            if not alias:
+                digest = folder_sha256(folder, RegistryError)
+                yield Entry(folder.name, digest[:12], digest, str(folder))
+            return
+        version = _aliases(folder).get(alias) if alias else self._latest(versions)
+        if version in versions:
+            place = versions[version]
+            digest = folder_sha256(place, RegistryError)
+            yield Entry(folder.name, version, digest, str(place), alias)
+        elif version is not None:
+            known = ", ".join(sorted(versions, key=version_order))
+            problem = f"{folder / ALIASES_FILE}: {alias} is version {version}; known: {known}"
+            yield Entry(folder.name, version, "", str(folder), alias, problem)
 
-def _found(folder: Path, alias: str) -> Iterator[Entry]:
+    def _latest(self, versions: dict[str, Path]) -> str:
+        """The newest version that is whole, or the newest of all where none is."""
+        newest_first = sorted(versions, key=version_order, reverse=True)
+        whole = (one for one in newest_first if not self._lacking(versions[one]))
+        return next(whole, newest_first[0])
+
+    def _lacking(self, place: Path) -> str:
+        """What a folder of a version lacks, where it may be under way; empty if nothing."""
+        file, card = place / CARD_FILE, self.cards.get(place.parent.name)
+        try:
+            if card is None and file.exists():
+                card = plain_mapping(file)
+        except BadInput:  # it is there, and the audit says what is wrong with it
+            return ""
+        if card is None:
+            return f"it has no {CARD_FILE}"
+        named = (card.get(key) for key in ("weights", "file"))
+        absent = [one for one in named if isinstance(one, str) and not (place / one).exists()]
+        return f"{absent[0]} is not there, which its card names" if absent else ""
+
+
+def _versions(folder: Path) -> dict[str, Path]:
+    """Folders of versions by their names; none where the folder is a model itself."""
     with refusals_as(RegistryError, f"{folder} cannot be read", "make it readable"):
         versions = {path.name: path for path in folder.iterdir() if _is_shown(path)}
-    if not versions or (folder / CARD_FILE).exists():
-        # Without folders of versions there is one, which has no number and no alias.
-        if not alias:
-            digest = folder_sha256(folder, RegistryError)
-            yield Entry(folder.name, digest[:12], digest, str(folder))
-        return
-    version = _aliases(folder).get(alias) if alias else max(versions, key=version_order)
-    if version in versions:
-        place = versions[version]
-        yield Entry(folder.name, version, folder_sha256(place, RegistryError), str(place), alias)
-    elif version is not None:
-        known = ", ".join(sorted(versions, key=version_order))
-        problem = f"{folder / ALIASES_FILE}: {alias} is version {version}; known: {known}"
-        yield Entry(folder.name, version, "", str(folder), alias, problem)
+    return {} if (folder / CARD_FILE).exists() else versions
 
 
 def _is_shown(path: Path) -> bool:

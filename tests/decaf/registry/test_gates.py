@@ -66,6 +66,12 @@ def test_gates_of_one_column_are_judged_each_on_its_own_rows():
     assert found == [("wall", 0.11, "fail"), ("shape", 0.2, "pass")]
 
 
+def test_what_two_gates_say_alike_is_said_once():
+    gates = [Gate(at_most=0.11, pair_type="wall"), Gate(at_most=0.11), Gate(at_most=0.05)]
+    found = [(one.limit, one.verdict) for one in judge({"contradiction": gates}, [ROW])]
+    assert found == [(0.11, "fail"), (0.05, "fail")]
+
+
 def test_a_change_from_nothing_is_not_applicable():
     gone = {"value_before": None, "change": None, "change_lower": None, "change_upper": None}
     first = ROW._replace(**gone, reason="the first")

@@ -147,6 +147,28 @@ def test_an_entry_without_a_card_or_of_another_kind_fails_alone(study, folder):
     assert found["net"].problem is None
 
 
+def test_a_version_that_is_being_copied_is_passed_over_with_a_remark(study, folder):
+    put(folder / "net" / "1")
+    (folder / "net" / "2").mkdir()
+    (put(folder / "net" / "3") / "net.safetensors").unlink()
+    opened = study({"kind": "folder", "root": str(folder)})
+    (entry,) = listed(opened.registry)
+    assert (entry.version, resolved(opened)["net"].problem) == ("1", None)
+    first, second = sorted(opened.registry.remarks([entry]))
+    of = "is passed over, and version 1 is the latest of net: "
+    assert f"{folder / 'net' / '2'} {of}it has no decaf.yaml" in first
+    assert f"{folder / 'net' / '3'} {of}net.safetensors is not there" in second
+    # Where the study has its card, a version is whole once the file that it names is there.
+    opened = study({"kind": "folder", "root": str(folder), "cards": {"net": {"file": "a.skops"}}})
+    (folder / "net" / "2" / "a.skops").touch()
+    assert listed(opened.registry)[0].version == "2"
+    # Of versions that all lack something, the newest fails by its name.
+    (folder / "net" / "1" / CARD_FILE).unlink()
+    (folder / "net" / "2" / "a.skops").unlink()
+    opened = study({"kind": "folder", "root": str(folder)})
+    assert "net.safetensors" in resolved(opened)["net"].problem
+
+
 def test_the_configuration_has_cards_for_entries_without_one(study, folder):
     made = put(folder / "net")
     own = yaml.safe_load((made / CARD_FILE).read_text())
