@@ -1,5 +1,7 @@
 """End a run: record its outcome and write its report."""
 
+import re
+from contextlib import ExitStack
 from pathlib import Path
 
 from decaf.plan.study import Study
@@ -7,6 +9,7 @@ from tasks.manifest import commit_outcome, commit_run
 from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan
 from warehouse.query.damage import connect_whole
+from warehouse.report.comparison import read_side, run_named, write_comparison
 from warehouse.report.page import write_report
 from warehouse.report.paper.page import write_paper_page, write_paper_pages
 from warehouse.storage import Root
@@ -44,6 +47,26 @@ def publish(root: Root, study: Study) -> Path | None:
             has_paper=study.report.paper,
             sections=study.report.sections,
         )
+
+
+def publish_comparison(root: Root, study: Study, report: Path, against: str) -> Path:
+    """Compare the study's newest run with a run, a version or a warehouse, beside its report.
+
+    Raises UnknownName when there is no such run.
+    """
+    name = re.sub(r"[^\w.-]+", "-", against).strip("-.")[-40:]
+    target = report.with_name(f"{report.stem}-against-{name}.html")
+    is_warehouse = "://" in against or Path(against).is_dir()
+    with ExitStack() as opened:
+        here = opened.enter_context(connect_whole(root, study.study))
+        if is_warehouse:
+            there = opened.enter_context(connect_whole(against, study.study))
+            before = read_side(there, study.study, against)
+        else:
+            before = read_side(here, study.study, str(root), run_named(here, study.study, against))
+        now = read_side(here, study.study, str(root))
+        paired = None if is_warehouse else here
+        return write_comparison(target, study.study, before, now, paired)
 
 
 def publish_paper(root: Root, study: str, target: Path) -> Path:

@@ -12,6 +12,7 @@ from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
     DEFAULT_MEMORY,
     DEFAULT_WAREHOUSE,
+    Against,
     Config,
     Entries,
     Force,
@@ -286,15 +287,19 @@ def check(
 
 
 @app.command()
-def report(config: Config) -> None:
-    """Write the report of a study again, from the warehouse alone."""
+def report(config: Config, against: Against = None) -> None:
+    """Write the report of a study again, or compare two runs, from the warehouse alone."""
     from decaf.plan.study import load_study
-    from tasks.publish import publish
+    from tasks.publish import publish, publish_comparison
 
     study = load_study(config)
     if study.report_file is None:
         raise ConfigError(f"{config}: 'report' is false; expected the file that the report goes to")
-    console.print(f"report: {publish(study.warehouse, study)}")
+    if against is None:
+        console.print(f"report: {publish(study.warehouse, study)}")
+    else:
+        page = publish_comparison(study.warehouse, study, study.report_file, against)
+        console.print(f"comparison: {page}")
 
 
 @app.command()

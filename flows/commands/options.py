@@ -14,6 +14,15 @@ Force = Annotated[
         help="compute units again although their results are there, as in score:blend@resnet*",
     ),
 ]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="RUN|VERSION|WAREHOUSE",
+        help="compare the newest run, on a page of its own, with another: by the beginning of its "
+        "id, a version that it audited, or the folder or URL of the warehouse that it lies in",
+    ),
+]
 Warehouse = Annotated[
     str,
     typer.Option(

@@ -1,10 +1,13 @@
--- purpose: the run that each study stands for: its newest
+-- purpose: the run that each study stands for: its newest, or the one of the variable shown_run
 -- grain: one row per study
 CREATE OR REPLACE VIEW core_current_runs AS
 WITH newest AS (
     SELECT *
     FROM stg_runs
-    QUALIFY row_number() OVER (PARTITION BY study ORDER BY started_at DESC, run_id DESC) = 1
+    QUALIFY row_number() OVER (
+        PARTITION BY study
+        ORDER BY run_id = getvariable('shown_run') DESC NULLS LAST, started_at DESC, run_id DESC
+    ) = 1
 )
 SELECT
     newest.study,

@@ -116,6 +116,10 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     refused(decaf("accept", config), "no entry is given")
     settings, page = yaml.safe_load(config.read_text()), tmp_path / "report.html"
     config.write_text(yaml.safe_dump(settings | {"report": str(page)}))
+    succeeded(decaf("report", config, "--against", "1"))
+    compared = (tmp_path / "report-against-1.html").read_text()
+    assert "1 of 1 models moved; most, net@champion: " in compared
+    refused(decaf("report", config, "--against", "7"), "unknown run or version", "known: 1")
     assert "net@champion 3 is accepted" in succeeded(
         decaf("accept", config, "net@champion", "--why", "a brighter camera")
     )

@@ -151,13 +151,17 @@ BY_HAND = {
     ),
     "run_diff": (
         "SELECT mean_a, mean_b, change, trajectory_count FROM run_diff('r', 'later') "
-        "WHERE model_id = 'n' AND metric = 'evidence'",
-        [(0, 1 / 8, 1 / 8, 3)],
+        "WHERE model_id = 'e' AND path = 'blend' AND metric = 'evidence'",  # n was m
+        [(0.6 / 8, 1 / 8, 0.4 / 8, 3)],
     ),
     "run_diff_roles": (
         "SELECT role_a, role_b, trajectory_count, frac FROM run_diff_roles('r', 'later') "
-        "WHERE model_id = 'n' ORDER BY role_b",
-        [("none", "evidence", 1, 5 / 8), ("none", "none", 2, 3 / 8)],
+        "WHERE model_id = 'e' AND path = 'blend' ORDER BY role_a",
+        [
+            ("contradiction", "none", 1, 2 / 8),
+            ("evidence", "none", 1, 1 / 8),
+            ("fragility", "evidence", 1, 5 / 8),
+        ],
     ),
     "out_role_changes": (
         "SELECT role_before, role_now, trajectory_count, frac FROM out_role_changes "

@@ -9,9 +9,9 @@ from warehouse.report.order import TITLES
 from warehouse.report.page import write_report
 
 
-def breakdown(model, member, values, pair_type="floor", grouping="class"):
+def breakdown(model, member, values, study="demo"):
     """A line of the table: a row for each metric, with limits 0.1 around its mean."""
-    where = ("demo", model, pair_type, "blend", grouping, member)
+    where = (study, model, "floor", "blend", "class", member)
     metrics = ("evidence", "contradiction", "fragility", "abs_response")
     return [
         (*where, metric, 40, 20, value, value - 0.1, value + 0.1, 0.0, value, 2 * value, None)

@@ -1,13 +1,18 @@
 -- purpose: what two runs found on the trajectories that both have, side by side
 -- grain: one row per model, pair, path and repetition of both runs
--- Runs are named as in compared_runs. Those whose role changed: WHERE role_a IS DISTINCT FROM role_b.
+-- Runs are named as in compared_runs. A model that a registry has is known by its entry, so that
+-- versions of it are compared. Those whose role changed: WHERE role_a IS DISTINCT FROM role_b.
 -- FROM run_diff_pairs('3f2a', '91bc')
 CREATE OR REPLACE MACRO run_diff_pairs(run_a, run_b) AS TABLE
-WITH sides AS MATERIALIZED (
-    FROM core_run_profiles JOIN compared_runs(run_a, run_b) USING (study, run_id)
+WITH entries AS (SELECT DISTINCT study, run_id, model_id, entry FROM stg_registry_entries),
+sides AS MATERIALIZED (
+    SELECT * REPLACE (coalesce(entry, model_id) AS model_id)
+    FROM core_run_profiles
+    JOIN compared_runs(run_a, run_b) USING (study, run_id)
+    LEFT JOIN entries USING (study, run_id, model_id)
 )
 SELECT
-    a.model_id,
+    a.model_id, -- or the entry of a registry that it is
     a.pair_id,
     a.source_id,
     a.pair_type,

@@ -1,0 +1,80 @@
+"""Two runs on one page, from the same warehouse and from two."""
+
+import pytest
+from report_reader import Reader
+from scenes_warehouse import EARLIER, EPSILON, MODELS, STUDY, scenes_warehouse
+
+from decaf.errors import UnknownName
+from warehouse.query import catalog
+from warehouse.report.comparison import (
+    Change,
+    Line,
+    headline,
+    read_side,
+    run_named,
+    write_comparison,
+)
+
+
+def line(model, *changes):
+    return Line(
+        model, "wall_hue", "blend", dict(zip(("evidence", "fragility"), changes, strict=False))
+    )
+
+
+def test_the_headline_names_what_moved_most():
+    still = Change(0.5, 0.5, (-0.1, 0.1), False)
+    fell, rose = Change(0.5, 0.25, (-0.3, -0.2), True), Change(0.125, 0.25, (0.1, 0.15), True)
+    unsure = Change(0.1, 0.9, (-0.1, 1.7), False)
+    assert headline([], {}, 3) == "The two runs have nothing in common that could be compared"
+    assert headline([line("a", still, unsure)], {}, 3) == "Nothing moved by more than chance"
+    lines = [line("a", rose, unsure), line("b", still, fell), line("c", still)]
+    said = "2 of 3 models moved; most, b: fragility on wall colour 0.500 → 0.250"
+    assert headline(lines, {"wall_hue": "wall colour"}, 3) == said
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    """A warehouse in which an earlier run had a higher epsilon."""
+    with catalog.connect(scenes_warehouse(tmp_path_factory.mktemp("runs") / "w")) as connection:
+        yield connection
+
+
+def test_two_runs_are_paired(here, tmp_path):
+    before = read_side(here, STUDY, "w", run_named(here, STUDY, "ear"))
+    now = read_side(here, STUDY, "w")
+    assert (before.run.run_id, now.run.run_id) == ("earlier", "r")
+    assert (before.run.epsilon, now.run.epsilon) == (EARLIER, EPSILON)
+    assert before.means != now.means
+    assert read_side(here, STUDY, "w") == now, "views speak of the newest run again"
+    page = write_comparison(tmp_path / "r.html", STUDY, before, now, here)
+    reader = Reader(page.read_text())
+    expected = here.sql(
+        "SELECT DISTINCT model_id, pair_type, path FROM run_diff('earlier', 'r')"
+    ).fetchall()
+    moved = [row for row in reader.rows if len(row) == 7 and "→" in row[-1]]
+    assert len(moved) == len(expected) == 8
+    assert {row[-1].partition(" ")[0] for row in moved} == {"0.000"}, "Abs is not gated"
+    assert any(row[3].startswith("+") for row in moved), "less is fragility, more is evidence"
+    assert ["route", "epsilon", "2", ", ".join(MODELS)] in reader.rows
+    for query in reader.queries:
+        assert here.sql(query).fetchall()
+
+
+def test_another_warehouse_stands_beside_it_unpaired(here, tmp_path):
+    side = read_side(here, STUDY, "there")
+    page = write_comparison(tmp_path / "r.html", STUDY, side, side, None)
+    reader = Reader(page.read_text())
+    assert "Nothing moved by more than chance" in reader.text
+    assert "nothing is paired" in reader.text
+    assert "of there" in reader.text
+    assert len([row for row in reader.rows if len(row) == 7 and "→" in row[-1]]) == 8
+    assert reader.rows[-1][-1] == "the same"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("r", "known: earlier"), ("7", "known: earlier"), ("erlier", "earlier")]
+)
+def test_runs_that_there_are_not(here, name, words):
+    with pytest.raises(UnknownName, match=words):
+        run_named(here, STUDY, name)

@@ -1,0 +1,257 @@
+"""Two runs of a study on one page: what moved, what each model goes by, what their units differ in.
+
+Runs of one warehouse are compared over the trajectories that both have, with paired intervals; of
+another warehouse, which may have other pairs, both means stand beside each other.
+"""
+
+from collections import namedtuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from decaf.errors import ConfigError, UnknownName
+from decaf.library.plots import COLOURS
+from warehouse.query.views import query
+from warehouse.report import templates
+from warehouse.report.audit.facts import Row, Rows, known_run, rows_of
+from warehouse.report.cells import (
+    MISSING,
+    Cell,
+    Field,
+    Table,
+    fields_of,
+    score,
+    score_decimals,
+    table,
+)
+
+METRICS = ("evidence", "contradiction", "fragility", "abs_response")
+
+
+class Side(NamedTuple):
+    """One run: where it lies, its row of ``out_runs``, names, findings and means with intervals."""
+
+    place: str
+    run: Row
+    names: dict[str, str]
+    findings: dict[str, str]
+    means: Rows
+
+
+class Change(NamedTuple):
+    """A mean before and now, score units; ``limits`` are those of its change, where it is paired.
+
+    ``is_clear``: the interval of the change leaves out 0, or the two intervals do not meet.
+    """
+
+    before: float | None
+    now: float | None
+    limits: tuple[float | None, float | None] | None
+    is_clear: bool
+
+
+class Line(NamedTuple):
+    """All metrics of one model, pair type and path."""
+
+    model_id: str
+    pair_type: str
+    path: str
+    changes: dict[str, Change]
+
+
+def run_named(connection: duckdb.DuckDBPyConnection, study: str, name: str) -> str:
+    """Id of the run that a name means: the newest that audited this version, or one that begins so.
+
+    Raises UnknownName where there is none but the current run, and ConfigError where several runs
+    begin so.
+    """
+    known = _rows(connection, "runs", study=study)
+    of_version = [row.run_id for row in known if name in (row.versions or ())]
+    found = of_version[:1] or [row.run_id for row in known if row.run_id.startswith(name)]
+    if not found:
+        versions = {one for row in known for one in row.versions or ()}
+        names = [*sorted(versions), *(row.run_id[:8] for row in known)]
+        raise UnknownName.among(f"run or version of {study} before its newest run,", name, names)
+    if len(found) > 1:
+        raise ConfigError(
+            f"{len(found)} runs of {study} begin with {name!r}: "
+            f"{', '.join(run[:12] for run in found)}; expected one: give more of its id"
+        )
+    return found[0]
+
+
+def read_side(
+    connection: duckdb.DuckDBPyConnection, study: str, place: str, run_id: str | None = None
+) -> Side:
+    """Read one run of a study, its newest unless another is named.
+
+    Raises UnknownName when the warehouse has no run of the study.
+    """
+    with _shown(connection, run_id):
+        run = known_run(connection, study)
+        findings = _rows(connection, "findings", study=study)
+        return Side(
+            place,
+            run,
+            {row.name: row.display_name for row in rows_of(connection, "names", study)},
+            {row.model_id: row.sentence for row in findings},
+            _rows(connection, "side", study=study),
+        )
+
+
+def write_comparison(
+    target: Path, study: str, before: Side, now: Side, paired: duckdb.DuckDBPyConnection | None
+) -> Path:
+    """Write the page; ``paired`` is the warehouse of both runs, None where each has its own.
+
+    Raises WriteFailed when the disk refuses.
+    """
+    runs = {"run_a": before.run.run_id, "run_b": now.run.run_id}
+    moved = _rows(paired, "changes", **runs) if paired else ()
+    lines = _paired(moved) if paired else _beside(before, now)
+    values = [value for line in lines for c in line.changes.values() for value in c[:2]]
+    decimals = score_decimals(values)
+    return templates.write(
+        target,
+        "comparison",
+        templates.render(
+            "comparison.html.j2",
+            study=study,
+            colours=COLOURS,
+            before=before,
+            now=now,
+            is_paired=paired is not None,
+            headline=headline(lines, now.names, decimals),
+            clear=sum(change.is_clear for line in lines for change in line.changes.values()),
+            count=sum(len(line.changes) for line in lines),
+            changes=_change_table(lines, now.names, decimals, runs if paired else None),
+            models=sorted({*before.findings, *now.findings}),
+            roles=_plain("compared_roles", "roles", "Roles", paired, runs),
+            parts=_plain("compared_parts", "parts", "Parts", paired, runs),
+        ),
+    )
+
+
+def headline(lines: list[Line], names: dict[str, str], decimals: int) -> str:
+    """What moved most, in a sentence."""
+    clear = [
+        (abs(change.now - change.before), line, metric)
+        for line in lines
+        for metric, change in line.changes.items()
+        if change.is_clear and change.now is not None and change.before is not None
+    ]
+    if not lines:
+        return "The two runs have nothing in common that could be compared"
+    if not clear:
+        return "Nothing moved by more than chance"
+    _, line, metric = max(clear, key=lambda one: one[0])
+    change, moved = line.changes[metric], len({line.model_id for _, line, _ in clear})
+    what = metric.replace("_", " ").replace("abs response", "the response")
+    return (
+        f"{moved} of {len({line.model_id for line in lines})} models moved; most, "
+        f"{line.model_id}: {what} on {names.get(line.pair_type, line.pair_type)} "
+        f"{score(change.before, decimals)} → {score(change.now, decimals)}"
+    )
+
+
+def _paired(rows: Rows) -> list[Line]:
+    lines: dict[tuple[str, str, str], dict[str, Change]] = {}
+    for row in rows:
+        if row.metric in METRICS:
+            limits = (row.lower_limit, row.upper_limit)
+            is_clear = None not in limits and (limits[0] > 0 or limits[1] < 0)
+            change = Change(row.mean_a, row.mean_b, limits, is_clear)
+            lines.setdefault((row.model_id, row.pair_type, row.path), {})[row.metric] = change
+    return _ordered(lines)
+
+
+def _beside(before: Side, now: Side) -> list[Line]:
+    """Means of models, pair types and paths that both runs have, with the interval of each."""
+    known = {row[:4]: row for row in before.means}
+    lines: dict[tuple[str, str, str], dict[str, Change]] = {}
+    for row in now.means:
+        other = known.get(row[:4])
+        if other is None or row.metric not in METRICS:
+            continue
+        limits = (row.lower_95, row.upper_95, other.lower_95, other.upper_95)
+        apart = None not in limits and (limits[0] > limits[3] or limits[1] < limits[2])
+        change = Change(other.estimate, row.estimate, None, apart)
+        lines.setdefault(row[:3], {})[row.metric] = change
+    return _ordered(lines)
+
+
+def _ordered(lines: dict[tuple[str, str, str], dict[str, Change]]) -> list[Line]:
+    """What moved most stands first."""
+
+    def size(line: Line) -> float:
+        return max(abs((c.now or 0) - (c.before or 0)) for c in line.changes.values())
+
+    return sorted((Line(*key, changes) for key, changes in lines.items()), key=size, reverse=True)
+
+
+def _change_table(
+    lines: list[Line], names: dict[str, str], decimals: int, runs: dict[str, str] | None
+) -> Table:
+    def moved(line: Line, metric: str) -> Cell:
+        change = line.changes.get(metric)
+        if change is None or change.before is None or change.now is None:
+            return Cell(MISSING)
+        by = change.now - change.before
+        limits = ""
+        if change.limits and None not in change.limits:
+            limits = f" [{', '.join(score(limit, decimals) for limit in change.limits)}]"
+        written = score(by, decimals)
+        sign = "+" if by > 0 and written[0] != "<" else ""
+        went = f"{score(change.before, decimals)} → {score(change.now, decimals)}"
+        return Cell(sign + written + (" *" if change.is_clear else ""), went + limits)
+
+    declared = fields_of("compared")
+    fields = [
+        Field(field.column, lambda line, name=name: moved(line, name)) if name in METRICS else field
+        for name, field in declared.items()
+    ]
+    shown = [line._replace(pair_type=names.get(line.pair_type, line.pair_type)) for line in lines]
+    return table("What moved", fields, shown, _printed("changes", runs) if runs else "")
+
+
+def _plain(
+    columns: str,
+    part: str,
+    title: str,
+    paired: duckdb.DuckDBPyConnection | None,
+    runs: dict[str, str],
+) -> Table | None:
+    rows = _rows(paired, part, **runs) if paired else ()
+    if not rows:
+        return None
+    return table(title, fields_of(columns).values(), rows, _printed(part, runs))
+
+
+def _printed(part: str, runs: dict[str, str]) -> str:
+    """The query of a part as a reader can run it."""
+    text = query(f"comparison/{part}")
+    for name, run_id in runs.items():
+        text = text.replace(f"${name}", f"'{run_id}'")
+    return text
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, part: str, **given: Any) -> Rows:
+    answer = connection.execute(query(f"comparison/{part}"), given)
+    row_type = namedtuple("Row", [column[0] for column in answer.description])
+    return tuple(map(row_type._make, answer.fetchall()))
+
+
+@contextmanager
+def _shown(connection: duckdb.DuckDBPyConnection, run_id: str | None) -> Iterator[None]:
+    """Have all views speak of another run than the newest of its study."""
+    if run_id is None:
+        yield
+        return
+    connection.execute("SET VARIABLE shown_run = $run_id", {"run_id": run_id})
+    try:
+        yield
+    finally:
+        connection.execute("RESET VARIABLE shown_run")
