@@ -15,6 +15,7 @@ PACKAGES = {
     "cuda": ("dask_cuda",),
     "zarr": ("zarr",),
     "inpainting": ("cv2",),
+    "view": ("streamlit",),
 }
 """Modules by extra."""
 

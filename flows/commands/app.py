@@ -7,7 +7,7 @@ import typer
 
 from decaf import __version__
 from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry, number_of
-from flows.commands import beginnings, registries
+from flows.commands import beginnings, registries, viewing
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
     DEFAULT_MEMORY,
@@ -33,6 +33,7 @@ app = typer.Typer(
 app.add_typer(schedule_commands.schedules, name="schedule")
 app.command()(schedule_commands.serve)
 app.command()(beginnings.init)
+app.command()(viewing.view)
 
 
 def say_version(is_asked: bool) -> None:

@@ -87,9 +87,9 @@ def serve(host: str, port: int, listen: str | None = None) -> None:
     with service.held(home, address), signals() as stopping:
         if processes.end({processes.SERVE: str(home)}):
             announce("ended what a decaf serve that was killed had left behind")
-        _refuse_taken(host, port, "--port")
+        refuse_taken(host, port, "--port")
         if listen is not None:
-            _refuse_taken(*listening.address(listen), "--listen")
+            refuse_taken(*listening.address(listen), "--listen")
             listening.secret()  # missed now, not in the runner
         if not _is_loopback(host) and SERVER_CREDENTIALS not in os.environ:
             announce(
@@ -164,7 +164,8 @@ def _await(server: Kept, schedules: Schedules, stopping: threading.Event) -> Non
         stopping.wait(POLL_SECONDS)
 
 
-def _refuse_taken(host: str, port: int, option: str) -> None:
+def refuse_taken(host: str, port: int, option: str) -> None:
+    """Raise BadInput where a port of a host cannot be listened at; ``option`` names it."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family) as probe:

@@ -148,7 +148,7 @@ def _look(rows: Sequence[Row], epsilon: float, scale: float) -> Look:
         for component, (number, model), rank in wanted
         if (component, _at(number, rank)) not in at
     )
-    cards = (_card(row, epsilon, scale, " ".join(shown_at(row))) for row in rows)
+    cards = (card_of(row, epsilon, scale, " ".join(shown_at(row))) for row in rows)
     return Look(rows[0].type_name, models, ranks, tuple(cards), tuple(blanks))
 
 
@@ -157,7 +157,8 @@ def _at(place: int, rank: int) -> str:
     return f"at-{place}-{rank}"
 
 
-def _card(row: Row, epsilon: float, scale: float, shown_at: str) -> Card:
+def card_of(row: Row, epsilon: float, scale: float, shown_at: str) -> Card:
+    """Card of one pair; ``scale`` is the response at the top of its curve, score units."""
     t, response = np.array(row.t), _response(row)
     shown = row.shown_t or []
     margin = 50 / len(shown) if shown else MARGIN

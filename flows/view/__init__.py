@@ -1,0 +1,1 @@
+"""The browser over a warehouse: what ``decaf view`` serves."""

@@ -1,0 +1,54 @@
+"""A query page by page: filters, order and pages are DuckDB's, values never part of the text."""
+
+import pytest
+
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.pages import PAGE_ROWS, Filter, Question, columns_of, counted, filtered, page
+
+NUMBERS = Question("SELECT i, i % 2 AS odd, 'row ' || i AS name FROM range(120) AS t(i)", {})
+
+
+@pytest.fixture(scope="module")
+def connection(small):
+    with connect(small) as opened:
+        yield opened
+
+
+def rows(connection, question):
+    return run_query(connection, question.sql, question.values).to_pylist()
+
+
+def test_pages_together_are_all_rows_once_in_order(connection):
+    pages = [page(NUMBERS, number, "odd", is_falling=True) for number in (1, 2, 3)]
+    found = [rows(connection, each) for each in pages]
+    assert [*map(len, found)] == [PAGE_ROWS, PAGE_ROWS, 20]
+    seen = [row["i"] for part in found for row in part]
+    assert seen == [*range(1, 120, 2), *range(0, 120, 2)]  # equal ones by the other columns
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ([], 120),
+        ([Filter("i", value=7)], 1),
+        ([Filter("i", least=10, most=19.5)], 10),
+        ([Filter("name", part="ROW 11")], 11),  # 11 and 110 to 119
+        ([Filter("i", least=10), Filter("odd", value=1)], 55),
+        ([Filter("name", part="' OR true --")], 0),
+        ([Filter("name", part="100%")], 0),  # no wildcards
+        ([Filter("i"), Filter("name")], 120),
+    ],
+)
+def test_filters_hold_together_and_values_are_bound(connection, filters, expected):
+    question = filtered(NUMBERS, filters)
+    assert rows(connection, counted(question)) == [{"row_count": expected}]
+    twice = filtered(question, [Filter("i", least=0)])
+    assert rows(connection, counted(twice)) == [{"row_count": expected}]
+
+
+def test_missing_values_come_last_and_names_are_quoted(connection):
+    odd = Question('SELECT * FROM (VALUES (NULL), (1), (2)) AS t("a "" b")', {})
+    for is_falling, expected in ((True, [2, 1, None]), (False, [1, 2, None])):
+        found = rows(connection, page(odd, 1, 'a " b', is_falling=is_falling))
+        assert [row['a " b'] for row in found] == expected
+    assert columns_of(connection, odd.sql).names == ['a " b']
