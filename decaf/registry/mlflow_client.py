@@ -174,7 +174,6 @@ class MlflowServer:
 
         Asked again up to so many times, after a pause of so many seconds, while it may be answered.
         """
-
         method = "DELETE" if "/delete-" in what else "POST"
 
         def send_to(url: str, left: float) -> Answer:

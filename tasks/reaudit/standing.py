@@ -60,9 +60,9 @@ def accept(
 ) -> Verdict:
     """Record that a user accepts the failed verdict of an entry, or does not any more; returns it.
 
-    Raises UnknownName when the newest re-audit has no such entry that is followed; BadInput when the
-    entry has no failed verdict, it is accepted already, or not yet where that is to be undone, or
-    the reason is empty or cannot be printed.
+    Raises UnknownName when the newest re-audit follows no such entry, and BadInput when the entry
+    has no failed verdict, it is accepted already, or not yet where that is to be undone, or the
+    reason is empty or cannot be printed.
     """
     if not why.strip() or not why.isprintable():
         raise BadInput(f'the reason is {why!r}; expected one line of text: --why "…"')
