@@ -41,13 +41,8 @@ def launch(
         return
     heed_signals()
     stop_orphans()
-    own = None if os.environ.get("PREFECT_API_URL") else OwnServer()
-    if own is not None:
-        os.environ["PREFECT_API_URL"] = own.url  # read when Prefect is imported
     with telling("the start of Prefect"):
-        import_module(f"flows.{name}")  # takes as long as the start
-        if own is not None:
-            own.wait()
+        _start(name)
     try:
         _as_flow(name, carry_out, config)
     except DecafError:
@@ -55,6 +50,16 @@ def launch(
     except Exception as error:
         _raise_if_lost(os.environ["PREFECT_API_URL"], error)
         raise
+
+
+def _start(name: str) -> None:
+    """Start a Prefect server unless there is one, and import the flow meanwhile."""
+    own = None if os.environ.get("PREFECT_API_URL") else OwnServer()
+    if own is not None:
+        os.environ["PREFECT_API_URL"] = own.url  # read when Prefect is imported
+    import_module(f"flows.{name}")  # takes as long as the start
+    if own is not None:
+        own.wait()
 
 
 def _carry_out(name: str, work: Iterable[Any], conclude: Callable[[Any], None]) -> None:

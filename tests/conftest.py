@@ -36,6 +36,7 @@ pytest_plugins = [
     "browser_fixture",
     "flow_fixtures",
     "numeric_fixtures",
+    "registry_rounds",
     "sql_fixtures",
     "warehouse_fixtures",
 ]

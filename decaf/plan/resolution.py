@@ -1,7 +1,7 @@
 """Make models of a study of what a registry lists; an entry that cannot be one stops no other."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -57,10 +57,11 @@ class Resolved:
         return replace(self, card=None, problem=problem)
 
 
-def listed(registry: Registry) -> list[Entry]:
+def listed(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
     """What the registry lists, each entry once.
 
-    Raises RegistryError when it cannot be reached, lists nothing, or has two entries with one name.
+    Besides, versions that are not followed and that ``only`` names, as ``name@version``. Raises
+    RegistryError when it cannot be reached, lists nothing, or has two entries with one name.
     """
     entries = registry.entries()
     if not entries:
@@ -68,6 +69,12 @@ def listed(registry: Registry) -> list[Entry]:
             f"the registry lists no model that is followed{_without_alias(registry)}; correct the "
             "place of the registry, or 'follow:'"
         )
+    if isinstance(registry, CardRegistry):
+        known = {entry.label for entry in entries} | {entry.name for entry in entries}
+        for one in (one for one in only if one not in known):
+            name, _, version = one.rpartition("@")
+            if name and (found := registry.version_of(name, version)):
+                entries = [*entries, found]
     places: dict[str, str] = {}
     for entry in entries:
         if entry.label in places:

@@ -96,10 +96,11 @@ class Study(Settings):
         description="limits by column, for the models of the registry that changed; a list where "
         "a column has several",
     )
-    compare_with: Literal["last_passed", "previous"] = Field(
+    compare_with: Name = Field(
         "last_passed",
-        description="version that gates compare a changed one with: the last one that passed its "
-        "gates, or was accepted, or the one that was audited before, whatever became of it",
+        description="version that gates compare a changed one with: `last_passed`, which passed "
+        "its gates or was accepted, `previous`, which was audited before, whatever became of it, "
+        "or that of an alias in `follow:`, as `champion`",
     )
     alerts: Alerts = Field(Alerts(), description="who is told when a gate or a model fails")
     score: Score = Field(description="what q is")
@@ -239,6 +240,7 @@ class Study(Settings):
         for key in ("gates", "compare_with", "alerts"):
             if key in self.model_fields_set and self.registry is None:
                 raise fault(f"'{key}' needs a 'registry'", key)
+        registry_base.check_comparison(self.registry, self.compare_with)
         return self
 
     @model_validator(mode="after")

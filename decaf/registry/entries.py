@@ -12,7 +12,7 @@ from pydantic import Field
 from decaf.errors import ConfigError, RegistryError, suggestion
 from decaf.foundation.files import is_inside
 from decaf.foundation.place import Place
-from decaf.foundation.settings import Settings
+from decaf.foundation.settings import Settings, fault
 from decaf.foundation.yaml_source import plain_mapping
 from decaf.models.card import ModelCard
 
@@ -20,6 +20,10 @@ CARD_FILE = "decaf.yaml"
 """Name of the file with an entry's model card, where entries are folders of files."""
 LATEST = "latest"
 """What ``follow:`` calls the newest version of a model."""
+
+LAST_PASSED, PREVIOUS = "last_passed", "previous"
+COMPARISONS = (LAST_PASSED, PREVIOUS)
+"""What `compare_with:` may be but for an alias."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,13 @@ class CardRegistry(Registry, ABC):
         "true`: a pickle runs whatever it brings along, with all rights that you have here",
     )
 
+    def version_of(self, name: str, version: str) -> Entry | None:
+        """The entry of one version, under its number in the place of an alias; None without it.
+
+        Raises RegistryError when the registry cannot be asked.
+        """
+        raise RegistryError(f"a registry of this kind has no versions to ask for, as {version!r}")
+
     def described(self, entry: Entry, workspace: Path) -> Described:
         """What a card of an entry can be proposed from.
 
@@ -183,6 +194,24 @@ class CardRegistry(Registry, ABC):
                 f"{name} -c CONFIG proposes one"
             )
         return Fetched(plain_mapping(card), folder, self.trusted)
+
+
+def check_comparison(registry: Registry | None, compare_with: str) -> None:
+    """Refuse to compare with an alias that is not followed, or that no entry could have.
+
+    Raises ValueError, for the validation of a study.
+    """
+    if compare_with in COMPARISONS:
+        return
+    known = [name for name in getattr(registry, "follow", ()) if name != LATEST]
+    if compare_with not in known:
+        raise fault(
+            f"'compare_with': {compare_with!r} is neither {' nor '.join(COMPARISONS)} nor an "
+            "alias that the registry follows"
+            f"{suggestion(compare_with, [*COMPARISONS, *known])}; an alias has to "
+            "be in its 'follow:', and only registries of versions have aliases",
+            "compare_with",
+        )
 
 
 def texts_in(value: Any) -> Iterator[str]:

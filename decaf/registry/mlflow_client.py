@@ -168,26 +168,21 @@ class MlflowServer:
         return {tag.key: tag.value for tag in found.tags}
 
     def ask(
-        self,
-        what: str,
-        kind: type[Read],
-        asked: dict[str, Any],
-        retries: int,
-        backoff: float,
-        method: str = "POST",
+        self, what: str, kind: type[Read], asked: dict[str, Any], retries: int, backoff: float
     ) -> Read:
-        """What the server answers to something that it is to write, or to find.
+        """What the server answers to something that it is to write, to find or to delete.
 
         Asked again up to so many times, after a pause of so many seconds, while it may be answered.
         """
+        method = "DELETE" if "/delete-" in what else "POST"
 
-        def post(url: str, left: float) -> Answer:
+        def send_to(url: str, left: float) -> Answer:
             def send(seconds: float) -> Answer:
                 return self._caller.call(method, url, seconds, json=asked)
 
             return last_answer(send, left, retries, backoff)
 
-        return self._read(f"{API}/{what}", kind, post)[0]
+        return self._read(f"{API}/{what}", kind, send_to)[0]
 
     def listed(self, artefacts: str, folder: str = "") -> dict[str, int | None]:
         """Names in a folder of artefacts with their sizes in bytes; None is a folder.

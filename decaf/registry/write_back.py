@@ -115,7 +115,7 @@ class WriteBack(Settings):
                 tag["value"] = value[:LONGEST_VALUE]
                 self._ask(server, "model-versions/set-tag", Nothing, **tag)
             else:
-                self._ask(server, "model-versions/delete-tag", Nothing, "DELETE", **tag)
+                self._ask(server, "model-versions/delete-tag", Nothing, **tag)
 
     def _log(
         self, server: MlflowServer, experiment: str, finding: Finding, reaudit_id: str
@@ -147,10 +147,8 @@ class WriteBack(Settings):
             found = [self._ask(server, "experiments/create", Experiment, name=self.experiment)]
         return found[0].experiment_id
 
-    def _ask(
-        self, server: MlflowServer, what: str, kind: type[Read], method: str = "POST", **asked: Any
-    ) -> Read:
-        return server.ask(what, kind, asked, self.retries, self.backoff_seconds, method)
+    def _ask(self, server: MlflowServer, what: str, kind: type[Read], **asked: Any) -> Read:
+        return server.ask(what, kind, asked, self.retries, self.backoff_seconds)
 
 
 def _numbers(finding: Finding) -> Iterator[tuple[str, float]]:

@@ -45,8 +45,9 @@ Entries = Annotated[
     list[str] | None,
     typer.Option(
         "--entry",
-        metavar="NAME[@ALIAS]",
-        help="audit this entry alone; what else has changed keeps its last state",
+        metavar="NAME[@ALIAS|@VERSION]",
+        help="audit this entry alone, or a version that is not followed; what else has changed "
+        "keeps its last state",
     ),
 ]
 SkipModels = Annotated[

@@ -37,7 +37,7 @@ from tasks.plan import count_rows, plan_audit
 from tasks.progress import announce, telling
 from tasks.reaudit import standing as verdicts
 from tasks.reaudit.plan import RegistryDiff, discover, is_unchanged
-from tasks.reaudit.recorded import FAILED, GATES, RETURNED, newest
+from tasks.reaudit.recorded import FAILED, GATES, NONE, RETURNED, VERSION, newest
 from tasks.reaudit.write_back import write_answers
 from warehouse import storage
 from warehouse.commits.writer import open_root
@@ -122,10 +122,10 @@ def reaudit(
     for webhook in study.alerts.webhook:
         _ = webhook.secret  # missed now, not after hours of scoring
     root = open_root(study.warehouse)
-    entries = _listed(study, _name_of(config))
+    entries = _listed(study, _name_of(config), only)
     found = None
     if is_unchanged(study, root, entries, pairs, only):
-        found = verdicts.standing(root, study.study)
+        found = verdicts.followed(verdicts.standing(root, study.study))
     if found is None or _must_tell(study, found):
         _audit(console, study, pairs, config, only, is_json=is_json)
         return
@@ -223,9 +223,9 @@ def history(console: Console, root: Root, model: str | None, study: str | None) 
         console.print(table)
 
 
-def _listed(study: Study, name: str) -> list[Entry]:
+def _listed(study: Study, name: str, only: Collection[str]) -> list[Entry]:
     try:
-        return _listed_with_remarks(study.registry)
+        return _listed_with_remarks(study.registry, only)
     except RegistryError as error:
         from flows.launch import is_in_flow
         from tasks.reaudit.events import tell_failed
@@ -237,8 +237,8 @@ def _listed(study: Study, name: str) -> list[Entry]:
         raise
 
 
-def _listed_with_remarks(registry: Registry) -> list[Entry]:
-    entries = listed(registry)
+def _listed_with_remarks(registry: Registry, only: Collection[str] = ()) -> list[Entry]:
+    entries = listed(registry, only)
     for remark in registry.remarks(entries) if isinstance(registry, CardRegistry) else ():
         announce(f"warning: {remark}")
     return entries
@@ -266,7 +266,7 @@ def _print_plan(
         if problem := resolved.problem or unusable.get(resolved.model_id):
             say(console, f"{resolved.entry.label}: {problem}")
     if diff.previous:
-        for verdict in verdicts.unanswered(verdicts.standing(root, study.study)):
+        for verdict in verdicts.unanswered(verdicts.followed(verdicts.standing(root, study.study))):
             say(console, standing(verdict, _name_of(config)))
     if wrong := list(faults(study.alerts)):
         raise ChecksFailed("alerts would not be delivered:\n  " + "\n  ".join(wrong))
@@ -289,13 +289,16 @@ def _print_changes(console: Console, diff: RegistryDiff, counts: Mapping[str | N
 
 
 def _say_verdicts_kept(console: Console, entries: Sequence[Mapping[str, Any]]) -> None:
-    """Which entries were judged without a model, and why."""
+    """Which entries were judged without a model, or against another entry, and why."""
     if again := [entry["entry"] for entry in entries if entry["change"] == GATES]:
         say(console, f"judged again, since the gates have changed: {', '.join(again)}")
     for entry in entries:
         if entry["change"] == RETURNED:
             judging = (entry[name] for name in ("version_judged", "judged_at", "verdict"))
             say(console, returned(entry["entry"], entry["version"], *judging))
+        elif entry["compared_entry"] and entry["change"] not in (NONE, VERSION):
+            other = f"version {entry['version_compared']} of {entry['compared_entry']}"
+            say(console, f"{entry['entry']} {entry['version']} is compared with {other}")
 
 
 def _print_summary(console: Console, study: Study, summary: dict[str, Any]) -> None:

@@ -1,7 +1,8 @@
 -- purpose: audited entries of a registry, each with the versions of it that it is compared with
 -- grain: one row per study, re-audit, audited entry and what it is compared with
 -- against: last_passed is the last version that passed its gates, or was accepted; previous is the
--- one that was audited before. Versions are compared where all but the model is the same; reason
+-- one that was audited before; another_entry is what an alias points at that the gates compare
+-- with, or the followed entry of a version that was asked for by its number. Versions are compared where all but the model is the same; reason
 -- says why they are not.
 CREATE OR REPLACE VIEW core_entry_versions AS
 WITH entries AS (
@@ -42,13 +43,16 @@ SELECT
         WHEN run.pairs_digest <> run_before.pairs_digest THEN 'the pairs are others'
     END AS reason
 FROM entries AS entry
-CROSS JOIN (VALUES ('last_passed'), ('previous')) AS comparison (against)
+CROSS JOIN (VALUES ('last_passed'), ('previous'), ('another_entry')) AS comparison (against)
 LEFT JOIN stg_registry_entries AS previous
     ON previous.study = entry.study
-    AND previous.reaudit_id
-        = if(against = 'previous', entry.previous_reaudit_id, entry.passed_reaudit_id)
-    AND previous.entry = entry.entry
+    AND (previous.entry, previous.reaudit_id) = CASE against
+        WHEN 'previous' THEN (entry.entry, entry.previous_reaudit_id)
+        WHEN 'last_passed' THEN (entry.entry, entry.passed_reaudit_id)
+        ELSE (entry.compared_entry, entry.compared_reaudit_id)
+    END
 JOIN stg_runs AS run ON run.study = entry.study AND run.run_id = entry.run_id
 LEFT JOIN stg_runs AS run_before
     ON run_before.study = previous.study AND run_before.run_id = previous.run_id
-WHERE entry.state = 'audited';
+WHERE entry.state = 'audited'
+    AND (against <> 'another_entry' OR entry.compared_entry IS NOT NULL);

@@ -6,7 +6,7 @@
 CREATE OR REPLACE VIEW out_drift AS
 WITH changed AS (
     FROM core_entry_versions
-    WHERE is_changed AND (against = 'last_passed' OR is_another)
+    WHERE is_changed AND (against <> 'previous' OR is_another)
 ),
 -- With what else changed then: p_adjusted is over all of that.
 judged AS (
@@ -17,7 +17,7 @@ judged AS (
 SELECT
     drift.g.study AS study,
     drift.g.entry AS entry,
-    drift.g.against AS against, -- last_passed, and previous where that is another version
+    drift.g.against AS against, -- last_passed, previous where that is another version, another_entry
     version.version_before,
     version.version,
     version.resolved_at, -- when the re-audit that judged it was begun

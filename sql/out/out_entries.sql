@@ -14,6 +14,8 @@ SELECT
     newest.version,
     previous.version AS version_before, -- audited before; NULL of the first
     passed.version AS version_passed, -- the last before it that passed, or was accepted
+    newest.compared_entry, -- an alias that the gates compare with, and its version; else NULL
+    compared.version AS version_compared,
     newest.state, -- audited, failed, or gone
     -- none, version (the same content), returned (one that has passed before), or what became another
     newest.change,
@@ -38,6 +40,10 @@ LEFT JOIN stg_registry_entries AS passed
     AND passed.reaudit_id = newest.passed_reaudit_id
     AND passed.entry = newest.entry
     AND newest.state <> 'gone'
+LEFT JOIN stg_registry_entries AS compared
+    ON compared.study = newest.study
+    AND compared.reaudit_id = newest.compared_reaudit_id
+    AND compared.entry = newest.compared_entry
 LEFT JOIN core_entry_verdicts AS verdict
     ON verdict.study = newest.study
     AND verdict.reaudit_id = newest.reaudit_id

@@ -5,7 +5,7 @@
 CREATE OR REPLACE VIEW out_role_changes AS
 WITH changed AS (
     FROM core_entry_versions
-    WHERE is_present AND is_changed AND (against = 'last_passed' OR is_another)
+    WHERE is_present AND is_changed AND (against <> 'previous' OR is_another)
 ),
 counted AS (
     SELECT

@@ -5,6 +5,7 @@ from typing import Any
 import pyarrow as pa
 
 from decaf.plan.study import Study
+from decaf.registry.entries import LAST_PASSED, PREVIOUS
 from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge
 from tasks.reaudit.recorded import newest
 from tasks.reaudit.standing import rows_of, standing
@@ -31,7 +32,8 @@ SHOWN_PAIRS = 20
 DRIFT = """
 WITH asked AS (
     FROM core_entry_versions
-    WHERE study = $study AND is_newest AND is_changed AND against = $against
+    WHERE study = $study AND is_newest AND is_changed AND against IN ($against, 'another_entry')
+    QUALIFY count(*) OVER (PARTITION BY entry) = 1 OR against = 'another_entry'
 )
 SELECT drift.g.entry, drift.g.pair_type, drift.g.path, drift.g.variant, drift.g.metric, level,
     value_before, value, lower_limit, upper_limit, drift.change, change_lower, change_upper,
@@ -95,7 +97,7 @@ def drift(root: Root, study: Study) -> list[DriftRow]:
     """How far each changed entry of the newest re-audit drifted, at the levels of the gates."""
     levels = sorted({gate.confidence for gates in study.gates.values() for gate in gates})
     values = {"study": study.study, "replicates": REPLICATES, "seed": SEED, "levels": levels}
-    values["against"] = study.compare_with
+    values["against"] = PREVIOUS if study.compare_with == PREVIOUS else LAST_PASSED
     # Sums of several threads differ in their last bits, and a verdict could turn on them.
     with connect_whole(root, study.study, threads=1) as connection:
         return [DriftRow(*row) for row in connection.sql(DRIFT, params=values).fetchall()]

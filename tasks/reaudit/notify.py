@@ -11,6 +11,7 @@ from decaf.errors import AlertFailed
 from decaf.foundation.digests import json_sha256, short
 from decaf.plan.study import Study
 from decaf.registry.alerts import append, run, send
+from decaf.registry.entries import PREVIOUS
 from decaf.registry.messages import message
 from tasks.reaudit.events import emit
 from tasks.reaudit.judge import summary
@@ -94,8 +95,10 @@ def _worded(
     study: Study, config: str, content: Mapping[str, Any], alerts: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Alerts with their messages, and the version that gates compared with."""
-    column = "version_passed" if study.compare_with == "last_passed" else "version_before"
-    before = {row["entry"]: row[column] for row in content.get("entries", ())}
+    column = "version_before" if study.compare_with == PREVIOUS else "version_passed"
+    before = {
+        row["entry"]: row["version_compared"] or row[column] for row in content.get("entries", ())
+    }
     report = study.alerts.report_url or (
         str(study.report_file.absolute()) if study.report_file else ""
     )

@@ -14,7 +14,7 @@ from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.resolution import Resolved, listed, models_of, resolve
 from decaf.plan.study import Study
-from decaf.registry.entries import Entry
+from decaf.registry.entries import COMPARISONS, PREVIOUS, Entry
 from tasks.order import software
 from tasks.progress import announce
 from tasks.reaudit.recorded import (
@@ -32,6 +32,7 @@ from tasks.reaudit.recorded import (
     Passed,
     PreviousAudit,
     Row,
+    is_alone,
     last_audited,
     newest,
     passed_before,
@@ -151,15 +152,15 @@ def is_unchanged(
 def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str] = ()) -> RegistryDiff:
     """Ask the registry and bring every new entry here; writes nothing to the warehouse.
 
-    Where ``only`` names entries, as ``name`` or ``name@alias``, others that are as they were
-    recorded are audited with them, and what else has changed is held back: its last row stays, and
-    what is new is left to the next re-audit. Where the study itself has changed, all are audited.
-    Raises RegistryError when the registry cannot be reached, or lists what it should not, and
-    UnknownEntry when none of the names is listed or recorded.
+    Where ``only`` names entries, as ``name``, ``name@alias`` or ``name@version``, others that are
+    as they were recorded are audited with them, and what else has changed is held back: its last
+    row stays, and what is new is left to the next re-audit. Where the study itself has changed, all
+    are audited. Raises RegistryError when the registry cannot be reached, or lists what it should
+    not, and UnknownEntry when none of the names is listed or recorded.
     """
     resolved_at = next_moment(root, REAUDITS, study.study)
     previous = newest(root, study.study)
-    entries, held_back = listed(study.registry), ()
+    entries, held_back = listed(study.registry, only), ()
     if only and previous is not None and previous.inputs == study_inputs(study, pairs):
         entries, held_back = _restricted(entries, previous.rows, only)
     elif only:
@@ -267,13 +268,16 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     ]
     key = short(json_sha256([study, diff.resolved_at.isoformat(), run_id, states]))
     stamp = {"run_id": run_id, "resolved_at": diff.resolved_at, "reaudit_id": key}
-    told = [row | _referred_to(row, diff, key, references) | stamp for row in rows]
+    now = {row["entry"]: key for row in rows if row["state"] == AUDITED}
+
+    def told(row: Row) -> Row:
+        compared = _compared(row, diff, references, now)
+        return row | _referred_to(row, diff, key, references) | compared | stamp
+
     # The results of what is held back are those of its own run.
-    told += [
-        row | _referred_to(row, diff, key, references) | stamp | {"run_id": row["run_id"]}
-        for row in held_back
-    ]
-    table = pa.Table.from_pylist(told, schema=TABLES["registry_entries"].schema)
+    kept = (told(row) | {"run_id": row["run_id"]} for row in held_back)
+    told_rows = [*map(told, rows), *kept]
+    table = pa.Table.from_pylist(told_rows, schema=TABLES["registry_entries"].schema)
     commit(
         diff.root,
         REAUDITS,
@@ -308,6 +312,25 @@ def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -
         "judged_reaudit_id": judged,
         **dict(zip(names, (before["reaudit_id"], passed), strict=True)),
     }
+
+
+def _compared(row: Row, diff: RegistryDiff, references: set[str], now: Mapping[str, str]) -> Row:
+    """The entry of another name that the gates compare with, and the re-audit that it is from.
+
+    That is the alias of `compare_with:`, by this re-audit where ``now`` has it; or, of a version
+    that only `--entry` names, an entry of its model, by the last version that passed.
+    """
+    compared, last, reaudit_id = diff.study.compare_with, diff.last_audited, None
+    other = f"{row['name']}@{compared}"
+    if compared not in COMPARISONS and other != row["entry"]:
+        before = last[other].row["reaudit_id"] if other in last else None
+        reaudit_id = now.get(other, before)
+    elif compared in COMPARISONS and is_alone(row):
+        other = min((label for label in last if last[label].row["name"] == row["name"]), default="")
+        if other:
+            is_it = other in references or compared == PREVIOUS
+            reaudit_id = last[other].row["reaudit_id" if is_it else "passed_reaudit_id"]
+    return {"compared_entry": other if reaudit_id else None, "compared_reaudit_id": reaudit_id}
 
 
 def _references(diff: RegistryDiff) -> set[str]:

@@ -31,7 +31,7 @@ class PreviousAudit(NamedTuple):
     inputs: dict[str, str]
     """What beside the registry's models determined its results, as digests by name."""
     rows: dict[str, Row]
-    """Its entries by label, without those that were gone."""
+    """Its entries by label, but for those that were gone or asked for by their number."""
     is_settled: bool
     """Whether its gates were judged and its alerts delivered."""
 
@@ -60,7 +60,8 @@ def newest(root: Root, study: str) -> PreviousAudit | None:
     if not recorded:
         return None
     receipt = max(recorded, key=lambda receipt: receipt.committed_at)
-    rows = {row["entry"]: row for row in rows_in(root, receipt) if row["state"] != GONE}
+    entries = rows_in(root, receipt)
+    rows = {row["entry"]: row for row in entries if row["state"] != GONE and not is_alone(row)}
     is_settled = receipts.exists(root, ALERTS, study, receipt.key)
     return PreviousAudit(receipt.key, receipt.inputs, rows, is_settled)
 
@@ -118,6 +119,11 @@ def passed_before(
         if not is_passed:
             others.add(entry)
     return {entry: passed for entry, passed in found.items() if entry not in others}
+
+
+def is_alone(row: Row) -> bool:
+    """Whether a row is of a version that only `--entry NAME@VERSION` asked for."""
+    return row["alias"] == row["version"]
 
 
 def rows_in(root: Root, receipt: Receipt) -> list[Row]:

@@ -10,6 +10,7 @@ from duckdb import DuckDBPyConnection
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.digests import json_sha256, short
 from decaf.registry.alerts import Alerts
+from decaf.registry.messages import is_alone
 from warehouse.commits.writer import commit, next_moment
 from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
@@ -31,6 +32,11 @@ def standing(root: Root, study: str) -> list[Verdict]:
     return found
 
 
+def followed(found: Sequence[Verdict]) -> list[Verdict]:
+    """Those of entries that are followed: not of a version that was asked for by its number."""
+    return [one for one in found if not is_alone(one["entry"], one["version"])]
+
+
 def unanswered(found: Sequence[Verdict]) -> list[Verdict]:
     """Those of the failed verdicts that nobody has accepted."""
     return [verdict for verdict in found if verdict["accepted_at"] is None]
@@ -39,7 +45,7 @@ def unanswered(found: Sequence[Verdict]) -> list[Verdict]:
 def to_tell(found: Sequence[Verdict], alerts: Alerts, now: datetime) -> list[Verdict]:
     """Alerts of the verdicts that stand: those never told of, and those to be reminded of."""
     told = []
-    for verdict in unanswered(found):
+    for verdict in unanswered(followed(found)):
         last, kind = verdict["last_alert_at"], "gate.failed"
         if last is not None:
             wait, kind = alerts.reminder, "gate.standing"
@@ -54,15 +60,15 @@ def accept(
 ) -> Verdict:
     """Record that a user accepts the failed verdict of an entry, or does not any more; returns it.
 
-    Raises UnknownName when the newest re-audit has no such entry, and BadInput when the entry has
-    no failed verdict, it is accepted already, or not yet where that is to be undone, or the reason
-    is empty or cannot be printed.
+    Raises UnknownName when the newest re-audit follows no such entry, and BadInput when the entry
+    has no failed verdict, it is accepted already, or not yet where that is to be undone, or the
+    reason is empty or cannot be printed.
     """
     if not why.strip() or not why.isprintable():
         raise BadInput(f'the reason is {why!r}; expected one line of text: --why "…"')
     with connect_whole(root, study) as connection:
         entries = rows_of(connection, "FROM out_entries WHERE study = $study", study=study)
-    known = {row["entry"]: row for row in entries}
+    known = {row["entry"]: row for row in followed(entries)}
     if entry not in known:
         raise UnknownName.among("entry of the registry", entry, known)
     found = {verdict["entry"]: verdict for verdict in standing(root, study)}

@@ -4,17 +4,16 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import pyarrow as pa
 import pytest
 from model_server import serving
-from registry_folder import NETWORKS, alias, put
+from registry_folder import alias, put
+from registry_rounds import recorded, unchanged
 from rich.console import Console
-from small_studies import network_card, of_scenes
+from small_studies import network_card
 from warehouse_answers import fetched
 
 from decaf.errors import AlertFailed, ConfigError, ModelError, RegistryError, UnknownEntry
 from decaf.plan.resolution import listed
-from decaf.plan.study import load_study
 from flows.commands.reaudits import reaudit, refuse_registry
 from tasks import trial
 from tasks.cluster.worker import loaded_model
@@ -22,54 +21,11 @@ from tasks.manifest import commit_outcome, commit_run
 from tasks.order import order_of
 from tasks.plan import plan_audit
 from tasks.reaudit import plan as reaudits
-from tasks.reaudit.judge import VERDICTS
 from tasks.reaudit.notify import notify
 from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
 from tasks.reaudit.recorded import ALERTS, newest
 from warehouse.commits import writer
-from warehouse.commits.writer import commit, open_root
-from warehouse.tables.declarations import TABLES
-
-
-@pytest.fixture
-def settings(tmp_path):
-    registry = {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["leaning"]}
-    return of_scenes(tmp_path, registry=registry, python_path=[str(NETWORKS)])
-
-
-@pytest.fixture
-def config(settings, write):
-    """Write settings, changed, and give the path: config(epsilon=0.1)."""
-    return lambda **changed: write(settings | changed)
-
-
-@pytest.fixture
-def opened(config):
-    """Read the study, changed: opened(epsilon=0.1) gives study and root."""
-
-    def of(**changed):
-        study = load_study(config(**changed))
-        return study, open_root(study.warehouse)
-
-    return of
-
-
-def unchanged(study, root):
-    return is_unchanged(study, root, listed(study.registry), study.pair_set())
-
-
-def recorded(study, root, verdict=None):
-    """Record what is found now, as if it had been audited, judged and told."""
-    found = discover(study, root, study.pair_set())
-    key = commit_reaudit(found, "run")
-    if verdict:
-        nothing = dict.fromkeys(TABLES["gate_verdicts"].schema.names)
-        row = nothing | {"reaudit_id": key, "entry": "net", "position": 0, "verdict": verdict}
-        row |= {"metric": "evidence", "rule": "at_most", "gate_limit": 0.1, "level": 0.95}
-        table = pa.Table.from_pylist([row], schema=TABLES["gate_verdicts"].schema)
-        commit(root, VERDICTS, study.study, key, {"gate_verdicts": table})
-    commit(root, ALERTS, study.study, key, {})
-    return found
+from warehouse.commits.writer import commit
 
 
 def test_an_entry_is_followed_through_failure_absence_and_return(opened, tmp_path):
@@ -143,54 +99,6 @@ def test_other_gates_judge_what_was_found_again(opened, tmp_path):
         assert row["previous_reaudit_id"] == row["passed_reaudit_id"] == keys[0]
     other, _ = opened(gates={"evidence": {"increase": 0.3}}, epsilon=0.1)
     assert discover(other, root, other.pair_set()).changes() == {"net": "epsilon"}
-
-
-def test_a_content_that_passed_before_takes_over_its_verdict(opened, tmp_path):
-    zoo, keys = tmp_path / "zoo" / "net", {}
-    study, root = opened()
-    for seed, verdict in enumerate(["not applicable", "pass", "fail"]):
-        put(zoo / str(seed), seed=seed)
-        recorded(study, root, verdict)
-        keys[str(seed)] = newest(root, study.study).reaudit_id
-
-    def comes_back(version, as_version):
-        shutil.copytree(zoo / version, zoo / as_version)
-        found = discover(study, root, study.pair_set())
-        return found.changes()["net"], found
-
-    change, found = comes_back("1", "4")
-    assert (change, found.passed["net"].version) == ("returned", "1")
-    other, _ = opened(gates={"evidence": {"at_most": 0.5}})
-    assert discover(other, root, other.pair_set()).changes() == {"net": "weights"}
-    recorded(study, root)
-    row = newest(root, study.study).rows["net"]
-    assert row["judged_reaudit_id"] == keys["1"]
-    assert (row["previous_reaudit_id"], row["passed_reaudit_id"]) == (keys["2"], keys["1"])
-    query = "SELECT version, version_passed, version_judged, verdict, change FROM out_entries"
-    assert fetched(root, query) == [("4", "1", "1", "pass", "returned")]
-    assert unchanged(study, root)
-    # What has failed, or was judged by no gate, is judged anew.
-    for number, version in enumerate(("0", "2"), 5):
-        assert comes_back(version, str(number))[0] == "weights"
-    # So is a content that passed beside another version, and failed once.
-    recorded(study, root, "pass")
-    assert comes_back("1", "8")[0] == "returned"
-    assert recorded(study, root).changes() == {"net": "returned"}
-    assert comes_back("2", "9")[0] == "weights"
-
-
-def test_what_changed_while_an_entry_was_broken_is_seen_when_it_is_back(opened, tmp_path):
-    folder = put(tmp_path / "zoo" / "net", seed=1)
-    recorded(*opened())
-    card = (folder / "decaf.yaml").read_text()
-    for changed, word in (
-        ({"epsilon": 0.1}, "epsilon"),
-        ({"epsilon": 0.1, "gates": {"evidence": {"at_most": 0.5}}}, "gates"),
-    ):
-        (folder / "decaf.yaml").write_text("weights: absent")
-        assert recorded(*opened(**changed)).changes() == {"net": "failed"}
-        (folder / "decaf.yaml").write_text(card)
-        assert recorded(*opened(**changed)).changes() == {"net": word}
 
 
 def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_path):

@@ -66,6 +66,13 @@ class Folder(CardRegistry):
         """Read the card; files are used where they are."""
         return self.card_in(Path(entry.place), entry.name)
 
+    def version_of(self, name: str, version: str) -> Entry | None:
+        """Its folder, where there is one."""
+        place = self.root / name / version
+        if not _is_shown(self.root / name) or place not in _versions(self.root / name).values():
+            return None
+        return Entry(name, version, folder_sha256(place, RegistryError), str(place), version)
+
     def described(self, entry: Entry, workspace: Path) -> Described:
         """Where the entry is; a folder has no tags."""
         return Described(Path(entry.place), {})

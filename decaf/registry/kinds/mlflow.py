@@ -79,6 +79,18 @@ class Mlflow(CardRegistry):
                 entries += self._followed(server, name, versions.get(name, {}), aliases)
         return entries
 
+    def version_of(self, name: str, version: str) -> Entry | None:
+        """The version as it is listed, or why it cannot be audited."""
+        with closing(self._server()) as server:
+            versions = {one.version: one for one in server.versions() if one.name == name}
+            if version not in versions:
+                return None
+            try:
+                digest, place = self._found(server, name, version, versions)
+            except Unfit as problem:
+                return Entry(name, version, "", self.uri, version, str(problem))
+            return Entry(name, version, digest, place, version)
+
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Download the card and the files that it names, unless they are here already."""
         folder = (workspace / "registry" / short(entry.digest)).absolute()

@@ -2,13 +2,17 @@
 WITH entries AS (FROM stg_registry_entries WHERE study = $study)
 SELECT
     reaudit_id, run_id, resolved_at,
-    unnest([previous_reaudit_id, judged_reaudit_id, passed_reaudit_id]) AS needed_reaudit_id
+    unnest(
+        [previous_reaudit_id, judged_reaudit_id, passed_reaudit_id, compared_reaudit_id]
+    ) AS needed_reaudit_id
 FROM entries
 UNION
 -- The drift of each version that is there now: all that its re-audit compared with.
 SELECT
     entry.reaudit_id, entry.run_id, entry.resolved_at,
-    unnest([judging.previous_reaudit_id, judging.passed_reaudit_id])
+    unnest(
+        [judging.previous_reaudit_id, judging.passed_reaudit_id, judging.compared_reaudit_id]
+    )
 FROM entries AS entry
 JOIN entries AS judging ON judging.reaudit_id = entry.judged_reaudit_id
 WHERE entry.resolved_at = (SELECT max(resolved_at) FROM entries)

@@ -1,0 +1,55 @@
+"""Re-audits of a small folder registry that are recorded without scoring anything."""
+
+import pyarrow as pa
+import pytest
+from registry_folder import NETWORKS
+from small_studies import of_scenes
+
+from decaf.plan.resolution import listed
+from decaf.plan.study import load_study
+from tasks.reaudit.judge import VERDICTS
+from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
+from tasks.reaudit.recorded import ALERTS
+from warehouse.commits.writer import commit, open_root
+from warehouse.tables.declarations import TABLES
+
+
+@pytest.fixture
+def settings(tmp_path):
+    registry = {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["leaning"]}
+    return of_scenes(tmp_path, registry=registry, python_path=[str(NETWORKS)])
+
+
+@pytest.fixture
+def config(settings, write):
+    """Write settings, changed, and give the path: config(epsilon=0.1)."""
+    return lambda **changed: write(settings | changed)
+
+
+@pytest.fixture
+def opened(config):
+    """Read the study, changed: opened(epsilon=0.1) gives study and root."""
+
+    def of(**changed):
+        study = load_study(config(**changed))
+        return study, open_root(study.warehouse)
+
+    return of
+
+
+def unchanged(study, root):
+    return is_unchanged(study, root, listed(study.registry), study.pair_set())
+
+
+def recorded(study, root, verdict=None):
+    """Record what is found now, as if it had been audited, judged and told."""
+    found = discover(study, root, study.pair_set())
+    key = commit_reaudit(found, "run")
+    if verdict:
+        nothing = dict.fromkeys(TABLES["gate_verdicts"].schema.names)
+        row = nothing | {"reaudit_id": key, "entry": "net", "position": 0, "verdict": verdict}
+        row |= {"metric": "evidence", "rule": "at_most", "gate_limit": 0.1, "level": 0.95}
+        table = pa.Table.from_pylist([row], schema=TABLES["gate_verdicts"].schema)
+        commit(root, VERDICTS, study.study, key, {"gate_verdicts": table})
+    commit(root, ALERTS, study.study, key, {})
+    return found

@@ -1,0 +1,149 @@
+"""What a version of a registry is judged by: itself, when it passed before, or another entry."""
+
+import shutil
+
+import pytest
+from registry_folder import alias, put
+from registry_rounds import recorded, unchanged
+from warehouse_answers import fetched
+
+from decaf.errors import ConfigError, UnknownEntry, UnknownName
+from decaf.plan.resolution import listed
+from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
+from tasks.reaudit.recorded import ALERTS, newest
+from tasks.reaudit.standing import accept, followed
+from warehouse.commits.writer import commit
+
+
+def test_a_content_that_passed_before_takes_over_its_verdict(opened, tmp_path):
+    zoo, keys = tmp_path / "zoo" / "net", {}
+    study, root = opened()
+    for seed, verdict in enumerate(["not applicable", "pass", "fail"]):
+        put(zoo / str(seed), seed=seed)
+        recorded(study, root, verdict)
+        keys[str(seed)] = newest(root, study.study).reaudit_id
+
+    def comes_back(version, as_version):
+        shutil.copytree(zoo / version, zoo / as_version)
+        found = discover(study, root, study.pair_set())
+        return found.changes()["net"], found
+
+    change, found = comes_back("1", "4")
+    assert (change, found.passed["net"].version) == ("returned", "1")
+    other, _ = opened(gates={"evidence": {"at_most": 0.5}})
+    assert discover(other, root, other.pair_set()).changes() == {"net": "weights"}
+    recorded(study, root)
+    row = newest(root, study.study).rows["net"]
+    assert row["judged_reaudit_id"] == keys["1"]
+    assert (row["previous_reaudit_id"], row["passed_reaudit_id"]) == (keys["2"], keys["1"])
+    query = "SELECT version, version_passed, version_judged, verdict, change FROM out_entries"
+    assert fetched(root, query) == [("4", "1", "1", "pass", "returned")]
+    assert unchanged(study, root)
+    # What has failed, or was judged by no gate, is judged anew.
+    for number, version in enumerate(("0", "2"), 5):
+        assert comes_back(version, str(number))[0] == "weights"
+    # So is a content that passed beside another version, and failed once.
+    recorded(study, root, "pass")
+    assert comes_back("1", "8")[0] == "returned"
+    assert recorded(study, root).changes() == {"net": "returned"}
+    assert comes_back("2", "9")[0] == "weights"
+
+
+def test_what_changed_while_an_entry_was_broken_is_seen_when_it_is_back(opened, tmp_path):
+    folder = put(tmp_path / "zoo" / "net", seed=1)
+    recorded(*opened())
+    card = (folder / "decaf.yaml").read_text()
+    for changed, word in (
+        ({"epsilon": 0.1}, "epsilon"),
+        ({"epsilon": 0.1, "gates": {"evidence": {"at_most": 0.5}}}, "gates"),
+    ):
+        (folder / "decaf.yaml").write_text("weights: absent")
+        assert recorded(*opened(**changed)).changes() == {"net": "failed"}
+        (folder / "decaf.yaml").write_text(card)
+        assert recorded(*opened(**changed)).changes() == {"net": word}
+
+
+def following(tmp_path, *names):
+    registry = {"kind": "folder", "root": str(tmp_path / "zoo"), "trusted": ["leaning"]}
+    return registry | {"follow": list(names)}
+
+
+def compared(root, study):
+    rows = newest(root, study.study).rows.values()
+    return {row["entry"]: (row["compared_entry"], row["compared_reaudit_id"]) for row in rows}
+
+
+def test_versions_are_compared_with_what_an_alias_points_at(opened, tmp_path):
+    zoo = tmp_path / "zoo"
+    registry = following(tmp_path, "latest", "champion")
+    for name, version in (("net", 1), ("net", 2), ("bare", 1)):
+        put(zoo / name / str(version), seed=version)
+    alias(zoo / "net", champion=1)
+    study, root = opened(registry=registry, compare_with="champion")
+    recorded(study, root)
+    first = newest(root, study.study).reaudit_id
+    nothing = (None, None)
+    by_entry = {"net": ("net@champion", first), "net@champion": nothing, "bare": nothing}
+    assert compared(root, study) == by_entry
+    query = "SELECT entry, compared_entry, version_compared FROM out_entries ORDER BY entry"
+    assert fetched(root, query) == [
+        ("bare", None, None),
+        ("net", "net@champion", "1"),
+        ("net@champion", None, None),
+    ]
+    # The champion is that of the moment; where it cannot be audited, it is its last version.
+    put(zoo / "net" / "3", seed=3)
+    alias(zoo / "net", champion=2)
+    recorded(study, root)
+    second = newest(root, study.study).reaudit_id
+    assert compared(root, study)["net"] == ("net@champion", second)
+    put(zoo / "net" / "4", seed=4)
+    alias(zoo / "net", champion=7)
+    recorded(study, root)
+    assert compared(root, study)["net"] == ("net@champion", second)
+
+
+@pytest.mark.parametrize(
+    ("registry", "compare_with"),
+    [
+        ({"follow": ["latest"]}, "champion"),
+        ({"follow": ["latest", "champion"]}, "champoin"),
+        ({"kind": "names", "names": ["torchvision:resnet18.IMAGENET1K_V1"]}, "champion"),
+    ],
+)
+def test_an_alias_that_is_not_followed_is_refused(opened, tmp_path, registry, compare_with):
+    given = registry if "kind" in registry else following(tmp_path) | registry
+    words = f"'compare_with': '{compare_with}' is neither last_passed nor previous nor an alias"
+    with pytest.raises(ConfigError, match=words):
+        opened(registry=given, compare_with=compare_with)
+
+
+def test_a_version_that_is_asked_for_stands_for_itself_alone(opened, tmp_path):
+    zoo = tmp_path / "zoo"
+    for version in (1, 2, 3):
+        put(zoo / "net" / str(version), seed=version)
+        study, root = opened()
+        recorded(study, root, "fail" if version == 3 else "pass")
+    last = newest(root, study.study)
+    asked, pairs = ["net@2"], study.pair_set()
+    entries = listed(study.registry, asked)
+    assert [entry.label for entry in entries] == ["net", "net@2"]
+    assert not is_unchanged(study, root, entries, pairs, asked)
+    found = discover(study, root, pairs, asked)
+    assert found.changes() == {"net": "none", "net@2": "new"}
+    commit(root, ALERTS, study.study, commit_reaudit(found, "run"), {})
+    # Compared with the last version that passed, which is not the one that is there.
+    query = "SELECT version, compared_entry, version_compared FROM out_entries ORDER BY entry"
+    assert fetched(root, query) == [("3", None, None), ("2", "net", "2")]
+    # It is no entry: it is not gone tomorrow, and its verdict is not told of.
+    assert unchanged(study, root)
+    assert newest(root, study.study).rows.keys() == last.rows.keys()
+    assert followed([{"entry": "net", "version": "3"}, {"entry": "net@2", "version": "2"}]) == [
+        {"entry": "net", "version": "3"}
+    ]
+    with pytest.raises(
+        UnknownName, match="unknown entry of the registry 'net@2'; did you mean 'net'"
+    ):
+        accept(root, study.study, "net@2", "why", "ada")
+    with pytest.raises(UnknownEntry, match="unknown entry of the registry 'net@9'"):
+        discover(study, root, pairs, ["net@9"])
