@@ -46,6 +46,9 @@ class Gate(Settings):
         0.95, gt=0, lt=1, description="level of the two-sided bootstrap interval"
     )
     pair_type: str | None = Field(None, description="pairs of this type alone")
+    expect: Literal["should_matter", "should_not_matter"] | None = Field(
+        None, description="pairs of the types of which the study's `expect:` says this alone"
+    )
     path: str | None = Field(None, description="this reveal path alone")
     variant: str | None = Field(None, description="clean images of this kind alone (accuracy)")
 
@@ -53,6 +56,8 @@ class Gate(Settings):
     def _has_a_limit(self) -> "Gate":
         if all(getattr(self, rule) is None for rule in RULES):
             raise fault("give at least one of 'increase', 'decrease', 'at_most' and 'at_least'")
+        if self.expect and self.pair_type:
+            raise fault("'expect' and 'pair_type' both say which pairs; give one of them", "expect")
         return self
 
 
@@ -152,6 +157,26 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
         if getattr(gate, name) is not None
     )
     return list(dict.fromkeys(judged))
+
+
+def on_pair_types(gates: Mapping[str, Gates], expect: Mapping[str, str]) -> dict[str, Gates]:
+    """Gates with a pair type each in place of ``expect``, which is of pair types by name.
+
+    Raises ConfigError, naming the gate, where no pair type is expected to be as it says.
+    """
+    meant: dict[str, Gates] = {}
+    for metric, own_gates in gates.items():
+        meant[metric] = ()
+        for gate in own_gates:
+            types = [name for name, said in expect.items() if said == gate.expect]
+            if gate.expect and not types:
+                raise ConfigError(
+                    f"'gates.{metric}.expect': no pair type {gate.expect}; say under 'expect:' "
+                    f"which does, as in 'expect: {{wall_hue: {gate.expect}}}'"
+                )
+            named = (gate.model_copy(update={"pair_type": name, "expect": None}) for name in types)
+            meant[metric] += tuple(named) if gate.expect else (gate,)
+    return meant
 
 
 def check_places(

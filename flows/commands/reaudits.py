@@ -27,7 +27,7 @@ from decaf.plan.resolution import listed
 from decaf.plan.study import Study, load_study
 from decaf.registry.alerts import faults
 from decaf.registry.entries import CardRegistry, Entry, Registry
-from decaf.registry.gates import check_places
+from decaf.registry.gates import check_places, on_pair_types
 from decaf.registry.messages import finding, judged, place_of, returned, standing
 from decaf.registry.proposals import proposal_of
 from flows.commands.display import asking, print_estimate, quarantined, table_of
@@ -110,7 +110,7 @@ def reaudit(
     with telling("reading the pairs"):
         pairs = study.pair_set()
     check_places(
-        study.gates,
+        on_pair_types(study.gates, study.expect),
         has_labels=pairs.has_labels,
         pair_type={pair.pair_type for pair in pairs.pairs},
         path=set(study.paths),

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from decaf.plan.study import Study
 from decaf.registry.entries import LAST_PASSED, PREVIOUS
-from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge
+from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge, on_pair_types
 from tasks.reaudit.recorded import newest
 from tasks.reaudit.standing import rows_of, standing
 from warehouse.commits import receipts
@@ -70,7 +70,8 @@ def judge_newest(root: Root, study: Study) -> None:
     if recorded is None or receipts.exists(root, VERDICTS, study.study, recorded.reaudit_id):
         return
     reaudit_id = recorded.reaudit_id
-    judged = judge(study.gates, drift(root, study)) if study.gates else []
+    gates = on_pair_types(study.gates, study.expect)
+    judged = judge(gates, drift(root, study)) if gates else []
     if any(row.verdict == NOT_APPLICABLE for row in judged):
         judged = with_standing(judged, failed_before(root, study.study))
     rows = [

@@ -15,6 +15,7 @@ from decaf.models.card import ModelCard
 from decaf.plan.resolution import Resolved, listed, models_of, resolve
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, PREVIOUS, Entry
+from decaf.registry.gates import on_pair_types
 from tasks.order import software
 from tasks.progress import announce
 from tasks.reaudit.recorded import (
@@ -239,7 +240,13 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
         "measurements": json_sha256(measured),
         "models": json_sha256(configured),
         "words": json_sha256([study.expect, study.names]),
-        "gates": json_sha256(study.model_dump(mode="json", include={"gates", "compare_with"})),
+        "gates": json_sha256(
+            [study.compare_with]
+            + [
+                [metric, *(gate.model_dump(mode="json") for gate in gates)]
+                for metric, gates in on_pair_types(study.gates, study.expect).items()
+            ]
+        ),
         **code_of(*study.members),
     }
 

@@ -23,7 +23,8 @@ LEANS = {"1": 0.5, "2": 1.5, "3": 1.49}
 
 @pytest.fixture
 def config(study, write, tmp_path):
-    settings = {**study, "models": [], "paths": {"blend": {"kind": "blend", "sigma": 1.15}}}
+    settings = {**study, "study": "standing", "models": []}
+    settings |= {"paths": {"blend": {"kind": "blend", "sigma": 1.15}}}
     settings["sources_per_block"] = 8
     settings["registry"] = {
         "kind": "folder",

@@ -94,6 +94,9 @@ def test_a_failed_gate_opens_the_page(stub, report):
         "contradiction on a random background, blend is 0.071 (95%: 0.051 to 0.091), at most 0.020 "
         "is allowed: beyond it by at least 0.031",
         "Failing since 2026-03-01 08:00 UTC . The last version that passed is 0.9 .",
+        "decaf report CONFIG --against 0.9 shows all that moved",
+        "decaf history net lists",
+        "decaf accept CONFIG net --why TEXT",
         "What changed",
         "net 1 → 2 (weights): fail; contradiction on a random background, blend 0.021 → 0.071",
         "What each model goes by",

@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from decaf.errors import ConfigError
-from decaf.registry.gates import METRICS, NOTHING, VERDICTS, DriftRow, Gate, check_places, judge
+from decaf.registry.gates import (
+    METRICS,
+    NOTHING,
+    VERDICTS,
+    DriftRow,
+    Gate,
+    check_places,
+    judge,
+    on_pair_types,
+)
 
 FIELDS = {"entry": "net", "pair_type": "wall", "path": "blend", "variant": None}
 FIELDS |= {"metric": "contradiction", "level": 0.95, "reason": None}
@@ -110,6 +119,24 @@ def test_a_gate_on_a_place_that_is_not_there():
     with pytest.raises(ConfigError, match=r"gates.evidence.path.*'blnd'; did you mean 'blend'"):
         check_places(gates, path=["blend", "patch"], pair_type=[])
     check_places(gates, path=["blnd"])
+
+
+def test_a_gate_on_what_should_not_matter():
+    gates = {"evidence": (Gate(at_most=0.05, expect="should_not_matter"), Gate(at_least=0.1))}
+    expect = {"wall": "should_not_matter", "shape": "should_matter", "floor": "should_not_matter"}
+    assert on_pair_types(gates, expect) == {
+        "evidence": (
+            Gate(at_most=0.05, pair_type="wall"),
+            Gate(at_most=0.05, pair_type="floor"),
+            Gate(at_least=0.1),
+        )
+    }
+    with pytest.raises(ConfigError, match=r"gates.evidence.expect.*no pair type should_not_matter"):
+        on_pair_types(gates, {"shape": "should_matter", "wall": "unknown"})
+    with pytest.raises(ValueError, match="give one of them"):
+        Gate(at_most=0.05, expect="should_matter", pair_type="wall")
+    with pytest.raises(ValueError, match="should_not_matter"):
+        Gate(at_most=0.05, expect="unknown")
 
 
 def test_a_gate_on_accuracy_needs_labels():

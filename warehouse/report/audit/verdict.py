@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from decaf.registry.messages import judged, place_of
-from warehouse.report.audit.facts import Facts, Row
+from warehouse.report.audit.facts import COMPONENTS, Facts, Row
 from warehouse.report.cells import score
 
 MOST = 8
@@ -45,6 +45,8 @@ class Finding(NamedTuple):
     """What one model goes by; the sentence begins with what is printed bold."""
 
     model_id: str
+    entry: str
+    """What the registry calls it, with its version; empty without one."""
     begins: str
     rest: str
     responses: tuple[Response, ...]
@@ -96,7 +98,10 @@ def verdict_of(facts: Facts) -> Verdict:
             if key in profiles
         )
         begins, colon, rest = row.sentence.partition(": ")
-        findings.append(Finding(row.model_id, begins + colon, rest, responses))
+        entry = ", ".join(
+            f"{one.entry} {one.version}" for one in facts.entries if one.model_id == row.model_id
+        )
+        findings.append(Finding(row.model_id, entry, begins + colon, rest, responses))
     bars = [bar for finding in findings for bar in finding.responses]
     largest = max((bar.upper or bar.row.abs_response or 0.0 for bar in bars), default=1.0)
     return Verdict(
@@ -158,7 +163,10 @@ def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str
         moved = [
             f"{row.metric.replace('_', ' ')} on {_place(row, names)} "
             f"{written(facts, row.value_before)} → {written(facts, row.value)}"
-            for row in sorted(own, key=lambda row: -abs(row.change))[:MOST_BARS]
+            # Components say what became of a response; shares only of how much of it.
+            for row in sorted(own, key=lambda r: (r.metric not in COMPONENTS, -abs(r.change)))[
+                :MOST_BARS
+            ]
         ]
         more = f" and {len(own) - len(moved)} more" if len(own) > len(moved) else ""
         found = f"; {', '.join(moved)}{more}" if moved else "; nothing moved by more than chance"
