@@ -15,8 +15,8 @@ from tasks.verify import verify
 from warehouse import storage
 from warehouse.commits import receipts
 from warehouse.commits.lock import held_studies
-from warehouse.commits.migrations import check_version, stored_version
-from warehouse.commits.writer import open_root
+from warehouse.commits.migrations import check_version, stored_version, upgrade
+from warehouse.commits.seeds import write_missing_seeds
 from warehouse.storage import Root
 from warehouse.upkeep.compaction import Extent, compact
 from warehouse.upkeep.garbage import delete_garbage, find_garbage
@@ -31,7 +31,8 @@ def compact_studies(console: Console, root: Root, study: str | None) -> None:
     """Compact one study, or all of a warehouse; print files and bytes before and after."""
     root = storage.resolved(root)
     stored_version(root)
-    open_root(root)
+    upgrade(root)
+    write_missing_seeds(root)
     for name in [study] if study else receipts.studies(root):
         done = compact(root, name)
         change = f"{_extent(done.before)} before, {_extent(done.after)} now"

@@ -119,7 +119,7 @@ def test_a_port_that_is_taken_is_refused():
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(BadInput, match=f"127.0.0.1:{port} cannot be served"):
-            serving._refuse_taken("127.0.0.1", port, "--port")
+            serving.refuse_taken("127.0.0.1", port, "--port")
 
 
 def test_a_signal_stops_and_the_handlers_come_back():

@@ -242,7 +242,7 @@ VALUES = [
     ("alerts", "{command: 'mail me; rm -r .'}", "'alerts.command'", "expected a list"),
     ("alerts", "{command: [a], command_seconds: 0}", "greater than 0"),
     ("alerts", "{remind: daily}", "'alerts.remind'", "pattern"),
-    ("compare_with", "best", "'compare_with'", "'last_passed' or 'previous'"),
+    ("compare_with", "best", "'compare_with' needs a 'registry'"),
     ("attributions.a", "{kind: smooth_grad, samples: 10000000}", "less than or equal to 10000"),
     ("attributions.a", "{kind: smooth_grad, std: .inf}", "found '.inf'"),
     ("attributions.a", "{kind: rise, probability: 2}", "less than or equal to 1"),

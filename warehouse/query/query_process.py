@@ -107,6 +107,7 @@ class QueryProcess:
     def _start(self) -> None:
         fork = get_context("fork")
         self._scratch = tempfile.TemporaryDirectory(dir=scratch_folder())
+        Path(self._scratch.name).chmod(0o700)  # whatever the umask says
         self._pipe, other = fork.Pipe()
         self._process = fork.Process(target=self._serve, args=(self._pipe, other), daemon=True)
         self._process.start()

@@ -38,6 +38,7 @@ def scratch_folder() -> Path:
     remedy = "set TMPDIR to a folder that can be written"
     with refusals_as(WarehouseError, f"no temporary folder can be made in {place}", remedy):
         made = Path(tempfile.mkdtemp(prefix="decaf-"))
+        made.chmod(0o700)  # whatever the umask says
     # Where nothing can be locked, nobody removes it. It has its name once it is held.
     with suppress(OSError):
         fcntl.flock(_opened(made), fcntl.LOCK_EX)  # open for as long as the process is there
