@@ -23,7 +23,7 @@ from warehouse.query.pages import Filter, Question
 from warehouse.query.views import query
 from warehouse.report.pair import pair_card
 
-WITH_STATES, WITHOUT_STATES = 560, 340
+WITH_STATES, WITHOUT_STATES = 590, 350
 """Height of a pair's card, px: it runs no script that could say its own."""
 TRAJECTORY = ("study", "model_id", "pair_id", "path", "repetition")
 
