@@ -147,6 +147,8 @@ def test_an_address_that_is_about_nothing_says_so(browser, address):
     until(lambda: "Nothing is here yet" in (text_of(browser, "body") or ""))
     browser.get(f"{address}/trajectory")
     until(lambda: "Choose a pair first." in (text_of(browser, "body") or ""))
+    browser.get(f"{address}/pairs?repetition=often")
+    until(lambda: "the address asks for what no row can be" in (text_of(browser, "body") or ""))
 
 
 def test_other_names_of_this_machine_get_no_rows(address):
