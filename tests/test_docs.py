@@ -33,6 +33,7 @@ CONFIGS = ROOT / "configs"
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "howto").glob("*.md")),
     *sorted((ROOT / "docs" / "studies").glob("*.md")),
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
 ]

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 import streamlit as st
 
-from decaf.errors import DecafError
+from decaf.errors import DecafError, QueryError
 from warehouse.query import pages
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.damage import described, left_out, naming_damage
@@ -23,7 +23,7 @@ from warehouse.query.pages import Filter, Question
 from warehouse.query.views import query
 from warehouse.report.pair import pair_card
 
-WITH_STATES, WITHOUT_STATES = 560, 340
+WITH_STATES, WITHOUT_STATES = 590, 350
 """Height of a pair's card, px: it runs no script that could say its own."""
 TRAJECTORY = ("study", "model_id", "pair_id", "path", "repetition")
 
@@ -165,11 +165,14 @@ def answer(_connection: duckdb.DuckDBPyConnection, moment: str, question: Questi
 
 def restrictions(columns: pa.Schema) -> list[Filter]:
     """What the address says that a page is about, with the types of the columns."""
-    return [
-        Filter(name, pa.scalar(text).cast(columns.field(name).type).as_py())
-        for name, text in st.query_params.items()
-        if name in columns.names
-    ]
+    try:
+        return [
+            Filter(name, pa.scalar(text).cast(columns.field(name).type).as_py())
+            for name, text in st.query_params.items()
+            if name in columns.names
+        ]
+    except pa.ArrowInvalid as error:
+        raise QueryError(f"the address asks for what no row can be: {error}") from error
 
 
 def asked_filters(page: Page, columns: pa.Schema, names: list[str]) -> list[Filter]:

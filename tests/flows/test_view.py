@@ -148,6 +148,8 @@ def test_an_address_that_is_about_nothing_says_so(browser, address):
     until(lambda: "Nothing is here yet" in (text_of(browser, "body") or ""))
     browser.get(f"{address}/trajectory")
     until(lambda: "Choose a pair first." in (text_of(browser, "body") or ""))
+    browser.get(f"{address}/pairs?repetition=often")
+    until(lambda: "the address asks for what no row can be" in (text_of(browser, "body") or ""))
 
 
 def test_other_names_of_this_machine_get_no_rows(address):
@@ -158,14 +160,17 @@ def test_other_names_of_this_machine_get_no_rows(address):
     assert answer.status_code in (400, 403, 421)
 
 
-def test_what_cannot_be_shown_is_refused(decaf, tmp_path, warehouse, address):
+def test_what_cannot_be_shown_is_refused(decaf, tmp_path, warehouse):
     refused(decaf("view", "none"), "no warehouse")
     newer = shutil.copytree(warehouse, tmp_path / "newer")
     mark = newer / "warehouse.json"
     mark.write_text(mark.read_text().replace(": 1", ": 99"))
     refused(decaf("view", newer), "99")
-    port = address.rpartition(":")[2]
-    refused(decaf("view", warehouse, "--port", port), "cannot be served", "--port")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused(decaf("view", warehouse, "--port", port), "cannot be served", "--port")
 
 
 def test_without_streamlit_its_extra_is_named(decaf, warehouse):

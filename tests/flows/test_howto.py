@@ -1,0 +1,51 @@
+"""Commands of docs/howto/: all are understood, and those that only ask a warehouse are run."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer.main
+from ended_commands import succeeded
+from scenes_warehouse import scenes_warehouse
+from typer.exceptions import TyperException
+
+from flows.commands.app import app
+
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "howto").glob("*.md"))
+BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def commands(page):
+    lines = [line for block in BLOCK.findall(page.read_text()) for line in block.splitlines()]
+    return [shlex.split(line) for line in lines]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_is_understood(page):
+    for program, *words in commands(page):
+        assert program == "decaf"
+        command = typer.main.get_command(app)
+        while hasattr(command, "commands"):
+            name, *words = words
+            command = command.commands[name]
+        command.make_context(name, words)  # raises for an option or argument that is not there
+
+
+def test_an_option_that_is_not_there_would_be_seen():
+    with pytest.raises(TyperException):
+        typer.main.get_command(app).commands["run"].make_context("run", ["a.yaml", "--resume"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["failing_pairs", "failed_gate", "query", "cost"])
+def test_questions_are_answered(name, decaf, tmp_path):
+    root = scenes_warehouse(tmp_path / "warehouse")
+    (page,) = (page for page in PAGES if page.stem == name)
+    asked = [words for _, *words in commands(page) if words[0] in ("sql", "views", "export")]
+    asked += [["sql", query] for query in re.findall(r'`decaf sql "([^"]+)"`', page.read_text())]
+    assert asked
+    for words in asked:
+        succeeded(decaf(*words, DECAF_WAREHOUSE=str(root)))
+    if name == "failing_pairs":
+        assert "scene-0__wall_hue" in succeeded(decaf(*asked[0], DECAF_WAREHOUSE=str(root)))
