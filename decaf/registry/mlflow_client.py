@@ -168,13 +168,18 @@ class MlflowServer:
         return {tag.key: tag.value for tag in found.tags}
 
     def ask(
-        self, what: str, kind: type[Read], asked: dict[str, Any], retries: int, backoff: float
+        self,
+        what: str,
+        kind: type[Read],
+        asked: dict[str, Any],
+        retries: int,
+        backoff: float,
+        method: str = "POST",
     ) -> Read:
-        """What the server answers to something that it is to write, to find or to delete.
+        """What the server answers to something that it is to write, to find, or (DELETE) to delete.
 
         Asked again up to so many times, after a pause of so many seconds, while it may be answered.
         """
-        method = "DELETE" if "/delete-" in what else "POST"
 
         def send_to(url: str, left: float) -> Answer:
             def send(seconds: float) -> Answer:

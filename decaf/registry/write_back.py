@@ -115,7 +115,8 @@ class WriteBack(Settings):
                 tag["value"] = value[:LONGEST_VALUE]
                 self._ask(server, "model-versions/set-tag", Nothing, **tag)
             else:
-                self._ask(server, "model-versions/delete-tag", Nothing, **tag)
+                waits = self.retries, self.backoff_seconds
+                server.ask("model-versions/delete-tag", Nothing, tag, *waits, method="DELETE")
 
     def _log(
         self, server: MlflowServer, experiment: str, finding: Finding, reaudit_id: str
