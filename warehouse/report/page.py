@@ -46,7 +46,9 @@ def write_report(
     Raises UnknownName when the warehouse has no run of the study, and WriteFailed when the disk
     refuses, or no page under ``MAX_BYTES`` can be made.
     """
-    facts = read_facts(connection, study)
+    # Means by parts of the pairs take as long as all other queries together.
+    unread = {"breakdowns"} - set(sections) if sections else ()
+    facts = read_facts(connection, study, unread)
     paper = read_paper(connection, study) if has_paper else NO_PAPER
     shown = len(facts.models)
     for pictures in (PICTURE_CHARACTERS, PICTURE_CHARACTERS // 4, 0):

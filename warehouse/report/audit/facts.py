@@ -5,7 +5,7 @@ prints the same text beside its table, so that a reader can run it.
 """
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -152,14 +152,16 @@ def query_of(part: str) -> str:
     return query(f"report/{part}")
 
 
-def read_facts(connection: duckdb.DuckDBPyConnection, study: str) -> Facts:
-    """Read the views of one study.
+def read_facts(
+    connection: duckdb.DuckDBPyConnection, study: str, without: Collection[str] = ()
+) -> Facts:
+    """Read the views of one study, but those of the parts ``without``, which have no rows then.
 
     Raises UnknownName when the warehouse has no run of the study.
     """
     facts: dict[str, Any] = {"study": study, "run": known_run(connection, study)}
     for part in Facts._fields[len(facts) :]:
-        has_rows = part not in REGISTRY or facts["entries"]
+        has_rows = part not in without and (part not in REGISTRY or facts["entries"])
         facts[part] = rows_of(connection, part, study) if has_rows else ()
     return Facts(**facts | {"progress": facts["progress"][0]})
 
