@@ -2,8 +2,8 @@
 -- grain: one row per study, re-audit, audited entry and what it is compared with
 -- against: last_passed is the last version that passed its gates, or was accepted; previous is the
 -- one that was audited before; another_entry is what an alias points at that the gates compare
--- with, or the followed entry of a version that was asked for by its number. Versions are compared where all but the model is the same; reason
--- says why they are not.
+-- with, or the followed entry of a version that was asked for by its number. Versions are compared
+-- where all but the model is the same; reason says why they are not.
 CREATE OR REPLACE VIEW core_entry_versions AS
 WITH entries AS (
     -- Of all re-audits, those that could audit nothing included.
