@@ -136,7 +136,7 @@ def _printable(entry: Entry) -> Entry:
     texts = {"name": entry.name, "version": entry.version, "alias": entry.alias or "none"}
     for key, text in texts.items():
         if fault := fault_of(text):
-            codes = {key: printable(text)[:LONGEST_NAME] or "nameless"}
+            codes: dict[str, Any] = {key: printable(text)[:LONGEST_NAME] or "nameless"}
             return replace(entry, **codes, problem=f"its {key} {fault}; rename it")
     return entry
 

@@ -40,6 +40,8 @@ class Entry:
     """Alias under which the version was found; empty for the newest."""
     problem: str = ""
     """Why the entry cannot be audited, as far as the registry can tell."""
+    is_followed: bool = True
+    """False of a version that was asked for by its number."""
 
     @property
     def label(self) -> str:

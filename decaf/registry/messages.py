@@ -44,11 +44,6 @@ def judged(verdict: str | None, state: str) -> str:
     return verdict or {"audited": "", "failed": "not audited"}.get(state, state)
 
 
-def is_alone(entry: str, version: str) -> bool:
-    """Whether an entry is a version that was asked for by its number, and is not followed."""
-    return entry.endswith(f"@{version}")
-
-
 def returned(entry: str, version: str, version_judged: str, moment: str, verdict: str) -> str:
     """Why a version is not judged anew: its content was judged, under this or another number.
 
@@ -73,7 +68,7 @@ def standing(verdict: Mapping[str, Any], config: str) -> str:
     """A verdict that stands, in one line; one on a version alone stands for nothing."""
     entry, version = verdict["entry"], verdict["version"]
     answer = f"; accept with {accepting(config, entry)}"
-    if is_alone(entry, version):
+    if not verdict["is_followed"]:
         answer = "; this is no verdict on the version that is followed"
     return (
         f"{entry} {version} failed {', '.join(verdict['failed_gates'])} {_since(verdict)}{answer}"

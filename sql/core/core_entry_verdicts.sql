@@ -25,6 +25,7 @@ entries AS (
         entry.resolved_at = max(entry.resolved_at) OVER (PARTITION BY entry.study) AS is_newest,
         entry.entry,
         entry.version,
+        entry.is_followed,
         entry.judged_reaudit_id,
         judged.verdict, -- the worst of the gates that apply; NULL where there was no gate
         judged.failed_gates,

@@ -12,6 +12,7 @@ SELECT
     newest.resolved_at,
     newest.entry,
     newest.version,
+    newest.is_followed, -- false of a version that was asked for by its number
     previous.version AS version_before, -- audited before; NULL of the first
     passed.version AS version_passed, -- the last before it that passed, or was accepted
     newest.compared_entry, -- an alias that the gates compare with, and its version; else NULL

@@ -5,6 +5,7 @@ SELECT
     entry.study,
     entry.entry,
     entry.version,
+    entry.is_followed, -- false of a version that was asked for by its number
     entry.failed_gates,
     entry.failed_since, -- this content; failing_since is the entry, whatever its versions
     entry.failing_since, -- NULL once the verdict is accepted

@@ -33,7 +33,6 @@ from tasks.reaudit.recorded import (
     Passed,
     PreviousAudit,
     Row,
-    is_alone,
     last_audited,
     newest,
     passed_before,
@@ -332,7 +331,7 @@ def _compared(row: Row, diff: RegistryDiff, references: set[str], now: Mapping[s
     if compared not in COMPARISONS and other != row["entry"]:
         before = last[other].row["reaudit_id"] if other in last else None
         reaudit_id = now.get(other, before)
-    elif compared in COMPARISONS and is_alone(row):
+    elif compared in COMPARISONS and not row["is_followed"]:
         other = min((label for label in last if last[label].row["name"] == row["name"]), default="")
         if other:
             is_it = other in references or compared == PREVIOUS
@@ -374,6 +373,7 @@ def _row(resolved: Resolved) -> Row:
         "name": entry.name,
         "version": entry.version,
         "alias": entry.alias,
+        "is_followed": entry.is_followed,
         "digest": entry.digest,
         "state": FAILED if resolved.card is None else AUDITED,
         "model_id": resolved.model_id,

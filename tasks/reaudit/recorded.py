@@ -61,7 +61,7 @@ def newest(root: Root, study: str) -> PreviousAudit | None:
         return None
     receipt = max(recorded, key=lambda receipt: receipt.committed_at)
     entries = rows_in(root, receipt)
-    rows = {row["entry"]: row for row in entries if row["state"] != GONE and not is_alone(row)}
+    rows = {row["entry"]: row for row in entries if row["state"] != GONE and row["is_followed"]}
     is_settled = receipts.exists(root, ALERTS, study, receipt.key)
     return PreviousAudit(receipt.key, receipt.inputs, rows, is_settled)
 
@@ -119,11 +119,6 @@ def passed_before(
         if not is_passed:
             others.add(entry)
     return {entry: passed for entry, passed in found.items() if entry not in others}
-
-
-def is_alone(row: Row) -> bool:
-    """Whether a row is of a version that only `--entry NAME@VERSION` asked for."""
-    return row["alias"] == row["version"]
 
 
 def rows_in(root: Root, receipt: Receipt) -> list[Row]:

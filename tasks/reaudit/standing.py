@@ -10,7 +10,6 @@ from duckdb import DuckDBPyConnection
 from decaf.errors import BadInput, UnknownName
 from decaf.foundation.digests import json_sha256, short
 from decaf.registry.alerts import Alerts
-from decaf.registry.messages import is_alone
 from warehouse.commits.writer import commit, next_moment
 from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
@@ -34,7 +33,7 @@ def standing(root: Root, study: str) -> list[Verdict]:
 
 def followed(found: Sequence[Verdict]) -> list[Verdict]:
     """Those of entries that are followed: not of a version that was asked for by its number."""
-    return [one for one in found if not is_alone(one["entry"], one["version"])]
+    return [one for one in found if one["is_followed"]]
 
 
 def unanswered(found: Sequence[Verdict]) -> list[Verdict]:

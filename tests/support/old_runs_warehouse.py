@@ -86,6 +86,7 @@ def add_reaudit(root, study, reaudit_id, run_id, day, entries, judged_by=None):
     rows = [
         {"reaudit_id": reaudit_id, "run_id": run_id, "entry": entry, "name": entry, "version": "1"}
         | {"resolved_at": datetime(2026, 3, day, tzinfo=UTC), "alias": "", "digest": "d"}
+        | {"is_followed": True}
         | {"state": "audited" if model else "failed", "change": "weights", "model_id": model}
         | {"weights_sha256": "0", "preprocessing_sha256": "0", "previous_reaudit_id": before}
         | {

@@ -11,8 +11,9 @@ from decaf.errors import ConfigError, UnknownEntry, UnknownName
 from decaf.plan.resolution import listed
 from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
 from tasks.reaudit.recorded import ALERTS, newest
-from tasks.reaudit.standing import accept, followed
+from tasks.reaudit.standing import accept, followed, rows_of
 from warehouse.commits.writer import commit
+from warehouse.query.catalog import connect
 
 
 def test_a_content_that_passed_before_takes_over_its_verdict(opened, tmp_path):
@@ -138,12 +139,25 @@ def test_a_version_that_is_asked_for_stands_for_itself_alone(opened, tmp_path):
     # It is no entry: it is not gone tomorrow, and its verdict is not told of.
     assert unchanged(study, root)
     assert newest(root, study.study).rows.keys() == last.rows.keys()
-    assert followed([{"entry": "net", "version": "3"}, {"entry": "net@2", "version": "2"}]) == [
-        {"entry": "net", "version": "3"}
-    ]
+    with connect(root) as connection:
+        rows = rows_of(connection, "FROM out_entries WHERE study = $study", study=study.study)
+    assert [row["entry"] for row in followed(rows)] == ["net"]
     with pytest.raises(
         UnknownName, match="unknown entry of the registry 'net@2'; did you mean 'net'"
     ):
         accept(root, study.study, "net@2", "why", "ada")
     with pytest.raises(UnknownEntry, match="unknown entry of the registry 'net@9'"):
         discover(study, root, pairs, ["net@9"])
+
+
+def test_a_model_whose_name_looks_like_a_version_is_followed(opened, tmp_path):
+    put(tmp_path / "zoo" / "net" / "1", seed=1)
+    put(tmp_path / "zoo" / "net@2" / "2", seed=2)
+    study, root = opened()
+    recorded(study, root, "fail")
+    with connect(root) as connection:
+        rows = rows_of(connection, "FROM out_entries WHERE study = $study", study=study.study)
+    assert [(row["entry"], row["version"]) for row in followed(rows)] == [
+        *(("net", "1"), ("net@2", "2"))
+    ]
+    assert newest(root, study.study).rows.keys() == {"net", "net@2"}

@@ -71,7 +71,8 @@ class Folder(CardRegistry):
         place = self.root / name / version
         if not _is_shown(self.root / name) or place not in _versions(self.root / name).values():
             return None
-        return Entry(name, version, folder_sha256(place, RegistryError), str(place), version)
+        digest = folder_sha256(place, RegistryError)
+        return Entry(name, version, digest, str(place), version, is_followed=False)
 
     def described(self, entry: Entry, workspace: Path) -> Described:
         """Where the entry is; a folder has no tags."""

@@ -85,11 +85,12 @@ class Mlflow(CardRegistry):
             versions = {one.version: one for one in server.versions() if one.name == name}
             if version not in versions:
                 return None
+            digest, place, problem = "", self.uri, ""
             try:
                 digest, place = self._found(server, name, version, versions)
-            except Unfit as problem:
-                return Entry(name, version, "", self.uri, version, str(problem))
-            return Entry(name, version, digest, place, version)
+            except Unfit as unfit:
+                problem = str(unfit)
+            return Entry(name, version, digest, place, version, problem, is_followed=False)
 
     def fetch(self, entry: Entry, workspace: Path) -> Fetched:
         """Download the card and the files that it names, unless they are here already."""
