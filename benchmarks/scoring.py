@@ -4,14 +4,17 @@ Both sides run the same network on the same number of rows in batches of the sam
 loop is given normalised tensors that lie on the device already, and fetches its outputs like the
 scorer does. Networks are untrained and images random: neither changes the work. Rounds alternate;
 the best of each side counts. Peak memory is the device's, or the process's on a CPU.
-Run: python benchmarks/scoring.py [--device cuda] [network …]
+Run: python benchmarks/scoring.py [--device cuda] [--results FILE.json] [network …]
 """
 
 import argparse
+import json
 import os
 import platform
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -35,6 +38,10 @@ NETWORKS = {"cpu": ["resnet18"], "cuda": ["resnet50", "convnext_tiny", "swin_t",
 SOURCES = {"cpu": 4, "cuda": 64}
 BATCH = {"cpu": 61, "cuda": 488}
 ROUNDS = 5
+LINE = (
+    "| {network} | {rows} | {batch} | {bare_rows_per_second:.1f} | {planned_rows_per_second:.1f} "
+    "| {ratio:.3f} | {building_share:.3f} | {foregrounds_per_second:.2f} | {peak_mb:,.0f} |"
+)
 
 
 def foregrounds(count: int) -> tuple[PairBlock, np.ndarray]:
@@ -106,8 +113,8 @@ def ready_batches(plan: StatePlan, batch: int, device: torch.device) -> list[tor
     return [largest[: states.size] for states in plan.batches(batch)]
 
 
-def compare(name: str, device: torch.device) -> str:
-    """One row of the table."""
+def compare(name: str, device: torch.device) -> dict[str, Any]:
+    """Figures of one network."""
     network, model = networks_of(name, device)
     block, inputs = foregrounds(SOURCES[device.type])
     batch = BATCH[device.type]
@@ -119,17 +126,23 @@ def compare(name: str, device: torch.device) -> str:
     runs = [(planned(model, block, inputs, batch), bare(network, batches)) for _ in range(ROUNDS)]
     (seconds, _, scores), alone = min(run for run, _ in runs), min(run for _, run in runs)
     rows = plan.state_count
-    return (
-        f"| {name} | {rows} | {batch} | {rows / alone:.1f} | {rows / seconds:.1f} "
-        f"| {alone / seconds:.3f} | {scores.build_seconds / seconds:.3f} "
-        f"| {SOURCES[device.type] / seconds:.2f} | {peak / 1e6:,.0f} |"
-    )
+    return {
+        "rows": rows,
+        "batch": batch,
+        "bare_rows_per_second": rows / alone,
+        "planned_rows_per_second": rows / seconds,
+        "ratio": alone / seconds,
+        "building_share": scores.build_seconds / seconds,
+        "foregrounds_per_second": SOURCES[device.type] / seconds,
+        "peak_mb": peak / 1e6,
+    }
 
 
 def main() -> None:
-    """Print a table, one network a row."""
+    """Print a table, one network a row, and write the figures where a file is named."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--device", choices=list(NETWORKS), default="cpu")
+    parser.add_argument("--results", type=Path)
     parser.add_argument("networks", nargs="*")
     given = parser.parse_args()
     device = torch.device(given.device)
@@ -144,8 +157,12 @@ def main() -> None:
         "| foregrounds/s | peak, MB |"
     )
     print("|---|---|---|---|---|---|---|---|---|")
+    found = {}
     for network in given.networks or NETWORKS[given.device]:
-        print(compare(network, device), flush=True)
+        found[network] = compare(network, device)
+        print(LINE.format(network=network, **found[network]), flush=True)
+        if given.results:
+            given.results.write_text(f"{json.dumps(found, indent=1)}\n")
 
 
 if __name__ == "__main__":

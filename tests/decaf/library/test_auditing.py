@@ -322,7 +322,7 @@ def test_a_network_end_to_end():
     assert "M " in audited.plot(0).to_dict()["title"]
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.cuda
 def test_tensors_stay_on_their_device():
     plus, minus = map(torch.from_numpy, images(kind=np.float32))
     expected = audit(classes, plus, minus, path=PATHS, target=0)

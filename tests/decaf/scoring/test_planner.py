@@ -27,7 +27,6 @@ from decaf.studies.imagenet9.adapters import ImageNet9
 
 DECAF = {f"decaf_{stages}": Removal(side=4, stages=stages) for stages in (3, 5, 9)}
 CPU = torch.device("cpu")
-needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 
 
 @pytest.fixture
@@ -203,7 +202,7 @@ def test_batches_cover_every_state_once_and_keep_branches_together(block, batch_
             np.testing.assert_array_equal(branches[..., 0], branches[..., 1])
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_cuda)])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
 def test_torch_builds_what_numpy_builds(block, device):
     inputs = pixels(12)
     paths = {**CONTROL, "plain": Blend(sigma=0, stages=4)}
@@ -216,7 +215,7 @@ def test_torch_builds_what_numpy_builds(block, device):
     np.testing.assert_allclose(built.cpu(), reference, atol=2e-6)
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_cuda)])
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
 def test_torch_removes_what_numpy_removes(device):
     inputs = pixels(2)
     regions = np.random.default_rng(0).integers(0, 4, (2, 32, 32), dtype=np.uint8)

@@ -89,6 +89,22 @@ def test_a_batch_that_does_not_fit_is_halved_and_the_size_is_recorded(plan, pair
     assert sum(size for size in seen if size <= 4) == plan.state_count
 
 
+@pytest.mark.cuda
+def test_a_batch_that_a_gpu_has_no_room_for_is_halved(plan, pairs, images):
+    gpu = torch.device("cuda")
+    whole = score(plan, pairs, images, mean_of_red_and_green, 64)
+    room = torch.cuda.mem_get_info(gpu)[0] // 6  # of one row, so that five fit and six do not
+
+    def wide(pixels):
+        held = torch.empty((len(pixels), room), dtype=torch.uint8, device=gpu)
+        return mean_of_red_and_green(pixels) + 0 * held[:, :1]
+
+    builder = StateBuilder(plan, on_device(images, gpu))
+    scores = score_block(plan, builder, wide, pairs.class_id, 64)
+    assert 1 <= scores.batch_size <= 5
+    np.testing.assert_allclose(scores.branches["blend"], whole.branches["blend"], rtol=1e-5)
+
+
 def test_an_input_that_never_fits_is_an_error(plan, pairs, images):
     def full(pixels):
         raise torch.OutOfMemoryError("CUDA out of memory")
