@@ -1,6 +1,7 @@
 """Small made-up data in the official layouts, and where the shared real data lies."""
 
 import gc
+import importlib
 import os
 import shutil
 import signal
@@ -11,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import settings
 from PIL import Image
 
@@ -59,14 +59,14 @@ LONG_FIRST += ("covertype", "imagenet9", "attribution", "scenes", "library")
 
 
 def pytest_collection_modifyitems(items):
-    """Folders with long files first, since short ones end the suite; without a GPU, none of its tests.
+    """Folders with long files first: files are handed out whole, so short ones end the suite.
 
-    Files are handed out whole.
+    Tests that need a GPU are skipped where torch sees none.
     """
     places = {folder: place for place, folder in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: places.get(item.path.parent.name, len(places)))
     asking = [item for item in items if item.get_closest_marker("cuda")]
-    if asking and not torch.cuda.is_available():
+    if asking and not importlib.import_module("torch").cuda.is_available():
         for item in asking:
             item.add_marker(pytest.mark.skip(reason="torch sees no GPU"))
 
