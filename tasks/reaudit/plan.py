@@ -324,14 +324,15 @@ def _compared(row: Row, diff: RegistryDiff, references: set[str], now: Mapping[s
     """The entry of another name that the gates compare with, and the re-audit that it is from.
 
     That is the alias of `compare_with:`, by this re-audit where ``now`` has it; or, of a version
-    that only `--entry` names, an entry of its model, by the last version that passed.
+    that only `--entry` names and whose model has no such alias, an entry of its model, by the last
+    version that passed.
     """
     compared, last, reaudit_id = diff.study.compare_with, diff.last_audited, None
     other = f"{row['name']}@{compared}"
     if compared not in COMPARISONS and other != row["entry"]:
         before = last[other].row["reaudit_id"] if other in last else None
         reaudit_id = now.get(other, before)
-    elif compared in COMPARISONS and not row["is_followed"]:
+    if reaudit_id is None and not row["is_followed"]:
         other = min((label for label in last if last[label].row["name"] == row["name"]), default="")
         if other:
             is_it = other in references or compared == PREVIOUS

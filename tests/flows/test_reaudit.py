@@ -5,6 +5,7 @@ import hmac
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -34,6 +35,7 @@ def registered(study, tmp_path):
         "evidence": {"increase": 0.02, "pair_type": "wall_hue"},
         "accuracy": {"at_least": 0.0},
     }
+    settings["compare_with"] = "champion"
     return settings
 
 
@@ -57,7 +59,9 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
         registered["alerts"] = {"webhook": hook, "file": str(tmp_path / "alerts.jsonl")}
         config = write(registered)
 
-        succeeded(decaf("reaudit", config, **environment))
+        monday = succeeded(decaf("reaudit", config, **environment))
+        assert monday.count("is compared with") == 1, monday
+        assert "moved 2 is compared with version 1 of moved@champion" in monday
         before = scored(registered)
         assert len(before) == 6
         assert server.requests == []
@@ -69,22 +73,20 @@ def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path
         tuesday = decaf("reaudit", config, "--json", **environment)
         assert tuesday.returncode == 1, tuesday.stdout + tuesday.stderr
         assert "Traceback" not in tuesday.stderr
-        sent = list(server.requests)
-    check_found(registered, json.loads(tuesday.stdout), before)
-    check_told(sent, tmp_path / "alerts.jsonl", json.loads(tuesday.stdout))
-    labels = ("again", "broken", "gone", "moved", "moved@champion", "worse")
-    expected = {("decaf.version.new", f"decaf.entry.small.{label}") for label in labels} | {
-        ("decaf.gate.failed", "decaf.entry.small.worse"),
-        ("decaf.entry.failed", "decaf.entry.small.broken"),
-        ("decaf.reaudit.finished", "decaf.study.small"),
-    }
+        check_found(registered, json.loads(tuesday.stdout), before)
+        check_told(server.requests, tmp_path / "alerts.jsonl", json.loads(tuesday.stdout))
+        check_events(prefect_server)
+        check_wednesday(registered, config, decaf, tmp_path / "zoo", environment)
+        assert len(server.requests) == 2
     assert "worse 2 failed evidence since" in tuesday.stderr
-    assert emitted(prefect_server["PREFECT_API_URL"], len(expected)) == expected
     assert "evidence on wall_hue, blend: found a change of +" in tuesday.stderr
 
     history = succeeded(decaf("history", "worse", "-w", registered["warehouse"]))
-    (judged,) = [line for line in history.splitlines() if "fail" in line and "gates" not in line]
-    assert re.search(r"20\d\d-\d\d-\d\d \d\d:\d\d .* 2 .* weights .* fail .* evidence", judged)
+    followed, _, asked = history.partition("versions of worse@2")
+    judged = r"20\d\d-\d\d-\d\d \d\d:\d\d .* 2 .* {} .* fail .* evidence"
+    assert re.search(judged.format("weights"), followed)
+    assert "the content of version 1" in followed
+    assert re.search(judged.format("new"), asked)
     assert "not audited" in succeeded(decaf("history", "broken", "-w", registered["warehouse"]))
     unknown = decaf("history", "wrose", "-w", registered["warehouse"])
     refused(unknown, "did you mean 'worse'")
@@ -138,6 +140,49 @@ def check_told(requests, file, content):
     assert [json.loads(line)["alerts"] for line in file.read_text().splitlines()] == [
         content["alerts"]
     ]
+
+
+def check_events(prefect_server):
+    """An event for each new version, failure and end of Monday and Tuesday."""
+    labels = ("again", "broken", "gone", "moved", "moved@champion", "worse")
+    expected = {("decaf.version.new", f"decaf.entry.small.{label}") for label in labels} | {
+        ("decaf.gate.failed", "decaf.entry.small.worse"),
+        ("decaf.entry.failed", "decaf.entry.small.broken"),
+        ("decaf.reaudit.finished", "decaf.study.small"),
+    }
+    assert emitted(prefect_server["PREFECT_API_URL"], len(expected)) == expected
+
+
+def check_wednesday(settings, config, decaf, zoo, environment):
+    """A version is rolled back, another is half there, and one is asked for by its number."""
+    shutil.copytree(zoo / "worse" / "1", zoo / "worse" / "3")
+    shutil.rmtree(zoo / "broken" / "2")
+    half = zoo / "moved" / "3"
+    half.mkdir()
+    shutil.copy(zoo / "moved" / "2" / "decaf.yaml", half)
+    passed_over = f"{half} is passed over, and version 2 is the latest of moved: leaning.safetensor"
+    before = scored(settings)
+
+    asked = [word for name in ("worse", "worse@2", "broken") for word in ("--entry", name)]
+    wednesday = decaf("reaudit", config, *asked, **environment)
+    refused(wednesday, "1 of its findings need", "worse@2 2 failed evidence", code=1)
+    returned = r"worse 3 has the content of version 1, which passed on 20\d\d-.* UTC: its verdict "
+    assert re.search(returned + "stands", wednesday.stdout), wednesday.stdout
+    assert "worse@2 2 is compared with version 1 of worse" in wednesday.stdout
+    assert passed_over in wednesday.stderr
+    assert scored(settings) == before
+    query = "SELECT entry, version, change, verdict, version_judged, version_compared "
+    query += "FROM out_entries WHERE entry IN ('broken', 'worse', 'worse@2') ORDER BY entry"
+    assert fetched(settings["warehouse"], query) == [
+        ("broken", "1", "none", "pass", "1", None),
+        ("worse", "3", "returned", "pass", "1", None),
+        ("worse@2", "2", "new", "fail", "2", "1"),
+    ]
+
+    # The version was asked for once: nothing of it stands on the next day.
+    thursday = decaf("reaudit", config, **environment)
+    assert "nothing changed: 5 entries" in succeeded(thursday)
+    assert passed_over in thursday.stderr
 
 
 def emitted(api, count):

@@ -102,6 +102,14 @@ def test_versions_are_compared_with_what_an_alias_points_at(opened, tmp_path):
     alias(zoo / "net", champion=7)
     recorded(study, root)
     assert compared(root, study)["net"] == ("net@champion", second)
+    # A version that is asked for, of a model without the alias, is compared with what passed last.
+    put(zoo / "bare" / "2", seed=5)
+    asked = ["bare@1", "net@3"]
+    found = discover(study, root, study.pair_set(), asked)
+    commit_reaudit(found, "run")
+    query = "SELECT entry, compared_entry, version_compared FROM out_entries "
+    query += "WHERE NOT is_followed ORDER BY entry"
+    assert fetched(root, query) == [("bare@1", "bare", "1"), ("net@3", "net@champion", "2")]
 
 
 @pytest.mark.parametrize(
