@@ -35,7 +35,7 @@ MINUTES = {  # of each network's attributions
         "vgg16": 1,
         "vit_b_16": 1,
     },
-    "cpu": {"resnet50": 3},
+    "cpu": {"resnet50": 15},
 }
 SCENES = {"cuda": "60000", "cpu": "2000"}
 PRINTED = 2_000

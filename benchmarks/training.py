@@ -35,7 +35,7 @@ def main(given: argparse.Namespace) -> None:
     write_study(
         folder,
         list(first.values()),
-        data=paper["data"] | {"sources": 2, "dynamic": 2},
+        data=paper["data"] | {"sources": 2},
         paths=paper["paths"],
         score=paper["score"],
         device=given.device,

@@ -4,6 +4,7 @@ Run: python benchmarks/two_workers.py FOLDER [--device cuda]
 """
 
 import argparse
+import json
 import os
 import socket
 import subprocess
@@ -11,6 +12,8 @@ import sys
 from pathlib import Path
 
 import yaml
+
+from decaf.plan.study import load_study
 
 DEMO = Path(__file__).parents[1] / "configs" / "scenes" / "demo.yaml"
 DECAF = str(Path(sys.executable).parent / "decaf")
@@ -33,7 +36,7 @@ def main(given: argparse.Namespace) -> None:
     given.folder.mkdir(parents=True)
     port = free_port()
     address = f"tcp://127.0.0.1:{port}"
-    study = yaml.safe_load(DEMO.read_text())
+    study = json.loads(load_study(DEMO).model_dump_json(exclude_unset=True))
     own = {"workspace": "workspace", "warehouse": "warehouse", "report": "report.html"}
     cluster = {"kind": "address", "address": address}
     text = yaml.safe_dump(study | own | {"cluster": cluster, "device": given.device})
@@ -44,7 +47,7 @@ def main(given: argparse.Namespace) -> None:
     started: list[subprocess.Popen[bytes]] = []
     try:
         for command in (scheduler, worker, worker):
-            started.append(subprocess.Popen(command, env=sees))
+            started.append(subprocess.Popen(command, env=sees, cwd=given.folder))
         subprocess.run([DECAF, "run", "demo.yaml"], cwd=given.folder, check=True)
     finally:
         for process in started:
