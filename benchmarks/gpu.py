@@ -54,7 +54,7 @@ class Part(NamedTuple):
 
 
 def parts(folder: Path, device: str) -> list[Part]:
-    """What is run, in this order; 20 minutes at most."""
+    """What is run, in this order; 20 minutes at most on a GPU."""
 
     def benchmark(name: str, *arguments: str) -> list[str]:
         return [str(HERE / f"{name}.py"), *arguments, "--device", device]
@@ -115,8 +115,7 @@ def page(found: dict[str, Any]) -> str:
     """The machine, how each part ended, and the table of each that has figures."""
     lines = ["# One GPU", "", "Written by `benchmarks/gpu.sh`; run it again instead of editing."]
     lines += ["", ", ".join(f"{name} {value}" for name, value in found["machine"].items())]
-    ends = {name: {"exit": part["ended"], **part} for name, part in found["parts"].items()}
-    lines += table("part", ends, ["exit", "seconds"])
+    lines += table("part", found["parts"], ["ended", "seconds"])
     for name, part in found["parts"].items():
         if rows := part.get("figures"):
             titles = dict.fromkeys(title for row in rows.values() for title in row)

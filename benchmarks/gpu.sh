@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Everything that a GPU is asked for, with one command on a machine that has python3, make and a
-# driver: sets the project up, tests it, measures it, and writes gpu.json and gpu.md, in 20 minutes.
-# Run: bash benchmarks/gpu.sh [FOLDER of what the parts print]
+# Sets the project up on a machine that has python3, make and the driver of a GPU, then tests and
+# measures it within 20 minutes and writes gpu.json and gpu.md beside this file.
+# Run: bash benchmarks/gpu.sh [FOLDER], a new one for what the parts print
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

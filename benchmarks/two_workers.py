@@ -41,13 +41,14 @@ def main(given: argparse.Namespace) -> None:
     cluster = {"kind": "address", "address": address}
     text = yaml.safe_dump(study | own | {"cluster": cluster, "device": given.device})
     (given.folder / "demo.yaml").write_text(text)
-    scheduler = [*DASK, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+    scheduler = [*DASK, "scheduler", "--host", "127.0.0.1", "--port", str(port)]
+    scheduler += ["--dashboard-address", "127.0.0.1:0"]
     worker = [*DASK, *KIND[given.device], address, "--nthreads", "1", "--no-dashboard"]
     sees = {**os.environ, **SEES[given.device]}
     started: list[subprocess.Popen[bytes]] = []
     try:
         for command in (scheduler, worker, worker):
-            started.append(subprocess.Popen(command, env=sees, cwd=given.folder))
+            started.append(subprocess.Popen(command, env=sees))
         subprocess.run([DECAF, "run", "demo.yaml"], cwd=given.folder, check=True)
     finally:
         for process in started:

@@ -58,7 +58,8 @@ def order_of(plan: AuditPlan, units: tuple[Unit, ...], inputs: Path, images: Pat
         study = study.model_copy(update={"paths": plan.fitted_paths, "models": ()})
     order = Order(
         root=plan.root,
-        study=study,
+        # A worker of a scheduler elsewhere may have been started in another folder.
+        study=study.model_copy(update={"workspace": study.workspace.absolute()}),
         key=commit_key(units),
         units=units,
         model=own_model,

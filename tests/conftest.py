@@ -1,7 +1,6 @@
 """Small made-up data in the official layouts, and where the shared real data lies."""
 
 import gc
-import importlib
 import os
 import shutil
 import signal
@@ -66,9 +65,12 @@ def pytest_collection_modifyitems(items):
     places = {folder: place for place, folder in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: places.get(item.path.parent.name, len(places)))
     asking = [item for item in items if item.get_closest_marker("cuda")]
-    if asking and not importlib.import_module("torch").cuda.is_available():
-        for item in asking:
-            item.add_marker(pytest.mark.skip(reason="torch sees no GPU"))
+    if asking:
+        import torch
+
+        if not torch.cuda.is_available():
+            for item in asking:
+                item.add_marker(pytest.mark.skip(reason="torch sees no GPU"))
 
 
 @pytest.hookimpl(wrapper=True)

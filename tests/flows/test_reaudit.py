@@ -160,7 +160,9 @@ def check_wednesday(settings, config, decaf, zoo, environment):
     half = zoo / "moved" / "3"
     half.mkdir()
     shutil.copy(zoo / "moved" / "2" / "decaf.yaml", half)
-    passed_over = f"{half} is passed over, and version 2 is the latest of moved: leaning.safetensor"
+    passed_over = (
+        f"{half} is passed over, and version 2 is the latest of moved: leaning.safetensors"
+    )
     before = scored(settings)
 
     asked = [word for name in ("worse", "worse@2", "broken") for word in ("--entry", name)]

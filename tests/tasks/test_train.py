@@ -64,6 +64,23 @@ def test_an_audit_goes_on_with_the_models_that_could_be_trained(tabular):
     assert {"explain", "analyse"} < {unit.kind for unit in whole.units}
 
 
+def test_a_worker_in_another_folder_trains_into_the_studys_workspace(given, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(tmp_path)
+    study = Study(**given | {"workspace": "work"})
+    open_root(study.warehouse)
+    first = planned(study)
+    assert [card.id for card in first.waiting] == ["net"]
+    (units,) = first.of_study("train")
+    order = order_of(first, units, in_process.NO_INPUTS, None)
+    monkeypatch.chdir(elsewhere)
+    run_order(order)
+    assert [*elsewhere.iterdir()] == []
+    monkeypatch.chdir(tmp_path)
+    assert [card.id for card in planned(study).study.models] == ["net"]
+
+
 def test_epochs_of_one_training_are_models(given):
     card = given["models"][0]
     given["models"] = [
