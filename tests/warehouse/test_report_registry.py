@@ -14,6 +14,7 @@ ROWS = {
     ],
     "out_standing_verdicts": [
         {"entry": "net", "version": "2", "failed_gates": ["contradiction"], "alert_count": 2}
+        | {"is_followed": True}
         | {"failed_since": DAYS[1], "failing_since": DAYS[0], "version_passed": "0.9"},
         {"entry": "other", "version": "5", "failed_gates": ["evidence"], "failed_since": DAYS[0]}
         | {"accepted_at": DAYS[1], "accepted_by": "ada", "why": "brighter <camera>"},
@@ -117,6 +118,31 @@ def test_a_failed_gate_opens_the_page(stub, report):
     text = report(connection).text
     assert passed in text
     assert "failed its gates" not in text
+
+
+def test_a_version_that_was_asked_for_cannot_be_accepted(stub, report):
+    connection = stub(Audit())
+    fill(connection)
+    for view in ("out_entries", "out_standing_verdicts", "out_verdicts"):
+        connection.execute(f"UPDATE {view} SET entry = 'net@2' WHERE entry = 'net'")
+    connection.execute("UPDATE out_standing_verdicts SET is_followed = false")
+    compared = "compared_entry = 'net@champion', version_compared = '1'"
+    connection.execute(f"UPDATE out_entries SET {compared} WHERE entry = 'net@2'")
+    text = report(connection).text
+    assert "Failed at 2026-03-02 08:00 UTC , compared with net@champion 1 ." in text
+    assert "no verdict on the version that is followed" in text
+    assert "beyond it by at least 0.031" in text
+    for absent in ("Failing since", "No version before", "decaf accept", "--against"):
+        assert absent not in text, absent
+
+
+def test_several_failures_are_counted(stub, report):
+    connection = stub(Audit())
+    fill(connection)
+    connection.execute("UPDATE out_standing_verdicts SET accepted_at = NULL")
+    connection.execute("UPDATE out_standing_verdicts SET failing_since = failed_since")
+    connection.execute("UPDATE out_entries SET entry = 'other' WHERE entry = '<b>'")
+    assert "2 of 2 versions in the registry failed their gates" in report(connection).text
 
 
 def test_a_study_without_a_registry_has_no_such_section(stub, report):

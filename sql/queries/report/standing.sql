@@ -1,5 +1,5 @@
 -- purpose: failed gates of the versions that the registry has now
-SELECT entry, version, array_to_string(failed_gates, ', ') AS failed_gates,
+SELECT entry, version, is_followed, array_to_string(failed_gates, ', ') AS failed_gates,
        failed_since AT TIME ZONE 'UTC' AS failed_since,
        failing_since AT TIME ZONE 'UTC' AS failing_since, version_passed, alert_count,
        accepted_at AT TIME ZONE 'UTC' AS accepted_at, accepted_by, why

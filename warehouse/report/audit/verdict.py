@@ -57,6 +57,8 @@ class Failure(NamedTuple):
 
     standing: Row
     lines: tuple[str, ...]
+    compared: str
+    """The entry and version that it was compared with; empty without one."""
 
 
 class Verdict(NamedTuple):
@@ -106,7 +108,10 @@ def verdict_of(facts: Facts) -> Verdict:
     largest = max((bar.upper or bar.row.abs_response or 0.0 for bar in bars), default=1.0)
     return Verdict(
         _headline(facts, stands),
-        tuple(Failure(row, tuple(_failed(facts, row.entry, names))) for row in stands),
+        tuple(
+            Failure(row, tuple(_failed(facts, row.entry, names)), _compared(facts, row.entry))
+            for row in stands
+        ),
         tuple(findings),
         next((scale for scale in SCALES if largest <= scale), largest),
         tuple(_changes(facts, names)),
@@ -118,7 +123,7 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
     if len(stands) == 1:
         return f"{stands[0].entry}: version {stands[0].version} failed its gates"
     if stands:
-        return f"{len(stands)} of {len(facts.entries)} models of the registry failed their gates"
+        return f"{len(stands)} of {len(facts.entries)} versions in the registry failed their gates"
     by_rule: dict[str, list[Row]] = {}
     for row in facts.findings:
         by_rule.setdefault(row.rule, []).append(row)
@@ -150,6 +155,11 @@ def _failed(facts: Facts, entry: str, names: Mapping[tuple[str, str], Row]) -> I
         )
     if len(failed) > MOST:
         yield f"and {len(failed) - MOST} more"
+
+
+def _compared(facts: Facts, entry: str) -> str:
+    (row,) = (row for row in facts.entries if row.entry == entry)
+    return f"{row.compared_entry} {row.version_compared}" if row.compared_entry else ""
 
 
 def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str]:
