@@ -8,7 +8,7 @@ from mlflow_server import mlflow_server
 from registry_folder import put_small_cnn
 from small_studies import of_scenes
 
-from decaf.errors import AlertFailed
+from decaf.errors import AlertFailed, UnknownEntry
 from decaf.plan.resolution import listed
 from decaf.plan.study import load_study
 from decaf.registry.entries import Answer, Finding
@@ -93,6 +93,7 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
         assert not discover(opened, root, opened.pair_set()).is_changed
 
         check_what_is_written_back(opened, root, registered, monkeypatch)
+        check_versions_by_number(opened, root)
 
         # A version that is downloaded is not asked for again.
         worse = next(one for one in tuesday.resolved if one.entry.label == "worse")
@@ -103,6 +104,19 @@ def test_two_days(study, tmp_path, monkeypatch, capsys):
     write_answers(root, opened)
     assert "warning: the registry does not say who accepted what: " in capsys.readouterr().err
     assert "mlflow" not in sys.modules
+
+
+def check_versions_by_number(opened, root):
+    """A version that nothing follows is brought as it is listed; one that is not there is told."""
+    by_number = discover(opened, root, opened.pair_set(), ["worse@1", "no card@2"])
+    found = {one.entry.label: one for one in by_number.resolved}
+    worse, without_card = found["worse@1"], found["no card@2"]
+    assert (worse.entry.version, worse.entry.is_followed, worse.problem) == ("1", False, None)
+    assert worse.model_id != found["worse"].model_id
+    assert not without_card.entry.is_followed
+    assert "version 2 of no card has no card" in without_card.problem
+    with pytest.raises(UnknownEntry, match="worse@7"):
+        discover(opened, root, opened.pair_set(), ["worse@7"])
 
 
 def check_what_is_written_back(opened, root, registered, monkeypatch):
