@@ -12,6 +12,7 @@ from decaf.errors import listed, number_of
 from decaf.plan.study import load_study
 from flows.commands.display import table_of
 from flows.commands.terminal import say
+from tasks.progress import telling
 from warehouse.report.data_sheet import write_data_sheet
 
 COLUMNS = ("pair", "type", "source", "split", "class", "factual", "counterfactual", "size")
@@ -22,9 +23,10 @@ MOST_NAMES = 12
 def show_data(console: Console, config: Path, html: Path | None, *, is_json: bool) -> None:
     """Check the pairs of a study as a run would; print counts and ten pairs, and write a sheet."""
     study = load_study(config)
-    pairs = study.pair_set()
-    study.data.verify(pairs)
-    found = counts(pairs, study.data.read_mask)
+    with telling(f"reading the pairs of study {study.study}"):
+        pairs = study.pair_set()
+        study.data.verify(pairs)
+        found = counts(pairs, study.data.read_mask)
     shown = some_pairs(pairs, study.data.read_input, study.data.read_mask)
     rows = [described(one) for one in shown]
     lines = [*_summary(study.study, found), *pairs.remarks]
