@@ -18,10 +18,12 @@ from tasks.reaudit import plan as planning
 from tasks.reaudit import recorded
 from tasks.reaudit.events import tell_finished
 from tasks.reaudit.plan import RegistryDiff
+from tasks.reaudit.watch import watch_changed
 from warehouse.storage import Root
 
 discover = step(planning.discover, name="discover")
 judge = step(judging.judge_newest, name="judge")
+watch = step(watch_changed, name="watch")
 
 
 def problems_of(states: Mapping[str, State]) -> dict[str, str]:

@@ -33,6 +33,7 @@ from tasks.reaudit.recorded import (
     Passed,
     PreviousAudit,
     Row,
+    goes_on,
     last_audited,
     newest,
     passed_before,
@@ -48,6 +49,7 @@ from warehouse.tables.declarations import TABLES
 
 AUDITED_EPOCHS = {"epoch", "epoch_rule"}
 """Keys of a card that say which weights of its training are audited."""
+NOTHING_REPLACED: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class RegistryDiff:
     def is_changed(self) -> bool:
         """Whether anything differs from what is recorded."""
         if self.previous is None or self.previous.inputs != dict(self.inputs):
+            return True
+        if goes_on(self.root, self.study, self.previous):
             return True
         rows = [*map(_row, self.resolved), *self.held_back]
         return {row["entry"]: _face(row) for row in rows} != {
@@ -120,7 +124,7 @@ class RegistryDiff:
             )
             if now != then
         ]
-        words += [name for name in DECISIVE if inputs.get(name) != self.inputs[name]]
+        words += [name for name in DECISIVE if inputs.get(name) != self.inputs.get(name)]
         unchanged = NONE if before["version"] == resolved.entry.version else VERSION
         if inputs.get("gates") != self.inputs["gates"]:
             unchanged = GATES
@@ -146,6 +150,7 @@ def is_unchanged(
         and all(row["state"] == AUDITED for row in rows)
         and bool(rows or not only)
         and previous.inputs == study_inputs(study, pairs)
+        and not goes_on(root, study, previous)
     )
 
 
@@ -224,6 +229,9 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
             name: baseline.model_dump(mode="json") for name, baseline in study.baselines.items()
         },
     }
+    # Where scoring stops is a number of blocks, so these have to be the same ones.
+    stop = study.stop
+    blocks = [stop.seed, stop.by_class, study.sources_per_block] if stop else []
     configured = [[card.id, _origin(card), card.preprocessing_digest] for card in study.models]
     images, paths = pairs.input_set.digest, study.paths.items()
     return {
@@ -246,6 +254,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
                 for metric, gates in on_pair_types(study.gates, study.expect).items()
             ]
         ),
+        **({"blocks": json_sha256(blocks)} if blocks else {}),
         **code_of(*study.members),
     }
 
@@ -259,7 +268,26 @@ def _origin(card: ModelCard) -> Any:
 
 def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     """Record what the registry listed and what became of it; returns the id of the re-audit."""
-    study, changes, replaced = diff.study.study, diff.changes(), _replaced_meanwhile(diff)
+    key, rows = reaudit_rows(diff, run_id, _replaced_meanwhile(diff))
+    table = pa.Table.from_pylist(rows, schema=TABLES["registry_entries"].schema)
+    commit(
+        diff.root,
+        REAUDITS,
+        diff.study.study,
+        key,
+        {"registry_entries": table},
+        inputs=dict(diff.inputs),
+        software=software(),
+        at=max(diff.resolved_at, datetime.now(UTC)),
+    )
+    return key
+
+
+def reaudit_rows(
+    diff: RegistryDiff, run_id: str | None, replaced: Mapping[str, str] = NOTHING_REPLACED
+) -> tuple[str, list[Row]]:
+    """The id of a re-audit by its run, and its rows; ``replaced`` are problems of entries."""
+    study, changes = diff.study.study, diff.changes()
     rows = []
     for resolved in diff.resolved:
         label = resolved.entry.label
@@ -282,19 +310,7 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
 
     # The results of what is held back are those of its own run.
     kept = (told(row) | {"run_id": row["run_id"]} for row in held_back)
-    told_rows = [*map(told, rows), *kept]
-    table = pa.Table.from_pylist(told_rows, schema=TABLES["registry_entries"].schema)
-    commit(
-        diff.root,
-        REAUDITS,
-        study,
-        key,
-        {"registry_entries": table},
-        inputs=dict(diff.inputs),
-        software=software(),
-        at=max(diff.resolved_at, datetime.now(UTC)),
-    )
-    return key
+    return key, [*map(told, rows), *kept]
 
 
 def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:
