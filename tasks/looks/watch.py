@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 from duckdb import DuckDBPyConnection
 
 from decaf.errors import number_of
-from decaf.registry.entries import LAST_PASSED, PREVIOUS
 from decaf.registry.gates import on_pair_types
 from tasks.looks.items import Group, Order
 from tasks.looks.rules import OPEN, Looker, Rule, Seen, gate_rules, groups_of, width_rules
@@ -20,13 +19,6 @@ from tasks.progress import announce
 from tasks.stops import commit_stops
 from warehouse.query.damage import connect_whole
 from warehouse.query.views import query
-from warehouse.tables.declarations import TABLES
-
-ASKED = (
-    *("study", "reaudit_id", "entry", "against", "run_id", "model_id"),
-    *("run_before", "model_before", "reason"),
-)
-"""Columns of the entries that are asked for, as ``core_entry_versions`` has them."""
 
 Row = dict[str, Any]
 
@@ -54,7 +46,8 @@ class Watch:
         self.scored = {card.id: len(plan.blocks) for card in study.models} | dict(scored)
         self.scored |= dict.fromkeys(self.open, self.first)
         self.looks: list[Row] = []
-        self.is_decided: dict[str, bool] = {}
+        self.followers: list[tuple[str, str]] = []
+        """Models that are compared with, each with one that is compared."""
 
     def look(self, models: Iterable[str]) -> dict[str, int]:
         """Look at what models have so far; those that go on, and how many blocks they go to.
@@ -83,7 +76,14 @@ class Watch:
                 + ("" if on.get(model) else "; no more of it is needed" if at < total else "")
             )
         self.scored |= on
+        self.follow()
         return on
+
+    def follow(self) -> None:
+        """Let models that others are compared with be scored as far as these."""
+        for before, now in self.followers:
+            if before not in self.open:
+                self.scored[before] = max(self.scored[before], self.scored[now])
 
     def _seen(self, rule: Rule, sums: pa.Table) -> Seen:
         own = pc.equal(sums["entry"], rule.entry)
@@ -144,27 +144,32 @@ def watch_models(plan: AuditPlan) -> Watch:
     return Watch(plan, lambda groups: width_rules(plan.study, groups), read, {})
 
 
-def watch_entries(plan: AuditPlan, pending: list[Row], scored: Mapping[str, int]) -> Watch:
+def watch_entries(
+    plan: AuditPlan, pending: pa.Table, against: str, scored: Mapping[str, int]
+) -> Watch:
     """Watch the gates of changed entries, whose rows of this re-audit are ``pending``.
 
-    Models of entries that have not changed were ``scored`` to some block, or else to the end.
+    Other models were ``scored`` to some block, or else to the end; one that an entry is compared
+    with goes on with it.
     """
     study = plan.study
-    values = {
-        "study": study.study,
-        "against": PREVIOUS if study.compare_with == PREVIOUS else LAST_PASSED,
-    }
-    table = pa.Table.from_pylist(pending, schema=TABLES["registry_entries"].schema)
+    values = {"study": study.study, "against": against}
     with connect_whole(plan.root, study.study) as connection:
-        connection.register("pending", table)
+        connection.register("pending", pending)
         asked = connection.sql(query("looks/compared"), params=values).to_arrow_table()
 
     def read(connection: DuckDBPyConnection) -> pa.Table:
-        connection.register("asked", asked.select(ASKED))
+        connection.register("asked", asked)
         return connection.sql(query("looks/entries")).to_arrow_table()
 
-    gates = on_pair_types(study.gates, study.expect)
-    return Watch(plan, lambda groups: gate_rules(gates, asked.to_pylist(), groups), read, scored)
+    gates, rows = on_pair_types(study.gates, study.expect), asked.to_pylist()
+    watch = Watch(plan, lambda groups: gate_rules(gates, rows, groups), read, scored)
+    there = {card.id for card in study.models}
+    for row in rows:
+        if row["reason"] is None and row["model_before"] in there:
+            watch.followers.append((row["model_before"], row["model_id"]))
+    watch.follow()
+    return watch
 
 
 def record_stops(plan: AuditPlan, watch: Watch) -> AuditPlan:

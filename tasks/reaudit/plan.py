@@ -66,13 +66,18 @@ class RegistryDiff:
     """By label, how the entry was audited last."""
     passed: Mapping[str, Passed]
     """By label, when a content that the entry had earlier, and has again, has passed."""
+    references: tuple[ModelCard, ...] = ()
+    """Versions that changed entries are compared with, to be scored as far as these are."""
     held_back: tuple[Row, ...] = ()
     """Rows of entries that are not what they say any more, and are not asked for."""
 
     @property
     def audited(self) -> Study:
-        """The study with all models that can be audited."""
-        return models_of(self.study, self.resolved)
+        """The study with all models that can be audited, and those that they are compared with."""
+        study = models_of(self.study, self.resolved)
+        there = {card.id for card in study.models}
+        more = (card for card in self.references if card.id not in there)
+        return study.model_copy(update={"models": (*study.models, *more)})
 
     @property
     def is_changed(self) -> bool:
@@ -92,7 +97,8 @@ class RegistryDiff:
             entry.failed(problems[entry.model_id]) if entry.model_id in problems else entry
             for entry in self.resolved
         )
-        return replace(self, resolved=tuple(kept))
+        references = tuple(card for card in self.references if card.id not in problems)
+        return replace(self, resolved=tuple(kept), references=references)
 
     def changes(self) -> dict[str, str]:
         """What changed of each entry since it was last audited."""

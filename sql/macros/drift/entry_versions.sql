@@ -1,11 +1,12 @@
 -- purpose: audited entries of a registry, each with the versions of it that it is compared with
 -- grain: one row per study, re-audit, audited entry and what it is compared with
--- rel names a relation with the columns of stg_registry_entries, such as all of its rows, or these
--- and those of a re-audit that is under way. The columns are those of core_entry_versions.
+-- rel has the columns of stg_registry_entries: all of its rows, or those and the rows of a re-audit
+-- that is under way. The columns are those of core_entry_versions.
 -- FROM entry_versions('stg_registry_entries')
 CREATE OR REPLACE MACRO entry_versions(rel) AS TABLE
-WITH entries AS (
-    -- Of all re-audits, those that could audit nothing included.
+WITH stopped AS (SELECT (study, run_id, model_id) FROM stg_run_stops),
+models AS (SELECT (study, run_id, model_id) FROM stg_models),
+entries AS (
     SELECT *, resolved_at = max(resolved_at) OVER (PARTITION BY study) AS is_newest
     FROM query_table(rel)
 )
@@ -18,11 +19,7 @@ SELECT
     (entry.study, entry.reaudit_id, entry.entry) IN (
         SELECT (study, judged_reaudit_id, entry) FROM entries WHERE is_newest AND state = 'audited'
     ) AS is_present,
-    entry.entry,
-    entry.name,
-    entry.alias,
-    entry.version,
-    entry.change,
+    entry.entry, entry.name, entry.alias, entry.version, entry.change,
     -- Not the same content under a new name, nor one that has passed before.
     entry.change NOT IN ('none', 'version', 'returned') AS is_changed,
     entry.run_id,
@@ -31,7 +28,10 @@ SELECT
     entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another, -- of the two
     previous.reaudit_id AS reaudit_before, -- NULL where there is none
     previous.version AS version_before,
-    previous.run_id AS run_before,
+    -- The run itself, where the one before had stopped early and this one scored more of it.
+    if((previous.study, previous.run_id, previous.model_id) IN (FROM stopped)
+        AND (entry.study, entry.run_id, previous.model_id) IN (FROM models),
+        entry.run_id, previous.run_id) AS run_before,
     previous.model_id AS model_before,
     CASE
         WHEN run_before.run_id IS NULL AND against = 'last_passed' AND is_another

@@ -40,11 +40,7 @@ after AS (
     WHERE predicted_class IS NOT NULL
 )
 SELECT
-    after.study,
-    after.reaudit_id,
-    after.entry,
-    after.against,
-    after.image_id,
+    after.study, after.reaudit_id, after.entry, after.against, after.image_id,
     images.first.s AS source_id,
     images.first.v AS variant,
     (after.predicted_class = images.first.c)::DOUBLE AS is_correct,
