@@ -11,6 +11,7 @@ approximated: equal names mean equal inputs.
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -115,19 +116,16 @@ class StatePlan:
         A source with more states than that is cut at even positions, between stages rather than
         between the branches of one.
         """
-        bounds = np.flatnonzero(np.diff(self.source)) + 1
-        batches: list[NDArray[np.int64]] = []
-        open_batch = np.empty(0, np.int64)
-        for states in np.split(np.arange(self.state_count), bounds):
-            if open_batch.size and open_batch.size + states.size > batch_size:
-                batches.append(open_batch)
-                open_batch = np.empty(0, np.int64)
-            open_batch = np.concatenate([open_batch, states])
-            while open_batch.size > batch_size:
-                cut = max(batch_size - batch_size % 2, 1)
-                batches.append(open_batch[:cut])
-                open_batch = open_batch[cut:]
-        return [*batches, open_batch] if open_batch.size else batches
+        ends = np.append(np.flatnonzero(np.diff(self.source)) + 1, self.state_count).tolist()
+        cut = max(batch_size - batch_size % 2, 1)
+        bounds, source = [0], 0
+        for end in ends if self.state_count else []:
+            if source > bounds[-1] and end - bounds[-1] > batch_size:
+                bounds.append(source)
+            while end - bounds[-1] > batch_size:
+                bounds.append(bounds[-1] + cut)
+            source = end
+        return [np.arange(*some) for some in pairwise([*bounds, self.state_count]) if some[1]]
 
 
 def plan_states(
