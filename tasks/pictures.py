@@ -23,6 +23,7 @@ from tasks.progress import announce
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
 from warehouse.query.damage import connect_whole
+from warehouse.query.views import query
 from warehouse.tables.declarations import SHOWN_PAIRS
 from warehouse.upkeep.retention import retire
 
@@ -42,8 +43,11 @@ def are_stored(plan: AuditPlan) -> bool:
     return plan.run_id in stored if plan.study.report.inputs else not stored
 
 
-def store_pictures(plan: AuditPlan) -> None:
+def store_pictures(plan: AuditPlan, entries: pa.Table | None = None) -> None:
     """Store the pictures of a finished run, once; withdraw all of them where none are wanted.
+
+    They are of the strongest pairs, and of those whose role changed most with a version where
+    ``entries`` are the rows that a re-audit is about to record.
 
     A pair that cannot be read is announced and stored without pictures. Raises WarehouseError when
     results cannot be read, DataError when inputs have to be read again and cannot be, and
@@ -56,15 +60,15 @@ def store_pictures(plan: AuditPlan) -> None:
         retire(plan.root, study, list(receipts.read_kind(plan.root, PICTURES, study)))
         return
     with connect_whole(plan.root, study) as connection:
-        shown = connection.execute(
-            "SELECT DISTINCT pair_id, path, repetition FROM core_shown_pairs WHERE study = $study "
-            "ORDER BY ALL",
-            {"study": study},
-        ).fetchall()
+        found = connection.execute(query("pictures/strongest"), {"study": study}).fetchall()
+        if entries is not None:
+            connection.register("entries_found", entries)
+            given = {"study": study, "run_id": plan.run_id}
+            found += connection.execute(query("pictures/changed"), given).fetchall()
     store_pairs(plan)
     place = {pair.pair_id: row for row, pair in enumerate(plan.pairs.pairs)}
     rows = []
-    for pair_id, path, repetition in shown:
+    for pair_id, path, repetition in sorted(set(found)):
         row = {"run_id": plan.run_id, "pair_id": pair_id, "path": path, "repetition": repetition}
         row |= {"words": "", "factual": None, "counterfactual": None, "states": None, "shown_t": []}
         try:

@@ -7,6 +7,7 @@ from prefect.states import State
 
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
 from decaf.plan.study import Study
+from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect.artifacts import leave_artifacts
 from tasks.prefect.step import step
@@ -55,6 +56,13 @@ def leave_out(
         announce(f"{model_id} is left out: {problem}")
     diff = diff.without(problems)
     return diff, plan_audit(diff.audited, plan.pairs) if diff.audited.models else None
+
+
+@step
+def picture(diff: RegistryDiff, plan: AuditPlan) -> None:
+    """Store pictures of the strongest pairs, and of those whose role changed with a version."""
+    _, entries = planning.entries_found(diff, plan.run_id, {})
+    store_pictures(plan, entries)
 
 
 @step

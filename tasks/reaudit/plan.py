@@ -259,11 +259,29 @@ def _origin(card: ModelCard) -> Any:
 
 def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     """Record what the registry listed and what became of it; returns the id of the re-audit."""
-    study, changes, replaced = diff.study.study, diff.changes(), _replaced_meanwhile(diff)
+    key, table = entries_found(diff, run_id, _replaced_meanwhile(diff))
+    commit(
+        diff.root,
+        REAUDITS,
+        diff.study.study,
+        key,
+        {"registry_entries": table},
+        inputs=dict(diff.inputs),
+        software=software(),
+        at=max(diff.resolved_at, datetime.now(UTC)),
+    )
+    return key
+
+
+def entries_found(
+    diff: RegistryDiff, run_id: str | None, problems: Mapping[str, str]
+) -> tuple[str, pa.Table]:
+    """Id and rows of the re-audit that is recorded of this; ``problems`` by label are told too."""
+    changes = diff.changes()
     rows = []
     for resolved in diff.resolved:
         label = resolved.entry.label
-        problem = resolved.problem or replaced.get(label)
+        problem = resolved.problem or problems.get(label)
         rows.append(_row(resolved) | {"change": changes[label], "problem": problem})
     held_back = [row | {"change": NONE} for row in diff.held_back]
     nothing = {"state": GONE, "change": GONE, "problem": None, "model_id": None}
@@ -272,7 +290,7 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     states = [
         [row["entry"], row["version"], row["digest"], row["state"]] for row in (*rows, *held_back)
     ]
-    key = short(json_sha256([study, diff.resolved_at.isoformat(), run_id, states]))
+    key = short(json_sha256([diff.study.study, diff.resolved_at.isoformat(), run_id, states]))
     stamp = {"run_id": run_id, "resolved_at": diff.resolved_at, "reaudit_id": key}
     now = {row["entry"]: key for row in rows if row["state"] == AUDITED}
 
@@ -283,18 +301,7 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     # The results of what is held back are those of its own run.
     kept = (told(row) | {"run_id": row["run_id"]} for row in held_back)
     told_rows = [*map(told, rows), *kept]
-    table = pa.Table.from_pylist(told_rows, schema=TABLES["registry_entries"].schema)
-    commit(
-        diff.root,
-        REAUDITS,
-        study,
-        key,
-        {"registry_entries": table},
-        inputs=dict(diff.inputs),
-        software=software(),
-        at=max(diff.resolved_at, datetime.now(UTC)),
-    )
-    return key
+    return key, pa.Table.from_pylist(told_rows, schema=TABLES["registry_entries"].schema)
 
 
 def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:
