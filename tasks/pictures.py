@@ -43,11 +43,11 @@ def are_stored(plan: AuditPlan) -> bool:
     return plan.run_id in stored if plan.study.report.inputs else not stored
 
 
-def store_pictures(plan: AuditPlan, entries: pa.Table | None = None) -> None:
+def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
     """Store the pictures of a finished run, once; withdraw all of them where none are wanted.
 
     They are of the strongest pairs, and of those whose role changed most with a version where
-    ``entries`` are the rows that a re-audit is about to record.
+    ``pending`` are the rows of a re-audit that is under way.
 
     A pair that cannot be read is announced and stored without pictures. Raises WarehouseError when
     results cannot be read, DataError when inputs have to be read again and cannot be, and
@@ -61,8 +61,8 @@ def store_pictures(plan: AuditPlan, entries: pa.Table | None = None) -> None:
         return
     with connect_whole(plan.root, study) as connection:
         found = connection.execute(query("pictures/strongest"), {"study": study}).fetchall()
-        if entries is not None:
-            connection.register("entries_found", entries)
+        if pending is not None:
+            connection.register("pending", pending)
             given = {"study": study, "run_id": plan.run_id}
             found += connection.execute(query("pictures/changed"), given).fetchall()
     store_pairs(plan)

@@ -1,6 +1,9 @@
 -- purpose: audited entries of a registry, each with the versions of it that it is compared with
 -- grain: one row per study, re-audit, audited entry and what it is compared with
--- What columns mean: entry_versions_of.
+-- against: last_passed is the last version that passed its gates, or was accepted; previous is the
+-- one that was audited before; another_entry is what an alias points at that the gates compare
+-- with, or the followed entry of a version that was asked for by its number. Versions are compared
+-- where all but the model is the same; reason says why they are not.
 CREATE OR REPLACE VIEW core_entry_versions AS
 WITH recorded AS (FROM stg_registry_entries)
-FROM entry_versions_of('recorded');
+FROM entry_versions('recorded');

@@ -1,14 +1,12 @@
 -- purpose: audited entries of a registry, each with the versions of it that it is compared with
 -- grain: one row per study, re-audit, audited entry and what it is compared with
--- rel names a relation with the columns of stg_registry_entries.
--- against: last_passed is the last version that passed its gates, or was accepted; previous is the
--- one that was audited before; another_entry is what an alias points at that the gates compare
--- with, or the followed entry of a version that was asked for by its number. Versions are compared
--- where all but the model is the same; reason says why they are not.
--- FROM entry_versions_of('stg_registry_entries')
-CREATE OR REPLACE MACRO entry_versions_of(rel) AS TABLE
-WITH entries AS (
-    -- Of all re-audits, those that could audit nothing included.
+-- rel has the columns of stg_registry_entries: all of its rows, or those and the rows of a re-audit
+-- that is under way. The columns are those of core_entry_versions.
+-- FROM entry_versions('stg_registry_entries')
+CREATE OR REPLACE MACRO entry_versions(rel) AS TABLE
+WITH stopped AS (SELECT (study, run_id, model_id) FROM stg_run_stops),
+models AS (SELECT (study, run_id, model_id) FROM stg_models),
+entries AS (
     SELECT *, resolved_at = max(resolved_at) OVER (PARTITION BY study) AS is_newest
     FROM query_table(rel)
 )
@@ -21,11 +19,7 @@ SELECT
     (entry.study, entry.reaudit_id, entry.entry) IN (
         SELECT (study, judged_reaudit_id, entry) FROM entries WHERE is_newest AND state = 'audited'
     ) AS is_present,
-    entry.entry,
-    entry.name,
-    entry.alias,
-    entry.version,
-    entry.change,
+    entry.entry, entry.name, entry.alias, entry.version, entry.change,
     -- Not the same content under a new name, nor one that has passed before.
     entry.change NOT IN ('none', 'version', 'returned') AS is_changed,
     entry.run_id,
@@ -34,7 +28,10 @@ SELECT
     entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another, -- of the two
     previous.reaudit_id AS reaudit_before, -- NULL where there is none
     previous.version AS version_before,
-    previous.run_id AS run_before,
+    -- The run itself, where the one before had stopped early and this one scored more of it.
+    if((previous.study, previous.run_id, previous.model_id) IN (FROM stopped)
+        AND (entry.study, entry.run_id, previous.model_id) IN (FROM models),
+        entry.run_id, previous.run_id) AS run_before,
     previous.model_id AS model_before,
     CASE
         WHEN run_before.run_id IS NULL AND against = 'last_passed' AND is_another
@@ -46,7 +43,7 @@ SELECT
     END AS reason
 FROM entries AS entry
 CROSS JOIN (VALUES ('last_passed'), ('previous'), ('another_entry')) AS comparison (against)
-LEFT JOIN entries AS previous
+LEFT JOIN query_table(rel) AS previous
     ON previous.study = entry.study
     AND (previous.entry, previous.reaudit_id) = CASE against
         WHEN 'previous' THEN (entry.entry, entry.previous_reaudit_id)
