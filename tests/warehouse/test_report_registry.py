@@ -75,6 +75,7 @@ CHANGED = {
     "change_size": 0.7512,
     "fragility_before": 0.2512,
     "endpoint_delta_before": -0.001,
+    "evidence_before": 0.0,
     "evidence": 0.5,
     "endpoint_delta": -0.625,
     "entry_place": 1,
@@ -99,6 +100,19 @@ def fill(connection, study="demo"):
                 f"INSERT INTO {view} ({', '.join(columns)}) VALUES ({marks})",
                 {name: given[name] for name in columns},
             )
+
+
+def fill_changed(connection, study="demo"):
+    """Two pairs whose role changed, the first of them with a picture."""
+    picture = io.BytesIO()
+    Image.new("RGB", (8, 8), "red").save(picture, "WEBP", lossless=True)
+    first = CHANGED | {"study": study, "factual": picture.getvalue()}
+    second = CHANGED | {"study": study, "rank": 2, "pair_id": "pair 5"}
+    for row in (first, second | {"role_before": "evidence", "role_now": "none"}):
+        marks = ", ".join(f"${name}" for name in row)
+        connection.execute(
+            f"INSERT INTO out_changed_pairs ({', '.join(row)}) VALUES ({marks})", row
+        )
 
 
 def test_a_study_with_a_registry_shows_its_versions(stub, report):
@@ -184,15 +198,7 @@ def test_several_failures_are_counted(stub, report):
 def test_pairs_whose_role_changed_are_drawn_in_both_versions(stub, report):
     connection = stub(Audit())
     fill(connection)
-    picture = io.BytesIO()
-    Image.new("RGB", (8, 8), "red").save(picture, "WEBP", lossless=True)
-    shown = CHANGED | {"study": "demo", "factual": picture.getvalue()}
-    second = CHANGED | {"study": "demo", "rank": 2, "role_now": "none", "pair_id": "pair 5"}
-    for row in (shown, second):
-        marks = ", ".join(f"${name}" for name in row)
-        connection.execute(
-            f"INSERT INTO out_changed_pairs ({', '.join(row)}) VALUES ({marks})", row
-        )
+    fill_changed(connection)
     page = report(connection)
     for words in (
         "Which pairs changed",
@@ -206,7 +212,7 @@ def test_pairs_whose_role_changed_are_drawn_in_both_versions(stub, report):
         "version 2 E 0.500",
         "Version 1 moved on the way and came back; version 2 moves and stays.",
         "E, C and F changed by 0.751 together.",
-        "Fragility became no response",
+        "Evidence became no response",
     ):
         assert words in page.text, words
     (card, other) = page.page.split('<article class="card change')[1:]
