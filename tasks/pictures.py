@@ -11,7 +11,7 @@ from PIL import Image
 
 from decaf.data.input_store import channels_first, input_file, inputs_at
 from decaf.data.pairs import PairBlock
-from decaf.errors import DecafError
+from decaf.errors import DataError
 from decaf.foundation.arrays import as_taken
 from decaf.reveal.start import ModelMean
 from decaf.scoring.planner import plan_states
@@ -49,9 +49,9 @@ def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
     They are of the strongest pairs, and of those whose role changed most with a version where
     ``pending`` are the rows of a re-audit that is under way.
 
-    A pair that cannot be read is announced and stored without pictures. Raises WarehouseError when
-    results cannot be read, DataError when inputs have to be read again and cannot be, and
-    WriteFailed when the storage refuses.
+    A pair of which the data or a start cannot be read (DataError) is announced and stored without
+    pictures. Raises WarehouseError when results cannot be read, DataError when inputs have to be
+    read again and cannot be, and WriteFailed when the storage refuses.
     """
     study = plan.study.study
     if are_stored(plan):
@@ -74,7 +74,7 @@ def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
         try:
             row["words"] = plan.study.data.describe(plan.pairs, plan.pairs.pairs[place[pair_id]])
             row |= _pictures(plan, place[pair_id], path, repetition)
-        except (DecafError, OSError, Image.DecompressionBombError) as error:
+        except DataError as error:
             announce(f"the report has no picture of pair {pair_id} on path {path}: {error}")
         rows.append(row)
     table = pa.Table.from_pylist(rows, schema=SHOWN_PAIRS.schema)
