@@ -7,7 +7,8 @@ from typing import NamedTuple
 import psutil
 
 from decaf.data.pairs import PairSet
-from decaf.plan.study import LocalWorkers, Study
+from decaf.plan.cluster import LocalWorkers
+from decaf.plan.study import Study
 
 CGROUPS = Path("/sys/fs/cgroup")
 FLOAT = 4
