@@ -2,7 +2,8 @@
 
 Studies are planned as their command does it, and one worker's orders are carried out in this
 process: ten models, each of which scores the same block and commits it. Rows are forward rows.
-A step's seconds are added up over all models, so what models share is shared here, too; the first
+Seconds are those of the processor, so other work on the machine and waiting for the disk do not
+count. A step's seconds are added up over all models, so what models share is shared here, too; the first
 round is not counted, and the mean of the others is shown. In between, plain ``torch.lerp``
 and ``torch.where`` of ready tensors of the same sizes write the same number of rows.
 Run: python benchmarks/host.py RESULTS.json [case …]
@@ -187,15 +188,15 @@ def carried_out(study: Study) -> tuple[int, dict[str, float]]:
     fit(plan, inputs)
     work = [order_of(plan, *groups, inputs, None) for groups in plan.by_model.values()]
     TAKEN.clear()
-    started, rows = time.perf_counter(), 0
+    started, rows = time.process_time(), 0
     for order in work:
         # Not counted: a worker keeps its model over the blocks of it.
-        TAKEN["load"] -= time.perf_counter()
+        TAKEN["load"] -= time.process_time()
         loaded_model(order.model)
-        TAKEN["load"] += time.perf_counter()
+        TAKEN["load"] += time.process_time()
         rows += run_order(order).forward_rows
     seconds = {step: TAKEN[step] for step in STEPS}
-    total = time.perf_counter() - started - TAKEN["load"]
+    total = time.process_time() - started - TAKEN["load"]
     return rows, seconds | {"other": total - sum(seconds.values()), "all": total}
 
 
@@ -211,10 +212,10 @@ def plain(shape: tuple[int, ...], paths: dict[str, dict[str, Any]]) -> float:
             write = functools.partial(torch.where, shown, clean, start, out=made)
         else:
             write = functools.partial(torch.lerp, start, clean, stage, out=made)
-        began = time.perf_counter()
+        began = time.process_time()
         for _ in range(PASSES):
             write()
-        seconds += time.perf_counter() - began
+        seconds += time.process_time() - began
     return seconds / (shape[0] * PASSES * len(paths))
 
 
@@ -234,11 +235,11 @@ def timed(step: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def counted(*given: Any, **named: Any) -> Any:
-        began = time.perf_counter()
+        began = time.process_time()
         try:
             return function(*given, **named)
         finally:
-            TAKEN[step] += time.perf_counter() - began
+            TAKEN[step] += time.process_time() - began
 
     return counted
 
