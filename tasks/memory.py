@@ -25,8 +25,6 @@ class Footprint(NamedTuple):
     """With the model loaded, before it is given anything."""
     peak: int
     """Most that there were until then."""
-    fixed: int
-    """Of a forward pass, whatever its rows."""
     per_row: int
     """Of each row of a forward pass, the state itself among them."""
     per_input: int
@@ -64,7 +62,7 @@ def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iter
     rows = min(study.batch_size, most)
     for one in footprints:
         inputs = len(given) * one.per_input
-        batch = one.fixed + rows * one.per_row
+        batch = rows * one.per_row
         total = one.held + inputs + max(batch, len(given) * one.per_conversion)
         total = max(total, one.peak)
         yield Need(one.model_id, one.is_on_gpu, rows, one.held, inputs, batch, total, one.per_row)

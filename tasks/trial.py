@@ -46,7 +46,7 @@ class Trial(NamedTuple):
     inputs: tuple[Callable[[], NDArray[Any]], ...]
     """Each reads one of the clean inputs, (1, …)."""
     is_measured: bool = False
-    """Whether it is asked for, too, what a pass of the last of them takes of the memory."""
+    """Whether it is asked for, too, what a pass of several like the last takes of the memory."""
 
     @property
     def is_network(self) -> bool:
@@ -82,18 +82,17 @@ def try_model(trial: Trial) -> Footprint | None:
 
 
 def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
-    from decaf.scoring.footprint import pass_memory
+    from decaf.scoring.footprint import bytes_per_row
 
-    taken = pass_memory(model, trial.score, on_device(given, model.device))
+    held, peak = held_memory(model.device), peak_memory(model.device)
     is_on_gpu, is_levels = model.device.type == "cuda", given.dtype == np.uint8
     as_taken = given.size * FLOAT if is_levels else given.nbytes
     return Footprint(
         model_id=trial.model.card.id,
         is_on_gpu=is_on_gpu,
-        held=held_memory(model.device),
-        peak=peak_memory(model.device),
-        fixed=taken.fixed,
-        per_row=taken.per_row,
+        held=held,
+        peak=peak,
+        per_row=bytes_per_row(model, trial.score, on_device(given, model.device)),
         # The host keeps what was read while a block is scored; arrays become tensors in place.
         per_input=as_taken + (given.nbytes if is_levels and not is_on_gpu else 0),
         per_conversion=as_taken if is_levels else 0,

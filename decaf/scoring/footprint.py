@@ -1,7 +1,10 @@
-"""What scoring a row takes of the memory, told from forward passes of one row and of two."""
+"""What scoring a row takes of the memory, told from a forward pass of a few."""
 
+import ctypes
+import re
 import weakref
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -11,16 +14,9 @@ from decaf.foundation.arrays import Tensor
 from decaf.models.card import Model
 from decaf.scoring.scores.base import ScoreDefinition
 
-
-class PassMemory(NamedTuple):
-    """Bytes that a forward pass takes beside the model, its input among them."""
-
-    fixed: int
-    per_row: int
-
-    def of(self, rows: int) -> int:
-        """Bytes of a pass of so many rows."""
-        return self.fixed + rows * self.per_row
+ROWS = 8
+"""Of one or two, what a pass takes whatever its rows is most."""
+PROCESS = Path("/proc/self")
 
 
 class Alive(TorchDispatchMode):
@@ -59,26 +55,46 @@ class Alive(TorchDispatchMode):
         self.now -= size
 
 
-def pass_memory(model: Model, score: ScoreDefinition, row: Tensor) -> PassMemory:
-    """Memory of passes of any number of rows like the given one, (1, …), on the model's device.
+def bytes_per_row(model: Model, score: ScoreDefinition, row: Tensor) -> int:
+    """Memory that a row of a forward pass takes, its input among it, as a pass of a few rows shows.
 
-    On a processor operations of torch are followed, on a GPU its allocator is asked.
+    The row is (1, …), on the model's device. A GPU's allocator is asked; of a process, how far its
+    peak grows, so scratch memory and gaps of its heap count, or the tensors that are alive at once
+    where the system does not tell that.
     """
-    one, two = (_most(model, score, row.repeat(rows, *[1] * (row.ndim - 1))) for rows in (1, 2))
-    return PassMemory(max(2 * one - two, 0), two - one)
-
-
-def _most(model: Model, score: ScoreDefinition, rows: Tensor) -> int:
+    rows = row.repeat(ROWS, *[1] * (row.ndim - 1))
     if rows.device.type == "cuda":
         before = torch.cuda.memory_allocated(rows.device)
         torch.cuda.reset_peak_memory_stats(rows.device)
         _pass(model, score, rows)
-        return torch.cuda.max_memory_allocated(rows.device) - before + rows.nbytes
-    with Alive() as alive:
+        taken = torch.cuda.max_memory_allocated(rows.device) - before
+    elif _forgets_peak():
+        before = _status("VmRSS")
         _pass(model, score, rows)
-    return alive.most + rows.nbytes
+        taken = _status("VmHWM") - before
+    else:
+        with Alive() as alive:
+            _pass(model, score, rows)
+        taken = alive.most
+    return (taken + rows.nbytes) // ROWS
 
 
 def _pass(model: Model, score: ScoreDefinition, rows: Tensor) -> None:
     with torch.inference_mode():
         score.values(model.outputs(rows), model.output)
+
+
+def _forgets_peak() -> bool:
+    """Give free memory back and have the peak of this process begin anew, if Linux lets it."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+        (PROCESS / "clear_refs").write_text("5")
+    except (OSError, AttributeError):
+        return False
+    return True
+
+
+def _status(name: str) -> int:
+    """Bytes of a line of the status of this process."""
+    found = re.search(rf"^{name}:\s+(\d+) kB$", (PROCESS / "status").read_text(), re.MULTILINE)
+    return 1024 * int(found[1]) if found else 0
