@@ -180,7 +180,9 @@ def test_a_warehouse_of_an_earlier_decaf_is_upgraded(tmp_path):
     rows = root / layout.DATA / "costs" / "study=s" / "old.parquet"
     rows.parent.mkdir(parents=True)
     rows.touch()
-    refused = f"costs has no column {now.names[0]}, and has rows, which .* or ask this one with that"
+    refused = (
+        f"costs has no column {now.names[0]}, and has rows, which .* or ask this one with that"
+    )
     for opened in (open_root, connect):
         with pytest.raises(WarehouseError, match=refused):
             opened(root)
