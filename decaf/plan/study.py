@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from decaf.data.adapters.base import Adapter
+from decaf.data.block_order import Rows, drawn_blocks
 from decaf.data.class_ids import CLASS_NAMES, names_of
 from decaf.data.class_maps import official_file
 from decaf.data.pairs import InputSet, PairSet
@@ -25,6 +26,7 @@ from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
 from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
+from decaf.plan.stopping import Stop
 from decaf.registry import entries as registry_base
 from decaf.registry.alerts import Alerts
 from decaf.registry.gates import METRICS, Gates
@@ -132,6 +134,9 @@ class Study(Settings):
         gt=0,
         le=1_000_000,
         description="sources (foregrounds, scenes) that are scored and committed at once",
+    )
+    stop: Stop | None = Field(
+        None, description="when scoring may end before every pair is scored; never when absent"
     )
     batch_size: int = Field(
         64, gt=0, le=1_000_000, description="rows of a forward pass; halved when too large"
@@ -287,6 +292,25 @@ class Study(Settings):
                     )
         return self
 
+    @model_validator(mode="after")
+    def _can_stop(self) -> "Study":
+        if self.stop is None:
+            return self
+        if self.stop.when == "gates_decided" and not self.gates:
+            raise fault("'when: gates_decided' needs 'gates', and so a 'registry'", "stop")
+        for key in ("labels", "baselines"):
+            if getattr(self, key):
+                raise fault(f"'{key}' judges all pairs, so scoring cannot stop before", "stop")
+        if (self.stop.bounds is None) == (self.score.bounds is None):
+            raise fault(
+                "'stop' needs 'bounds': the smallest and the largest value that the score "
+                f"{self.score.kind} can have"
+                if self.stop.bounds is None
+                else f"the score {self.score.kind} has bounds of its own; leave 'bounds' out",
+                "stop",
+            )
+        return self
+
     @field_validator("stages")
     @classmethod
     def _usable_grid(cls, stages: int | tuple[float, ...]) -> int | tuple[float, ...]:
@@ -326,9 +350,28 @@ class Study(Settings):
         types = sorted({pair.pair_type for pair in pairs.pairs})
         try:
             check_shown(self.expect, self.names, types, self.paths)
+            if self.stop:
+                self.stop.span(len(self.blocks(pairs)))
         except SettingError as error:
             raise self._origin.blamed(error) from None
         return self._made_by_code(pairs)
+
+    def blocks(self, pairs: PairSet) -> list[Rows]:
+        """Rows of the pairs that are scored and committed at once.
+
+        In the order of the sources' names, or in one that is drawn where scoring may stop early.
+        """
+        if self.stop is None:
+            return pairs.blocks(self.sources_per_block)
+        stop = self.stop
+        return drawn_blocks(pairs, self.sources_per_block, stop.seed, by_class=stop.by_class)
+
+    def to_the_end(self) -> "Study":
+        """The same study, with every pair scored; blocks stay in the order that was drawn."""
+        if self.stop is None:
+            return self
+        whole = {"at_least": "100 %", "at_most": "100 %"}
+        return self.model_copy(update={"stop": self.stop.model_copy(update=whole)})
 
     def _check_classes(self, pairs: PairSet) -> None:
         """Refuse labels of classes that the score has not."""

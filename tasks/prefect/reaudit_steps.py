@@ -1,10 +1,11 @@
 """The steps of a re-audit, beside those of an audit."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from prefect.states import State
 
+from decaf.data.pairs import PairSet
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
 from decaf.plan.study import Study
 from tasks.plan import AuditPlan, plan_audit
@@ -18,10 +19,17 @@ from tasks.reaudit import plan as planning
 from tasks.reaudit import recorded
 from tasks.reaudit.events import tell_finished
 from tasks.reaudit.plan import RegistryDiff
+from tasks.reaudit.watch import watch_changed, with_references
 from warehouse.storage import Root
 
-discover = step(planning.discover, name="discover")
 judge = step(judging.judge_newest, name="judge")
+watch = step(watch_changed, name="watch")
+
+
+@step
+def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str]) -> RegistryDiff:
+    """Ask the registry and bring every new entry here, and what it is compared with, if need be."""
+    return with_references(planning.discover(study, root, pairs, only))
 
 
 def problems_of(states: Mapping[str, State]) -> dict[str, str]:
@@ -49,6 +57,7 @@ def leave_out(
     if not problems:
         return diff, plan
     entries = {resolved.model_id for resolved in diff.resolved}
+    entries |= {card.id for card in diff.references}
     for model_id, problem in problems.items():
         if model_id not in entries:
             raise ScoringFailed(f"model {model_id} of 'models:' cannot be audited: {problem}")

@@ -33,6 +33,7 @@ from tasks.reaudit.recorded import (
     Passed,
     PreviousAudit,
     Row,
+    goes_on,
     last_audited,
     newest,
     passed_before,
@@ -48,6 +49,7 @@ from warehouse.tables.declarations import TABLES
 
 AUDITED_EPOCHS = {"epoch", "epoch_rule"}
 """Keys of a card that say which weights of its training are audited."""
+NOTHING_REPLACED: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -64,18 +66,25 @@ class RegistryDiff:
     """By label, how the entry was audited last."""
     passed: Mapping[str, Passed]
     """By label, when a content that the entry had earlier, and has again, has passed."""
+    references: tuple[ModelCard, ...] = ()
+    """Versions that changed entries are compared with, to be scored as far as these are."""
     held_back: tuple[Row, ...] = ()
     """Rows of entries that are not what they say any more, and are not asked for."""
 
     @property
     def audited(self) -> Study:
-        """The study with all models that can be audited."""
-        return models_of(self.study, self.resolved)
+        """The study with all models that can be audited, and those that they are compared with."""
+        study = models_of(self.study, self.resolved)
+        there = {card.id for card in study.models}
+        more = (card for card in self.references if card.id not in there)
+        return study.model_copy(update={"models": (*study.models, *more)})
 
     @property
     def is_changed(self) -> bool:
         """Whether anything differs from what is recorded."""
         if self.previous is None or self.previous.inputs != dict(self.inputs):
+            return True
+        if goes_on(self.root, self.study, self.previous):
             return True
         rows = [*map(_row, self.resolved), *self.held_back]
         return {row["entry"]: _face(row) for row in rows} != {
@@ -88,7 +97,8 @@ class RegistryDiff:
             entry.failed(problems[entry.model_id]) if entry.model_id in problems else entry
             for entry in self.resolved
         )
-        return replace(self, resolved=tuple(kept))
+        references = tuple(card for card in self.references if card.id not in problems)
+        return replace(self, resolved=tuple(kept), references=references)
 
     def changes(self) -> dict[str, str]:
         """What changed of each entry since it was last audited."""
@@ -120,7 +130,7 @@ class RegistryDiff:
             )
             if now != then
         ]
-        words += [name for name in DECISIVE if inputs.get(name) != self.inputs[name]]
+        words += [name for name in DECISIVE if inputs.get(name) != self.inputs.get(name)]
         unchanged = NONE if before["version"] == resolved.entry.version else VERSION
         if inputs.get("gates") != self.inputs["gates"]:
             unchanged = GATES
@@ -146,6 +156,7 @@ def is_unchanged(
         and all(row["state"] == AUDITED for row in rows)
         and bool(rows or not only)
         and previous.inputs == study_inputs(study, pairs)
+        and not goes_on(root, study, previous)
     )
 
 
@@ -224,6 +235,9 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
             name: baseline.model_dump(mode="json") for name, baseline in study.baselines.items()
         },
     }
+    # Where scoring stops is a number of blocks, so these have to be the same ones.
+    stop = study.stop
+    blocks = [stop.seed, stop.by_class, study.sources_per_block] if stop else []
     configured = [[card.id, _origin(card), card.preprocessing_digest] for card in study.models]
     images, paths = pairs.input_set.digest, study.paths.items()
     return {
@@ -246,6 +260,7 @@ def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
                 for metric, gates in on_pair_types(study.gates, study.expect).items()
             ]
         ),
+        **({"blocks": json_sha256(blocks)} if blocks else {}),
         **code_of(*study.members),
     }
 
@@ -259,7 +274,26 @@ def _origin(card: ModelCard) -> Any:
 
 def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     """Record what the registry listed and what became of it; returns the id of the re-audit."""
-    study, changes, replaced = diff.study.study, diff.changes(), _replaced_meanwhile(diff)
+    key, rows = reaudit_rows(diff, run_id, _replaced_meanwhile(diff))
+    table = pa.Table.from_pylist(rows, schema=TABLES["registry_entries"].schema)
+    commit(
+        diff.root,
+        REAUDITS,
+        diff.study.study,
+        key,
+        {"registry_entries": table},
+        inputs=dict(diff.inputs),
+        software=software(),
+        at=max(diff.resolved_at, datetime.now(UTC)),
+    )
+    return key
+
+
+def reaudit_rows(
+    diff: RegistryDiff, run_id: str | None, replaced: Mapping[str, str] = NOTHING_REPLACED
+) -> tuple[str, list[Row]]:
+    """The id of a re-audit by its run, and its rows; ``replaced`` are problems of entries."""
+    study, changes = diff.study.study, diff.changes()
     rows = []
     for resolved in diff.resolved:
         label = resolved.entry.label
@@ -282,19 +316,7 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
 
     # The results of what is held back are those of its own run.
     kept = (told(row) | {"run_id": row["run_id"]} for row in held_back)
-    told_rows = [*map(told, rows), *kept]
-    table = pa.Table.from_pylist(told_rows, schema=TABLES["registry_entries"].schema)
-    commit(
-        diff.root,
-        REAUDITS,
-        study,
-        key,
-        {"registry_entries": table},
-        inputs=dict(diff.inputs),
-        software=software(),
-        at=max(diff.resolved_at, datetime.now(UTC)),
-    )
-    return key
+    return key, [*map(told, rows), *kept]
 
 
 def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:
