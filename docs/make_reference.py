@@ -17,8 +17,9 @@ from decaf.foundation.settings import Settings
 from decaf.models.card import ModelCard
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
+from decaf.plan.cluster import CudaWorkers, LocalWorkers, SchedulerAddress
 from decaf.plan.presentation import Report
-from decaf.plan.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
+from decaf.plan.study import Study
 from decaf.registry.alerts import Alerts, Webhook
 from decaf.registry.entries import Registry
 from decaf.registry.gates import METRICS, Gate

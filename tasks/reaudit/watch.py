@@ -24,7 +24,7 @@ def with_references(diff: RegistryDiff) -> RegistryDiff:
     files are gone, or whose card is not trusted any more, is named and left as it is.
     """
     study = diff.study
-    if study.to_the_end() == study or diff.previous is None:
+    if study.stop is None or diff.previous is None:
         return diff
     values = {"study": study.study, "against": _against(diff)}
     with connect_whole(diff.root, study.study) as connection:
