@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from decaf.errors import BadInput, ConfigError, SettingError, listed
+from decaf.errors import BadInput, ConfigError, SettingError, listed, suggestion
 from decaf.foundation.files import open_file
 from decaf.foundation.settings import FILE_FOLDER
 
@@ -330,6 +330,11 @@ def _expand(node: yaml.ScalarNode) -> str:
 
 def wording(problem: Any) -> str:
     """What is wrong with a value, of one of the problems that pydantic lists."""
+    if problem["type"] == "union_tag_invalid":
+        context = problem["ctx"]
+        known = re.findall("'([^']*)'", context["expected_tags"])
+        key = context["discriminator"].strip("'")
+        return f"unknown {key} {_shown(context['tag'])}{suggestion(context['tag'], known)}"
     expected = EXPECTED.get(problem["type"])
     return f"expected {expected}" if expected else str(problem["msg"])
 
