@@ -321,7 +321,7 @@ def _expand(node: yaml.ScalarNode) -> str:
         if found is None:
             raise ConfigError(
                 f"{_mark(node)}: environment variable {match[1]} is not set; set it, as in "
-                f"{match[1]}=/path/to/data decaf …"
+                f"{match[1]}=VALUE decaf …"
             )
         return found
 
