@@ -26,7 +26,11 @@ def audit(plan: AuditPlan) -> None:
             raise_failures([trained, chosen])
         steps.begin(plan)
         unusable = steps.smoke_test(client, plan)
-        computed = steps.compute(client, plan, inputs, unusable)
+        if plan.may_stop:
+            watch = steps.watch(plan)
+            computed, plan = steps.compute_until_known(client, plan, inputs, unusable, watch)
+        else:
+            computed = steps.compute(client, plan, inputs, unusable)
     finite = steps.quarantine(plan, return_state=True)
     raise_failures([trained, chosen, *computed.values(), finite])
     steps.analyse(plan, inputs)

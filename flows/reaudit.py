@@ -67,7 +67,7 @@ def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan |
         audit_steps.begin(plan)
         audit_steps.analyse(plan, inputs)
         audit_steps.check(plan)
-        audit_steps.picture(plan)
+        reaudit_steps.picture(diff, plan)
     return diff, plan
 
 
@@ -84,5 +84,21 @@ def on_workers(
     if plan is None:
         return diff, None
     audit_steps.begin(plan)
+    if plan.may_stop:
+        return until_decided(client, diff, plan, inputs)
     failed = problems_of(audit_steps.compute(client, plan, inputs, {}))
     return leave_out(diff, plan, failed)
+
+
+def until_decided(
+    client: Client, diff: RegistryDiff, plan: AuditPlan, inputs: Path
+) -> tuple[RegistryDiff, AuditPlan | None]:
+    """Compute until gates are decided, again where a model is left out; what is left, its plan."""
+    while True:
+        watch = reaudit_steps.watch(diff, plan)
+        computed, plan = audit_steps.compute_until_known(client, plan, inputs, {}, watch)
+        problems = problems_of(computed) or audit_steps.quarantined(plan)
+        diff, plan = leave_out(diff, plan, problems)
+        if not problems or plan is None:
+            return diff, plan
+        audit_steps.begin(plan)

@@ -24,6 +24,7 @@ from decaf.scoring.planner import plan_states
 from tasks.editions import FIRST, Editions, forced, plain_key, read_editions
 from tasks.input_shape import check_shape
 from tasks.reasons import Reason, history, reasons_of
+from tasks.stops import is_scored, stops_of
 from tasks.trained import Trained, trained
 from tasks.units.fit import fitted_paths, starts_file
 from tasks.units.kind import Kind
@@ -39,6 +40,7 @@ PREPARING = [kind for kind in KINDS.values() if kind.prepares]
 OTHERS = [kind for kind in KINDS.values() if not kind.prepares]
 SCORED = ("predict", "score")
 """Kinds of units that go through a model together."""
+EMPTY: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class AuditPlan:
     """Whether this very run has been completed and checked."""
     is_current: bool
     """Whether it is the run that the study's views show: the one started last."""
+    may_stop: bool
+    """Whether models may be scored on some blocks alone, and nobody knows yet on how many."""
     forced: Mapping[str, int]
     """Editions that somebody asks for now and that no commit gives yet (:mod:`tasks.editions`)."""
 
@@ -74,6 +78,16 @@ class AuditPlan:
     def run_id(self) -> str:
         """Digest of the plan: the same plan is the same run, started again or resumed."""
         return run_id_of(self.study, self.units, self.pairs)
+
+    def up_to(self, stops: Mapping[str, int], since: Mapping[str, int] = EMPTY) -> "AuditPlan":
+        """The plan of the first ``stops`` blocks of models, of others all of them.
+
+        Of the models that ``since`` names, so many blocks are done.
+        """
+        units = tuple(unit for unit in self.units if is_scored(unit, stops))
+        left = (unit for unit in units if unit.model_id not in since or not is_scored(unit, since))
+        reasons = {unit.key: self.reasons[unit.key] for unit in left if unit.key in self.reasons}
+        return replace(self, units=units, reasons=reasons)
 
     @property
     def pending(self) -> list[Unit]:
@@ -83,7 +97,7 @@ class AuditPlan:
     @cached_property
     def blocks(self) -> list[tuple[int, ...]]:
         """Rows of the pairs of every block."""
-        return self.pairs.blocks(self.study.sources_per_block)
+        return self.study.blocks(self.pairs)
 
     @cached_property
     def of_block(self) -> dict[tuple[str | None, int | None], list[Unit]]:
@@ -245,13 +259,22 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         editions = editions.with_next(again)
         planned = _planned(study, pairs, root, editions)
     ready, scope, units, committed, lost, remarks = planned
+    run_id = run_id_of(study, units, pairs)
+    finished = receipts.keys(root, "outcomes", study.study)
+    may_stop = study.to_the_end() != study
+    if may_stop:
+        if run_id_of(study.to_the_end(), units, pairs) in finished:
+            return plan_audit(study.to_the_end(), pairs)
+        stops = stops_of(root, study.study, run_id)
+        may_stop = stops is None
+        units = tuple(unit for unit in units if is_scored(unit, stops or {}))
+        run_id = run_id_of(study, units, pairs)
     missing = [unit for unit in units if unit.key not in committed]
     slots = {
         other.slot for unit in missing for other in (unit, *unit.needs, *unit.made_by.values())
     }
     before = history(root, study.study, slots)
     set_aside = units_set_aside(root, study.study) if missing else {}
-    run_id = run_id_of(study, units, pairs)
     return AuditPlan(
         given=study,
         study=scope.study,
@@ -263,9 +286,10 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         committed=committed,
         reasons=reasons_of(units, committed, before, set_aside, lost),
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks])),
-        is_finished=run_id in receipts.keys(root, "outcomes", study.study),
+        is_finished=run_id in finished,
         is_current=run_id == newest_run(root, study.study)
         and short(pairs.analysed_digest) in receipts.keys(root, "pairs", study.study),
+        may_stop=may_stop,
         forced={key: editions.of_unit[key] for key in again},
     )
 
@@ -308,7 +332,7 @@ def count_rows(study: Study, pairs: PairSet) -> RowCount:
         study.data.verify(pairs)
     planned = naive = 0
     with ThreadPoolExecutor(READERS) as pool:
-        blocks = pairs.blocks(study.sources_per_block)
+        blocks = study.blocks(pairs)
         for rows in (part for block in blocks for part in pairs.parts(block)):
             block = pairs.block(rows)
             read = partial(_read, pool, study.workspace)
@@ -348,6 +372,9 @@ def _read(
 def run_id_of(study: Study, units: Iterable[Unit], pairs: PairSet) -> str:
     """Digest of all that the run will hold, what its analysis takes of the pairs, and its words."""
     words = [study.expect, study.names] if study.expect or study.names else []
+    if study.stop:  # another rule, or another gate, is another run
+        gates = {name: [gate.model_dump() for gate in own] for name, own in study.gates.items()}
+        words = [*words, study.stop.model_dump(mode="json"), gates, study.compare_with]
     keys = [unit.key for unit in units]
     return short(json_sha256([study.study, keys, *pairs.analysed_by, *words]))
 

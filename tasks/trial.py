@@ -15,7 +15,7 @@ from decaf.data.input_store import channels_first
 from decaf.errors import DecafError, number_of
 from decaf.models.card import Model
 from decaf.models.sources.network import NetworkCard
-from decaf.plan.study import LocalWorkers
+from decaf.plan.cluster import LocalWorkers
 from decaf.scoring.scores.base import ScoreDefinition
 from decaf.scoring.states import on_device
 from tasks.cluster.drive import attempt, common_error

@@ -119,6 +119,26 @@ def models_of(study: Study, resolved: Sequence[Resolved]) -> Study:
     return study.model_copy(update={"models": (*given.values(), *(cards[i] for i in cards))})
 
 
+def recorded_card(study: Study, text: str, weights: str) -> ModelCard:
+    """The card of a version that a registry had, as a run of the study has recorded it.
+
+    ``text`` is its JSON, ``weights`` the digest of then. Raises BadInput where it would run what
+    the registry does not trust (any more), or its files are not there any more, or are others.
+    """
+    try:
+        card = TypeAdapter(Card).validate_json(text)
+    except ValidationError as error:
+        problem = wording(error.errors(include_url=False)[0])
+        raise ModelError(f"its card, of an earlier run, cannot be used: {problem}") from None
+    trusted = study.registry.trusted if isinstance(study.registry, CardRegistry) else ()
+    _refuse_strangers(card, trusted, "its card, of an earlier run,")
+    if getattr(card, "unpickle", False):
+        raise ModelError("it is a pickle, which is opened for the version that is there alone")
+    if card.weights_digest() != weights:
+        raise ModelError("its files are others now")
+    return card
+
+
 def _trusted(study: Study) -> tuple[str, ...]:
     return study.registry.trust if isinstance(study.registry, CardRegistry) else ()
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from decaf.data.adapters.base import Adapter
+from decaf.data.block_order import Rows, drawn_blocks
 from decaf.data.class_ids import CLASS_NAMES, names_of
 from decaf.data.class_maps import official_file
 from decaf.data.pairs import InputSet, PairSet
@@ -24,7 +25,9 @@ from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
+from decaf.plan.cluster import Cluster, LocalWorkers
 from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
+from decaf.plan.stopping import Stop, check_stop
 from decaf.registry import entries as registry_base
 from decaf.registry.alerts import Alerts
 from decaf.registry.gates import METRICS, Gates
@@ -50,30 +53,6 @@ PROBABILITIES = "predict_proba"
 """Method of an estimator that baselines can explain."""
 Inputs = TypeVar("Inputs", PairSet, InputSet)
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
-
-
-class LocalWorkers(Settings):
-    """Worker processes on this machine."""
-
-    kind: Literal["local"] = "local"
-    workers: int = Field(2, gt=0, le=4096, description="worker processes")
-    threads: int = Field(1, gt=0, le=1024, description="torch threads of each worker")
-
-
-class CudaWorkers(Settings):
-    """One worker process for each GPU of this machine (extra `cuda`)."""
-
-    kind: Literal["cuda"]
-
-
-class SchedulerAddress(Settings):
-    """A Dask scheduler that is already running (SLURM, Kubernetes, …)."""
-
-    kind: Literal["address"]
-    address: str = Field(description="`tcp://host:port` of the scheduler")
-
-
-Cluster = Annotated[LocalWorkers | CudaWorkers | SchedulerAddress, Field(discriminator="kind")]
 
 
 class Study(Settings):
@@ -132,6 +111,9 @@ class Study(Settings):
         gt=0,
         le=1_000_000,
         description="sources (foregrounds, scenes) that are scored and committed at once",
+    )
+    stop: Stop | None = Field(
+        None, description="when scoring may end before every pair is scored; never when absent"
     )
     batch_size: int = Field(
         64, gt=0, le=1_000_000, description="rows of a forward pass; halved when too large"
@@ -287,6 +269,13 @@ class Study(Settings):
                     )
         return self
 
+    @model_validator(mode="after")
+    def _can_stop(self) -> "Study":
+        if self.stop:
+            whole = [key for key in ("labels", "baselines") if getattr(self, key)]
+            check_stop(self.stop, self.score, has_gates=bool(self.gates), whole=whole)
+        return self
+
     @field_validator("stages")
     @classmethod
     def _usable_grid(cls, stages: int | tuple[float, ...]) -> int | tuple[float, ...]:
@@ -326,9 +315,21 @@ class Study(Settings):
         types = sorted({pair.pair_type for pair in pairs.pairs})
         try:
             check_shown(self.expect, self.names, types, self.paths)
+            if self.stop:
+                self.stop.span(len(self.blocks(pairs)))
         except SettingError as error:
             raise self._origin.blamed(error) from None
         return self._made_by_code(pairs)
+
+    def blocks(self, pairs: PairSet) -> list[Rows]:
+        """Rows of the pairs that are committed at once, in a drawn order where it may stop."""
+        if (stop := self.stop) is None:
+            return pairs.blocks(self.sources_per_block)
+        return drawn_blocks(pairs, self.sources_per_block, stop.seed, by_class=stop.by_class)
+
+    def to_the_end(self) -> "Study":
+        """The same study, with every pair scored; blocks stay in the order that was drawn."""
+        return self.model_copy(update={"stop": self.stop and self.stop.to_the_end()})
 
     def _check_classes(self, pairs: PairSet) -> None:
         """Refuse labels of classes that the score has not."""

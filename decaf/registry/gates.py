@@ -159,6 +159,17 @@ def judge(gates: Mapping[str, Gates], rows: Iterable[DriftRow]) -> list[Judged]:
     return list(dict.fromkeys(judged))
 
 
+def verdict_of(name: str, limit: float, lower: float, upper: float) -> Verdict:
+    """What a rule says of an interval: it fails beyond the limit, and passes where none of it is.
+
+    Limits of a change are distances, in either direction; limits of a value are values.
+    """
+    rule = RULES[name]
+    allowed = limit if rule.is_change else rule.sign * limit
+    near, far = sorted((rule.sign * lower, rule.sign * upper))
+    return "fail" if near > allowed else "pass" if far <= allowed else "not enough evidence"
+
+
 def on_pair_types(gates: Mapping[str, Gates], expect: Mapping[str, str]) -> dict[str, Gates]:
     """Gates with a pair type each in place of ``expect``, which is of pair types by name.
 
@@ -229,10 +240,6 @@ def _judged(row: DriftRow, gate: Gate, name: str) -> Judged:
     if rule.is_change and row.value_before is None and row.reason != NOTHING:
         verdict, reason = NOT_APPLICABLE, row.reason or "the version before has none"
     elif found[1] is not None and found[2] is not None:
-        reason = None
-        # Limits of a change are distances, in either direction; limits of a value are values.
-        allowed = limit if rule.is_change else rule.sign * limit
-        near, far = sorted((rule.sign * found[1], rule.sign * found[2]))
-        verdict = "fail" if near > allowed else "pass" if far <= allowed else verdict
+        verdict, reason = verdict_of(name, limit, found[1], found[2]), None
     place = (row.entry, row.metric, name, row.pair_type, row.path, row.variant)
     return Judged(*place, limit, gate.confidence, *found, verdict, reason)

@@ -1,149 +1,149 @@
-"""Confidence sequences for the mean of a finite list that is read in random order.
+"""Confidence sequences for ratios of sums over a finite list that is read in random order.
 
-They may be looked at after every value, and hold at all of these times at once. Bets are paid by
-the values that follow: who bets that the mean is above ``m`` gains in the long run only where it
-is, so a capital that has grown to ``1 / error`` refutes ``m`` (Waudby-Smith and Ramdas, "Estimating
-means of bounded random variables by betting", 2024; drawing without replacement: their section 5).
-The statement is about the mean of the list itself, not of sources beyond it.
+They may be looked at after every item, and hold at all of these times at once. Bets are paid by the
+items that follow: who bets that the ratio is above ``r`` gains in the long run only where it is, so
+a capital that has grown to ``1 / error`` refutes ``r`` (Waudby-Smith and Ramdas, "Estimating means
+of bounded random variables by betting", 2024; drawing without replacement: their section 5).
+The statement is about the list itself, not about items beyond it.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from decaf.errors import ResponseError
 
-Table = NDArray[np.float64]
-STAKES = tuple(np.geomspace(0.02, 0.9, 16).tolist())
+Row = NDArray[np.float64]
+STAKES = np.geomspace(0.02, 0.9, 16)
 """Shares of the largest bet that loses no more than it has; the capital is the mean over them.
 
 Small stakes win on lists that lie close to the limit, large ones far from it, and a mean of
 capitals is a capital, so nobody has to say beforehand how long the list will be read.
 """
 TOLERANCE = 1e-9
-"""Least mean of the values that are left, in parts of the range.
+"""Least mean of what is left, in parts of the range.
 
 Where all that is left is zero, rounding makes of that mean some number beside zero, which would
-refute the true mean. To bet as if it were a little larger gains less, and so refutes less.
+refute the true ratio. To bet as if it were a little larger gains less, and so refutes less.
 """
-HALVINGS = 50
-"""A bound is found to ``2 ** -50`` of the range."""
+HALVINGS = 30
+"""A bound is found to ``2 ** -30`` of the range, on the side that claims less."""
 
 
-def mean_interval(
-    seen: ArrayLike, count: int, error: float, bounds: tuple[float, float] = (0.0, 1.0)
-) -> tuple[Table, Table]:
-    """Lower and upper bounds of the means of lists of ``count`` values, of the first of them.
+class Limits(NamedTuple):
+    """Bounds of a ratio; together they are wrong with twice the error of one."""
 
-    ``seen`` is (..., n) real: the first n values of each list in an order that was drawn at random
-    without a look at the values, all within ``bounds``. Both bounds are (...) float64. With
-    probability 1 - ``error`` or more, the mean lies within the bounds for all n below ``count`` at
-    once, so one may stop whenever they suffice; intervals of more values lie within those of fewer.
-    They are within what the seen values leave possible, ``bounds`` where n is 0, and both are the
-    mean itself, to rounding, where n is ``count``. Raises ResponseError for an error that is not
-    between 0 and 1, no values at all, more than ``count``, and values outside ``bounds``.
+    lower: float
+    upper: float
+
+
+def ratio_limits(
+    over: ArrayLike,
+    under: ArrayLike,
+    count: int,
+    error: float,
+    *,
+    most: float = 1.0,
+    bounds: tuple[float, float] = (0.0, 1.0),
+) -> Limits | None:
+    """Bounds of ``sum(over) / sum(under)`` of a list of ``count`` items, from the first of them.
+
+    A mean is the ratio to a list of ones; of sources with several pairs, ``under`` are their
+    weights; for the share of a part, they are the whole. Each bound is wrong with a probability of
+    ``error`` at most, for all numbers of items below ``count`` at once, if the order was drawn at
+    random without a look at the values: so one may stop whenever they suffice. Bounds of more items
+    lie within those of fewer, and within what the seen items leave possible; both are the ratio
+    itself, to rounding, where all are seen. None where all are seen and the ratio is undefined.
+
+    Raises ResponseError for an error that is not between 0 and 1, a list of no items, more than
+    ``count``, and values that leave their bounds.
+
+    Parameters
+    ----------
+    over
+        (n,) real: ``under`` times a number within ``bounds``.
+    under
+        (n,) real, from 0 to ``most``.
+    most
+        The largest that ``under`` may be of any item of the list, above 0.
     """
     if not 0.0 < error < 1.0:
         raise ResponseError(f"the error is {error}; expected a number between 0 and 1, as 0.05")
-    values = _scaled(seen, count, bounds)
-    total = values.sum(axis=-1)
-    least = total / count
-    most = (total + (count - values.shape[-1])) / count
-    enough = np.log(2.0 / error)  # half of the capital bets on each side
-    lower = _crossing(lambda m: _largest(values, count, m) >= enough, least, most)
+    low, high = bounds
+    if not (np.isfinite([low, high, most]).all() and low < high and most > 0.0):
+        raise ResponseError(
+            f"bounds {bounds} and {most} at most; expected finite numbers, the lower bound first"
+        )
+    part, whole = _scaled(over, under, count, most, bounds)
+    total, weight, left = part.sum(), whole.sum(), count - part.size
+    if left == 0 and weight == 0.0:
+        return None
+    least, greatest = total / (weight + left), (total + left) / (weight + left)
+    enough = np.log(1.0 / error)
+    lower = _crossing(lambda r: _largest(part, whole, count, r) >= enough, least, greatest)
+    rest = whole - part
     upper = 1.0 - _crossing(
-        lambda m: _largest(1.0 - values, count, m) >= enough, 1.0 - most, 1.0 - least
+        lambda r: _largest(rest, whole, count, r) >= enough, 1.0 - greatest, 1.0 - least
     )
-    low, high = bounds
-    return low + (high - low) * lower, low + (high - low) * np.maximum(lower, upper)
+    return Limits(low + (high - low) * lower, low + (high - low) * max(lower, upper))
 
 
-def p_at_most(
-    seen: ArrayLike, count: int, limit: ArrayLike, bounds: tuple[float, float] = (0.0, 1.0)
-) -> Table:
-    """P-values of "the mean of the list is at most ``limit``", valid whenever one stops.
-
-    ``seen``, ``count`` and ``bounds`` are as for `mean_interval`, ``limit`` is (...) real. The
-    result is (...) float64: one over the largest capital so far, so where the mean is at most
-    ``limit``, it ever falls to p with a probability of p at most. It is 0 as soon as the seen
-    values alone put the mean above ``limit``, and 1 where they, or all of them, put it at or below.
-    The opposite hypothesis is that of the negated values, limit and bounds. Raises ResponseError as
-    `mean_interval` does.
-    """
-    values = _scaled(seen, count, bounds)
-    low, high = bounds
-    limits = (np.asarray(limit, dtype=np.float64) - low) / (high - low)
-    limits = np.broadcast_to(limits, values.shape[:-1])
-    total = values.sum(axis=-1)
-    rounding = 1e-12 * max(1.0, abs(low), abs(high)) / (high - low)
-    is_above = total / count > limits + rounding
-    is_below = (total + (count - values.shape[-1])) / count <= limits + rounding
-    p = np.exp(-np.maximum(_largest(values, count, np.clip(limits, 0.0, 1.0)), 0.0))
-    return np.where(is_above, 0.0, np.where(is_below, 1.0, p))
-
-
-def holm(p_values: ArrayLike) -> Table:
-    """P-values adjusted for all hypotheses together, by Holm's method.
-
-    ``p_values`` is (n_hypotheses,) in [0, 1], one for each hypothesis that was planned: 1 for those
-    of which nothing is known yet. The result is (n_hypotheses,) float64; whatever depends on
-    whatever, one true hypothesis among those with an adjusted value of at most ``error`` has a
-    probability of at most ``error``. None of no hypotheses. Raises ResponseError for values
-    outside [0, 1].
-    """
-    p = np.asarray(p_values, dtype=np.float64)
-    if p.ndim != 1 or not ((p >= 0.0) & (p <= 1.0)).all():
-        raise ResponseError(f"p-values {p.tolist()}; expected one row of numbers in [0, 1]")
-    order = np.argsort(p, kind="stable")
-    steps = np.minimum(1.0, p[order] * np.arange(p.size, 0, -1))
-    adjusted = np.empty(p.shape)
-    adjusted[order] = np.maximum.accumulate(steps)
-    return adjusted
-
-
-def _scaled(seen: ArrayLike, count: int, bounds: tuple[float, float]) -> Table:
-    """The values as parts of their range."""
-    low, high = bounds
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise ResponseError(f"bounds {bounds}; expected two finite numbers, the lower one first")
-    values = np.asarray(seen, dtype=np.float64)
-    if values.ndim == 0 or not 0 < count >= values.shape[-1]:
+def _scaled(
+    over: ArrayLike, under: ArrayLike, count: int, most: float, bounds: tuple[float, float]
+) -> tuple[Row, Row]:
+    """Both as parts of ``most``, ``over`` between 0 and ``under``."""
+    numbers = np.asarray(over, dtype=np.float64), np.asarray(under, dtype=np.float64)
+    if (
+        numbers[0].ndim != 1
+        or numbers[0].shape != numbers[1].shape
+        or not (0 < count >= numbers[0].size)
+    ):
         raise ResponseError(
-            f"values of shape {values.shape} of a list of {count}; expected no more than it has, "
-            "and one at least"
+            f"values of shapes {numbers[0].shape} and {numbers[1].shape} of a list of {count}; "
+            "expected two rows of equal length, and no more than the list has"
         )
-    is_outside = ~((values >= low) & (values <= high))
+    low, high = bounds
+    whole = numbers[1] / most
+    part = (numbers[0] / most - low * whole) / (high - low)
+    is_outside = ~((whole >= 0.0) & (whole <= 1.0 + TOLERANCE))
+    is_outside |= ~((part >= -TOLERANCE) & (part <= whole + TOLERANCE))
     if is_outside.any():
+        first = int(np.flatnonzero(is_outside)[0])
         raise ResponseError(
-            f"{int(is_outside.sum())} of {values.size} values lie outside [{low}, {high}], the "
-            f"first is {values[is_outside][0]}; expected bounds that no value can leave"
+            f"{int(is_outside.sum())} of {part.size} values leave their bounds, the first is "
+            f"{numbers[0][first]:g} to {numbers[1][first]:g}; expected from 0 to {most:g}, and a "
+            f"ratio from {low:g} to {high:g}: give bounds that no value can leave"
         )
-    return (values - low) / (high - low)
+    whole = np.minimum(whole, 1.0)
+    return np.clip(part, 0.0, whole), whole
 
 
-def _largest(values: Table, count: int, means: Table) -> Table:
-    """Logarithm of the largest capital so far of bets that the mean is above ``means``.
+def _largest(part: Row, whole: Row, count: int, ratio: float) -> float:
+    """Logarithm of the largest capital so far of bets that the ratio is above ``ratio``.
 
-    ``values`` is (..., n) in [0, 1], ``means`` and the result (...); minus infinity for no values.
-    Where the mean is m and t values are seen, what follows has the mean (count m - sum) / (count -
-    t), and a bet on it is fair. Each factor falls as m grows, and so does the capital.
+    The mean of ``part + ratio * (1 - whole)`` over the list is ``ratio`` where that is the true
+    one, so after t items the mean of the others is known under it, and a bet on it is fair. Each
+    factor falls as ``ratio`` grows, and so does the capital. Minus infinity of no items.
     """
-    before = np.cumsum(values, axis=-1) - values
-    left = count - np.arange(values.shape[-1])
-    fair = np.maximum((count * means[..., np.newaxis] - before) / left, TOLERANCE)
+    values = part + ratio * (1.0 - whole)
+    before = np.cumsum(ratio - values) - (ratio - values)
+    fair = np.maximum(ratio + before / (count - np.arange(part.size)), TOLERANCE)
     gains = values / fair - 1.0
-    capital = np.full(values.shape, -np.inf)
+    capital = np.full(part.shape, -np.inf)
     for stake in STAKES:
-        np.logaddexp(capital, np.log1p(stake * gains).cumsum(axis=-1), out=capital)
-    return capital.max(axis=-1, initial=-np.inf) - np.log(len(STAKES))
+        np.logaddexp(capital, np.cumsum(np.log1p(stake * gains)), out=capital)
+    return float(capital.max(initial=-np.inf)) - float(np.log(len(STAKES)))
 
 
-def _crossing(is_refuted: Callable[[Table], NDArray[np.bool_]], least: Table, most: Table) -> Table:
-    """The largest mean that is refuted, as all below it are; ``least`` where none is."""
-    below, above = least, most
+def _crossing(is_refuted: Callable[[float], bool], least: float, greatest: float) -> float:
+    """The largest ratio that is refuted, as all below it are; ``least`` where none is."""
+    below, above = least, greatest
     for _ in range(HALVINGS):
         middle = (below + above) / 2.0
-        refuted = is_refuted(middle)
-        below, above = np.where(refuted, middle, below), np.where(refuted, above, middle)
+        if is_refuted(middle):
+            below = middle
+        else:
+            above = middle
     return below

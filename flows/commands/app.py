@@ -19,6 +19,7 @@ from flows.commands.options import (
     Memory,
     SkipModels,
     StudyName,
+    ToTheEnd,
     Warehouse,
 )
 from flows.commands.terminal import complain, console, say
@@ -60,11 +61,11 @@ def options(
 
 
 @app.command()
-def run(config: Config, force: Force = None) -> None:
+def run(config: Config, force: Force = None, to_the_end: ToTheEnd = False) -> None:
     """Run a study to its end, or what is left of it; the same command again resumes."""
     from flows.commands import runs
 
-    runs.run(console, config, force or ())
+    runs.run(console, config, force or (), is_whole=to_the_end)
 
 
 @app.command()

@@ -14,6 +14,10 @@ Force = Annotated[
         help="compute units again although their results are there, as in score:blend@resnet*",
     ),
 ]
+ToTheEnd = Annotated[
+    bool,
+    typer.Option("--to-the-end", help="score every pair, where the study's 'stop:' says less"),
+]
 Against = Annotated[
     str | None,
     typer.Option(

@@ -92,10 +92,13 @@ def reaudit(
     *,
     is_plan: bool,
     is_json: bool,
+    is_whole: bool = False,
     overrides: Overrides = (),
     only: Collection[str] = (),
 ) -> None:
     """Re-audit a registry, or the entries of it that ``only`` names, or say what would be done.
+
+    All pairs of all entries are scored where it ``is_whole``, whatever the study's ``stop`` says.
 
     Raises ConfigError when the study has no registry, a gate is on what its pairs do not have, or a
     secret of its alerts is not there; RegistryError, which the alerts say, too, when the registry
@@ -107,6 +110,8 @@ def reaudit(
         raise ConfigError(
             f"study {study.study} has no 'registry:'; expected one, or use decaf run CONFIG"
         )
+    if is_whole:
+        study = study.to_the_end()
     with telling("reading the pairs"):
         pairs = study.pair_set()
     check_places(

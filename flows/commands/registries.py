@@ -5,7 +5,14 @@ from typing import Annotated
 
 import typer
 
-from flows.commands.options import DEFAULT_WAREHOUSE, Config, Entries, StudyName, Warehouse
+from flows.commands.options import (
+    DEFAULT_WAREHOUSE,
+    Config,
+    Entries,
+    StudyName,
+    ToTheEnd,
+    Warehouse,
+)
 from flows.commands.terminal import console
 
 
@@ -17,11 +24,13 @@ def reaudit(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print what was found as JSON")] = False,
     entry: Entries = None,
+    to_the_end: ToTheEnd = False,
 ) -> None:
     """Audit what changed in a registry, compare and judge it, send alerts."""
     from flows.commands import reaudits
 
-    reaudits.reaudit(console, config, is_plan=plan_only, is_json=as_json, only=entry or ())
+    how = {"is_plan": plan_only, "is_json": as_json, "is_whole": to_the_end}
+    reaudits.reaudit(console, config, **how, only=entry or ())
 
 
 def accept(

@@ -17,13 +17,22 @@ from tasks.publish import show_again
 from tasks.verify import refuse_quarantined
 
 
-def run(console: Console, config: Source, force: Sequence[str], overrides: Overrides = ()) -> None:
+def run(
+    console: Console,
+    config: Source,
+    force: Sequence[str],
+    overrides: Overrides = (),
+    *,
+    is_whole: bool = False,
+) -> None:
     """Carry out what is left of a study; a study that is done needs no Prefect.
 
     Units whose names match a pattern of ``force`` (:func:`tasks.editions.forced`) are computed
-    again.
+    again. All pairs are scored where the run ``is_whole``, whatever the study's ``stop`` says.
     """
     study = load_study(config, overrides)
+    if is_whole:
+        study = study.to_the_end()
     refuse_registry(study, "run")
     with hold_warehouse(study):
         plan = plan_audit(study, study.pair_set(), force)

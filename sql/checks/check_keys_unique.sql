@@ -24,8 +24,7 @@ keys AS (
     FROM stg_attributions
     UNION ALL SELECT 'baseline_scores', study, model_id, [unit_key, component]
     FROM stg_baseline_scores
-    UNION ALL SELECT 'matched_pairs', study, NULL, [unit_key, position::VARCHAR]
-    FROM stg_matched_pairs
+    UNION ALL SELECT 'matched_pairs', study, NULL, [unit_key, position::VARCHAR] FROM stg_matched_pairs
     UNION ALL SELECT 'probe_scores', study, NULL, [unit_key, representation, probe, family, label]
     FROM stg_probe_scores
     UNION ALL SELECT 'probe_units', study, model_id,
@@ -48,11 +47,12 @@ keys AS (
     UNION ALL SELECT 'features', study, NULL, [pairs_digest, pair_id] FROM stg_features
     UNION ALL SELECT 'run_remarks', study, NULL, [run_id, position::VARCHAR] FROM stg_run_remarks
     UNION ALL SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
+    UNION ALL SELECT 'run_stops', study, model_id, [run_id] FROM stg_run_stops
+    UNION ALL SELECT 'looks', study, NULL, [run_id, position::VARCHAR] FROM stg_looks
     UNION ALL SELECT 'shown_pairs', study, NULL, [run_id, pair_id, path, repetition::VARCHAR]
     FROM stg_shown_pairs
     UNION ALL SELECT 'registry_entries', study, NULL, [reaudit_id, entry] FROM stg_registry_entries
-    UNION ALL SELECT 'gate_verdicts', study, NULL, [reaudit_id, position::VARCHAR]
-    FROM stg_gate_verdicts
+    UNION ALL SELECT 'gate_verdicts', study, NULL, [reaudit_id, position::VARCHAR] FROM stg_gate_verdicts
     UNION ALL SELECT 'acceptances', study, NULL, [reaudit_id, entry, accepted_at::VARCHAR]
     FROM stg_acceptances
     UNION ALL SELECT 'alerts', study, NULL, [delivery, entry, kind] FROM stg_alerts

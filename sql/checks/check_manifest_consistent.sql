@@ -16,11 +16,12 @@ WITH runs AS (
     FROM core_current_runs AS run
 ),
 planned AS (
-    SELECT study, model_id, sum(row_count) AS trajectory_count
+    SELECT study, model_id, sum(row_count) AS trajectory_count, count(DISTINCT block) AS blocks
     FROM core_run_units
     WHERE kind = 'score'
     GROUP BY study, model_id
 ),
+stops AS (FROM stg_run_stops SEMI JOIN core_current_runs USING (study, run_id)),
 models AS (
     SELECT study, model_id FROM stg_models SEMI JOIN core_current_runs USING (study, run_id)
 ),
@@ -37,8 +38,13 @@ breaches AS (
     UNION ALL
     SELECT study, model_id, 'trajectories', format('{} planned', trajectory_count),
         format('{} of the pairs of all paths', trajectories)
-    FROM planned JOIN runs USING (study)
+    FROM planned JOIN runs USING (study) ANTI JOIN stops USING (study, model_id)
     WHERE trajectory_count <> trajectories AND paths > 0
+    UNION ALL
+    SELECT study, model_id, 'blocks', format('{} planned', blocks),
+        format('{}, where it stopped', block_count)
+    FROM planned JOIN stops USING (study, model_id)
+    WHERE blocks <> block_count
     UNION ALL
     SELECT
         study, model_id, 'model', if(planned.study IS NULL, 'no units', 'no card'),

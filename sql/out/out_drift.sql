@@ -28,7 +28,7 @@ SELECT
     drift.value_before, -- over what both versions have, as all that follow
     drift.value,
     drift.change,
-    drift.change_lower,
+    drift.change_lower, -- NULL of what stopped early, as the next three: its limits are in out_looks
     drift.change_upper,
     drift.p_value,
     drift.p_adjusted, -- below 0.05: a change, with 5 % of such rows expected to be none

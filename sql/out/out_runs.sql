@@ -8,6 +8,9 @@ SELECT
     run.started_at,
     outcome.finished_at, -- NULL while the run is not finished
     outcome.finished_at IS NOT NULL AS is_finished,
+    -- Models that stopped early, since enough was known of them.
+    (SELECT count(*) FROM stg_run_stops AS s WHERE (s.study, s.run_id) = (run.study, run.run_id))
+        AS stopped_count,
     run.epsilon, -- score units
     run.pairs_digest,
     run.unit_count,

@@ -26,6 +26,12 @@ warnings AS (
     FROM core_blocks WHERE NOT (is_scored AND is_routed)
     GROUP BY study, model_id
     UNION ALL
+    SELECT study, model_id, 'stopped_early', NULL,
+        format('it was scored on {} of {} sources, {}: every figure is of these, and limits of '
+            || 'out_looks alone hold', source_count, planned_source_count,
+            if(is_decided, 'since enough was known', 'which left something undecided'))
+    FROM out_stops
+    UNION ALL
     SELECT study, model_id, 'no_active_pair', NULL,
         'no pair reaches epsilon, so all response is fragility, for '
         || string_agg(pair_type || '/' || path, ', ' ORDER BY pair_type, path)

@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster
 
 from decaf.errors import BadInput
 from decaf.foundation.extras import optional
-from decaf.plan.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
+from decaf.plan.cluster import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster.prints import Prints
 from tasks.cluster.user_code import UserCode, give
 from tasks.progress import LOG, announce

@@ -1,6 +1,6 @@
 """The steps of an audit: each is a thin wrapper of a plain function."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
@@ -14,6 +14,7 @@ from decaf.plan.units import Unit
 from tasks import compute as computing
 from tasks.estimate import Remaining, estimate_of
 from tasks.inputs import store_foregrounds, store_pairs
+from tasks.looks.watch import Watch, record_stops, watch_models
 from tasks.manifest import commit_run
 from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan, plan_audit
@@ -35,6 +36,9 @@ begin = step(commit_run, name="begin")
 smoke_test = step(unusable_models, name="smoke_test")
 analyse = step(computing.analyse, name="analyse")
 picture = step(store_pictures, name="picture")
+look = step(Watch.look, name="look")
+stop = step(record_stops, name="stop")
+watch = step(watch_models, name="watch")
 
 
 @step
@@ -108,6 +112,35 @@ def compute(
             client.close()
             raise
     return failed | ended
+
+
+def compute_until_known(
+    client: Client,
+    plan: AuditPlan,
+    inputs: Path,
+    unusable: Mapping[str, DecafError],
+    watch: Watch,
+) -> tuple[dict[str, State], AuditPlan]:
+    """Compute blocks in their drawn order, and stop each model as soon as enough is known of it.
+
+    Returns how the tasks ended and the plan of what was scored, which is the run from here on. A
+    model that fails is not looked at any more; then nothing is recorded, and the plan stays.
+    """
+    ended: dict[str, State] = {}
+    since: dict[str, int] = {}
+    going: Collection[str] = [card.id for card in plan.study.models]
+    while going:
+        goal = dict(watch.scored)
+        part = plan.up_to(goal, since)
+        if part.by_model or not since:
+            ended |= compute(client, part, inputs, {} if since else unusable)
+        since = goal
+        going = look(watch, [name for name in going if name not in _failed(ended)])
+    return (ended, plan) if _failed(ended) else (ended, stop(plan, watch))
+
+
+def _failed(ended: Mapping[str, State]) -> set[str]:
+    return {model_id for model_id, state in ended.items() if not state.is_completed()}
 
 
 @step

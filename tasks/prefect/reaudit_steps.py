@@ -1,12 +1,14 @@
 """The steps of a re-audit, beside those of an audit."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from prefect.states import State
 
+from decaf.data.pairs import PairSet
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
 from decaf.plan.study import Study
+from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect.artifacts import leave_artifacts
 from tasks.prefect.step import step
@@ -18,10 +20,17 @@ from tasks.reaudit import plan as planning
 from tasks.reaudit import recorded
 from tasks.reaudit.events import tell_finished
 from tasks.reaudit.plan import RegistryDiff
+from tasks.reaudit.watch import pending, watch_changed, with_references
 from warehouse.storage import Root
 
-discover = step(planning.discover, name="discover")
 judge = step(judging.judge_newest, name="judge")
+watch = step(watch_changed, name="watch")
+
+
+@step
+def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str]) -> RegistryDiff:
+    """Ask the registry and bring every new entry here, and what it is compared with, if need be."""
+    return with_references(planning.discover(study, root, pairs, only))
 
 
 def problems_of(states: Mapping[str, State]) -> dict[str, str]:
@@ -49,12 +58,19 @@ def leave_out(
     if not problems:
         return diff, plan
     entries = {resolved.model_id for resolved in diff.resolved}
+    entries |= {card.id for card in diff.references}
     for model_id, problem in problems.items():
         if model_id not in entries:
             raise ScoringFailed(f"model {model_id} of 'models:' cannot be audited: {problem}")
         announce(f"{model_id} is left out: {problem}")
     diff = diff.without(problems)
     return diff, plan_audit(diff.audited, plan.pairs) if diff.audited.models else None
+
+
+@step
+def picture(diff: RegistryDiff, plan: AuditPlan) -> None:
+    """Store pictures of the strongest pairs, and of those whose role changed with a version."""
+    store_pictures(plan, pending(diff, plan.run_id))
 
 
 @step

@@ -7,11 +7,12 @@ import pyarrow as pa
 from decaf.plan.study import Study
 from decaf.registry.entries import LAST_PASSED, PREVIOUS
 from decaf.registry.gates import NOT_APPLICABLE, DriftRow, Judged, judge, on_pair_types
-from tasks.reaudit.recorded import newest
+from tasks.reaudit.recorded import PreviousAudit, newest
 from tasks.reaudit.standing import rows_of, standing
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
 from warehouse.query.damage import connect_whole
+from warehouse.query.views import query
 from warehouse.storage import Root
 from warehouse.tables.declarations import TABLES
 
@@ -71,7 +72,9 @@ def judge_newest(root: Root, study: Study) -> None:
         return
     reaudit_id = recorded.reaudit_id
     gates = on_pair_types(study.gates, study.expect)
-    judged = judge(gates, drift(root, study)) if gates else []
+    judged = looked(root, study.study, recorded) if study.stop else []
+    if gates and not judged:
+        judged = judge(gates, drift(root, study))
     if any(row.verdict == NOT_APPLICABLE for row in judged):
         judged = with_standing(judged, failed_before(root, study.study))
     rows = [
@@ -80,6 +83,19 @@ def judge_newest(root: Root, study: Study) -> None:
     ]
     table = pa.Table.from_pylist(rows, schema=TABLES["gate_verdicts"].schema)
     commit(root, VERDICTS, study.study, reaudit_id, {"gate_verdicts": table})
+
+
+def looked(root: Root, study: str, recorded: PreviousAudit) -> list[Judged]:
+    """What the looks of the newest re-audit's run decided; nothing where it went to its end."""
+    runs = {row["run_id"] for row in recorded.rows.values() if row["run_id"]}
+    with connect_whole(root, study) as connection:
+        return [
+            Judged(*row)
+            for run_id in sorted(runs)
+            for row in connection.execute(
+                query("looks/judged"), {"study": study, "run_id": run_id}
+            ).fetchall()
+        ]
 
 
 def with_standing(judged: list[Judged], failed: list[Judged]) -> list[Judged]:

@@ -10,16 +10,16 @@ import pyarrow as pa
 from decaf.data.pairs import PairSet
 from decaf.errors import UnknownEntry
 from decaf.foundation.digests import json_sha256, short
-from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.resolution import Resolved, listed, models_of, resolve
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, PREVIOUS, Entry
-from decaf.registry.gates import on_pair_types
 from tasks.order import software
 from tasks.progress import announce
+from tasks.reaudit.inputs import study_inputs
 from tasks.reaudit.recorded import (
     AUDITED,
+    BLOCKS,
     DECISIVE,
     FAILED,
     GATES,
@@ -33,21 +33,20 @@ from tasks.reaudit.recorded import (
     Passed,
     PreviousAudit,
     Row,
+    goes_on,
     last_audited,
     newest,
     passed_before,
     rows_in,
+    unsettled,
 )
-from tasks.units.kinds import KINDS
-from tasks.units.train import has_recipe
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
 from warehouse.tables.declarations import TABLES
 
-AUDITED_EPOCHS = {"epoch", "epoch_rule"}
-"""Keys of a card that say which weights of its training are audited."""
+NOTHING_REPLACED: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -64,18 +63,27 @@ class RegistryDiff:
     """By label, how the entry was audited last."""
     passed: Mapping[str, Passed]
     """By label, when a content that the entry had earlier, and has again, has passed."""
+    unsettled: frozenset[str] = frozenset()
+    """Entries that stopped early without passing, and are scored to the end now."""
+    references: tuple[ModelCard, ...] = ()
+    """Versions that changed entries are compared with, to be scored as far as these are."""
     held_back: tuple[Row, ...] = ()
     """Rows of entries that are not what they say any more, and are not asked for."""
 
     @property
     def audited(self) -> Study:
-        """The study with all models that can be audited."""
-        return models_of(self.study, self.resolved)
+        """The study with all models that can be audited, and those that they are compared with."""
+        study = models_of(self.study, self.resolved)
+        there = {card.id for card in study.models}
+        more = (card for card in self.references if card.id not in there)
+        return study.model_copy(update={"models": (*study.models, *more)})
 
     @property
     def is_changed(self) -> bool:
         """Whether anything differs from what is recorded."""
         if self.previous is None or self.previous.inputs != dict(self.inputs):
+            return True
+        if goes_on(self.root, self.study, self.previous):
             return True
         rows = [*map(_row, self.resolved), *self.held_back]
         return {row["entry"]: _face(row) for row in rows} != {
@@ -88,7 +96,8 @@ class RegistryDiff:
             entry.failed(problems[entry.model_id]) if entry.model_id in problems else entry
             for entry in self.resolved
         )
-        return replace(self, resolved=tuple(kept))
+        references = tuple(card for card in self.references if card.id not in problems)
+        return replace(self, resolved=tuple(kept), references=references)
 
     def changes(self) -> dict[str, str]:
         """What changed of each entry since it was last audited."""
@@ -120,7 +129,9 @@ class RegistryDiff:
             )
             if now != then
         ]
-        words += [name for name in DECISIVE if inputs.get(name) != self.inputs[name]]
+        words += [name for name in DECISIVE if inputs.get(name) != self.inputs.get(name)]
+        if label in self.unsettled and not words:
+            words = [BLOCKS]
         unchanged = NONE if before["version"] == resolved.entry.version else VERSION
         if inputs.get("gates") != self.inputs["gates"]:
             unchanged = GATES
@@ -146,6 +157,7 @@ def is_unchanged(
         and all(row["state"] == AUDITED for row in rows)
         and bool(rows or not only)
         and previous.inputs == study_inputs(study, pairs)
+        and not goes_on(root, study, previous)
     )
 
 
@@ -184,6 +196,7 @@ def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str] = (
         previous=previous,
         last_audited=before,
         passed=passed_before(root, study.study, asked, inputs),
+        unsettled=unsettled(root, study.study) if goes_on(root, study, previous) else frozenset(),
         held_back=held_back,
     )
 
@@ -213,53 +226,28 @@ def _is_asked(label: str, only: Collection[str]) -> bool:
     return not only or label in only or label.rpartition("@")[0] in only
 
 
-def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
-    """Digests, by name, of all but the registry's models that determines what is found."""
-    measured = {
-        "labels": study.labels and study.labels.model_dump(mode="json"),
-        "attributions": {
-            name: method.model_dump(mode="json") for name, method in study.attributions.items()
-        },
-        "baselines": {
-            name: baseline.model_dump(mode="json") for name, baseline in study.baselines.items()
-        },
-    }
-    configured = [[card.id, _origin(card), card.preprocessing_digest] for card in study.models]
-    images, paths = pairs.input_set.digest, study.paths.items()
-    return {
-        "score": json_sha256(study.score.identity()),
-        "paths": json_sha256(
-            {name: [path.identity(images), path.pair_types] for name, path in paths}
-        ),
-        "stages": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
-        "pairs": pairs.analysed_digest,
-        "epsilon": repr(study.epsilon),
-        "quarantine": repr(study.quarantine),
-        "code": " ".join(f"{kind.name}/{kind.code}" for kind in KINDS.values()),
-        "measurements": json_sha256(measured),
-        "models": json_sha256(configured),
-        "words": json_sha256([study.expect, study.names]),
-        "gates": json_sha256(
-            [study.compare_with]
-            + [
-                [metric, *(gate.model_dump(mode="json") for gate in gates)]
-                for metric, gates in on_pair_types(study.gates, study.expect).items()
-            ]
-        ),
-        **code_of(*study.members),
-    }
-
-
-def _origin(card: ModelCard) -> Any:
-    """What the weights of a configured model are, or what determines its training."""
-    if has_recipe(card):
-        return [card.training_parts, card.model_dump(mode="json", include=AUDITED_EPOCHS)]
-    return card.weights_digest()
-
-
 def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
     """Record what the registry listed and what became of it; returns the id of the re-audit."""
-    study, changes, replaced = diff.study.study, diff.changes(), _replaced_meanwhile(diff)
+    key, rows = reaudit_rows(diff, run_id, _replaced_meanwhile(diff))
+    table = pa.Table.from_pylist(rows, schema=TABLES["registry_entries"].schema)
+    commit(
+        diff.root,
+        REAUDITS,
+        diff.study.study,
+        key,
+        {"registry_entries": table},
+        inputs=dict(diff.inputs),
+        software=software(),
+        at=max(diff.resolved_at, datetime.now(UTC)),
+    )
+    return key
+
+
+def reaudit_rows(
+    diff: RegistryDiff, run_id: str | None, replaced: Mapping[str, str] = NOTHING_REPLACED
+) -> tuple[str, list[Row]]:
+    """The id of a re-audit by its run, and its rows; ``replaced`` are problems of entries."""
+    study, changes = diff.study.study, diff.changes()
     rows = []
     for resolved in diff.resolved:
         label = resolved.entry.label
@@ -282,19 +270,7 @@ def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:
 
     # The results of what is held back are those of its own run.
     kept = (told(row) | {"run_id": row["run_id"]} for row in held_back)
-    told_rows = [*map(told, rows), *kept]
-    table = pa.Table.from_pylist(told_rows, schema=TABLES["registry_entries"].schema)
-    commit(
-        diff.root,
-        REAUDITS,
-        study,
-        key,
-        {"registry_entries": table},
-        inputs=dict(diff.inputs),
-        software=software(),
-        at=max(diff.resolved_at, datetime.now(UTC)),
-    )
-    return key
+    return key, [*map(told, rows), *kept]
 
 
 def _referred_to(row: Row, diff: RegistryDiff, key: str, references: set[str]) -> Row:

@@ -45,7 +45,7 @@ class Scope:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Blocks of pairs, in the order of their sources."""
-        rows = self.pairs.blocks(self.study.sources_per_block)
+        rows = self.study.blocks(self.pairs)
         return tuple(
             Block(number, own, self.pairs.block_digest(own)) for number, own in enumerate(rows)
         )

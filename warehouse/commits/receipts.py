@@ -23,6 +23,7 @@ from warehouse.tables.declarations import TABLES
 KINDS = (
     "units",
     "pairs",
+    "stops",
     "runs",
     "outcomes",
     "pictures",

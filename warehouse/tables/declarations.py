@@ -50,6 +50,7 @@ PROBE_PREDICTIONS, FACTUAL_CONTEXTS = TABLES["probe_predictions"], TABLES["factu
 RUNS, RUN_UNITS, UNIT_PARTS = TABLES["runs"], TABLES["run_units"], TABLES["unit_parts"]
 RUN_REMARKS, RUN_OUTCOMES = TABLES["run_remarks"], TABLES["run_outcomes"]
 SHOWN_PAIRS = TABLES["shown_pairs"]
+RUN_STOPS, LOOKS = TABLES["run_stops"], TABLES["looks"]
 MODELS, PATHS, PAIRS = TABLES["models"], TABLES["paths"], TABLES["pairs"]
 IMAGES, IMAGE_FILES, FEATURES = TABLES["images"], TABLES["image_files"], TABLES["features"]
 MADE_FILES, CHOSEN_EPOCHS = TABLES["made_files"], TABLES["chosen_epochs"]

@@ -32,6 +32,9 @@ class ScoreDefinition(Settings, ABC):
     has_classes: ClassVar[bool] = True
     """Whether columns are classes, so that the largest is the predicted one."""
 
+    bounds: ClassVar[tuple[float, float] | None] = None
+    """Smallest and largest value of q; None where it has none, or nobody knows them."""
+
     direction: Literal["increasing", "decreasing"] = Field(
         "increasing", description="whether more is larger; `decreasing` negates q"
     )

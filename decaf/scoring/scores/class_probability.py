@@ -1,6 +1,6 @@
 """Probability of a class: softmax over the model's own outputs, or what it says itself."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Tensor
@@ -16,6 +16,8 @@ class ClassProbability(ClassScore):
 
     Probabilities of a model need not add up to one; they must lie in [0, 1].
     """
+
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     kind: Literal["class_probability"]
 

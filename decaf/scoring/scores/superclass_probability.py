@@ -2,7 +2,7 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -28,6 +28,8 @@ class SuperclassProbability(ClassScore):
     The sums are not renormalised. A model whose outputs are the superclasses themselves, such as
     one that was fine-tuned on them, is scored by its softmax as it is (paper, appendix F).
     """
+
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     kind: Literal["superclass_probability"]
     class_map: Path = Field(

@@ -6,7 +6,7 @@ FROM (
     WHERE study = $study
     UNION ALL
     SELECT run_id, unnest(
-        ['runs/' || run_id, 'outcomes/' || run_id, 'pictures/' || run_id,
+        ['runs/' || run_id, 'outcomes/' || run_id, 'pictures/' || run_id, 'stops/' || run_id,
             'pairs/' || left(pairs_digest, 32)]
     )
     FROM stg_runs

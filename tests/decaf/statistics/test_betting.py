@@ -1,163 +1,159 @@
-"""Intervals that may be looked at after every value: by hand, by brute force, by simulation."""
+"""Bounds that may be looked at after every item: by hand, by brute force, by simulation."""
 
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decaf.errors import ResponseError
-from decaf.statistics.betting import STAKES, holm, mean_interval, p_at_most
+from decaf.statistics.betting import STAKES, ratio_limits
 
 LISTS = st.lists(st.integers(0, 100), min_size=1, max_size=12).map(lambda v: np.array(v) / 100)
+ONES = np.ones(60_000)
 
 
-def test_two_values_by_hand():
-    """Against 1/2 in a list of four: 1 pays 1 + s, then (2 - 1) / 3 is fair, and 1 pays 1 + 2 s."""
-    stakes = np.array(STAKES)
-    assert p_at_most([1.0], 4, 0.5) == pytest.approx(1 / np.mean(1 + stakes))
-    assert p_at_most([1.0, 1.0], 4, 0.5) == pytest.approx(
-        1 / np.mean((1 + stakes) * (1 + 2 * stakes))
-    )
-    # A value below what is fair costs, and the largest capital so far counts.
-    assert p_at_most([1.0, 0.0], 4, 0.5) == pytest.approx(1 / np.mean(1 + stakes))
-    assert p_at_most([0.0], 4, 0.5) == 1.0
+def limits(values, count, error=0.05, **options):
+    values = np.asarray(values, dtype=float)
+    return ratio_limits(values, ONES[: values.size], count, error, **options)
 
 
-def test_what_the_values_alone_decide():
-    assert p_at_most([1.0, 1.0, 1.0], 4, 0.5) == 0.0
-    assert p_at_most([0.0, 0.0], 4, 0.5) == 1.0
-    assert p_at_most([0.1, 0.2, 0.3], 3, 0.2) == 1.0
-    assert p_at_most([0.1, 0.2, 0.3], 3, 0.19) == 0.0
-    assert p_at_most([0.5], 2, 1.5) == 1.0
-    assert p_at_most([0.5], 2, -0.1) == 0.0
+def capital(values, weights, count, ratio, stakes):
+    """The largest capital so far, as it is defined: in fractions, without a logarithm."""
+    total, held, largest = Fraction(0), [Fraction(1)] * len(stakes), Fraction(0)
+    for number, (value, weight) in enumerate(zip(values, weights, strict=True)):
+        item = value + ratio * (1 - weight)
+        fair = (count * ratio - total) / (count - number)
+        held = [h * (1 + s * (item / fair - 1)) for h, s in zip(held, stakes, strict=True)]
+        largest, total = max(largest, sum(held) / len(stakes)), total + item
+    return largest
 
 
-def test_an_interval_by_brute_force_in_fractions():
-    """Every mean of a fine grid, with the capital of its definition and no logarithm."""
-    seen, count, error = [Fraction(9, 10), Fraction(1), Fraction(4, 5), Fraction(1)], 40, 0.4
-    stakes = [Fraction(stake) for stake in STAKES]
+def test_one_item_by_hand():
+    """Against r, an item of 1 pays 1 + s (1 / r - 1), in the mean over the stakes 1 / error."""
+    gain = np.mean(STAKES)
+    error, r = 0.8, 0.3
+    r = gain / (1 / error - 1 + gain)
+    lower, upper = limits([1.0], 1000, error)
+    assert lower == pytest.approx(r, abs=1e-6)
+    assert upper == 1.0
+    assert limits([0.0], 1000, error) == pytest.approx((0.0, 1.0 - r), abs=1e-6)
 
-    def capital(values, mean):
-        total, held, largest = Fraction(0), [Fraction(1)] * len(stakes), Fraction(0)
-        for number, value in enumerate(values):
-            fair = (count * mean - total) / (count - number)
-            held = [h * (1 + s * (value / fair - 1)) for h, s in zip(held, stakes, strict=True)]
-            largest, total = max(largest, sum(held) / len(stakes)), total + value
-        return largest
 
-    lower, upper = mean_interval([float(value) for value in seen], count, error)
+@pytest.mark.parametrize("weights", [["1", "1", "1", "1"], ["1", "1/2", "3/4", "1"]])
+def test_bounds_by_brute_force_in_fractions(weights):
+    weights = [Fraction(weight) for weight in weights]
+    shares = [Fraction(9, 10), Fraction(1), Fraction(4, 5), Fraction(1)]
+    seen, count, error = [s * w for s, w in zip(shares, weights, strict=True)], 40, 0.2
+    stakes = [Fraction(float(stake)) for stake in STAKES]
+    lower, upper = ratio_limits([*map(float, seen)], [*map(float, weights)], count, error, most=1.0)
     step = Fraction(1, 2000)
-    for bound, values, side in ((lower, seen, 1), (upper, [1 - value for value in seen], -1)):
-        mean = Fraction(float(bound)) if side == 1 else 1 - Fraction(float(bound))
-        refuted, kept = capital(values, mean - step), capital(values, mean + step)
-        possible = sum(values) / count
-        assert kept < 2 / Fraction(error)
-        assert refuted >= 2 / Fraction(error) or mean <= possible + Fraction(1, 10**9)
+    rest = [w - x for x, w in zip(seen, weights, strict=True)]
+    for bound, values in ((lower, seen), (1 - upper, rest)):
+        ratio = Fraction(float(bound))
+        possible = sum(values) / (sum(weights) + count - len(values))
+        assert capital(values, weights, count, ratio + step, stakes) < 1 / Fraction(error)
+        assert capital(values, weights, count, ratio - step, stakes) >= 1 / Fraction(error) or (
+            ratio <= possible + Fraction(1, 10**8)
+        )
     assert lower > 0.3
 
 
+@settings(max_examples=30)
 @given(LISTS, st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.05, 0.5]))
 def test_promises(values, seed, error):
     """Never wider, within what is possible, closed at the end, the same under shift and scale."""
-    values = np.random.default_rng(seed).permutation(values)
-    count, mean = values.size, values.mean()
-    before = (0.0, 1.0)
+    generator = np.random.default_rng(seed)
+    values = generator.permuted(values)
+    weights = generator.integers(1, 4, values.size) / 2.0
+    count, before = values.size, (0.0, 1.0)
     for n in range(count + 1):
-        lower, upper = mean_interval(values[:n], count, error)
-        total = values[:n].sum()
-        assert before[0] - 1e-12 <= lower <= upper <= before[1] + 1e-12 or n == count
-        assert total / count - 1e-12 <= lower
-        assert upper <= (total + count - n) / count + 1e-12
-        moved = mean_interval(3.0 * values[:n] - 2.0, count, error, (-2.0, 1.0))
-        assert moved == pytest.approx((3.0 * lower - 2.0, 3.0 * upper - 2.0), abs=1e-9)
-        turned = mean_interval(1.0 - values[:n], count, error)
-        assert turned == pytest.approx((1.0 - upper, 1.0 - lower), abs=1e-9)
-        before = (lower, upper)
-    assert before == pytest.approx((mean, mean), abs=1e-12)
+        over, under = values[:n] * weights[:n], weights[:n]
+        found = ratio_limits(over, under, count, error, most=1.5)
+        assert before[0] - 1e-7 <= found.lower <= found.upper <= before[1] + 1e-7
+        rest = 1.5 * (count - n)
+        assert over.sum() / (under.sum() + rest) - 1e-7 <= found.lower
+        assert found.upper <= (over.sum() + rest) / (under.sum() + rest) + 1e-7
+        moved = ratio_limits(
+            3.0 * over - 2.0 * under, under, count, error, most=1.5, bounds=(-2.0, 1.0)
+        )
+        assert moved == pytest.approx([3.0 * one - 2.0 for one in found], abs=1e-6)
+        turned = ratio_limits(under - over, under, count, error, most=1.5)
+        assert turned == pytest.approx((1.0 - found.upper, 1.0 - found.lower), abs=1e-6)
+        before = found
+    assert before == pytest.approx([(values * weights).sum() / weights.sum()] * 2, abs=1e-7)
 
 
-@given(LISTS, st.integers(0, 2**32 - 1), st.floats(0.01, 0.99))
-def test_an_interval_and_its_p_values_agree(values, seed, limit):
-    values = np.random.default_rng(seed).permutation(values)
-    n = values.size // 2
-    lower, upper = mean_interval(values[:n], values.size, 0.1)
-    above = p_at_most(values[:n], values.size, limit)
-    below = p_at_most(-values[:n], values.size, -limit, (-1.0, 0.0))
-    if abs(limit - lower) > 1e-6:
-        assert (above <= 0.05) == (limit < lower)
-    if abs(limit - upper) > 1e-6:
-        assert (below <= 0.05) == (limit > upper)
+def test_equal_weights_are_means():
+    values = np.random.default_rng(3).beta(2, 5, 40)
+    assert ratio_limits(2.0 * values, 2.0 * ONES[:40], 100, 0.05, most=2.0) == pytest.approx(
+        limits(values, 100)
+    )
 
 
-def test_many_lists_at_once_are_each_on_its_own():
-    values = np.random.default_rng(3).beta(2, 5, (2, 3, 40))
-    lower, upper = mean_interval(values, 100, 0.05)
-    p = p_at_most(values, 100, [[0.1], [0.2]])
-    assert lower.shape == upper.shape == p.shape == (2, 3)
-    one = mean_interval(values[1, 2], 100, 0.05)
-    assert (lower[1, 2], upper[1, 2]) == one
-    assert p[1, 2] == p_at_most(values[1, 2], 100, 0.2)
+LISTS_OF = {
+    "half": lambda n: (np.arange(n) < n // 2) * 1.0,
+    "few": lambda n: (np.arange(n) < n // 20) * 1.0,
+    "one in a hundred": lambda n: (np.arange(n) < n // 100) * 1.0,
+    "constant": lambda n: np.full(n, 0.3),
+    "skewed": lambda n: np.linspace(0.0, 1.0, n) ** 8,
+    "zero": np.zeros,
+}
 
 
-@pytest.mark.parametrize(
-    "of",
-    [
-        lambda n: (np.arange(n) < n // 2) * 1.0,
-        lambda n: (np.arange(n) < n // 20) * 1.0,
-        lambda n: (np.arange(n) < n // 100) * 1.0,
-        lambda n: np.full(n, 0.3),
-        lambda n: np.linspace(0.0, 1.0, n) ** 8,
-        lambda n: np.zeros(n),
-    ],
-    ids=["half", "few", "one in a hundred", "constant", "skewed", "zero"],
-)
-def test_the_mean_is_missed_no_more_often_than_stated(of):
-    """Over whole paths: a mean that is left out once is missed. 400 orders of 300 values."""
-    values, generator = of(300), np.random.default_rng(11)
-    orders = generator.permuted(np.tile(values, (400, 1)), axis=1)
-    mean = np.full(400, values.mean())
-    # p falls only, so the last one before the end says whether the mean was ever refuted.
-    above = p_at_most(orders[:, :-1], 300, mean)
-    below = p_at_most(-orders[:, :-1], 300, -mean, (-1.0, 0.0))
-    assert ((above <= 0.025) | (below <= 0.025)).mean() <= 0.05
+@pytest.mark.parametrize("values", LISTS_OF.values(), ids=LISTS_OF)
+@pytest.mark.parametrize("is_ratio", [False, True], ids=["mean", "ratio"])
+def test_the_truth_is_left_out_no_more_often_than_stated(values, is_ratio):
+    """Bounds narrow only, so those of all items but one say whether one ever was wrong."""
+    values, generator = values(60), np.random.default_rng(11)
+    weights = np.linspace(0.1, 1.0, 60) if is_ratio else np.ones(60)
+    truth = (values * weights).sum() / weights.sum()
+    wrong = 0
+    for _ in range(40):
+        order = generator.permutation(60)[:-1]
+        lower, upper = ratio_limits((values * weights)[order], weights[order], 60, 0.05)
+        wrong += (lower > truth + 1e-9) + (upper < truth - 1e-9)
+    # Of 40 orders 4 are expected at most, for both bounds; 12 come by chance once in 700.
+    assert wrong < 12
 
 
 def test_sixty_thousand_values_overflow_nothing():
     values = np.random.default_rng(5).beta(2, 5, 60_000)
-    lower, upper = mean_interval(values[:30_000], 60_000, 0.05)
+    lower, upper = limits(values[:30_000], 60_000, 0.025)
     assert lower < values.mean() < upper
     assert upper - lower < 0.01
-    assert mean_interval(values, 60_000, 0.05) == pytest.approx([values.mean()] * 2, abs=1e-12)
 
 
-def test_a_list_of_one():
-    assert mean_interval([], 1, 0.05) == pytest.approx((0.0, 1.0))
-    assert mean_interval([0.25], 1, 0.05) == pytest.approx((0.25, 0.25))
-
-
-def test_holm_by_hand():
-    assert holm([0.01, 0.04, 0.03, 1.0]).tolist() == pytest.approx([0.04, 0.09, 0.09, 1.0])
-    assert holm([]).size == 0
-    with pytest.raises(ResponseError, match=r"expected one row of numbers in \[0, 1\]"):
-        holm([0.5, np.nan])
+def test_short_lists():
+    assert limits([], 1) == pytest.approx((0.0, 1.0))
+    assert limits([0.25], 1) == pytest.approx((0.25, 0.25))
+    assert ratio_limits([0.0], [0.0], 1, 0.05) is None
+    assert ratio_limits([0.0], [0.0], 2, 0.05) == pytest.approx((0.0, 1.0))
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("given", "options", "said"),
     [
-        (([0.5], 2, 0.0), "the error is 0.0; expected a number between 0 and 1"),
-        (([0.5], 2, 1.0), "the error is 1.0"),
-        (([0.5, 0.5], 1, 0.1), r"shape \(2,\) of a list of 1"),
-        (([], 0, 0.1), "of a list of 0"),
-        ((0.5, 2, 0.1), r"shape \(\) of a list of 2"),
-        (([0.5, 1.5], 2, 0.1), r"1 of 2 values lie outside \[0.0, 1.0\], the first is 1.5"),
-        (([np.nan], 2, 0.1), "the first is nan"),
-        (([0.5], 2, 0.1, (1.0, 1.0)), "the lower one first"),
-        (([0.5], 2, 0.1, (0.0, np.inf)), "two finite numbers"),
+        (([0.5], [1.0], 2, 0.0), {}, "the error is 0.0; expected a number between 0 and 1"),
+        (([0.5], [1.0], 2, 1.0), {}, "the error is 1.0"),
+        (([0.5, 0.5], [1.0, 1.0], 1, 0.1), {}, r"shapes \(2,\) and \(2,\) of a list of 1"),
+        (([0.5], [1.0, 1.0], 3, 0.1), {}, r"shapes \(1,\) and \(2,\) of a list of 3"),
+        (([], [], 0, 0.1), {}, "of a list of 0"),
+        ((0.5, 1.0, 2, 0.1), {}, r"shapes \(\) and \(\)"),
+        (
+            ([0.5, 1.5], [1.0, 1.0], 2, 0.1),
+            {},
+            "1 of 2 values leave their bounds, the first is 1.5",
+        ),
+        (([0.5], [2.0], 2, 0.1), {}, "expected from 0 to 1, and a ratio from 0 to 1"),
+        (([0.5], [-1.0], 2, 0.1), {}, "the first is 0.5 to -1"),
+        (([np.nan], [1.0], 2, 0.1), {}, "the first is nan"),
+        (([0.5], [1.0], 2, 0.1), {"bounds": (1.0, 1.0)}, "the lower bound first"),
+        (([0.5], [1.0], 2, 0.1), {"bounds": (0.0, np.inf)}, "expected finite numbers"),
+        (([0.5], [1.0], 2, 0.1), {"most": 0.0}, "and 0.0 at most"),
     ],
 )
-def test_what_cannot_be_used(asked, said):
+def test_what_cannot_be_used(given, options, said):
     with pytest.raises(ResponseError, match=said):
-        mean_interval(*asked)
+        ratio_limits(*given, **options)

@@ -1,0 +1,149 @@
+"""When an audit may stop before it has scored every pair."""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+from decaf.errors import SettingError, number_of, suggestion
+from decaf.foundation.settings import LARGEST_SEED, Settings, fault
+from decaf.registry.gates import METRICS
+from decaf.scoring.scores.base import ScoreDefinition
+
+AMOUNT = re.compile(r"(?P<blocks>[1-9]\d*) blocks?|(?P<percent>\d+(\.\d+)?) ?%")
+
+
+def _is_amount(given: str) -> str:
+    found = AMOUNT.fullmatch(given)
+    if found is None or not 0 < float(found["percent"] or 1) <= 100:
+        raise fault(
+            f"it is {given!r}; expected a number of blocks, as '2 blocks', or a share of them, "
+            "as '25 %'"
+        )
+    return given
+
+
+Amount = Annotated[str, AfterValidator(_is_amount)]
+
+
+class Stop(Settings):
+    """An audit that stops as soon as it knows enough; blocks then come in a drawn order."""
+
+    when: Literal["gates_decided", "interval"] = Field(
+        description="`gates_decided`: a version of a registry needs no more blocks once every gate "
+        "is decided; `interval`: a model needs none once all intervals of `metric` are narrow"
+    )
+    metric: str | None = Field(
+        None, description="column of `when: interval`, one that gates may be on"
+    )
+    half_width: float | None = Field(
+        None, gt=0, description="largest half width of an interval of `metric`, its unit"
+    )
+    error: float = Field(
+        0.05,
+        gt=0,
+        lt=1,
+        description="largest probability that anything which is decided early is wrong, over all "
+        "gates, models, pair types and paths together",
+    )
+    at_least: Amount = Field(
+        "2 blocks", description="what is scored in any case: `2 blocks`, or `10 %` of all"
+    )
+    at_most: Amount = Field("100 %", description="where scoring ends, decided or not")
+    every: int = Field(
+        1,
+        gt=0,
+        le=1_000_000,
+        description="blocks of each model that are scored between two looks, at once where there "
+        "are workers",
+    )
+    seed: int = Field(0, ge=0, le=LARGEST_SEED, description="draws the order of the sources")
+    by_class: bool = Field(
+        False,
+        description="deal the sources of every class out to all blocks; needs many more blocks, "
+        "since then a block and not a source is what was drawn",
+    )
+    bounds: tuple[float, float] | None = Field(
+        None,
+        description="smallest and largest value that q can have; needed where the score does not "
+        "say so itself",
+    )
+
+    @field_validator("metric")
+    @classmethod
+    def _is_column(cls, metric: str | None) -> str | None:
+        if metric is not None and metric not in METRICS:
+            raise fault(f"there is no column '{metric}'{suggestion(metric, METRICS)}")
+        return metric
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> "Stop":
+        is_interval = self.when == "interval"
+        for key in ("metric", "half_width"):
+            if (getattr(self, key) is not None) != is_interval:
+                raise fault(
+                    f"'when: interval' needs '{key}'"
+                    if is_interval
+                    else f"'{key}' is of 'when: interval'; gates say themselves what they decide",
+                    key,
+                )
+        if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
+            raise fault(f"it is {list(self.bounds)}; expected the smaller value first", "bounds")
+        return self
+
+    def to_the_end(self) -> "Stop":
+        """The same order, with every block scored."""
+        return self.model_copy(update={"at_least": "100 %", "at_most": "100 %"})
+
+    def span(self, block_count: int) -> tuple[int, int]:
+        """Blocks that are scored before the first look, and after which scoring ends in any case.
+
+        Raises SettingError, with the keys that lead to it, where a study has fewer blocks than
+        that, or the first is beyond the last.
+        """
+        first, last = (_blocks(amount, block_count) for amount in (self.at_least, self.at_most))
+        if first > block_count:
+            raise SettingError(
+                f"it is {self.at_least!r}, and the study has {number_of(block_count, 'block')}; "
+                "expected no more: say less, or make blocks smaller with 'sources_per_block:'",
+                *("stop", "at_least"),
+            )
+        if first > last:
+            raise SettingError(
+                f"it is {self.at_most!r}, {number_of(last, 'block')} of {block_count}, and "
+                f"'at_least' is {self.at_least!r}; expected no less than that",
+                *("stop", "at_most"),
+            )
+        return first, min(last, block_count)
+
+
+def _blocks(amount: str, block_count: int) -> int:
+    found = AMOUNT.fullmatch(amount)
+    assert found is not None  # as it was checked
+    if found["blocks"]:
+        return int(found["blocks"])
+    return max(1, -int(-block_count * float(found["percent"]) // 100))
+
+
+def check_stop(
+    stop: Stop, score: ScoreDefinition, *, has_gates: bool, whole: Sequence[str]
+) -> None:
+    """Refuse what cannot stop early; ``whole`` are keys of the study that judge all pairs.
+
+    Raises a fault, for pydantic, that names the key.
+    """
+    if stop.when == "gates_decided" and not has_gates:
+        raise fault("'when: gates_decided' needs 'gates', and so a 'registry'", "stop")
+    for key in whole:
+        raise fault(f"'{key}' judges all pairs, so scoring cannot stop before", "stop")
+    if stop.bounds is None and score.bounds is None:
+        raise fault(
+            "'stop' needs 'bounds': the smallest and the largest value that the score "
+            f"{score.kind} can have",
+            "stop",
+        )
+    if stop.bounds is not None and score.bounds is not None:
+        raise fault(
+            f"'bounds': the score {score.kind} has bounds of its own; leave them out", "stop"
+        )

@@ -1,0 +1,57 @@
+-- purpose: audited entries of a registry, each with the versions of it that it is compared with
+-- grain: one row per study, re-audit, audited entry and what it is compared with
+-- rel has the columns of stg_registry_entries: all of its rows, or those and the rows of a re-audit
+-- that is under way. The columns are those of core_entry_versions.
+-- FROM entry_versions('stg_registry_entries')
+CREATE OR REPLACE MACRO entry_versions(rel) AS TABLE
+WITH stopped AS (SELECT (study, run_id, model_id) FROM stg_run_stops),
+models AS (SELECT (study, run_id, model_id) FROM stg_models),
+entries AS (
+    SELECT *, resolved_at = max(resolved_at) OVER (PARTITION BY study) AS is_newest
+    FROM query_table(rel)
+)
+SELECT
+    entry.study,
+    entry.reaudit_id,
+    entry.resolved_at,
+    entry.is_newest,
+    -- Of the re-audit that judged the content which the entry has now.
+    (entry.study, entry.reaudit_id, entry.entry) IN (
+        SELECT (study, judged_reaudit_id, entry) FROM entries WHERE is_newest AND state = 'audited'
+    ) AS is_present,
+    entry.entry, entry.name, entry.alias, entry.version, entry.change,
+    -- Not the same content under a new name, nor one that has passed before.
+    entry.change NOT IN ('none', 'version', 'returned') AS is_changed,
+    entry.run_id,
+    entry.model_id,
+    against,
+    entry.passed_reaudit_id IS DISTINCT FROM entry.previous_reaudit_id AS is_another, -- of the two
+    previous.reaudit_id AS reaudit_before, -- NULL where there is none
+    previous.version AS version_before,
+    -- The run itself, where the one before had stopped early and this one scored more of it.
+    if((previous.study, previous.run_id, previous.model_id) IN (FROM stopped)
+        AND (entry.study, entry.run_id, previous.model_id) IN (FROM models),
+        entry.run_id, previous.run_id) AS run_before,
+    previous.model_id AS model_before,
+    CASE
+        WHEN run_before.run_id IS NULL AND against = 'last_passed' AND is_another
+            THEN 'no version before it has passed'
+        WHEN run_before.run_id IS NULL THEN 'there is no version before it'
+        WHEN run.score <> run_before.score THEN 'the score is another'
+        WHEN run.epsilon <> run_before.epsilon THEN 'epsilon is another'
+        WHEN run.pairs_digest <> run_before.pairs_digest THEN 'the pairs are others'
+    END AS reason
+FROM entries AS entry
+CROSS JOIN (VALUES ('last_passed'), ('previous'), ('another_entry')) AS comparison (against)
+LEFT JOIN query_table(rel) AS previous
+    ON previous.study = entry.study
+    AND (previous.entry, previous.reaudit_id) = CASE against
+        WHEN 'previous' THEN (entry.entry, entry.previous_reaudit_id)
+        WHEN 'last_passed' THEN (entry.entry, entry.passed_reaudit_id)
+        ELSE (entry.compared_entry, entry.compared_reaudit_id)
+    END
+JOIN stg_runs AS run ON run.study = entry.study AND run.run_id = entry.run_id
+LEFT JOIN stg_runs AS run_before
+    ON run_before.study = previous.study AND run_before.run_id = previous.run_id
+WHERE entry.state = 'audited'
+    AND (against <> 'another_entry' OR entry.compared_entry IS NOT NULL);

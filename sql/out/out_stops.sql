@@ -1,0 +1,15 @@
+-- purpose: models of the current runs that were not scored to the end, since enough was known
+-- grain: one row per study and model that stopped early
+CREATE OR REPLACE VIEW out_stops AS
+SELECT
+    study,
+    model_id,
+    block_count,
+    planned_block_count,
+    source_count, -- what all figures of the model are of
+    planned_source_count,
+    source_count / planned_source_count AS source_share,
+    is_decided -- false where scoring ended before everything was known that was asked
+FROM stg_run_stops
+SEMI JOIN core_current_runs USING (study, run_id)
+ORDER BY study, model_id;

@@ -1,0 +1,11 @@
+-- purpose: what every source says so far of the models of a run that has nothing to compare with
+WITH asked AS (
+    SELECT
+        study, run_id AS reaudit_id, model_id AS entry, 'nothing' AS against, run_id, model_id,
+        NULL::VARCHAR AS run_before, NULL::VARCHAR AS model_before,
+        'there is no version before it' AS reason
+    FROM stg_models
+    WHERE study = $study AND run_id = $run_id
+)
+FROM version_sources('asked')
+ORDER BY ALL

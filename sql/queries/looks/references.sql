@@ -1,0 +1,18 @@
+-- purpose: versions that changed entries are compared with, where scoring of them stopped early
+-- The relation pending has rows of the re-audit that is under way.
+WITH asked AS (
+    SELECT
+        if(compared_reaudit_id IS NULL, entry, compared_entry) AS entry,
+        coalesce(
+            compared_reaudit_id, if($against = 'previous', previous_reaudit_id, passed_reaudit_id)
+        ) AS reaudit_id
+    FROM pending
+    WHERE state = 'audited' AND change NOT IN ('none', 'version', 'returned')
+)
+SELECT DISTINCT model_id, before.entry || ' ' || before.version AS label, card, model.weights_sha256
+FROM asked
+JOIN stg_registry_entries AS before USING (entry, reaudit_id)
+JOIN stg_models AS model USING (study, run_id, model_id)
+JOIN stg_run_stops USING (study, run_id, model_id)
+WHERE study = $study
+ORDER BY model_id

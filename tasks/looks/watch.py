@@ -1,0 +1,182 @@
+"""The looks of one run: read what its sources say so far, and decide which models go on."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from duckdb import DuckDBPyConnection
+
+from decaf.errors import number_of
+from decaf.registry.gates import on_pair_types
+from tasks.looks.items import Group, Order
+from tasks.looks.rules import OPEN, Looker, Rule, Seen, gate_rules, groups_of, width_rules
+from tasks.manifest import commit_run
+from tasks.plan import AuditPlan
+from tasks.progress import announce
+from tasks.stops import commit_stops
+from warehouse.query.damage import connect_whole
+from warehouse.query.views import query
+
+Row = dict[str, Any]
+
+
+class Watch:
+    """What is known of the models of a run, look by look."""
+
+    def __init__(
+        self,
+        plan: AuditPlan,
+        rules: Callable[[Iterable[Group]], list[Rule]],
+        read: Callable[[DuckDBPyConnection], pa.Table],
+        scored: Mapping[str, int],
+    ) -> None:
+        """Watch ``rules`` by what ``read`` reads; other models go as far as ``scored`` says."""
+        study = plan.study
+        order = Order(study, plan.pairs)
+        metrics = [study.stop.metric] if study.stop.metric else list(study.gates)
+        self.plan, self.read, self.order = plan, read, order
+        self.looker = Looker(study, plan.pairs, order, rules(groups_of(order, metrics)))
+        self.open = {rule.model_id: [] for rule in self.looker.rules}
+        for rule in self.looker.rules:
+            self.open[rule.model_id].append(rule)
+        self.first, self.last = study.stop.span(len(plan.blocks))
+        self.scored = {card.id: len(plan.blocks) for card in study.models} | dict(scored)
+        self.scored |= dict.fromkeys(self.open, self.first)
+        self.looks: list[Row] = []
+        self.followers: list[tuple[str, str]] = []
+        """Models that are compared with, each with one that is compared."""
+
+    def look(self, models: Iterable[str]) -> dict[str, int]:
+        """Look at what models have so far; those that go on, and how many blocks they go to.
+
+        Raises ResponseError where scores leave their bounds.
+        """
+        models = [model for model in models if self.open.get(model)]
+        if not models:
+            return {}
+        with connect_whole(self.plan.root, self.plan.study.study, threads=1) as connection:
+            sums = self.read(connection)
+        on: dict[str, int] = {}
+        for model in models:
+            seen = [self._seen(rule, sums) for rule in self.open[model]]
+            at, total = self.scored[model], len(self.plan.blocks)
+            self.open[model] = [one.rule for one in seen if not one.is_closed]
+            is_over = not self.open[model] or at >= self.last
+            self.looks += [self._row(one, is_last=one.is_closed or is_over) for one in seen]
+            if not is_over:
+                on[model] = min(self.last, at + self.plan.study.stop.every)
+            verdicts = Counter(str(one.verdict) for one in seen)
+            announce(
+                f"{model}: {at} of {number_of(total, 'block')}, "
+                f"{self.order.sources_before(at):,} of {self.order.source_count:,} sources: "
+                + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+                + ("" if on.get(model) else "; no more of it is needed" if at < total else "")
+            )
+        self.scored |= on
+        self.follow()
+        return on
+
+    def follow(self) -> None:
+        """Let models that others are compared with be scored as far as these."""
+        for before, now in self.followers:
+            if before not in self.open:
+                self.scored[before] = max(self.scored[before], self.scored[now])
+
+    def _seen(self, rule: Rule, sums: pa.Table) -> Seen:
+        own = pc.equal(sums["entry"], rule.entry)
+        for name, value in rule.group._asdict().items():
+            is_it = pc.is_null(sums[name]) if value is None else pc.equal(sums[name], value)
+            own = pc.and_(own, is_it)
+        return self.looker.look(rule, sums.filter(own), self.scored[rule.model_id])
+
+    def _row(self, seen: Seen, *, is_last: bool) -> Row:
+        rule, known = seen.rule, seen.known
+        has_value = known is not None and known.value is not None
+        return {
+            "entry": rule.entry,
+            "model_id": rule.model_id,
+            "block_count": seen.block_count,
+            "source_count": seen.source_count,
+            "planned_source_count": int(self.looker.items[rule.group].source_count.sum()),
+            "metric": rule.metric,
+            "rule": rule.name,
+            **rule.group._asdict(),
+            "gate_limit": rule.limit,
+            "level": self.looker.level,
+            "found": known.value if has_value else None,
+            "lower_limit": known.limits.lower if has_value else None,
+            "upper_limit": known.limits.upper if has_value else None,
+            "verdict": seen.verdict,
+            "reason": seen.reason,
+            "is_last": is_last,
+        }
+
+    def stops(self) -> list[Row]:
+        """Models that stopped before the end of their study, as they are recorded."""
+        undecided = {
+            row["model_id"] for row in self.looks if row["is_last"] and row["verdict"] == OPEN
+        }
+        total = len(self.plan.blocks)
+        return [
+            {
+                "model_id": model,
+                "block_count": count,
+                "planned_block_count": total,
+                "source_count": self.order.sources_before(count),
+                "planned_source_count": self.order.source_count,
+                "is_decided": model not in undecided,
+            }
+            for model, count in self.scored.items()
+            if count < total
+        ]
+
+
+def watch_models(plan: AuditPlan) -> Watch:
+    """Watch the intervals of the models of a study."""
+    values = {"study": plan.study.study, "run_id": plan.run_id}
+
+    def read(connection: DuckDBPyConnection) -> pa.Table:
+        return connection.sql(query("looks/models"), params=values).to_arrow_table()
+
+    return Watch(plan, lambda groups: width_rules(plan.study, groups), read, {})
+
+
+def watch_entries(
+    plan: AuditPlan, pending: pa.Table, against: str, scored: Mapping[str, int]
+) -> Watch:
+    """Watch the gates of changed entries, whose rows of this re-audit are ``pending``.
+
+    Other models were ``scored`` to some block, or else to the end; one that an entry is compared
+    with goes on with it.
+    """
+    study = plan.study
+    values = {"study": study.study, "against": against}
+    with connect_whole(plan.root, study.study) as connection:
+        connection.register("pending", pending)
+        asked = connection.sql(query("looks/compared"), params=values).to_arrow_table()
+
+    def read(connection: DuckDBPyConnection) -> pa.Table:
+        connection.register("asked", asked)
+        return connection.sql(query("looks/entries")).to_arrow_table()
+
+    gates, rows = on_pair_types(study.gates, study.expect), asked.to_pylist()
+    watch = Watch(plan, lambda groups: gate_rules(gates, rows, groups), read, scored)
+    there = {card.id for card in study.models}
+    for row in rows:
+        if row["reason"] is None and row["model_before"] in there:
+            watch.followers.append((row["model_before"], row["model_id"]))
+    watch.follow()
+    return watch
+
+
+def record_stops(plan: AuditPlan, watch: Watch) -> AuditPlan:
+    """Record where the models of a run stopped; the plan of what was scored is the run from now."""
+    stopped = plan.up_to(watch.scored)
+    study = plan.study.study
+    commit_stops(plan.root, study, stopped.run_id, plan.run_id, watch.stops(), watch.looks)
+    stopped = replace(stopped, committed=stopped.commits, reasons={}, may_stop=False)
+    commit_run(stopped)
+    return stopped

@@ -1,0 +1,67 @@
+"""Watch the gates of what changed in a registry while it is scored."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from decaf.errors import BadInput
+from decaf.plan.resolution import recorded_card
+from decaf.registry.entries import LAST_PASSED, PREVIOUS
+from tasks.looks.watch import Watch, watch_entries
+from tasks.plan import AuditPlan
+from tasks.progress import announce
+from tasks.reaudit.plan import RegistryDiff, reaudit_rows
+from tasks.reaudit.recorded import NONE, RETURNED, VERSION
+from warehouse.query.damage import connect_whole
+from warehouse.query.views import query
+from warehouse.tables.declarations import TABLES
+
+
+def with_references(diff: RegistryDiff) -> RegistryDiff:
+    """The registry with the versions that changed entries are compared with and that stopped early.
+
+    Otherwise a version could be compared on no more than was scored of the one before. One whose
+    files are gone, or whose card is not trusted any more, is named and left as it is.
+    """
+    study = diff.study
+    if study.stop is None or diff.previous is None:
+        return diff
+    values = {"study": study.study, "against": _against(diff)}
+    with connect_whole(diff.root, study.study) as connection:
+        connection.register("pending", pending(diff, None))
+        found = connection.sql(query("looks/references"), params=values).fetchall()
+    cards = []
+    for model_id, label, card, weights in found:
+        try:
+            cards.append(recorded_card(study, card, weights))
+        except BadInput as error:
+            announce(f"no more of {label} ({model_id}) can be scored, to compare with: {error}")
+    return replace(diff, references=tuple(cards))
+
+
+def watch_changed(diff: RegistryDiff, plan: AuditPlan) -> Watch:
+    """Watch the changed entries of a re-audit; the models of others go as far as they went.
+
+    A model that one of them is compared with is scored as far as that, if it was not before.
+    """
+    changes, study = diff.changes(), plan.study.study
+    kept = [
+        resolved.model_id
+        for resolved in diff.resolved
+        if resolved.card and changes[resolved.entry.label] in (NONE, VERSION, RETURNED)
+    ]
+    kept += [card.id for card in diff.references]
+    with connect_whole(plan.root, study) as connection:
+        values = {"study": study, "models": kept}
+        scored = connection.sql(query("looks/stopped"), params=values).fetchall()
+    return watch_entries(plan, pending(diff, plan.run_id), _against(diff), dict(scored))
+
+
+def pending(diff: RegistryDiff, run_id: str | None) -> pa.Table:
+    """Rows of a re-audit as they will be recorded."""
+    _, rows = reaudit_rows(diff, run_id)
+    return pa.Table.from_pylist(rows, schema=TABLES["registry_entries"].schema)
+
+
+def _against(diff: RegistryDiff) -> str:
+    return PREVIOUS if diff.study.compare_with == PREVIOUS else LAST_PASSED
