@@ -254,7 +254,7 @@ VALUES = [
     ("attributions.a", "{kind: integrated_gradients, rule: simpson}", "'gauss_legendre' or"),
     ("attributions.a", "{kind: gradient_shap, samples: 0}", "greater than 0"),
     ("attributions.a", "{kind: smooth_grad, bank: shared, seed: 1.0e+12}", "seed'"),
-    ("attributions.a", "{kind: input_x_gradient}", "takes gradients, and model e (source: endp"),
+    ("attributions.a", "{kind: input_x_gradient}", "study.yaml:20", "and model e (source: endp"),
     ("attributions.a", "{kind: kernel_shap, samples: 7}", "multiple of 2"),
     ("attributions.a", "{kind: kernel_shap, form: exact}", "'layers' or 'repeats'"),
     ("attributions.a", "{kind: part_lime, samples: 1.0e+9}", "less than or equal to 100000"),
