@@ -12,6 +12,7 @@ from test_report_registry import fill, fill_changed
 from warehouse.query import catalog
 from warehouse.report.comparison import read_side, run_named, write_comparison
 from warehouse.report.page import write_report
+from warehouse.report.sides import write_sides
 
 AXE = Path(__file__).parents[1] / "third_party" / "axe" / "axe.min.js"
 OPENED = "for (const fold of document.querySelectorAll('details')) fold.open = true;"
@@ -39,7 +40,8 @@ def pages(tmp_path_factory):
         earlier = read_side(runs, STUDY, "w", run_named(runs, STUDY, "ear"))
         now = read_side(runs, STUDY, "w")
         two = write_comparison(folder / "two.html", STUDY, earlier, now, runs)
-    return {"failed": failed, "many": registry, "two": two}
+        several = write_sides(folder / "several.html", STUDY, {"1": earlier, "2": now}, now)
+    return {"failed": failed, "many": registry, "two": two, "several": several}
 
 
 @pytest.mark.parametrize(
@@ -52,6 +54,7 @@ def pages(tmp_path_factory):
         ("many", 1200, "light"),
         ("two", 1200, "light"),
         ("two", 360, "dark"),
+        ("several", 360, "light"),
     ],
 )
 def test_no_rule_of_wcag_is_broken(browser, pages, name, width, scheme):
@@ -83,7 +86,7 @@ def test_print_unfolds_all_and_cuts_nothing(browser, pages):
     resize(browser, 718, 1000)
     browser.get(pages["failed"].as_uri())
     assert browser.execute_script(TABLES)[0] > 0, "some are folded on the screen"
-    for name in ("failed", "two"):
+    for name in ("failed", "two", "several"):
         browser.get(pages[name].as_uri())
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": []})
         printed = browser.execute_script(TABLES)
