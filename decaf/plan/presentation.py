@@ -15,6 +15,7 @@ DisplayName = Annotated[ShownName, Field(max_length=60)]
 
 Section = Literal[
     "registry",
+    "stops",
     "reading",
     "pairs",
     "profiles",

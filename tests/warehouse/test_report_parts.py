@@ -83,7 +83,7 @@ def test_chosen_sections_stand_in_their_order_and_open(stub, tmp_path):
     usual = [
         name
         for name in get_args(Section)
-        if name not in ("pairs", "breakdowns", "registry", "paper")
+        if name not in ("pairs", "breakdowns", "registry", "stops", "paper")
     ]
     assert sections(None) == (usual, 5)
     assert sections(("costs", "profiles", "registry")) == (["costs", "profiles"], 0)

@@ -14,6 +14,7 @@ from warehouse.report import templates
 from warehouse.report.audit import figures, tables
 from warehouse.report.audit.changes import changed_pairs
 from warehouse.report.audit.facts import Facts, read_facts
+from warehouse.report.audit.looks import look_pictures, look_tables
 from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_looks
 from warehouse.report.audit.verdict import verdict_of, written
 from warehouse.report.gauges import gauges_of
@@ -86,6 +87,7 @@ def render(
     parts = {
         "breakdowns": tables.breakdown_tables(shown),
         "registry": registry_tables(facts),
+        "stops": look_tables(facts),
         "paper": paper_tables.paper_tables(paper.without_models(left_out), facts.study),
     }
     # What became of pairs comes before what they are: the strongest get what it leaves.
@@ -121,6 +123,7 @@ def render(
         gauges=gauges_of(facts),
         changed=changed,
         history=history_pictures(facts),
+        looked=look_pictures(facts),
         data_note=paper_tables.data_note(paper.data),
         budget_note=paper_tables.budget_note(paper),
         fingerprints=paper_tables.fingerprints(paper.data),

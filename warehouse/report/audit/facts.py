@@ -66,6 +66,8 @@ class Facts(NamedTuple):
     roles: Rows
     changed_pairs: Rows
     history: Rows
+    stops: Rows
+    looks: Rows
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -94,9 +96,10 @@ class Facts(NamedTuple):
     def ids(self) -> dict[str, str]:
         """Ids of the models that a registry has, by its entries and versions of them."""
         names: dict[str, list[str]] = {}
-        for row in self.entries:
-            if row.model_id is not None:
-                names.setdefault(row.model_id, []).append(f"{row.entry} {row.version}")
+        for row in (*self.entries, *self.history):
+            name = f"{row.entry} {row.version}"
+            if row.model_id is not None and name not in names.setdefault(row.model_id, []):
+                names[row.model_id].append(name)
         return {", ".join(own): model_id for model_id, own in names.items()}
 
     def by_entry(self) -> "Facts":
@@ -107,7 +110,7 @@ class Facts(NamedTuple):
                 row._replace(model_id=names.get(row.model_id, row.model_id)) for row in rows
             )
             for part, rows in self._asdict().items()
-            if part not in ("study", "run", "progress", "entries")
+            if part not in ("study", "run", "progress", "entries", "history")
             and rows
             and hasattr(rows[0], "model_id")
         }

@@ -147,10 +147,13 @@ def _failed(facts: Facts, entry: str, names: Mapping[tuple[str, str], Row]) -> I
             numbers = (-row.found, -row.upper_limit, -row.lower_limit, *numbers[3:])
         found, lower, upper, limit, beyond = (written(facts, value) for value in numbers)
         allowed = ALLOWED.get(row.rule, "at least {} is").format(limit)
+        decided = ""
+        if row.source_count is not None:
+            decided = f", after {row.source_count:,} of {row.planned_source_count:,} sources"
         yield (
             f"{row.metric.replace('_', ' ')} on {place_in_words(row, names)} {VERBS[row.rule]} "
             f"{found} ({row.level:.0%}: {lower} to {upper}), {allowed} allowed: beyond it by at "
-            f"least {beyond}"
+            f"least {beyond}{decided}"
         )
     if len(failed) > MOST:
         yield f"and {len(failed) - MOST} more"
@@ -163,6 +166,7 @@ def _compared(facts: Facts, entry: str) -> str:
 
 def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str]:
     changed = [row for row in facts.entries if row.change not in AUDITED_ALIKE]
+    early = {facts.ids.get(row.model_id, row.model_id) for row in facts.stops}
     for entry in changed[:MOST]:
         before = "" if entry.version_before is None else f"{entry.version_before} → "
         what = "" if entry.change == entry.state else f" ({entry.change})"
@@ -179,6 +183,8 @@ def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str
         ]
         more = f" and {len(own) - len(moved)} more" if len(own) > len(moved) else ""
         found = f"; {', '.join(moved)}{more}" if moved else "; nothing moved by more than chance"
+        if entry.model_id in early:
+            found = "; it was scored no further than its gates needed"
         verdict = judged(entry.verdict, entry.state) or entry.state
         yield (
             f"{entry.entry} {before}{entry.version}{what}: "
