@@ -108,7 +108,8 @@ def _table(metric: str, lines: list[Line], sides: Mapping[str, Side], decimals: 
         *(Field(declared[key].column, partial(of, key=key)) for key in KEYS),
         *(Field(Column(name, "95% interval"), partial(mean, name=name)) for name in sides),
     ]
-    return table(declared[metric].column.label, columns, lines, "")
+    title = metric.replace("abs_response", "Abs")
+    return table(title[0].upper() + title[1:], columns, lines, "")
 
 
 def _is_apart(row: Row, now: Row) -> bool:
