@@ -20,6 +20,7 @@ JUDGED = """const done = arguments[0];
 axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']}).then(found => done(
   [found.passes.length, found.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120))])]));"""
+TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
 pytestmark = pytest.mark.slow
 
 
@@ -40,7 +41,9 @@ def pages(tmp_path_factory):
         earlier = read_side(runs, STUDY, "w", run_named(runs, STUDY, "ear"))
         now = read_side(runs, STUDY, "w")
         two = write_comparison(folder / "two.html", STUDY, earlier, now, runs)
-        several = write_sides(folder / "several.html", STUDY, {"1": earlier, "2": now}, now)
+        several = write_sides(
+            folder / "several.html", STUDY, {"1": earlier, "/warehouses/of/the_last_year": now}, now
+        )
     return {"failed": failed, "many": registry, "two": two, "several": several}
 
 
@@ -66,6 +69,7 @@ def test_no_rule_of_wcag_is_broken(browser, pages, name, width, scheme):
     passed, violations = browser.execute_async_script(JUDGED)
     assert violations == []
     assert passed > 10
+    assert browser.execute_script(TOO_WIDE) <= 0
 
 
 def test_axe_would_find_a_fault(browser, pages, tmp_path):
