@@ -357,11 +357,11 @@ def main() -> None:
             "repeats": given.repeats,
             "coverage": coverage(folder, given.repeats),
             "false_alarms": false_alarms(folder, few),
-            "savings": savings(folder, few),
+            "savings": savings(folder, max(2, few // 3)),
             "replay": [
                 row
                 for warehouse, study_name in given.replay
-                for row in replay(folder, warehouse, study_name, max(1, few // 10))
+                for row in replay(folder, warehouse, study_name, max(2, few // 20))
             ],
         }
     given.results.write_text(json.dumps(found, indent=1) + "\n")

@@ -121,7 +121,8 @@ def _failed(
     client: Client, plan: AuditPlan, orders: dict[str, ModelOrder]
 ) -> dict[str, DecafError]:
     if orders:
-        todo = f"{number_of(len(plan.pending), 'unit')} of work to do"
+        most = "at most " if plan.may_stop else ""
+        todo = f"{most}{number_of(len(plan.pending), 'unit')} of work to do"
         announce(f"{todo}; trying {number_of(len(orders), 'model')} first")
     inputs = plan.pairs.input_set
     given = tuple(sample(plan.given, inputs, number) for number in inputs.extremes if orders)
