@@ -75,11 +75,12 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is imported and collected stays: to look for garbage meanwhile takes seconds."""
+    """What is imported and collected stays: to look for garbage there takes seconds."""
     gc.disable()
     try:
         return (yield)
     finally:
+        gc.freeze()
         gc.enable()
 
 
