@@ -84,6 +84,11 @@ def pytest_collection():
         gc.enable()
 
 
+def pytest_unconfigure():
+    """At the end it is garbage like any other, or libraries call it leaked."""
+    gc.unfreeze()
+
+
 @pytest.fixture
 def photo_root(tmp_path):
     """One noisy foreground per superclass in the Backgrounds Challenge layout, 60 x 50 px."""
