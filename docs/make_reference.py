@@ -17,8 +17,10 @@ from decaf.foundation.settings import Settings
 from decaf.models.card import ModelCard
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
+from decaf.plan.cluster import CudaWorkers, LocalWorkers, SchedulerAddress
 from decaf.plan.presentation import Report
-from decaf.plan.study import CudaWorkers, LocalWorkers, SchedulerAddress, Study
+from decaf.plan.stopping import Stop
+from decaf.plan.study import Study
 from decaf.registry.alerts import Alerts, Webhook
 from decaf.registry.entries import Registry
 from decaf.registry.gates import METRICS, Gate
@@ -100,6 +102,10 @@ def configuration() -> str:
         "## `gates:` – one section, or a list of several, for each column",
         f"A column is one of {', '.join(f'`{name}`' for name in METRICS)}.",
         _keys(Gate),
+        "## `stop:`",
+        "[Audits that stop early](stopping.md). A key that only `when: interval` has is refused "
+        "beside `when: gates_decided`.",
+        _keys(Stop),
         "## `alerts:`",
         _keys(Alerts),
         "### `webhook:`",

@@ -67,7 +67,7 @@ def audit(diff: RegistryDiff, pairs: PairSet) -> tuple[RegistryDiff, AuditPlan |
         audit_steps.begin(plan)
         audit_steps.analyse(plan, inputs)
         audit_steps.check(plan)
-        audit_steps.picture(plan)
+        reaudit_steps.picture(diff, plan)
     return diff, plan
 
 

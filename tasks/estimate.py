@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import duckdb
 
-from decaf.plan.study import LocalWorkers, Study
+from decaf.plan.cluster import LocalWorkers
+from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.units.kinds import KINDS
 from tasks.units.orders import UNITS

@@ -17,7 +17,8 @@ import decaf
 from decaf.errors import DecafError, number_of
 from decaf.foundation.extras import PACKAGES
 from decaf.foundation.files import replace_file
-from decaf.plan.study import CudaWorkers, LocalWorkers, Study
+from decaf.plan.cluster import CudaWorkers, LocalWorkers
+from decaf.plan.study import Study
 from tasks.plan import missing_inputs, plan_audit
 from tasks.units.scope import Scope
 from warehouse import storage

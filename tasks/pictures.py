@@ -11,7 +11,7 @@ from PIL import Image
 
 from decaf.data.input_store import channels_first, input_file, inputs_at
 from decaf.data.pairs import PairBlock
-from decaf.errors import DecafError
+from decaf.errors import DataError
 from decaf.foundation.arrays import as_taken
 from decaf.reveal.start import ModelMean
 from decaf.scoring.planner import plan_states
@@ -23,6 +23,7 @@ from tasks.progress import announce
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
 from warehouse.query.damage import connect_whole
+from warehouse.query.views import query
 from warehouse.tables.declarations import SHOWN_PAIRS
 from warehouse.upkeep.retention import retire
 
@@ -42,12 +43,15 @@ def are_stored(plan: AuditPlan) -> bool:
     return plan.run_id in stored if plan.study.report.inputs else not stored
 
 
-def store_pictures(plan: AuditPlan) -> None:
+def store_pictures(plan: AuditPlan, pending: pa.Table | None = None) -> None:
     """Store the pictures of a finished run, once; withdraw all of them where none are wanted.
 
-    A pair that cannot be read is announced and stored without pictures. Raises WarehouseError when
-    results cannot be read, DataError when inputs have to be read again and cannot be, and
-    WriteFailed when the storage refuses.
+    They are of the strongest pairs, and of those whose role changed most with a version where
+    ``pending`` are the rows of a re-audit that is under way.
+
+    A pair of which the data or a start cannot be read (DataError) is announced and stored without
+    pictures. Raises WarehouseError when results cannot be read, DataError when inputs have to be
+    read again and cannot be, and WriteFailed when the storage refuses.
     """
     study = plan.study.study
     if are_stored(plan):
@@ -56,21 +60,21 @@ def store_pictures(plan: AuditPlan) -> None:
         retire(plan.root, study, list(receipts.read_kind(plan.root, PICTURES, study)))
         return
     with connect_whole(plan.root, study) as connection:
-        shown = connection.execute(
-            "SELECT DISTINCT pair_id, path, repetition FROM core_shown_pairs WHERE study = $study "
-            "ORDER BY ALL",
-            {"study": study},
-        ).fetchall()
+        found = connection.execute(query("pictures/strongest"), {"study": study}).fetchall()
+        if pending is not None:
+            connection.register("pending", pending)
+            given = {"study": study, "run_id": plan.run_id}
+            found += connection.execute(query("pictures/changed"), given).fetchall()
     store_pairs(plan)
     place = {pair.pair_id: row for row, pair in enumerate(plan.pairs.pairs)}
     rows = []
-    for pair_id, path, repetition in shown:
+    for pair_id, path, repetition in sorted(set(found)):
         row = {"run_id": plan.run_id, "pair_id": pair_id, "path": path, "repetition": repetition}
         row |= {"words": "", "factual": None, "counterfactual": None, "states": None, "shown_t": []}
         try:
             row["words"] = plan.study.data.describe(plan.pairs, plan.pairs.pairs[place[pair_id]])
             row |= _pictures(plan, place[pair_id], path, repetition)
-        except (DecafError, OSError, Image.DecompressionBombError) as error:
+        except DataError as error:
             announce(f"the report has no picture of pair {pair_id} on path {path}: {error}")
         rows.append(row)
     table = pa.Table.from_pylist(rows, schema=SHOWN_PAIRS.schema)

@@ -15,7 +15,7 @@ from decaf.data.input_store import channels_first
 from decaf.errors import DecafError, number_of
 from decaf.models.card import Model
 from decaf.models.sources.network import NetworkCard
-from decaf.plan.study import LocalWorkers
+from decaf.plan.cluster import LocalWorkers
 from decaf.scoring.scores.base import ScoreDefinition
 from decaf.scoring.states import on_device
 from tasks.cluster.drive import attempt, common_error
@@ -121,7 +121,8 @@ def _failed(
     client: Client, plan: AuditPlan, orders: dict[str, ModelOrder]
 ) -> dict[str, DecafError]:
     if orders:
-        todo = f"{number_of(len(plan.pending), 'unit')} of work to do"
+        most = "at most " if plan.may_stop else ""
+        todo = f"{most}{number_of(len(plan.pending), 'unit')} of work to do"
         announce(f"{todo}; trying {number_of(len(orders), 'model')} first")
     inputs = plan.pairs.input_set
     given = tuple(sample(plan.given, inputs, number) for number in inputs.extremes if orders)

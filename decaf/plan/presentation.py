@@ -13,8 +13,9 @@ Expectation = Literal["should_matter", "should_not_matter", "unknown"]
 """What a change of the input should do to the score."""
 DisplayName = Annotated[ShownName, Field(max_length=60)]
 
-
 Section = Literal[
+    "registry",
+    "stops",
     "reading",
     "pairs",
     "profiles",
@@ -22,12 +23,11 @@ Section = Literal[
     "paths",
     "trajectories",
     "epsilon",
-    "registry",
     "paper",
     "made",
     "costs",
 ]
-"""A part of the page below its verdict."""
+"""A part of the page below its verdict, in the usual order."""
 
 
 class Report(Settings):

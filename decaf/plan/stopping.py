@@ -1,6 +1,7 @@
 """When an audit may stop before it has scored every pair."""
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -8,6 +9,7 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from decaf.errors import SettingError, number_of, suggestion
 from decaf.foundation.settings import LARGEST_SEED, Settings, fault
 from decaf.registry.gates import METRICS
+from decaf.scoring.scores.base import ScoreDefinition
 
 AMOUNT = re.compile(r"(?P<blocks>[1-9]\d*) blocks?|(?P<percent>\d+(\.\d+)?) ?%")
 
@@ -90,6 +92,10 @@ class Stop(Settings):
             raise fault(f"it is {list(self.bounds)}; expected the smaller value first", "bounds")
         return self
 
+    def to_the_end(self) -> "Stop":
+        """The same order, with every block scored."""
+        return self.model_copy(update={"at_least": "100 %", "at_most": "100 %"})
+
     def span(self, block_count: int) -> tuple[int, int]:
         """Blocks that are scored before the first look, and after which scoring ends in any case.
 
@@ -118,3 +124,26 @@ def _blocks(amount: str, block_count: int) -> int:
     if found["blocks"]:
         return int(found["blocks"])
     return max(1, -int(-block_count * float(found["percent"]) // 100))
+
+
+def check_stop(
+    stop: Stop, score: ScoreDefinition, *, has_gates: bool, whole: Sequence[str]
+) -> None:
+    """Refuse what cannot stop early; ``whole`` are keys of the study that judge all pairs.
+
+    Raises a fault, for pydantic, that names the key.
+    """
+    if stop.when == "gates_decided" and not has_gates:
+        raise fault("'when: gates_decided' needs 'gates', and so a 'registry'", "stop")
+    for key in whole:
+        raise fault(f"'{key}' judges all pairs, so scoring cannot stop before", "stop")
+    if stop.bounds is None and score.bounds is None:
+        raise fault(
+            "'stop' needs 'bounds': the smallest and the largest value that the score "
+            f"{score.kind} can have",
+            "stop",
+        )
+    if stop.bounds is not None and score.bounds is not None:
+        raise fault(
+            f"'bounds': the score {score.kind} has bounds of its own; leave them out", "stop"
+        )

@@ -25,8 +25,9 @@ from decaf.foundation.strangers import code_of
 from decaf.foundation.yaml_source import Origin, Overrides, Source, load
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe, NetworkRecipe
+from decaf.plan.cluster import Cluster, LocalWorkers
 from decaf.plan.presentation import DisplayName, Expectation, Report, check_shown
-from decaf.plan.stopping import Stop
+from decaf.plan.stopping import Stop, check_stop
 from decaf.registry import entries as registry_base
 from decaf.registry.alerts import Alerts
 from decaf.registry.gates import METRICS, Gates
@@ -52,30 +53,6 @@ PROBABILITIES = "predict_proba"
 """Method of an estimator that baselines can explain."""
 Inputs = TypeVar("Inputs", PairSet, InputSet)
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=60)]
-
-
-class LocalWorkers(Settings):
-    """Worker processes on this machine."""
-
-    kind: Literal["local"] = "local"
-    workers: int = Field(2, gt=0, le=4096, description="worker processes")
-    threads: int = Field(1, gt=0, le=1024, description="torch threads of each worker")
-
-
-class CudaWorkers(Settings):
-    """One worker process for each GPU of this machine (extra `cuda`)."""
-
-    kind: Literal["cuda"]
-
-
-class SchedulerAddress(Settings):
-    """A Dask scheduler that is already running (SLURM, Kubernetes, …)."""
-
-    kind: Literal["address"]
-    address: str = Field(description="`tcp://host:port` of the scheduler")
-
-
-Cluster = Annotated[LocalWorkers | CudaWorkers | SchedulerAddress, Field(discriminator="kind")]
 
 
 class Study(Settings):
@@ -294,21 +271,9 @@ class Study(Settings):
 
     @model_validator(mode="after")
     def _can_stop(self) -> "Study":
-        if self.stop is None:
-            return self
-        if self.stop.when == "gates_decided" and not self.gates:
-            raise fault("'when: gates_decided' needs 'gates', and so a 'registry'", "stop")
-        for key in ("labels", "baselines"):
-            if getattr(self, key):
-                raise fault(f"'{key}' judges all pairs, so scoring cannot stop before", "stop")
-        if (self.stop.bounds is None) == (self.score.bounds is None):
-            raise fault(
-                "'stop' needs 'bounds': the smallest and the largest value that the score "
-                f"{self.score.kind} can have"
-                if self.stop.bounds is None
-                else f"the score {self.score.kind} has bounds of its own; leave 'bounds' out",
-                "stop",
-            )
+        if self.stop:
+            whole = [key for key in ("labels", "baselines") if getattr(self, key)]
+            check_stop(self.stop, self.score, has_gates=bool(self.gates), whole=whole)
         return self
 
     @field_validator("stages")
@@ -357,21 +322,14 @@ class Study(Settings):
         return self._made_by_code(pairs)
 
     def blocks(self, pairs: PairSet) -> list[Rows]:
-        """Rows of the pairs that are scored and committed at once.
-
-        In the order of the sources' names, or in one that is drawn where scoring may stop early.
-        """
-        if self.stop is None:
+        """Rows of the pairs that are committed at once, in a drawn order where it may stop."""
+        if (stop := self.stop) is None:
             return pairs.blocks(self.sources_per_block)
-        stop = self.stop
         return drawn_blocks(pairs, self.sources_per_block, stop.seed, by_class=stop.by_class)
 
     def to_the_end(self) -> "Study":
         """The same study, with every pair scored; blocks stay in the order that was drawn."""
-        if self.stop is None:
-            return self
-        whole = {"at_least": "100 %", "at_most": "100 %"}
-        return self.model_copy(update={"stop": self.stop.model_copy(update=whole)})
+        return self.model_copy(update={"stop": self.stop and self.stop.to_the_end()})
 
     def _check_classes(self, pairs: PairSet) -> None:
         """Refuse labels of classes that the score has not."""

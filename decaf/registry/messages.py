@@ -27,10 +27,12 @@ def place_of(row: Mapping[str, Any]) -> str:
 def finding(row: Mapping[str, Any]) -> str:
     """What a failed gate found and what it allows; changes and their limits have signs."""
     found, allowed = FOUND_AND_ALLOWED[row["rule"]]
+    seen, planned = row["source_count"], row["planned_source_count"]
+    decided = f"; decided after {seen:,} of {planned:,} sources" if seen else ""
     return (
         f"{row['metric']} on {place_of(row)}: found {found}{row['found']:+.4f} "
         f"[{row['lower_limit']:+.4f}, {row['upper_limit']:+.4f}] at {row['level']:.0%}, "
-        f"{allowed}{row['gate_limit']:g} is allowed"
+        f"{allowed}{row['gate_limit']:g} is allowed{decided}"
     )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from decaf.errors import ResponseError
 
 Row = NDArray[np.float64]
-STAKES = np.geomspace(0.02, 0.9, 16)
+STAKES = np.geomspace(0.1, 0.95, 8)
 """Shares of the largest bet that loses no more than it has; the capital is the mean over them.
 
 Small stakes win on lists that lie close to the limit, large ones far from it, and a mean of

@@ -52,10 +52,29 @@ def results(console: Console, study: Study) -> None:
             table.add_row(model, str(count), f"{active:.2f}", *means)
     console.print(table)
     quarantined(console, study.warehouse, study.study)
+    _stopped(console, study.warehouse, study.study)
     console.print("Ask further, for example:")
     say(console, f"  {asking(study, EXAMPLE)}")
     if study.report_file:
         say(console, f"Report: {study.report_file}")
+
+
+def _stopped(console: Console, root: Root, study: str) -> None:
+    """How many models of the current run were not scored to the end, if any."""
+    with connect_whole(root, study) as connection:
+        count, least, most, planned, undecided = connection.execute(
+            "SELECT count(*), min(source_count), max(source_count), max(planned_source_count), "
+            "count_if(NOT is_decided) FROM out_stops WHERE study = $study",
+            {"study": study},
+        ).fetchone()
+    if count:
+        span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        left = f", {undecided} of them with something undecided" if undecided else ""
+        say(
+            console,
+            f"{number_of(count, 'model')} stopped early, after {span} of {planned:,} "
+            f"sources{left}; --to-the-end scores the rest",
+        )
 
 
 def asking(study: Study, query: str) -> str:
@@ -188,7 +207,9 @@ def status(console: Console, root: Root, study: str | None) -> None:
     def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list, dict, dict]:
         rows = connection.sql(
             "SELECT study, model_id, done_count, block_count, forward_rows, "
-            "evidence, contradiction, fragility, is_finished FROM out_progress "
+            "evidence, contradiction, fragility, planned_block_count, is_decided, is_finished "
+            "FROM out_progress LEFT JOIN (SELECT study, model_id, planned_block_count, is_decided "
+            "FROM out_stops) USING (study, model_id) "
             "WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
@@ -229,14 +250,19 @@ def status(console: Console, root: Root, study: str | None) -> None:
             state = "finished" if is_finished else "stopped"
         seconds = estimates[name].seconds(left[name]) if not is_finished else None
         remains = "" if seconds is None else f", about {clock(seconds)} left"
+        if early := sum(planned is not None for *_, planned, _, _ in own):
+            state += f", {number_of(early, 'model')} stopped early"
         columns = ("model", "blocks", "rows", "work left", "E", "C", "F")
         table = table_of(f"{name}: {state}{remains}", columns)
-        for model, done, total, forwards, e, c, f, _ in own:
+        for model, done, total, forwards, e, c, f, planned, is_decided, _ in own:
             of_model = {work: n for work, n in left[name].items() if work.model_id == model}
             needed = estimates[name].seconds(of_model)
             cell = "" if needed is None else clock(needed)
             means = ("" if value is None else f"{value:.4f}" for value in (e, c, f))
-            table.add_row(model, f"{done}/{total}", f"{forwards:,}", cell, *means)
+            blocks = f"{done}/{planned or total}"
+            if planned is not None:
+                blocks += ": decided" if is_decided else ": ended undecided"
+            table.add_row(model, blocks, f"{forwards:,}", cell, *means)
         console.print(table)
         _print_beside(console, name, [row[1:] for row in units if row[0] == name])
         _print_files(console, root, name, [row[1:] for row in files if row[0] == name])

@@ -5,8 +5,6 @@
 -- 2,000 replicates, level 0.95; other choices, and other re-audits: drift_of.
 CREATE OR REPLACE VIEW out_drift AS
 WITH changed AS (
-    SELECT *, (study, run_id, model_id) IN (SELECT (study, run_id, model_id) FROM stg_run_stops)
-        AS is_stopped
     FROM core_entry_versions
     WHERE is_changed AND (against <> 'previous' OR is_another)
 ),
@@ -30,11 +28,10 @@ SELECT
     drift.value_before, -- over what both versions have, as all that follow
     drift.value,
     drift.change,
-    -- NULL of a version that stopped early, as the next three: its limits are in out_looks.
-    CASE WHEN NOT is_stopped THEN drift.change_lower END AS change_lower,
-    CASE WHEN NOT is_stopped THEN drift.change_upper END AS change_upper,
-    CASE WHEN NOT is_stopped THEN drift.p_value END AS p_value,
-    CASE WHEN NOT is_stopped THEN drift.p_adjusted END AS p_adjusted, -- below 0.05: a change, with 5 % of such rows expected to be none
+    drift.change_lower, -- NULL of what stopped early, as the next three: its limits are in out_looks
+    drift.change_upper,
+    drift.p_value,
+    drift.p_adjusted, -- below 0.05: a change, with 5 % of such rows expected to be none
     drift.source_count,
     version.reason -- why there is no change
 FROM drift_of('judged', 2000, 91702, [0.95]) AS drift

@@ -25,6 +25,8 @@ judged AS (
             WHEN ratio IS NULL THEN 'the mean on path_a is 0'
             WHEN resampled = 'models' AND model_count = 1 THEN 'a single model'
             WHEN resampled = 'sources' AND source_count = 1 THEN 'a single source'
+            WHEN resampled = 'sources' AND sample.g.study IN (SELECT study FROM out_stops)
+                THEN 'a model stopped early'
             WHEN replicate_count < 2 THEN 'fewer than two defined replicates'
         END AS reason
     FROM percentile_limits('replicates', [0.9, 0.95]) AS limits

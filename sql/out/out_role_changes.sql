@@ -3,9 +3,17 @@
 -- paper: section 6.2
 -- A trajectory without any response has the role 'none'; against is that of out_drift.
 CREATE OR REPLACE VIEW out_role_changes AS
-WITH changed AS (
-    FROM core_entry_versions
-    WHERE is_present AND is_changed AND (against <> 'previous' OR is_another)
+WITH versions AS (FROM core_entry_versions),
+changed AS (FROM changed_versions('versions')),
+sized AS (
+    SELECT *, change_of_profile(evidence_before, contradiction_before, fragility_before,
+            evidence, contradiction, fragility) AS change_size,
+        row_number() OVER (
+            PARTITION BY study, entry, against, pair_type, path, role_before, role, pair_id
+            ORDER BY change_size DESC
+        ) = 1 AS is_largest -- of the repetitions of a pair
+    FROM drift_pairs('changed')
+    WHERE is_compared
 ),
 counted AS (
     SELECT
@@ -18,9 +26,10 @@ counted AS (
         coalesce(role, 'none') AS role_now,
         count(*) AS trajectory_count,
         sum(weight) AS weight,
-        list(DISTINCT pair_id ORDER BY pair_id) AS pair_ids
-    FROM drift_pairs('changed')
-    WHERE is_compared
+        weighted_mean(change_size, weight) AS mean_change_size,
+        max(change_size) AS largest_change_size,
+        list(pair_id ORDER BY change_size DESC, pair_id) FILTER (is_largest) AS pair_ids
+    FROM sized
     GROUP BY study, entry, against, pair_type, path, role_before, role
 )
 SELECT
@@ -36,7 +45,9 @@ SELECT
     weight / sum(weight) OVER (
         PARTITION BY study, entry, against, pair_type, path
     ) AS frac,
-    pair_ids
+    mean_change_size, -- how far E, C and F changed together (change_of_profile), score units
+    largest_change_size,
+    pair_ids -- the largest change first
 FROM counted
 QUALIFY role_before <> role_now
 ORDER BY study, entry, against, pair_type, path, trajectory_count DESC, role_before, role_now;

@@ -18,17 +18,31 @@ SELECT
     verdict.level,
     -- How far the whole interval lies beyond the limit; NULL unless it failed.
     CASE WHEN verdict.verdict = 'fail' THEN CASE
-        WHEN rule IN ('increase', 'at_most') THEN lower_limit - gate_limit
-        WHEN rule = 'at_least' THEN gate_limit - upper_limit
-        ELSE -gate_limit - upper_limit
+        WHEN verdict.rule IN ('increase', 'at_most')
+            THEN verdict.lower_limit - verdict.gate_limit
+        WHEN verdict.rule = 'at_least' THEN verdict.gate_limit - verdict.upper_limit
+        ELSE -verdict.gate_limit - verdict.upper_limit
     END END AS beyond_by,
     verdict.reason, -- why there is no interval
+    look.source_count, -- it was decided by; NULL where scoring was not to stop early
+    look.planned_source_count,
     verdict.reaudit_id -- that judged
 FROM stg_gate_verdicts AS verdict
 JOIN core_entry_verdicts AS entry
     ON entry.study = verdict.study
     AND entry.judged_reaudit_id = verdict.reaudit_id
     AND entry.entry = verdict.entry
+LEFT JOIN stg_registry_entries AS judging
+    ON judging.study = entry.study
+    AND judging.reaudit_id = entry.judged_reaudit_id
+    AND judging.entry = entry.entry
+LEFT JOIN stg_looks AS look
+    ON look.is_last AND look.study = verdict.study AND look.run_id = judging.run_id
+    AND look.entry = verdict.entry AND look.metric = verdict.metric AND look.rule = verdict.rule
+    AND look.pair_type IS NOT DISTINCT FROM verdict.pair_type
+    AND look.path IS NOT DISTINCT FROM verdict.path
+    AND look.variant IS NOT DISTINCT FROM verdict.variant
+    AND look.gate_limit = verdict.gate_limit
 WHERE entry.is_newest
 ORDER BY
     verdict.study,

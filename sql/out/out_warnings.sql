@@ -27,8 +27,8 @@ warnings AS (
     GROUP BY study, model_id
     UNION ALL
     SELECT study, model_id, 'stopped_early', NULL,
-        format('it was scored on {} of {} sources, {}: every figure is of these, and limits of '
-            || 'out_looks alone hold', source_count, planned_source_count,
+        format('it was scored on {:,} of {:,} sources, {}: figures are of these, and out_looks has '
+            || 'bounds for all', source_count, planned_source_count,
             if(is_decided, 'since enough was known', 'which left something undecided'))
     FROM out_stops
     UNION ALL

@@ -18,7 +18,7 @@ from multiprocessing import forkserver, get_context
 import numpy as np
 import psutil
 
-from decaf.plan.study import Cluster, CudaWorkers, LocalWorkers
+from decaf.plan.cluster import Cluster, CudaWorkers, LocalWorkers
 from tasks.progress import announce
 
 METHOD = "distributed.worker.multiprocessing-method"

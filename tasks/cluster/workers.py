@@ -13,7 +13,7 @@ from distributed import Client, LocalCluster
 
 from decaf.errors import BadInput
 from decaf.foundation.extras import optional
-from decaf.plan.study import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
+from decaf.plan.cluster import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster import fork_server
 from tasks.cluster.nanny import PatientNanny
 from tasks.cluster.prints import Prints

@@ -8,6 +8,7 @@ from prefect.states import State
 from decaf.data.pairs import PairSet
 from decaf.errors import DiskRefuses, OrchestrationLost, ScoringFailed
 from decaf.plan.study import Study
+from tasks.pictures import store_pictures
 from tasks.plan import AuditPlan, plan_audit
 from tasks.prefect.artifacts import leave_artifacts
 from tasks.prefect.step import step
@@ -19,7 +20,7 @@ from tasks.reaudit import plan as planning
 from tasks.reaudit import recorded
 from tasks.reaudit.events import tell_finished
 from tasks.reaudit.plan import RegistryDiff
-from tasks.reaudit.watch import watch_changed, with_references
+from tasks.reaudit.watch import pending, watch_changed, with_references
 from warehouse.storage import Root
 
 judge = step(judging.judge_newest, name="judge")
@@ -64,6 +65,12 @@ def leave_out(
         announce(f"{model_id} is left out: {problem}")
     diff = diff.without(problems)
     return diff, plan_audit(diff.audited, plan.pairs) if diff.audited.models else None
+
+
+@step
+def picture(diff: RegistryDiff, plan: AuditPlan) -> None:
+    """Store pictures of the strongest pairs, and of those whose role changed with a version."""
+    store_pictures(plan, pending(diff, plan.run_id))
 
 
 @step

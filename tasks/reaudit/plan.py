@@ -10,16 +10,16 @@ import pyarrow as pa
 from decaf.data.pairs import PairSet
 from decaf.errors import UnknownEntry
 from decaf.foundation.digests import json_sha256, short
-from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.resolution import Resolved, listed, models_of, resolve
 from decaf.plan.study import Study
 from decaf.registry.entries import COMPARISONS, PREVIOUS, Entry
-from decaf.registry.gates import on_pair_types
 from tasks.order import software
 from tasks.progress import announce
+from tasks.reaudit.inputs import study_inputs
 from tasks.reaudit.recorded import (
     AUDITED,
+    BLOCKS,
     DECISIVE,
     FAILED,
     GATES,
@@ -38,17 +38,14 @@ from tasks.reaudit.recorded import (
     newest,
     passed_before,
     rows_in,
+    unsettled,
 )
-from tasks.units.kinds import KINDS
-from tasks.units.train import has_recipe
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.query.damage import connect_whole
 from warehouse.storage import Root
 from warehouse.tables.declarations import TABLES
 
-AUDITED_EPOCHS = {"epoch", "epoch_rule"}
-"""Keys of a card that say which weights of its training are audited."""
 NOTHING_REPLACED: Mapping[str, str] = {}
 
 
@@ -66,6 +63,8 @@ class RegistryDiff:
     """By label, how the entry was audited last."""
     passed: Mapping[str, Passed]
     """By label, when a content that the entry had earlier, and has again, has passed."""
+    unsettled: frozenset[str] = frozenset()
+    """Entries that stopped early without passing, and are scored to the end now."""
     references: tuple[ModelCard, ...] = ()
     """Versions that changed entries are compared with, to be scored as far as these are."""
     held_back: tuple[Row, ...] = ()
@@ -131,6 +130,8 @@ class RegistryDiff:
             if now != then
         ]
         words += [name for name in DECISIVE if inputs.get(name) != self.inputs.get(name)]
+        if label in self.unsettled and not words:
+            words = [BLOCKS]
         unchanged = NONE if before["version"] == resolved.entry.version else VERSION
         if inputs.get("gates") != self.inputs["gates"]:
             unchanged = GATES
@@ -195,6 +196,7 @@ def discover(study: Study, root: Root, pairs: PairSet, only: Collection[str] = (
         previous=previous,
         last_audited=before,
         passed=passed_before(root, study.study, asked, inputs),
+        unsettled=unsettled(root, study.study) if goes_on(root, study, previous) else frozenset(),
         held_back=held_back,
     )
 
@@ -222,54 +224,6 @@ def _restricted(
 
 def _is_asked(label: str, only: Collection[str]) -> bool:
     return not only or label in only or label.rpartition("@")[0] in only
-
-
-def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
-    """Digests, by name, of all but the registry's models that determines what is found."""
-    measured = {
-        "labels": study.labels and study.labels.model_dump(mode="json"),
-        "attributions": {
-            name: method.model_dump(mode="json") for name, method in study.attributions.items()
-        },
-        "baselines": {
-            name: baseline.model_dump(mode="json") for name, baseline in study.baselines.items()
-        },
-    }
-    # Where scoring stops is a number of blocks, so these have to be the same ones.
-    stop = study.stop
-    blocks = [stop.seed, stop.by_class, study.sources_per_block] if stop else []
-    configured = [[card.id, _origin(card), card.preprocessing_digest] for card in study.models]
-    images, paths = pairs.input_set.digest, study.paths.items()
-    return {
-        "score": json_sha256(study.score.identity()),
-        "paths": json_sha256(
-            {name: [path.identity(images), path.pair_types] for name, path in paths}
-        ),
-        "stages": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
-        "pairs": pairs.analysed_digest,
-        "epsilon": repr(study.epsilon),
-        "quarantine": repr(study.quarantine),
-        "code": " ".join(f"{kind.name}/{kind.code}" for kind in KINDS.values()),
-        "measurements": json_sha256(measured),
-        "models": json_sha256(configured),
-        "words": json_sha256([study.expect, study.names]),
-        "gates": json_sha256(
-            [study.compare_with]
-            + [
-                [metric, *(gate.model_dump(mode="json") for gate in gates)]
-                for metric, gates in on_pair_types(study.gates, study.expect).items()
-            ]
-        ),
-        **({"blocks": json_sha256(blocks)} if blocks else {}),
-        **code_of(*study.members),
-    }
-
-
-def _origin(card: ModelCard) -> Any:
-    """What the weights of a configured model are, or what determines its training."""
-    if has_recipe(card):
-        return [card.training_parts, card.model_dump(mode="json", include=AUDITED_EPOCHS)]
-    return card.weights_digest()
 
 
 def commit_reaudit(diff: RegistryDiff, run_id: str | None) -> str:

@@ -20,7 +20,9 @@ NONE, VERSION, NEW, GATES, RETURNED = "none", "version", "new", "gates", "return
 """What changed of an entry, where it is not the weights, the preprocessing or the study; where it
 is the gates alone, what was found is judged again; what returned has passed before."""
 
-DECISIVE = ("score", "pairs", "paths", "stages", "epsilon", "code", "blocks")
+BLOCKS = "blocks"
+"""Changed where a study stops early: how it is cut into blocks, or that more of them are scored."""
+DECISIVE = ("score", "pairs", "paths", "stages", "epsilon", "code", BLOCKS)
 """Inputs that change what is found of every model, by the name that is shown."""
 
 Row = dict[str, Any]
@@ -68,12 +70,19 @@ def newest(root: Root, study: str) -> PreviousAudit | None:
     return PreviousAudit(receipt.key, receipt.inputs, rows, is_settled)
 
 
-def goes_on(root: Root, study: Study, previous: PreviousAudit) -> bool:
+def goes_on(root: Root, study: Study, previous: PreviousAudit | None) -> bool:
     """Whether a study is to be scored to its end, and the last re-audit was not."""
-    if study.stop is None or study.to_the_end() != study:
+    if previous is None or study.stop is None or study.to_the_end() != study:
         return False
     runs = {row["run_id"] for row in previous.rows.values() if row["run_id"]}
     return any(receipts.exists(root, STOPS, study.study, run_id) for run_id in runs)
+
+
+def unsettled(root: Root, study: str) -> frozenset[str]:
+    """Entries that stopped early and did not pass, to be judged again once more is scored."""
+    with connect_whole(root, study) as connection:
+        rows = connection.execute(query("looks/unsettled"), {"study": study}).fetchall()
+    return frozenset(entry for (entry,) in rows)
 
 
 def failed_since(root: Root, study: str, told: Collection[str]) -> set[str]:

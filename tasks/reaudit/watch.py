@@ -24,11 +24,11 @@ def with_references(diff: RegistryDiff) -> RegistryDiff:
     files are gone, or whose card is not trusted any more, is named and left as it is.
     """
     study = diff.study
-    if study.to_the_end() == study or diff.previous is None:
+    if study.stop is None or diff.previous is None:
         return diff
     values = {"study": study.study, "against": _against(diff)}
     with connect_whole(diff.root, study.study) as connection:
-        connection.register("pending", _pending(diff, None))
+        connection.register("pending", pending(diff, None))
         found = connection.sql(query("looks/references"), params=values).fetchall()
     cards = []
     for model_id, label, card, weights in found:
@@ -54,10 +54,10 @@ def watch_changed(diff: RegistryDiff, plan: AuditPlan) -> Watch:
     with connect_whole(plan.root, study) as connection:
         values = {"study": study, "models": kept}
         scored = connection.sql(query("looks/stopped"), params=values).fetchall()
-    return watch_entries(plan, _pending(diff, plan.run_id), _against(diff), dict(scored))
+    return watch_entries(plan, pending(diff, plan.run_id), _against(diff), dict(scored))
 
 
-def _pending(diff: RegistryDiff, run_id: str | None) -> pa.Table:
+def pending(diff: RegistryDiff, run_id: str | None) -> pa.Table:
     """Rows of a re-audit as they will be recorded."""
     _, rows = reaudit_rows(diff, run_id)
     return pa.Table.from_pylist(rows, schema=TABLES["registry_entries"].schema)

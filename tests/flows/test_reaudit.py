@@ -36,6 +36,7 @@ def registered(study, tmp_path):
         "accuracy": {"at_least": 0.0},
     }
     settings["compare_with"] = "champion"
+    settings["epsilon"] = 0.1  # some pairs of the first versions stay below it
     return settings
 
 
@@ -125,6 +126,14 @@ def check_found(settings, content, before):
     )
     old = stored.pop(next(name for name in before if name.startswith("worse")))
     assert row["change"] == pytest.approx(stored[new] - old, abs=1e-12)
+    drawn = fetched(
+        settings["warehouse"],
+        "SELECT role_before <> role_now, factual IS NOT NULL, states IS NOT NULL, "
+        "abs(q_plus_before[-1] - q_minus_before[-1] - endpoint_delta_before) < 1e-12, "
+        "model_before FROM out_changed_pairs WHERE entry = 'worse'",
+    )
+    name = next(name for name in before if name.startswith("worse"))
+    assert set(drawn) == {(True, True, True, True, name)}
 
 
 def check_told(requests, file, content):

@@ -121,6 +121,22 @@ def test_changes_have_intervals_and_p_values(audit, catalogue):
     assert [row["p_adjusted"] for row in tested] == near(adjusted)
 
 
+def test_what_stopped_early_has_no_interval(audit, catalogue):
+    audit["stg_run_stops"] = [{"study": "s", "run_id": "later", "model_id": "m0"}]
+    query = f"{ASKED} FROM drift_of('asked', 20, {SEED}, [0.95]) WHERE source_count > 1"
+    before = {str(row["g"]): row for row in rows_of(catalogue(audit).sql(query))}
+    audit["stg_run_stops"].append({"study": "s", "run_id": "later", "model_id": "m3"})
+    limits = ("lower_limit", "upper_limit", "change_lower", "change_upper", "p_value", "p_adjusted")
+    for row in rows_of(catalogue(audit).sql(query)):
+        whole = before[str(row["g"])]
+        if row["g"]["entry"] == "first":
+            assert whole == row
+        else:
+            assert {row[name] for name in limits} == {None}
+            assert row["value"] == near(whole["value"])
+    assert any(row["lower_limit"] is not None for row in before.values())
+
+
 def test_roles_of_both_versions_are_listed(audit, catalogue):
     expected = defaultdict(set)
     for (entry, pair_type, path), rows in cells(audit).items():

@@ -19,7 +19,7 @@ from warm_command import COMMAND_SECONDS, DECAF, WIDE, WarmCommand
 
 from decaf.models import architectures
 from decaf.models.checkpoint import save
-from decaf.plan.study import LocalWorkers
+from decaf.plan.cluster import LocalWorkers
 from tasks.cluster.workers import connect
 
 NETWORKS = Path(__file__).parent / "networks"

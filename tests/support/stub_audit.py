@@ -116,8 +116,8 @@ def _insert_run(connection: duckdb.DuckDBPyConnection, audit: Audit) -> None:
     score = json.dumps(
         {"kind": "superclass_probability", "class_map": "in_to_in9.json", "classes": 9}
     )
-    ended = (finished, audit.is_finished)
-    older = ("2026-11-01 08:15:00+00", "2026-11-01 09:15:00+00", True, 0.1)
+    ended = (finished, audit.is_finished, 0)
+    older = ("2026-11-01 08:15:00+00", "2026-11-01 09:15:00+00", True, 0, 0.1)
     runs = [
         (study, RUN_ID, True, started, *ended, 0.02, "p" * 64, count, None, None, score, "{}"),
         (study, "older", False, *older, "p" * 64, count, 9, 0, "old", "{}"),

@@ -23,7 +23,7 @@ from decaf.errors import (
     ScoringFailed,
     WriteFailed,
 )
-from decaf.plan.study import CudaWorkers, LocalWorkers, SchedulerAddress
+from decaf.plan.cluster import CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster.drive import WINDOW_PER_WORKER, drive
 from tasks.cluster.fork_server import WORKER_MEMORY
 from tasks.cluster.workers import connect

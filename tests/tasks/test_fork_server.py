@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from decaf.plan.study import CudaWorkers, LocalWorkers
+from decaf.plan.cluster import CudaWorkers, LocalWorkers
 from tasks.cluster import fork_server
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only there are workers forked")
@@ -13,7 +13,7 @@ LOSES_ITS_SERVER = """
 import os, sys
 from multiprocessing import forkserver
 from psutil import Process, wait_procs
-from decaf.plan.study import LocalWorkers
+from decaf.plan.cluster import LocalWorkers
 from tasks.cluster import fork_server
 from tasks.cluster.workers import connect
 

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from decaf.plan.study import SchedulerAddress
+from decaf.plan.cluster import SchedulerAddress
 from tasks.cluster.workers import connect, let_go
 from tasks.progress import LOG
 

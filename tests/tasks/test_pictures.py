@@ -10,6 +10,7 @@ from PIL import Image
 from small_studies import of_scenes, weighted
 from warehouse_answers import fetched
 
+from decaf.errors import DataError
 from decaf.foundation.arrays import as_taken
 from decaf.plan.presentation import Report
 from decaf.plan.study import Study
@@ -102,10 +103,14 @@ def test_a_pair_that_cannot_be_described_stops_nothing(tmp_path, monkeypatch, ca
 
     def fails(self, pairs, pair):
         if pair.pair_id == first:
-            raise OSError("no words")
+            raise error("no words")
         return describe(self, pairs, pair)
 
     monkeypatch.setattr(Shapes3D, "describe", fails)
+    error = KeyError
+    with pytest.raises(KeyError, match="no words"):  # a mistake of the adapter is not hidden
+        store_pictures(plan)
+    error = DataError
     store_pictures(plan)
     assert f"no picture of pair {first} on path blend: no words" in capsys.readouterr().err
     bare, *others = (row for row in shown(study))

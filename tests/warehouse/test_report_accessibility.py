@@ -7,7 +7,7 @@ from scenes_warehouse import STUDY, scenes_warehouse
 from stub_audit import insert, many_models, open_stub, six_models
 from test_report_browser import resize
 from test_report_parts import breakdown
-from test_report_registry import fill
+from test_report_registry import fill, fill_changed
 
 from warehouse.query import catalog
 from warehouse.report.comparison import read_side, run_named, write_comparison
@@ -29,6 +29,7 @@ def pages(tmp_path_factory):
     many = many_models(72, paths=("blend",))
     with open_stub(six) as connection:
         fill(connection, six.study)
+        fill_changed(connection, six.study)
         rows = breakdown("resnet18.tv_in1k", "fish", (0.5, 0.25, 0.125, 0.875), study=six.study)
         insert(connection, "out_breakdowns", rows)
         failed = write_report(connection, six.study, folder / "failed.html", has_paper=True)

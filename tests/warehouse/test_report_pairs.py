@@ -104,7 +104,7 @@ def test_coloured_areas_are_the_components(audited):
     for card in look.cards:
         expected = parts(np.array(card.row.q_plus) - card.row.q_minus)
         found = dict.fromkeys(COMPONENTS, 0.0)
-        for component, points in card.areas:
+        for component, points in card.curve.areas:
             x, y = np.array([point.split(",") for point in points.split()], float).T
             width = x[-1] - x[0]
             found[component] += abs(np.trapezoid(y - 50, x)) / width / pairs.HEIGHT
@@ -153,7 +153,7 @@ def test_pictures_are_left_out_before_the_page_grows(audited):
     assert (look.models, look.ranks) == (("one",), (1,))
     assert "3 cards of lower ranks or other models are left out" in looks.note
     (look,) = pairs.pair_looks(facts, one_row).looks
-    assert [card.states for card in look.cards] == [None, None]
+    assert [card.frames.picture for card in look.cards] == [None, None]
 
 
 def test_without_pairs_there_is_no_section(stub, report):

@@ -1,11 +1,12 @@
 """Parts of the pairs in a report, which sections it has, and when it ranks."""
 
+from typing import get_args
+
 import pytest
 from report_reader import Reader
 from stub_audit import Audit, insert, many_models
 
-from decaf.plan.presentation import Report
-from warehouse.report.order import TITLES
+from decaf.plan.presentation import Report, Section
 from warehouse.report.page import write_report
 
 
@@ -77,9 +78,13 @@ def test_chosen_sections_stand_in_their_order_and_open(stub, tmp_path):
             write_report(connection, "demo", tmp_path / "r", sections=chosen).read_text()
         )
         folded = reader.page.count('<details class="section">')
-        return [name for name in reader.ids if name in TITLES], folded
+        return [name for name in reader.ids if name in get_args(Section)], folded
 
-    usual = [name for name in TITLES if name not in ("pairs", "breakdowns", "registry", "paper")]
+    usual = [
+        name
+        for name in get_args(Section)
+        if name not in ("pairs", "breakdowns", "registry", "stops", "paper")
+    ]
     assert sections(None) == (usual, 5)
     assert sections(("costs", "profiles", "registry")) == (["costs", "profiles"], 0)
 

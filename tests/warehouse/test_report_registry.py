@@ -1,8 +1,14 @@
 """The section of a registry: what changed, what its gates said, and how every model came here."""
 
+import io
 from datetime import UTC, datetime
 
+import pytest
+from PIL import Image
 from stub_audit import Audit
+
+from warehouse.report.audit.facts import read_facts
+from warehouse.report.gauges import gauges_of
 
 DAYS = (datetime(2026, 3, 1, 8, tzinfo=UTC), datetime(2026, 3, 2, 8, tzinfo=UTC))
 VERSION = {"entry": "net", "version_before": "1", "version": "2"}
@@ -53,6 +59,37 @@ ROWS = {
 }
 
 
+CHANGED = {
+    "entry": "net",
+    "against": "last_passed",
+    "version_before": "1",
+    "version": "2",
+    "pair_type": "mixed_rand",
+    "type_name": "a random background",
+    "path": "blend",
+    "path_name": "blend",
+    "pair_id": "pair 4",
+    "repetition": 0,
+    "role_before": "fragility",
+    "role_now": "evidence",
+    "change_size": 0.7512,
+    "fragility_before": 0.2512,
+    "endpoint_delta_before": -0.001,
+    "evidence_before": 0.0,
+    "evidence": 0.5,
+    "endpoint_delta": -0.625,
+    "entry_place": 1,
+    "kind_place": 1,
+    "rank": 1,
+    "t": [0.0, 0.5, 1.0],
+    "q_plus_before": [0.5, 0.5, 0.75],
+    "q_minus_before": [0.5, 1.0, 0.751],
+    "q_plus": [0.5, 0.25, 0.25],
+    "q_minus": [0.5, 0.875, 0.875],
+    "words": "lake → <desert>",
+}
+
+
 def fill(connection, study="demo"):
     for view, rows in ROWS.items():
         for row in rows:
@@ -63,6 +100,19 @@ def fill(connection, study="demo"):
                 f"INSERT INTO {view} ({', '.join(columns)}) VALUES ({marks})",
                 {name: given[name] for name in columns},
             )
+
+
+def fill_changed(connection, study="demo"):
+    """Two pairs whose role changed, the first of them with a picture."""
+    picture = io.BytesIO()
+    Image.new("RGB", (8, 8), "red").save(picture, "WEBP", lossless=True)
+    first = CHANGED | {"study": study, "factual": picture.getvalue()}
+    second = CHANGED | {"study": study, "rank": 2, "pair_id": "pair 5"}
+    for row in (first, second | {"role_before": "evidence", "role_now": "none"}):
+        marks = ", ".join(f"${name}" for name in row)
+        connection.execute(
+            f"INSERT INTO out_changed_pairs ({', '.join(row)}) VALUES ({marks})", row
+        )
 
 
 def test_a_study_with_a_registry_shows_its_versions(stub, report):
@@ -143,6 +193,81 @@ def test_several_failures_are_counted(stub, report):
     connection.execute("UPDATE out_standing_verdicts SET failing_since = failed_since")
     connection.execute("UPDATE out_entries SET entry = 'other' WHERE entry = '<b>'")
     assert "2 of 2 versions in the registry failed their gates" in report(connection).text
+
+
+def test_pairs_whose_role_changed_are_drawn_in_both_versions(stub, report):
+    connection = stub(Audit())
+    fill(connection)
+    fill_changed(connection)
+    page = report(connection)
+    for words in (
+        "Which pairs changed",
+        "net, version 1 → 2",
+        "Fragility became evidence",
+        "lake → <desert>",
+        "final gap −0.001 became −0.625",
+        "factual 0.75 → 0.25",
+        "changed 0.75 → 0.88",
+        "version 1 F 0.251",
+        "version 2 E 0.500",
+        "Version 1 moved on the way and came back; version 2 moves and stays.",
+        "E, C and F changed by 0.751 together.",
+        "Evidence became no response",
+    ):
+        assert words in page.text, words
+    (card, other) = page.page.split('<article class="card change')[1:]
+    assert "data:image/webp;base64," in card
+    assert "data:image" not in other
+    assert card.count('<polygon class="fragility"') == 1, "of the version before"
+    assert card.count('<polygon class="evidence"') == 1
+    assert page.page.index('id="changed"') < page.page.index("How to read this</h2>")
+
+
+def test_a_gate_is_drawn_with_its_limit_and_interval(stub, report):
+    connection = stub(Audit())
+    fill(connection)
+    failed = ROWS["out_verdicts"][0] | {"study": "demo", "rule": "decrease", "metric": "evidence"}
+    failed |= {"gate_limit": 0.05, "found": -0.25, "lower_limit": -0.3, "upper_limit": -0.2}
+    failed |= {"beyond_by": 0.15}
+    unsure = failed | {"verdict": "not enough evidence", "lower_limit": -0.4, "upper_limit": 0.0}
+    unmeasured = {**failed, "verdict": "not applicable", "found": None, "lower_limit": None}
+    for row in (failed, unsure, unmeasured):
+        columns = [name for name in row if name in connection.table("out_verdicts").columns]
+        marks = ", ".join(f"${name}" for name in columns)
+        connection.execute(
+            f"INSERT INTO out_verdicts ({', '.join(columns)}) VALUES ({marks})",
+            {name: row[name] for name in columns},
+        )
+    below, falls, unsure_of = gauges_of(read_facts(connection, "demo"))
+    assert (below.found, below.limit, below.answer) == (
+        "0.071",
+        "0.020",
+        "beyond it by at least 0.031",
+    )
+    assert below.limit_at < below.lower_at < below.found_at < below.upper_at < 100
+    assert below.allowed == (0.0, below.limit_at)
+    assert below.zero_at is None
+    assert (falls.found, falls.limit) == ("−0.250", "−0.050")
+    assert falls.lower_at < falls.found_at < falls.upper_at < falls.limit_at < falls.zero_at < 100
+    assert falls.allowed == (falls.limit_at, pytest.approx(100 - falls.limit_at))
+    assert not unsure_of.has_failed
+    assert unsure_of.lower_at < unsure_of.limit_at < unsure_of.upper_at
+    assert "the limit lies inside the interval" in report(connection).text
+
+
+def test_models_have_the_names_of_the_registry_all_over_the_page(stub, report):
+    connection = stub(Audit())
+    fill(connection)
+    rows = [row for row in report(connection).rows if row]
+    connection.execute("UPDATE out_entries SET model_id = 'vit_small' WHERE entry = 'net'")
+    renamed = [row for row in report(connection).rows if row]
+    models = sum(row[0].startswith("vit_small") for row in rows)
+    assert models
+    assert not any(row[0].startswith("vit_small") for row in renamed)
+    before = sum(row[0].startswith("net 2") for row in rows)
+    assert sum(row[0].startswith("net 2") for row in renamed) == before + models
+    named = [row[0] for row in renamed]
+    assert "net 2 vit_small, timm/vit_small" in named, "its id stands in the list of models"
 
 
 def test_a_study_without_a_registry_has_no_such_section(stub, report):

@@ -1,24 +1,19 @@
-"""Sections of the report below its verdict: which, in what order, and which are unfolded."""
+"""Sections of the report below its verdict: which, in what order, and which are unfolded.
 
+Their names are those that a configuration may list, in their usual order; each is a template of
+that name in ``sections/``, which begins with the words of its link, its heading, and whether it is
+folded unless a study chooses its sections.
+"""
+
+import re
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, get_args
 
-TITLES = {
-    "reading": ("How to read this", "How to read this"),
-    "pairs": ("What it looks like", "What it looks like"),
-    "profiles": ("Profiles", "Evidence, contradiction and fragility per model"),
-    "breakdowns": ("Where it holds", "Where it holds"),
-    "paths": ("Paths", "What the reveal path changes"),
-    "trajectories": ("Trajectories", "When the response arises"),
-    "epsilon": ("Gate", "What the gate ε decides"),
-    "registry": ("Registry", "The registry and its versions"),
-    "paper": ("Tables of the paper", "Tables of the paper"),
-    "made": ("How it was made", "How it was made"),
-    "costs": ("Costs", "Counts and costs"),
-}
-"""Words of the link to every section, and its heading; the sections in their usual order."""
-FOLDED = ("paths", "trajectories", "epsilon", "made", "costs")
-"""Unless a study chooses its sections."""
+from decaf.plan import presentation
+
+FOLDER = Path(__file__).parent / "sections"
+HEADER = re.compile(r"\{#\nlink: (.+)\ntitle: (.+)\n(folded\n)?#\}")
 
 
 class Section(NamedTuple):
@@ -32,8 +27,14 @@ class Section(NamedTuple):
 
 def sections_of(chosen: Sequence[str] | None, empty: Collection[str]) -> list[Section]:
     """Sections in the order that a study chose, or all of them; not those that are empty."""
-    return [
-        Section(name, *TITLES[name], bool(chosen) or name not in FOLDED)
-        for name in chosen or TITLES
-        if name not in empty
-    ]
+    names = chosen or get_args(presentation.Section)
+    return [_section(name, bool(chosen)) for name in names if name not in empty]
+
+
+def _section(name: str, is_chosen: bool) -> Section:
+    text = (FOLDER / f"{name}.html.j2").read_text(encoding="utf-8")
+    header = HEADER.match(text)
+    if header is None:
+        raise ValueError(f"sections/{name}.html.j2 does not begin with its link and title")
+    link, title, folded = header.groups()
+    return Section(name, link, title, is_chosen or not folded)

@@ -12,9 +12,12 @@ from decaf.errors import WriteFailed
 from decaf.library.plots import COLOURS
 from warehouse.report import templates
 from warehouse.report.audit import figures, tables
+from warehouse.report.audit.changes import changed_pairs
 from warehouse.report.audit.facts import Facts, read_facts
+from warehouse.report.audit.looks import look_pictures, look_tables
 from warehouse.report.audit.pairs import PICTURE_CHARACTERS, pair_looks
 from warehouse.report.audit.verdict import verdict_of, written
+from warehouse.report.gauges import gauges_of
 from warehouse.report.order import sections_of
 from warehouse.report.paper import tables as paper_tables
 from warehouse.report.paper.pictures import paper_pictures
@@ -77,14 +80,19 @@ def render(
 
     Pictures of pairs have at most ``picture_characters`` in base64.
     """
-    shown = facts.of_models(shown_count)
     left_out = {row.model_id for row in facts.models[shown_count:]}
+    profiles = facts.of_models(shown_count).profiles
+    facts = facts.by_entry()
+    shown = facts.of_models(shown_count)
     parts = {
         "breakdowns": tables.breakdown_tables(shown),
         "registry": registry_tables(facts),
+        "stops": look_tables(facts),
         "paper": paper_tables.paper_tables(paper.without_models(left_out), facts.study),
     }
-    looks = pair_looks(shown, picture_characters)
+    # What became of pairs comes before what they are: the strongest get what it leaves.
+    changed = changed_pairs(facts, picture_characters // 2)
+    looks = pair_looks(shown, picture_characters // (2 if changed.entries else 1))
     empty = [name for name, content in (*parts.items(), ("pairs", looks.looks)) if not content]
     return templates.render(
         "page.html.j2",
@@ -112,11 +120,14 @@ def render(
         slopes=list(figures.slope_pictures(shown)),
         stages=list(figures.stage_pictures(shown)),
         looks=looks,
+        gauges=gauges_of(facts),
+        changed=changed,
         history=history_pictures(facts),
+        looked=look_pictures(facts),
         data_note=paper_tables.data_note(paper.data),
         budget_note=paper_tables.budget_note(paper),
         fingerprints=paper_tables.fingerprints(paper.data),
-        paper_pictures=paper_pictures(paper, shown.profiles),
+        paper_pictures=paper_pictures(paper, profiles),
     )
 
 

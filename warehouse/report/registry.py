@@ -11,6 +11,7 @@ from warehouse.report.svg import Picture, colour_scale, header, svg_element
 MAX_PANELS = 12
 """Models whose history is drawn; those with the most versions."""
 
+LIMITS = ("lowest_allowed", "highest_allowed")
 HISTORY = ("entry", "pair_type", "path", "resolved_at", "version", "change")
 DRIFT = (
     "Paired over the trajectories that both versions have; the same sources are drawn for both "
@@ -48,7 +49,7 @@ def registry_tables(facts: Facts) -> list[Table]:
             return Cell("no: it stands")
         return Cell(f"{row.accepted_at:%Y-%m-%d %H:%M}, {row.accepted_by}", row.why)
 
-    failed = "Gates that did not pass"
+    failed = "All verdicts but passes"
     moved = {"entry": versions, "of": of, "change": change}
     tables = [
         facts.table("standing", "Failed verdicts, since when", accepted=accepted),
@@ -62,19 +63,24 @@ def registry_tables(facts: Facts) -> list[Table]:
 
 
 def history_pictures(facts: Facts) -> list[Picture]:
-    """E, C and F over dates, one panel per model that had several versions, by pair type."""
+    """E, C and F over dates, one panel per model that had several versions, by pair type.
+
+    Ticks are what the gates allowed of each version.
+    """
     versions: dict[str, set[str]] = {}
     for row in facts.history:
         versions.setdefault(row.entry, set()).add(row.version)
     several = [entry for entry, own in versions.items() if len(own) > 1]
     shown = sorted(several, key=lambda entry: (-len(versions[entry]), entry))[:MAX_PANELS]
+    names = {row.name: row.display_name for row in facts.names}
     pictures = []
     for pair_type in sorted({row.pair_type for row in facts.history}):
         own = [row for row in facts.history if row.pair_type == pair_type]
         path = own[0].path
         rows = [row for row in own if row.entry in shown and row.path == path]
         if rows:
-            title = f"{pair_type}, path {path}: versions and dates"
+            place = (names.get(name, name) for name in (pair_type, path))
+            title = f"{', '.join(place)}: versions and dates"
             pictures.append(Picture(title, _history_panels(rows, title)))
     return pictures
 
@@ -91,6 +97,7 @@ def _history_panels(rows: Rows, label: str) -> str:
         base.mark_rule(strokeWidth=1.5).encode(y="lower_limit:Q", y2="upper_limit:Q"),
         base.mark_line(strokeWidth=1.5).encode(y=value),
         base.mark_point(filled=True, size=40, opacity=1).encode(y=value),
+        *(base.mark_tick(size=22, thickness=1.5).encode(y=f"{limit}:Q") for limit in LIMITS),
     ).properties(width=270, height=150)
     facet = alt.Facet("entry:N", title=None, header=header())
     chart = panel.facet(facet, columns=3, data=alt.Data(values=values))

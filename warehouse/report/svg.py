@@ -102,6 +102,8 @@ def svg_element(chart: alt.TopLevelMixin, label: str) -> str:
     specification["config"] = config | STYLE | {"view": {**config.get("view", {}), "stroke": None}}
     root = ElementTree.fromstring(vl_convert.vegalite_to_svg(specification))
     _trim(root)
+    # Drawn no larger than it is; small ones shrink a little on a telephone, where others scroll.
+    root.set("style", f"min-width:min(720px,{0.9 * float(root.get('width', '0')):.0f}px)")
     root.set("role", "img")
     root.set("aria-label", label)
     return ElementTree.tostring(root, encoding="unicode")

@@ -1,22 +1,27 @@
 -- purpose: how far versions of entries moved, with intervals, p-values and false discovery control
 -- grain: one row per entry of rel, what it is measured on, metric and level
 -- paper: appendix D.8 (statistical summaries)
--- rel is as for drift_pairs. p_value is that of a two-sided percentile bootstrap: twice the smaller
+-- rel is as for drift_pairs. What stopped early has its limits in out_looks, none here. p_value is that of a two-sided percentile bootstrap: twice the smaller
 -- share of replicates on one side of no change, the sample counted in. p_adjusted is the rate of
 -- false discoveries (Benjamini and Hochberg) at which the row would be one, over all rows of its
 -- re-audit and comparison that have a p-value: models, pair types, paths and metrics together.
 -- FROM drift_of('core_entry_versions', 2000, 91702, [0.95])
 CREATE OR REPLACE MACRO drift_of(rel, replicates, seed, levels) AS TABLE
-WITH resampled AS MATERIALIZED (
-    SELECT
-        g, source_count,
-        value[1] AS value, value_before[1] AS value_before, change[1] AS change,
-        -- A single source is no sample, and an undefined replicate has no place.
-        CASE WHEN source_count > 1
-            THEN list_sort(list_filter(value[2:], lambda one: one IS NOT NULL)) END AS values,
-        CASE WHEN source_count > 1
-            THEN list_sort(list_filter(change[2:], lambda one: one IS NOT NULL)) END AS changes
+WITH replicated AS (
     FROM drift_replicates(rel, replicates, seed)
+    -- A single source is no sample, nor is what a look at it has ended.
+    SELECT *, source_count > 1 AND (g.study, g.reaudit_id, g.entry) NOT IN (
+        SELECT (study, reaudit_id, entry)
+        FROM query_table(rel) SEMI JOIN stg_run_stops USING (study, run_id, model_id)
+    ) AS is_sample
+),
+resampled AS MATERIALIZED (
+    SELECT
+        g, source_count, is_sample,
+        value[1] AS value, value_before[1] AS value_before, change[1] AS change,
+        placed(value, is_sample) AS values,
+        placed(change, is_sample) AS changes
+    FROM replicated
 ),
 tested AS (
     SELECT
@@ -48,7 +53,7 @@ SELECT
     limit_at(values, 1 - (1 - level) / 2) AS upper_limit,
     limit_at(changes, (1 - level) / 2) AS change_lower,
     limit_at(changes, 1 - (1 - level) / 2) AS change_upper,
-    CASE WHEN source_count > 1 THEN list_aggregate(changes, 'stddev_samp') END AS change_error,
+    CASE WHEN is_sample THEN list_aggregate(changes, 'stddev_samp') END AS change_error,
     p_value, p_adjusted
 FROM resampled
 CROSS JOIN asked_levels(levels)

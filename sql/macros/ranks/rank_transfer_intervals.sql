@@ -35,6 +35,8 @@ judged AS (
             WHEN samples.reason IS NOT NULL THEN samples.reason
             WHEN limits.g.resampled = 'models' AND entry_count = 2 THEN 'two models'
             WHEN limits.g.resampled = 'sources' AND source_count = 1 THEN 'a single source'
+            WHEN limits.g.resampled = 'sources' AND samples.g.study IN (SELECT study FROM out_stops)
+                THEN 'a model stopped early'
         END AS reason
     FROM spearman_by_group('sample') AS samples
     JOIN sizes USING (g)

@@ -9,8 +9,9 @@ points AS (
     WHERE study = ? AND change <> 'none'
     QUALIFY row_number() OVER (PARTITION BY entry ORDER BY resolved_at DESC) <= 20
 )
-SELECT entry, resolved_at AT TIME ZONE 'UTC' AS resolved_at, version, change,
-       pair_type, path, metric, value, lower_limit, upper_limit
+SELECT entry, model_id, resolved_at AT TIME ZONE 'UTC' AS resolved_at, version, change,
+       pair_type, path, metric, value, lower_limit, upper_limit,
+       lowest_allowed, highest_allowed
 FROM history_of('points')
 WHERE metric IN ('evidence', 'contradiction', 'fragility')
 ORDER BY entry, pair_type, path, resolved_at, metric

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from decaf.errors import ConfigError, DataError
+from decaf.plan.cluster import LocalWorkers
 from decaf.plan.presentation import Report
-from decaf.plan.study import LocalWorkers, load_study
+from decaf.plan.study import load_study
 
 MODEL = """
   - id: one

@@ -96,7 +96,7 @@ def test_a_file_gets_a_line_for_every_audit(tmp_path):
 
 ROW = {"metric": "evidence", "rule": "increase", "variant": None, "pair_type": "wall"}
 ROW |= {"path": "blend", "found": 0.1, "lower_limit": 0.05, "upper_limit": 0.15}
-ROW |= {"gate_limit": 0.02, "level": 0.95}
+ROW |= {"gate_limit": 0.02, "level": 0.95, "source_count": None, "planned_source_count": None}
 FAILED = {"kind": "gate.failed", "entry": "net@champion", "version": "2", "rows": [ROW] * 7}
 FAILED |= {"failed_since": "2026-03-01T08:00:00+00:00", "version_before": "1"}
 FAILED |= {"failing_since": "2026-02-27T21:30:00+00:00"}
@@ -137,6 +137,8 @@ def test_accuracy_is_on_inputs_of_a_kind():
     fallen = {"rule": "decrease", "found": -0.18, "gate_limit": 0.03}
     assert "found a change of -0.1800 [" in finding(ROW | fallen)
     assert finding(ROW | fallen).endswith("at least -0.03 is allowed")
+    early = {"source_count": 96, "planned_source_count": 1644}
+    assert finding(ROW | early).endswith("+0.02 is allowed; decided after 96 of 1,644 sources")
     assert finding(ROW | clean).startswith(
         "accuracy on 'to north' inputs: found a change of +0.1000"
     )

@@ -27,7 +27,7 @@ from warehouse.report.cells import (
 METRICS = ("endpoint_magnitude", "evidence", "contradiction", "fragility", "abs_response")
 """Integrated responses with an interval, in the order of the report's columns."""
 COMPONENTS = ("evidence", "contradiction", "fragility")
-REGISTRY = ("standing", "verdicts", "drift", "roles", "history")
+REGISTRY = ("standing", "verdicts", "drift", "roles", "changed_pairs", "history")
 """Parts that only a study with a registry has."""
 
 Row = Any
@@ -64,7 +64,10 @@ class Facts(NamedTuple):
     verdicts: Rows
     drift: Rows
     roles: Rows
+    changed_pairs: Rows
     history: Rows
+    stops: Rows
+    looks: Rows
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -88,6 +91,30 @@ class Facts(NamedTuple):
             for part in parts
         }
         return self._replace(**cut)
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """Ids of the models that a registry has, by its entries and versions of them."""
+        names: dict[str, list[str]] = {}
+        for row in (*self.entries, *self.history):
+            name = f"{row.entry} {row.version}"
+            if row.model_id is not None and name not in names.setdefault(row.model_id, []):
+                names[row.model_id].append(name)
+        return {", ".join(own): model_id for model_id, own in names.items()}
+
+    def by_entry(self) -> "Facts":
+        """The same facts of models under what the registry calls them, not under their ids."""
+        names = {model_id: name for name, model_id in self.ids.items()}
+        named = {
+            part: tuple(
+                row._replace(model_id=names.get(row.model_id, row.model_id)) for row in rows
+            )
+            for part, rows in self._asdict().items()
+            if part not in ("study", "run", "progress", "entries", "history")
+            and rows
+            and hasattr(rows[0], "model_id")
+        }
+        return self._replace(**named)
 
     def table(
         self,

@@ -33,6 +33,22 @@ class Shown(NamedTuple):
     is_small: bool
 
 
+class Curve(NamedTuple):
+    """A response over the reveal, as points of an SVG element of 100 by 100."""
+
+    areas: tuple[tuple[str, str], ...]
+    """Component and points of a polygon: the positive and negative parts of the curve."""
+    line: str
+
+
+class Frames(NamedTuple):
+    """What stands above a curve, and where: stages in words, their places of a hundred."""
+
+    picture: Shown | None
+    stages: tuple[str, ...]
+    ticks: tuple[float, ...]
+
+
 class Card(NamedTuple):
     """One pair of one model, strong in one component."""
 
@@ -45,14 +61,8 @@ class Card(NamedTuple):
     """Scores of the clean inputs: factual, changed."""
     factual: Shown | None
     counterfactual: Shown | None
-    states: Shown | None
-    stages: tuple[str, ...]
-    """Of the states, in words."""
-    areas: tuple[tuple[str, str], ...]
-    """Component and points of a polygon: the positive and negative parts of the curve."""
-    line: str
-    ticks: tuple[float, ...]
-    """Places of the shown states on the curve, of a hundred."""
+    frames: Frames
+    curve: Curve
     story: str
 
 
@@ -94,7 +104,7 @@ def pair_looks(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Looks:
     kept = rows
     for models, ranks in [*product(counts[:1], range(MOST_RANKS, 0, -1)), *product(counts, [1])]:
         kept = [row for row in rows if row.model_place <= models and row.rank <= ranks]
-        if sum(map(_characters, kept)) <= characters:
+        if sum(map(picture_characters, kept)) <= characters:
             break
     else:
         none = dict.fromkeys(("factual", "counterfactual", "states"))
@@ -159,11 +169,6 @@ def _at(place: int, rank: int) -> str:
 
 def card_of(row: Row, epsilon: float, scale: float, shown_at: str) -> Card:
     """Card of one pair; ``scale`` is the response at the top of its curve, score units."""
-    t, response = np.array(row.t), _response(row)
-    shown = row.shown_t or []
-    margin = 50 / len(shown) if shown else MARGIN
-    x = margin + t * (100 - 2 * margin)
-    parts = (response.clip(min=0), response.clip(max=0))
     return Card(
         row,
         shown_at,
@@ -172,29 +177,51 @@ def card_of(row: Row, epsilon: float, scale: float, shown_at: str) -> Card:
         (score(row.q_plus[-1], DECIMALS), score(row.q_minus[-1], DECIMALS)),
         picture(row.factual),
         picture(row.counterfactual),
+        frames_of(row),
+        curve_of(row, _response(row), row.endpoint_delta, row.component == "fragility", scale),
+        story(row, epsilon),
+    )
+
+
+def frames_of(row: Row) -> Frames:
+    """States of a row of stored pictures, and where they stand."""
+    shown = row.shown_t or []
+    return Frames(
         picture(row.states),
         tuple(f"{stage:.2g}" for stage in shown),
+        tuple(round(one, 1) for one in _places(shown, shown).tolist()),
+    )
+
+
+def curve_of(
+    row: Row, response: NDArray[np.float64], delta: float, is_null: bool, scale: float
+) -> Curve:
+    """Curve of a (n_stages,) response that ends at ``delta``, over the stages of the row.
+
+    Of an endpoint-null pair all of it is fragility. ``scale`` is the response at the top.
+    """
+    x = _places(row.t, row.shown_t or [])
+    parts = (response.clip(min=0), response.clip(max=0))
+    names = ("fragility",) * 2 if is_null else ("evidence", "contradiction")
+    return Curve(
         tuple(
-            (_component(row, sign), points([x[0], *x, x[-1]], [0, *part, 0], scale))
-            for sign, part in zip((1, -1), parts, strict=True)
+            (name, points([x[0], *x, x[-1]], [0, *part, 0], scale))
+            for name, part in zip(names if delta > 0 else names[::-1], parts, strict=True)
             if part.any()
         ),
         points(x, response, scale),
-        tuple(round(margin + stage * (100 - 2 * margin), 1) for stage in shown),
-        story(row, epsilon),
     )
+
+
+def _places(stages: Sequence[float], shown: Sequence[float]) -> NDArray[np.float64]:
+    """Where stages stand, of a hundred: above them frames of some stages, if there are any."""
+    margin = 50 / len(shown) if shown else MARGIN
+    return margin + np.array(stages) * (100 - 2 * margin)
 
 
 def _response(row: Row) -> NDArray[np.float64]:
     """(n_stages,) factual less counterfactual score."""
     return np.array(row.q_plus) - np.array(row.q_minus)
-
-
-def _component(row: Row, sign: int) -> str:
-    """What the positive or negative part of a curve is, by the sign of the final difference."""
-    if row.component == "fragility":
-        return "fragility"
-    return "evidence" if sign * row.endpoint_delta > 0 else "contradiction"
 
 
 def points(x: Iterable[float], response: Iterable[float], scale: float) -> str:
@@ -245,6 +272,7 @@ def picture(content: bytes | None) -> Shown | None:
     return Shown(uri, width, height, min(width, height) <= 64)
 
 
-def _characters(row: Row) -> int:
+def picture_characters(row: Row) -> int:
+    """Length of all pictures of a row in base64."""
     pictures = (row.factual, row.counterfactual, row.states)
     return sum(4 * len(one) // 3 for one in pictures if one)

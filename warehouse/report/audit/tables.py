@@ -55,8 +55,15 @@ def glance_table(facts: Facts) -> Table:
 def model_table(facts: Facts) -> Table:
     """The models, with their accuracy on every kind of clean image that has predictions."""
     variants = sorted({row.variant for row in facts.accuracies})
+    ids = facts.ids
+
+    def model(row: Row) -> Cell:
+        known_as = (ids[row.model_id],) if row.model_id in ids else ()
+        return Cell(row.model_id, ", ".join((*known_as, row.architecture)))
+
+    cells = {"model_id": model, "weights_sha256": lambda row: digest(row.weights_sha256)}
     fields = (
-        *fields_of("models", weights_sha256=lambda row: digest(row.weights_sha256)).values(),
+        *fields_of("models", **cells).values(),
         *(_accuracy(facts, variant) for variant in variants),
     )
     note = (

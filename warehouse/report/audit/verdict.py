@@ -44,9 +44,10 @@ class Response(NamedTuple):
 class Finding(NamedTuple):
     """What one model goes by; the sentence begins with what is printed bold."""
 
+    model: str
+    """Its id, or what a registry calls it."""
     model_id: str
-    entry: str
-    """What the registry calls it, with its version; empty without one."""
+    """Its id where ``model`` is another name; else empty."""
     begins: str
     rest: str
     responses: tuple[Response, ...]
@@ -77,7 +78,7 @@ class Verdict(NamedTuple):
 
 def verdict_of(facts: Facts) -> Verdict:
     """Say what the findings, gates and warnings of an audit come to."""
-    names = {(row.kind, row.name): row for row in facts.names}
+    names, ids = {(row.kind, row.name): row for row in facts.names}, facts.ids
     stands = [row for row in facts.standing if row.accepted_at is None]
     limits = {
         (row.model_id, row.pair_type, row.path): (row.lower_95, row.upper_95)
@@ -100,10 +101,8 @@ def verdict_of(facts: Facts) -> Verdict:
             if key in profiles
         )
         begins, colon, rest = row.sentence.partition(": ")
-        entry = ", ".join(
-            f"{one.entry} {one.version}" for one in facts.entries if one.model_id == row.model_id
-        )
-        findings.append(Finding(row.model_id, entry, begins + colon, rest, responses))
+        model_id = ids.get(row.model_id, "")
+        findings.append(Finding(row.model_id, model_id, begins + colon, rest, responses))
     bars = [bar for finding in findings for bar in finding.responses]
     largest = max((bar.upper or bar.row.abs_response or 0.0 for bar in bars), default=1.0)
     return Verdict(
@@ -148,10 +147,13 @@ def _failed(facts: Facts, entry: str, names: Mapping[tuple[str, str], Row]) -> I
             numbers = (-row.found, -row.upper_limit, -row.lower_limit, *numbers[3:])
         found, lower, upper, limit, beyond = (written(facts, value) for value in numbers)
         allowed = ALLOWED.get(row.rule, "at least {} is").format(limit)
+        decided = ""
+        if row.source_count is not None:
+            decided = f", after {row.source_count:,} of {row.planned_source_count:,} sources"
         yield (
-            f"{row.metric.replace('_', ' ')} on {_place(row, names)} {VERBS[row.rule]} {found} "
-            f"({row.level:.0%}: {lower} to {upper}), {allowed} allowed: beyond it by at least "
-            f"{beyond}"
+            f"{row.metric.replace('_', ' ')} on {place_in_words(row, names)} {VERBS[row.rule]} "
+            f"{found} ({row.level:.0%}: {lower} to {upper}), {allowed} allowed: beyond it by at "
+            f"least {beyond}{decided}"
         )
     if len(failed) > MOST:
         yield f"and {len(failed) - MOST} more"
@@ -164,6 +166,7 @@ def _compared(facts: Facts, entry: str) -> str:
 
 def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str]:
     changed = [row for row in facts.entries if row.change not in AUDITED_ALIKE]
+    early = {facts.ids.get(row.model_id, row.model_id) for row in facts.stops}
     for entry in changed[:MOST]:
         before = "" if entry.version_before is None else f"{entry.version_before} → "
         what = "" if entry.change == entry.state else f" ({entry.change})"
@@ -171,7 +174,7 @@ def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str
         against = "last_passed" if any(row.against == "last_passed" for row in own) else "previous"
         own = [row for row in own if row.against == against]
         moved = [
-            f"{row.metric.replace('_', ' ')} on {_place(row, names)} "
+            f"{row.metric.replace('_', ' ')} on {place_in_words(row, names)} "
             f"{written(facts, row.value_before)} → {written(facts, row.value)}"
             # Components say what became of a response; shares only of how much of it.
             for row in sorted(own, key=lambda r: (r.metric not in COMPONENTS, -abs(r.change)))[
@@ -180,6 +183,8 @@ def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str
         ]
         more = f" and {len(own) - len(moved)} more" if len(own) > len(moved) else ""
         found = f"; {', '.join(moved)}{more}" if moved else "; nothing moved by more than chance"
+        if entry.model_id in early:
+            found = "; it was scored no further than its gates needed"
         verdict = judged(entry.verdict, entry.state) or entry.state
         yield (
             f"{entry.entry} {before}{entry.version}{what}: "
@@ -223,7 +228,7 @@ def _trust_in_gates(facts: Facts) -> Iterator[tuple[bool, str]]:
         yield True, "Every gate that applies passed."
 
 
-def _place(row: Row, names: Mapping[tuple[str, str], Row]) -> str:
+def place_in_words(row: Row, names: Mapping[tuple[str, str], Row]) -> str:
     """What a row was measured on, in the names for people."""
     of = row._asdict()
     shown = {

@@ -1,0 +1,6 @@
+-- purpose: pairs whose role changed most with the version that a registry has now
+-- grain: one row per study, entry, two roles and rank
+-- paper: section 6.2
+CREATE OR REPLACE VIEW core_changed_pairs AS
+WITH versions AS (FROM core_entry_versions)
+FROM changed_pairs_of('versions');

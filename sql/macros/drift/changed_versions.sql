@@ -1,0 +1,7 @@
+-- purpose: versions that a registry has now and that are another content than what they are compared with
+-- grain: one row per row of rel that is such
+-- rel names a relation with the columns of core_entry_versions.
+-- FROM changed_versions('core_entry_versions')
+CREATE OR REPLACE MACRO changed_versions(rel) AS TABLE
+FROM query_table(rel)
+WHERE is_present AND is_changed AND (against <> 'previous' OR is_another);

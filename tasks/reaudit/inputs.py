@@ -1,0 +1,63 @@
+"""What beside the registry's models determines the results of a re-audit, as digests by name."""
+
+from typing import Any
+
+from decaf.data.pairs import PairSet
+from decaf.foundation.digests import json_sha256
+from decaf.foundation.strangers import code_of
+from decaf.models.card import ModelCard
+from decaf.plan.study import Study
+from decaf.registry.gates import on_pair_types
+from tasks.units.kinds import KINDS
+from tasks.units.train import has_recipe
+
+AUDITED_EPOCHS = {"epoch", "epoch_rule"}
+"""Keys of a card that say which weights of its training are audited."""
+
+
+def study_inputs(study: Study, pairs: PairSet) -> dict[str, str]:
+    """Digests, by name, of all but the registry's models that determines what is found."""
+    measured = {
+        "labels": study.labels and study.labels.model_dump(mode="json"),
+        "attributions": {
+            name: method.model_dump(mode="json") for name, method in study.attributions.items()
+        },
+        "baselines": {
+            name: baseline.model_dump(mode="json") for name, baseline in study.baselines.items()
+        },
+    }
+    # Where scoring stops is a number of blocks, so these have to be the same ones.
+    stop = study.stop
+    blocks = [stop.seed, stop.by_class, study.sources_per_block] if stop else []
+    configured = [[card.id, _origin(card), card.preprocessing_digest] for card in study.models]
+    images, paths = pairs.input_set.digest, study.paths.items()
+    return {
+        "score": json_sha256(study.score.identity()),
+        "paths": json_sha256(
+            {name: [path.identity(images), path.pair_types] for name, path in paths}
+        ),
+        "stages": json_sha256({name: path.grid(study.grid).tolist() for name, path in paths}),
+        "pairs": pairs.analysed_digest,
+        "epsilon": repr(study.epsilon),
+        "quarantine": repr(study.quarantine),
+        "code": " ".join(f"{kind.name}/{kind.code}" for kind in KINDS.values()),
+        "measurements": json_sha256(measured),
+        "models": json_sha256(configured),
+        "words": json_sha256([study.expect, study.names]),
+        "gates": json_sha256(
+            [study.compare_with, *([stop.error] if stop else [])]
+            + [
+                [metric, *(gate.model_dump(mode="json") for gate in gates)]
+                for metric, gates in on_pair_types(study.gates, study.expect).items()
+            ]
+        ),
+        **({"blocks": json_sha256(blocks)} if blocks else {}),
+        **code_of(*study.members),
+    }
+
+
+def _origin(card: ModelCard) -> Any:
+    """What the weights of a configured model are, or what determines its training."""
+    if has_recipe(card):
+        return [card.training_parts, card.model_dump(mode="json", include=AUDITED_EPOCHS)]
+    return card.weights_digest()

@@ -1,0 +1,82 @@
+"""How far a study that stops early was scored, and how what was known of it closed in."""
+
+import altair as alt
+
+from decaf.registry.messages import place_of
+from warehouse.report.audit.facts import Facts, Row, Rows
+from warehouse.report.cells import Cell, Table, with_interval
+from warehouse.report.svg import INK, MUTED, Picture, header, svg_element
+
+MOST_PANELS = 12
+"""Rules that are drawn: those that took the most sources."""
+PANELS_PER_ROW = 3
+WIDTH = "half_width"
+"""Rule that an interval is to be narrow; its limit is a width, and no value."""
+
+
+def look_tables(facts: Facts) -> list[Table]:
+    """How far models were scored, and what the last look at every rule knew."""
+    last = facts._replace(looks=tuple(row for row in facts.looks if row.is_last))
+
+    def of(row: Row) -> Cell:
+        return Cell(place_of(row._asdict()))
+
+    def found(row: Row) -> Cell:
+        shown = with_interval(row.found, row.lower_limit, row.upper_limit, facts.decimals)
+        return Cell(shown.text, f"{shown.note} at {row.level:.1%}")
+
+    tables = [
+        facts.table("stops", "Models that were not scored to the end"),
+        last.table("looks", "What the last look knew", of=of, found=found),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def look_pictures(facts: Facts) -> list[Picture]:
+    """Bounds over the sources that were scored, one panel for each of the slowest rules."""
+    rules: dict[tuple[str, ...], list[Row]] = {}
+    for row in facts.looks:
+        name = row.rule.replace("_", " ")
+        of = (row.entry, f"{row.metric.replace('_', ' ')}, {place_of(row._asdict())}")
+        rules.setdefault((*of, f"{name} {row.gate_limit:g}"), []).append(row)
+    several = {name: own for name, own in rules.items() if len(own) > 1}
+    slowest = sorted(several, key=lambda name: (-several[name][-1].source_count, name))
+    shown = {name: tuple(several[name]) for name in slowest[:MOST_PANELS]}
+    if not shown:
+        return []
+    title = "Bounds of all sources, while more of them are scored"
+    left = len(several) - len(shown)
+    note = f"The {len(shown)} that took most; {left} more closed sooner or as late." if left else ""
+    return [Picture(title, _panels(shown, title), note)]
+
+
+def _panels(rules: dict[tuple[str, ...], Rows], label: str) -> str:
+    values = [
+        {
+            "rule": "\n".join(name),
+            "seen": row.source_count,
+            "found": row.found,
+            "lower": row.lower_limit,
+            "upper": row.upper_limit,
+            "limit": None if row.rule == WIDTH else limit_of(row),
+        }
+        for name, own in rules.items()
+        for row in own
+    ]
+    base = alt.Chart().encode(x=alt.X("seen:Q", title="sources", axis=alt.Axis(tickCount=4)))
+    value = alt.Y("found:Q", title="score units, or a share")
+    panel = alt.layer(
+        base.mark_area(opacity=0.18, color=INK).encode(y="lower:Q", y2="upper:Q"),
+        base.mark_line(strokeWidth=1.5, color=INK).encode(y=value),
+        alt.Chart().mark_rule(strokeDash=[4, 3], color=MUTED).encode(y="limit:Q"),
+    ).properties(width=270, height=130)
+    titles = header().copy()
+    titles.labelExpr, titles.labelLimit = "split(datum.label, '\\n')", 270
+    facet = alt.Facet("rule:N", title=None, header=titles, sort=["\n".join(n) for n in rules])
+    chart = panel.facet(facet, columns=PANELS_PER_ROW, data=alt.InlineData(values=values))
+    return svg_element(chart.resolve_scale(x="independent", y="independent"), label)
+
+
+def limit_of(row: Row) -> float:
+    """Where a gate has its limit: a change has it as a distance, down for one that may not fall."""
+    return -row.gate_limit if row.rule == "decrease" else row.gate_limit
