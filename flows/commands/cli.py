@@ -3,11 +3,14 @@
 Before anything else is imported, so that Ctrl-C is heeded from the first moment.
 """
 
+import gc
 import sys
 
 from flows import stopping
 
 MISUSED, BROKEN = 2, 3
+FEW_COLLECTIONS = 100_000
+"""Objects between two looks for garbage: imports make many, and all of them stay."""
 
 
 def main() -> None:
@@ -19,6 +22,7 @@ def main() -> None:
     """
     stopping.open_streams()
     stopping.heed_interrupts()
+    gc.set_threshold(FEW_COLLECTIONS)
     try:
         from flows.commands.app import app
 

@@ -174,7 +174,9 @@ def _audit(
     is_json: bool,
 ) -> None:
     from flows.launch import launch
+    from tasks.cluster import fork_server
 
+    fork_server.begin(study.cluster)
     for remark in pairs.remarks:
         announce(remark)
     announce(f"re-auditing {study.study}; the same command resumes it whenever it is stopped")

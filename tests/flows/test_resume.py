@@ -39,10 +39,11 @@ def slow_study(study, tmp_path):
 
 
 def workers_of(process):
+    """Forks of the one process that has imported what workers need."""
     return [
         child
         for child in psutil.Process(process.pid).children(recursive=True)
-        if any("multiprocessing.spawn" in word for word in child.cmdline())
+        if any("multiprocessing.forkserver" in word for word in child.parent().cmdline())
     ]
 
 
