@@ -28,8 +28,8 @@ NOBODY = (
 )
 LOG = "forward.log"
 DECAF = str(Path(sys.executable).parent / "decaf")
-MARKS = {"worker": "multiprocessing.spawn", "server": "server_process.py"}
-"""What the command lines of a flow's children have in them."""
+MARKS = {"worker": "multiprocessing.forkserver", "server": "server_process.py"}
+"""What the command lines of a flow's children have in them; workers share that of their parent."""
 
 
 @dataclass

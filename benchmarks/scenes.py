@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from overhead import command
+from commands import command
 from small_study import card, write_study
 
 from decaf.plan.study import load_study

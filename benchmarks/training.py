@@ -11,7 +11,7 @@ import json
 import os
 from pathlib import Path
 
-from overhead import command
+from commands import command
 from small_study import write_study
 
 from decaf.plan.study import load_study

@@ -3,7 +3,8 @@
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -75,7 +76,6 @@ def is_in_flow() -> bool:
 def _as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
     from prefect import flow
     from prefect.exceptions import FailedRun
-    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     ended: list[DecafError] = []
 
@@ -88,8 +88,7 @@ def _as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
             ended.append(error)
             return final_state(error)
 
-    # Nobody listens to heartbeats, and a flow would wait a second for the end of their thread.
-    with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+    with _without_heartbeats():
         try:
             whole(config)
         except FailedRun:  # the state above
@@ -97,6 +96,21 @@ def _as_flow(name: str, carry_out: Callable[[], None], config: Path) -> None:
                 raise
     if ended:
         raise ended[0]
+
+
+@contextmanager
+def _without_heartbeats() -> Iterator[None]:
+    """Nobody listens to them, and a flow would wait a second for the end of their thread.
+
+    Prefect's ``temporary_settings`` reads all settings anew, half a second of a core.
+    """
+    from prefect.context import get_settings_context
+
+    context = get_settings_context()
+    flows = context.settings.flows.model_copy(update={"heartbeat_frequency": None})
+    settings = context.settings.model_copy(update={"flows": flows})
+    with context.model_copy(update={"settings": settings}):
+        yield
 
 
 def _raise_if_lost(url: str, error: Exception) -> None:

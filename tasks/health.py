@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import decaf
 from decaf.errors import DecafError, number_of
-from decaf.foundation.extras import PACKAGES
+from decaf.foundation.extras import PACKAGES, install_command
 from decaf.foundation.files import replace_file
 from decaf.plan.cluster import CudaWorkers, LocalWorkers
 from decaf.plan.study import Study
@@ -84,7 +84,7 @@ def extras(asked: Asked) -> Iterable[Finding]:
             yield Finding("ok", f"extra {extra}", "installed")
             continue
         is_missed = extra == "cuda" and NVIDIA_DRIVER.exists()
-        found, advice = f"without {', '.join(absent)}", f"pip install 'decaf-audit[{extra}]'"
+        found, advice = f"without {', '.join(absent)}", install_command(extra)
         yield Finding("warning" if is_missed else "ok", f"extra {extra}", found, advice)
 
 

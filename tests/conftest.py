@@ -75,12 +75,18 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is imported and collected stays: to look for garbage meanwhile takes seconds."""
+    """What is imported and collected stays: to look for garbage there takes seconds."""
     gc.disable()
     try:
         return (yield)
     finally:
+        gc.freeze()
         gc.enable()
+
+
+def pytest_unconfigure():
+    """At the end it is garbage like any other, or libraries call it leaked."""
+    gc.unfreeze()
 
 
 @pytest.fixture

@@ -289,14 +289,14 @@ def check(
 
 @app.command()
 def report(config: Config, against: Against = None) -> None:
-    """Write the report of a study again, or compare two runs, from the warehouse alone."""
+    """Write the report of a study again, or compare runs, from the warehouse alone."""
     from decaf.plan.study import load_study
     from tasks.publish import publish, publish_comparison
 
     study = load_study(config)
     if study.report_file is None:
         raise ConfigError(f"{config}: 'report' is false; expected the file that the report goes to")
-    if against is None:
+    if not against:
         console.print(f"report: {publish(study.warehouse, study)}")
     else:
         page = publish_comparison(study.warehouse, study, study.report_file, against)

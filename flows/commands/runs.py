@@ -45,7 +45,9 @@ def run(
             _show(console, plan)
         else:
             from flows.launch import launch
+            from tasks.cluster import fork_server
 
+            fork_server.begin(study.cluster)
             announce(f"auditing {study.study}; the same command resumes it whenever it is stopped")
             launch("audit", config, plan)
     display.results(console, study)

@@ -2,7 +2,6 @@
 
 import logging
 import resource
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,28 +14,18 @@ from distributed import Client, LocalCluster
 from decaf.errors import BadInput
 from decaf.foundation.extras import optional
 from decaf.plan.cluster import Cluster, CudaWorkers, LocalWorkers, SchedulerAddress
+from tasks.cluster import fork_server
+from tasks.cluster.nanny import PatientNanny
 from tasks.cluster.prints import Prints
 from tasks.cluster.user_code import UserCode, give
 from tasks.progress import LOG, announce
 
 CONNECT_SECONDS = 30
-QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
-"""Of a command that is stopped, Python's tracker frees the semaphores, and warns that it did."""
 PATIENCE = 100
 """Deaths of workers after which Dask gives up on what they held; it cannot tell what ended them."""
 FILES, FILES_PER_WORKER = 48, 12
 """Files and connections that a flow has open: 42 with one worker, 72 with four, some to spare."""
 Closable = TypeVar("Closable", Client, LocalCluster)
-WORKER_MEMORY = {
-    # glibc gives freed activations back to the kernel, which faults them in again at the next
-    # layer; a worker that keeps them does about twice the rows per second on a CPU. One arena,
-    # since a task runs in a thread and the arenas of threads ignore the other three
-    # (benchmarks/allocator.py).
-    "MALLOC_ARENA_MAX": "1",
-    "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
-    "MALLOC_TRIM_THRESHOLD_": str(4 << 30),
-    "MALLOC_TOP_PAD_": str(256 << 20),
-}
 
 
 @contextmanager
@@ -58,8 +47,7 @@ def connect(
             yield client
         return
     announce("starting workers")
-    if QUIET not in sys.warnoptions:
-        sys.warnoptions.append(QUIET)  # which the tracker's process is started with
+    fork_server.begin(settings)
     scratch = tempfile.gettempdir()
     with (
         dask.config.set({"temporary_directory": scratch, **_environment(settings)}),
@@ -112,10 +100,11 @@ def _heard(client: Client) -> Iterator[None]:
 
 
 def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
-    threads = settings.threads if isinstance(settings, LocalWorkers) else 1
-    variables = {**WORKER_MEMORY, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
     return {
-        "distributed.nanny.pre-spawn-environ": variables,
+        fork_server.METHOD: fork_server.method(settings),
+        "distributed.nanny.pre-spawn-environ": fork_server.variables(settings),
+        # With it the process that forks was started; the user's own processes are to be without.
+        "distributed.nanny.environ": {"PYTHONSAFEPATH": ""},
         # Dask blames what waits on a worker that dies, too; which work ended it is noted.
         "distributed.scheduler.allowed-failures": PATIENCE,
         # What Dask's dashboard shows of its own processes, 5 % of a core that nobody looks at.
@@ -140,6 +129,7 @@ def _start(settings: LocalWorkers | CudaWorkers) -> Any:
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
             silence_logs=50,
+            worker_class=PatientNanny,
         )
     with optional():
         from dask_cuda import LocalCUDACluster

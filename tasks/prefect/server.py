@@ -134,9 +134,9 @@ def stop_orphans() -> int:
 def _is_orphan(process: psutil.Process) -> bool:
     try:
         return (
-            any(SERVER_MODULE in word or word == PROCESS for word in process.cmdline())
+            process.ppid() == INIT  # first: it alone is known without reading a file more
+            and any(SERVER_MODULE in word or word == PROCESS for word in process.cmdline())
             and process.environ().get("PREFECT_HOME") == os.environ["PREFECT_HOME"]
-            and process.ppid() == INIT
         )
     except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
         return False

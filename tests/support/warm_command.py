@@ -22,8 +22,10 @@ from uuid import uuid4
 
 from psutil import STATUS_ZOMBIE, Process
 
-ROOMS = ("warehouse", "tasks", "flows")
+ROOMS = ("warehouse", "tasks", "flows", "decaf.data", "decaf.scoring", "decaf.models.sources")
+ROOMS += ("decaf.studies",)
 USED_LATER = ("fastapi", "pandas", "prefect.flow_engine", "prefect.task_engine")
+USED_LATER += ("prefect.utilities.visualization", "typer._adapters")
 """What a flow imports once it is under way."""
 ROOT = Path(__file__).parent.parent.parent
 DECAF = Path(sys.executable).parent / "decaf"
@@ -125,6 +127,7 @@ def serve():
             importlib.import_module(module.name)
     for name in USED_LATER:
         importlib.import_module(name)
+    sys.modules["warehouse.query.views"].views()
     gc.freeze()
     tell("ready")
     for line in sys.stdin:

@@ -2,12 +2,16 @@
 
 import errno
 import os
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from multiprocessing import forkserver
 from pathlib import Path
 
+import numpy as np
+import psutil
 import pytest
 from distributed import LocalCluster
 
@@ -21,7 +25,8 @@ from decaf.errors import (
 )
 from decaf.plan.cluster import CudaWorkers, LocalWorkers, SchedulerAddress
 from tasks.cluster.drive import WINDOW_PER_WORKER, drive
-from tasks.cluster.workers import WORKER_MEMORY, connect
+from tasks.cluster.fork_server import WORKER_MEMORY
+from tasks.cluster.workers import connect
 
 pytestmark = pytest.mark.slow
 
@@ -199,6 +204,24 @@ def note(order):
     folder, name = order
     number = len(list(Path(folder).iterdir()))
     (Path(folder) / f"{number}-{name}").touch()
+
+
+def origin():
+    """Of a worker: its parent, the threads of that, whether it has used CUDA, and a draw."""
+    import torch
+
+    parent = psutil.Process(os.getppid())
+    draw = np.random.random()  # noqa: NPY002 - the generator that forks would share
+    return parent.pid, parent.num_threads(), torch.cuda._is_in_bad_fork(), draw
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there are workers forked")
+def test_workers_are_forks_of_a_process_that_has_no_threads_and_not_used_cuda(client):
+    found = client.run(origin).values()
+    parents, threads, cuda, draws = zip(*found, strict=True)
+    assert {*parents} == {forkserver._forkserver._forkserver_pid}
+    assert ({*threads}, {*cuda}) == ({1}, {False})
+    assert len({*draws}) == 2
 
 
 def test_of_two_calls_at_a_time_the_lower_rank_goes_first(tmp_path):

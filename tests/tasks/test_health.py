@@ -7,6 +7,7 @@ import pytest
 from ended_commands import refused, succeeded
 from small_studies import SMALL_CNN, network_card, of_scenes
 
+from decaf.foundation.extras import install_command
 from decaf.plan.study import Study
 from tasks import health, memory
 from tasks.health import GB, Asked, Finding
@@ -121,7 +122,7 @@ def test_an_extra_that_is_not_there_is_named(asked, monkeypatch):
     assert found["extra torch"] == ("ok", "extra torch", "installed", "")
     assert found["extra baselines"][2:] == (
         "without captum",
-        "pip install 'decaf-audit[baselines]'",
+        install_command("baselines"),
     )
 
 

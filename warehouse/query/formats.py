@@ -16,7 +16,7 @@ from typing import IO, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyarrow import compute, csv
+from pyarrow import csv
 
 from decaf.errors import BadInput, QueryError, WriteFailed
 from decaf.foundation.files import replace_file
@@ -130,6 +130,8 @@ def _write_csv(rows: Rows, sink: IO[bytes], *, is_for_spreadsheet: bool = False)
     def text(column: pa.Array) -> pa.Array:
         flat = _flat(column)
         if is_for_spreadsheet and pa.types.is_string(flat.type):
+            from pyarrow import compute  # takes longer to load than any other answer needs
+
             return compute.replace_substring_regex(flat, FORMULA.pattern, r"'\1")
         return flat
 

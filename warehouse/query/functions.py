@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from decaf.errors import ResponseError
@@ -329,7 +328,7 @@ def _counts(draws: pa.ListArray, clusters: NDArray[np.int32]) -> NDArray[np.floa
 
 def _positions(places: pa.Array) -> NDArray[np.int32]:
     """Positions of clusters as they are, none of them missing or negative."""
-    if places.null_count or (len(places) and pc.min(places).as_py() < 0):
+    if places.null_count or np.from_dlpack(places).min(initial=0) < 0:
         raise ResponseError(
             "bootstrap: found a position that is NULL or negative; expected the places of "
             "clusters, from 0"
@@ -344,7 +343,7 @@ def _numbers(values: pa.Array) -> NDArray[np.float64]:
 
 def _lengths(lists: pa.ListArray) -> NDArray[np.int32]:
     """Length of every list; that of NULL is 0."""
-    return _filled(pc.list_value_length(lists), np.int32(0))
+    return _filled(lists.value_lengths(), np.int32(0))
 
 
 def _stored(values: pa.Array) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -353,7 +352,7 @@ def _stored(values: pa.Array) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         return np.from_dlpack(values), np.ones(len(values), bool)
     numbers = [None, values.buffers()[1]]
     whole = pa.Array.from_buffers(values.type, len(values), numbers, offset=values.offset)
-    valid = pc.is_valid(values)  # may begin within a byte
+    valid = values.is_valid()  # may begin within a byte
     bits = np.frombuffer(valid.buffers()[1], np.uint8)[valid.offset // 8 :]
     before = valid.offset % 8
     is_there = np.unpackbits(bits, count=before + len(values), bitorder="little")[before:]
@@ -367,7 +366,7 @@ def _filled(values: pa.Array, missing: np.generic) -> NDArray[Any]:
     would its ``array`` and ``scalar``.
     """
     if values.null_count:
-        values = pc.coalesce(values, _given(np.full(1, missing))[0])
+        values = values.fill_null(_given(np.full(1, missing))[0])
     return np.from_dlpack(values)
 
 

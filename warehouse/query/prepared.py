@@ -6,6 +6,7 @@ is made of, so that another version of the views has another file.
 """
 
 import hashlib
+import os
 import shutil
 import tempfile
 from contextlib import suppress
@@ -49,9 +50,21 @@ def _digest() -> str:
     """Digest of what the file is made of; reads files as they are, since parsing takes longer."""
     tables = (f"{staging(table).sql}{table.schema}" for table in TABLES.values())
     signatures = (f"{f.name}{f.parameters}{f.returns}" for f in functions.FUNCTIONS)
-    digest = hashlib.sha256("\0".join((duckdb.__version__, *tables, *signatures)).encode())
-    for path in sorted(views.SQL_FOLDER.rglob("*.*")):
-        digest.update(f"\0{path.relative_to(views.SQL_FOLDER)}\0".encode())
+    known = "\0".join((duckdb.__version__, *tables, *signatures))
+    found = []
+    for folder, _, names in os.walk(views.SQL_FOLDER):  # a fifth of what rglob takes
+        for path in (Path(folder, name) for name in names):
+            file = path.stat()
+            found.append((path, file.st_mtime_ns, file.st_size))
+    return _digest_of(known, views.SQL_FOLDER, tuple(sorted(found)))
+
+
+@cache
+def _digest_of(known: str, root: Path, found: tuple[tuple[Path, int, int], ...]) -> str:
+    """The same for files of these moments and sizes: a command opens a warehouse many times."""
+    digest = hashlib.sha256(known.encode())
+    for path, *_ in found:
+        digest.update(f"\0{path.relative_to(root)}\0".encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
