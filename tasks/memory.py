@@ -81,7 +81,7 @@ def free_memory() -> int:
 def fitting_rows(need: Need, study: Study, free: int) -> int | None:
     """Rows of a batch that the local workers of a study have room for together.
 
-    None where those of the study fit; 0 where none do, or where memory is of GPUs or elsewhere.
+    None where those of the study fit, or where memory is of GPUs or elsewhere; 0 where none do.
     """
     if need.is_on_gpu or not isinstance(study.cluster, LocalWorkers):
         return None
