@@ -9,7 +9,6 @@ from pathlib import Path
 
 OURS = {"flows": "commands/cli.py", "tasks": "units/kinds.py", "warehouse": "commits/receipts.py"}
 """Packages of the pipeline, each with a file that no other package of its name has."""
-INSTALL = "pip install 'decaf-audit[pipeline]'"
 MISUSED = 2
 
 
@@ -23,16 +22,23 @@ def check_packages(*names: str) -> None:
         spec = find_spec(name)
         if spec is None:
             raise ModuleNotFoundError(
-                f"decaf's pipeline is not installed (no package {name!r}): {INSTALL}", name=name
+                f"decaf's pipeline is not installed (no package {name!r}): {_install_command()}",
+                name=name,
             )
         folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
         if not any((folder / OURS[name]).is_file() for folder in folders):
             raise ImportError(
                 f"package {name!r} is {spec.origin or folders[0]}; expected that of decaf's "
                 "pipeline: take that project off the path (PYTHONPATH, a .pth file), or give decaf "
-                f"an environment of its own: {INSTALL}",
+                f"an environment of its own: {_install_command()}",
                 name=name,
             )
+
+
+def _install_command() -> str:
+    from decaf.foundation.extras import install_command
+
+    return install_command("pipeline")
 
 
 def main() -> None:

@@ -23,7 +23,6 @@ import platform
 import statistics
 import sys
 import time
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -34,8 +33,6 @@ import numpy as np
 import torch
 from attribution_page import page
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
 import decaf
 from decaf.data.cells import cell_of_pixel, feature_words
@@ -55,6 +52,7 @@ from decaf.models.sources.network import NetworkCard, NetworkModel
 from decaf.reveal.path import stage_grid
 from decaf.reveal.paths.removal import Removal
 from decaf.scoring.block import score_block
+from decaf.scoring.footprint import Alive
 from decaf.scoring.image_scores import score_of
 from decaf.scoring.planner import plan_states
 from decaf.scoring.scores.class_probability import ClassProbability
@@ -252,39 +250,6 @@ def peak_of(work: Callable[[], object], subject: Subject) -> int:
     with Alive() as alive:
         work()
     return subject.held + subject.images.nbytes + subject.region.nbytes + alive.most
-
-
-class Alive(TorchDispatchMode):
-    """Bytes of the tensors that operations made and that are alive yet, and the most there were."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.now = self.most = 0
-        self._known: set[int] = set()
-
-    def __torch_dispatch__(
-        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        """Call an operation; what it makes is new unless it was given to any."""
-        self._note([args, kwargs], is_new=False)
-        made = function(*args, **kwargs or {})
-        self._note(made, is_new=True)
-        return made
-
-    def _note(self, values: Any, is_new: bool) -> None:
-        for value in tree_leaves(values):
-            if isinstance(value, torch.Tensor):
-                place = value.untyped_storage()
-                if place._cdata not in self._known:
-                    size = place.nbytes() if is_new else 0
-                    self._known.add(place._cdata)
-                    self.now += size
-                    self.most = max(self.most, self.now)
-                    weakref.finalize(place, self._freed, place._cdata, size)
-
-    def _freed(self, place: int, size: int) -> None:
-        self._known.discard(place)
-        self.now -= size
 
 
 def synchronise(device: torch.device) -> None:

@@ -174,8 +174,12 @@ def listed(words: Sequence[str], shown: int = 3) -> str:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """Say which known name is meant, and which there are: ``; did you mean 'blend'? known: …``."""
+    """Say which known name is meant, and which there are: ``; did you mean 'blend'? known: …``.
+
+    Capitals and small letters count as the same.
+    """
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=LEAST_LIKENESS)
-    meant = f"; did you mean {near[0]!r}?" if near else ""
+    spelt = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(name.casefold(), spelt, n=1, cutoff=LEAST_LIKENESS)
+    meant = f"; did you mean {spelt[near[0]]!r}?" if near else ""
     return f"{meant}; known: {listed(known, MOST_KNOWN) or 'none'}"

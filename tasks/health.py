@@ -11,14 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import psutil
-
 import decaf
 from decaf.errors import DecafError, number_of
-from decaf.foundation.extras import PACKAGES
+from decaf.foundation.extras import PACKAGES, install_command
 from decaf.foundation.files import replace_file
 from decaf.plan.cluster import CudaWorkers, LocalWorkers
 from decaf.plan.study import Study
+from tasks.memory import control_groups, free_memory, text_of
 from tasks.plan import missing_inputs, plan_audit
 from tasks.units.scope import Scope
 from warehouse import storage
@@ -34,7 +33,6 @@ LEAST_ROOM, LITTLE_ROOM = 1 * GB, 10 * GB
 TRIES, SLOW_FLUSH_SECONDS, SLOW_STORE_SECONDS = 5, 0.05, 1.0
 ANSWER_SECONDS = 5
 NVIDIA_DRIVER = Path("/proc/driver/nvidia/version")
-CGROUPS = Path("/sys/fs/cgroup")
 
 
 class Finding(NamedTuple):
@@ -86,7 +84,7 @@ def extras(asked: Asked) -> Iterable[Finding]:
             yield Finding("ok", f"extra {extra}", "installed")
             continue
         is_missed = extra == "cuda" and NVIDIA_DRIVER.exists()
-        found, advice = f"without {', '.join(absent)}", f"pip install 'decaf-audit[{extra}]'"
+        found, advice = f"without {', '.join(absent)}", install_command(extra)
         yield Finding("warning" if is_missed else "ok", f"extra {extra}", found, advice)
 
 
@@ -113,8 +111,8 @@ def gpu(asked: Asked) -> Iterable[Finding]:
 def processor(asked: Asked) -> Iterable[Finding]:
     """Cores that this process may use."""
     cores = float(len(os.sched_getaffinity(0)))
-    for folder in _control_groups():
-        quota, _, period = _text(folder / "cpu.max").partition(" ")
+    for folder in control_groups():
+        quota, _, period = text_of(folder / "cpu.max").partition(" ")
         if quota.isdigit():
             cores = min(cores, int(quota) / int(period))
     cluster = asked.study.cluster if asked.study else None
@@ -129,13 +127,8 @@ def processor(asked: Asked) -> Iterable[Finding]:
 
 def memory(asked: Asked) -> Iterable[Finding]:
     """Memory that is left, to the machine or to this container, whichever has less."""
-    free = psutil.virtual_memory().available
-    for folder in _control_groups():
-        limit, used = _text(folder / "memory.max"), _text(folder / "memory.current")
-        if limit.isdigit() and used.isdigit():
-            free = min(free, int(limit) - int(used))
     yield _measured(
-        free,
+        free_memory(),
         (LEAST_MEMORY, LITTLE_MEMORY),
         "memory",
         "free",
@@ -257,17 +250,3 @@ def _seconds_to_flush(folder: Path) -> float:
         for number in range(TRIES):
             replace_file(Path(made) / str(number), lambda path: path.write_bytes(b"\n"))
         return (time.perf_counter() - started) / TRIES
-
-
-def _control_groups() -> list[Path]:
-    """Folders with the limits of this process and of all above it; none where Linux has no v2."""
-    own = _text(Path("/proc/self/cgroup")).rpartition("0::/")[2]
-    path = Path(own)
-    return [CGROUPS / part for part in (path, *path.parents)]
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""

@@ -37,6 +37,8 @@ def check_shape(scope: Scope, cards: Sequence[ModelCard]) -> tuple[str, ...]:
             zeros = np.broadcast_to(np.zeros((), one.dtype), (count, *one.shape[1:]))
             if pairs.masks:
                 mask = study.data.read_mask(pairs.masks[number])
+                if mask.shape != one.shape[2:]:
+                    return ()  # as below: the data tell their files of another size
                 regions = np.broadcast_to(np.zeros((), mask.dtype), (count, *mask.shape))
                 block = replace(block, regions=regions)
         except DataError:

@@ -17,6 +17,7 @@ from warehouse.tables.declarations import (
     IMAGE_FILES,
     IMAGES,
     MODELS,
+    PAIR_GROUPS,
     PAIRS,
     PATHS,
     RUN_OUTCOMES,
@@ -145,8 +146,22 @@ def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:
         for pair in pairs.pairs
         if pair.feature
     ]
+    groups = [
+        {
+            "pairs_digest": pairs.analysed_digest,
+            "pair_id": pair.pair_id,
+            "grouping": grouping,
+            "member": member,
+        }
+        for pair in pairs.pairs
+        for grouping, member in pair.groups
+    ]
     tables = {"pairs": _table(PAIRS, rows), "images": _table(IMAGES, images)}
-    more = {"image_files": (IMAGE_FILES, files), "features": (FEATURES, features)}
+    more = {
+        "image_files": (IMAGE_FILES, files),
+        "features": (FEATURES, features),
+        "pair_groups": (PAIR_GROUPS, groups),
+    }
     return tables | {name: _table(*given) for name, given in more.items() if given[1]}
 
 

@@ -1,6 +1,7 @@
 """End a run: record its outcome and write its report."""
 
 import re
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from warehouse.query.damage import connect_whole
 from warehouse.report.comparison import read_side, run_named, write_comparison
 from warehouse.report.page import write_report
 from warehouse.report.paper.page import write_paper_page, write_paper_pages
+from warehouse.report.sides import write_sides
 from warehouse.storage import Root
 
 
@@ -49,24 +51,34 @@ def publish(root: Root, study: Study) -> Path | None:
         )
 
 
-def publish_comparison(root: Root, study: Study, report: Path, against: str) -> Path:
-    """Compare the study's newest run with a run, a version or a warehouse, beside its report.
+def publish_comparison(root: Root, study: Study, report: Path, against: Sequence[str]) -> Path:
+    """Compare the study's newest run with runs, versions or warehouses, beside its report.
 
-    Raises UnknownName when there is no such run.
+    With one of them what is the same in both is paired; several stand side by side. Raises
+    UnknownName when there is no such run.
     """
-    name = re.sub(r"[^\w.-]+", "-", against).strip("-.")[-40:]
-    target = report.with_name(f"{report.stem}-against-{name}.html")
-    is_warehouse = "://" in against or Path(against).is_dir()
+    others = list(dict.fromkeys(against))
+    name = "-and-".join(re.sub(r"[^\w.-]+", "-", one).strip("-.")[-40:] for one in others)
+    target = report.with_name(f"{report.stem}-against-{name[:160]}.html")
     with ExitStack() as opened:
         here = opened.enter_context(connect_whole(root, study.study))
-        if is_warehouse:
-            there = opened.enter_context(connect_whole(against, study.study))
-            before = read_side(there, study.study, against)
-        else:
-            before = read_side(here, study.study, str(root), run_named(here, study.study, against))
+        sides = {}
+        for one in others:
+            if _is_warehouse(one):
+                there = opened.enter_context(connect_whole(one, study.study))
+                sides[one] = read_side(there, study.study, one)
+            else:
+                run_id = run_named(here, study.study, one)
+                sides[one] = read_side(here, study.study, str(root), run_id)
         now = read_side(here, study.study, str(root))
-        paired = None if is_warehouse else here
-        return write_comparison(target, study.study, before, now, paired)
+        if len(sides) > 1:
+            return write_sides(target, study.study, sides, now)
+        paired = None if _is_warehouse(others[0]) else here
+        return write_comparison(target, study.study, sides[others[0]], now, paired)
+
+
+def _is_warehouse(name: str) -> bool:
+    return "://" in name or Path(name).is_dir()
 
 
 def publish_paper(root: Root, study: str, target: Path) -> Path:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 from distributed import Client
 from numpy.typing import NDArray
 
@@ -20,11 +21,18 @@ from decaf.scoring.scores.base import ScoreDefinition
 from decaf.scoring.states import on_device
 from tasks.cluster.drive import attempt, common_error
 from tasks.cluster.user_code import user_code
-from tasks.cluster.worker import ModelOrder, choose_device, loaded_model
+from tasks.cluster.worker import (
+    ModelOrder,
+    choose_device,
+    held_memory,
+    loaded_model,
+    peak_memory,
+)
 from tasks.cluster.worker_deaths import limited
 from tasks.cluster.worker_errors import plain_error
 from tasks.cluster.workers import connect
 from tasks.input_shape import sample
+from tasks.memory import FLOAT, Footprint
 from tasks.order import model_order
 from tasks.plan import SCORED, AuditPlan
 from tasks.progress import announce
@@ -37,12 +45,20 @@ class Trial(NamedTuple):
     score: ScoreDefinition
     inputs: tuple[Callable[[], NDArray[Any]], ...]
     """Each reads one of the clean inputs, (1, …)."""
+    is_measured: bool = False
+    """Whether it is asked for, too, what a pass of several like the last takes of the memory."""
+
+    @property
+    def is_network(self) -> bool:
+        """Whether the model's memory is that of its tensors."""
+        return isinstance(self.model.card, NetworkCard)
 
 
-def try_model(trial: Trial) -> None:
+def try_model(trial: Trial) -> Footprint | None:
     """Load a model, untrained if it waits for that, and score clean inputs one by one.
 
-    Raises what the model raises; of several inputs, the message says the shape of the one.
+    Returns what it takes of the memory, where that is asked for and the model is a network. Raises
+    what the model raises; of several inputs, the message says the shape of the one.
     """
     import torch
 
@@ -62,6 +78,25 @@ def try_model(trial: Trial) -> None:
                 raise
             failed = plain_error(error)
             raise type(failed)(f"an input of shape {given.shape[1:]}: {failed}") from error
+    return _footprint(trial, model, given) if trial.is_measured and trial.is_network else None
+
+
+def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
+    from decaf.scoring.footprint import bytes_per_row
+
+    held, peak = held_memory(model.device), peak_memory(model.device)
+    is_on_gpu, is_levels = model.device.type == "cuda", given.dtype == np.uint8
+    as_taken = given.size * FLOAT if is_levels else given.nbytes
+    return Footprint(
+        model_id=trial.model.card.id,
+        is_on_gpu=is_on_gpu,
+        held=held,
+        peak=peak,
+        per_row=bytes_per_row(model, trial.score, on_device(given, model.device)),
+        # The host keeps what was read while a block is scored; arrays become tensors in place.
+        per_input=as_taken + (given.nbytes if is_levels and not is_on_gpu else 0),
+        per_conversion=as_taken if is_levels else 0,
+    )
 
 
 def unusable_models(client: Client, plan: AuditPlan) -> dict[str, DecafError]:
@@ -73,23 +108,26 @@ def unusable_models(client: Client, plan: AuditPlan) -> dict[str, DecafError]:
     return _failed(client, plan, _scored(plan))
 
 
-def refuse_unusable(plan: AuditPlan) -> int:
+def refuse_unusable(plan: AuditPlan, on_measured: Callable[[Footprint], None] | None = None) -> int:
     """Try the models of a plan, as :func:`tried` does; returns how many.
 
     Raises the error that the run would end with: BadInput when models do not fit what was given,
     ScoringFailed when they fail otherwise.
     """
-    count, failed = tried(plan)
+    count, failed = tried(plan, on_measured)
     if failed:
         told = "\n".join(f"{model_id}: {error}" for model_id, error in failed.items())
         raise common_error([*failed.values()], told)
     return count
 
 
-def tried(plan: AuditPlan) -> tuple[int, dict[str, DecafError]]:
+def tried(
+    plan: AuditPlan, on_measured: Callable[[Footprint], None] | None = None
+) -> tuple[int, dict[str, DecafError]]:
     """Try the models of a plan as the run will, on workers of its cluster.
 
-    Returns how many, and the error of each that cannot be used, by the model.
+    Returns how many, and the error of each that cannot be used, by the model; hands over what each
+    network takes of the memory to who asks for it.
     A model behind an address, or on a server that would have to be started, is left to the run; so
     is an estimator that is to be fitted, of which nothing is known.
     Writes nothing; reads one input or two.
@@ -108,7 +146,7 @@ def tried(plan: AuditPlan) -> tuple[int, dict[str, DecafError]]:
         fewer = {"workers": min(cluster.workers, len(orders))}
         cluster = cluster.model_copy(update=fewer)
     with connect(cluster, user_code(study), Path(os.devnull)) as client:
-        return len(orders), _failed(client, plan, orders)
+        return len(orders), _failed(client, plan, orders, on_measured)
 
 
 def _scored(plan: AuditPlan) -> dict[str, ModelOrder]:
@@ -118,13 +156,21 @@ def _scored(plan: AuditPlan) -> dict[str, ModelOrder]:
 
 
 def _failed(
-    client: Client, plan: AuditPlan, orders: dict[str, ModelOrder]
+    client: Client,
+    plan: AuditPlan,
+    orders: dict[str, ModelOrder],
+    on_measured: Callable[[Footprint], None] | None = None,
 ) -> dict[str, DecafError]:
+    def report(footprint: Footprint | None) -> None:
+        if footprint and on_measured:
+            on_measured(footprint)
+
     if orders:
         most = "at most " if plan.may_stop else ""
         todo = f"{most}{number_of(len(plan.pending), 'unit')} of work to do"
         announce(f"{todo}; trying {number_of(len(orders), 'model')} first")
     inputs = plan.pairs.input_set
     given = tuple(sample(plan.given, inputs, number) for number in inputs.extremes if orders)
-    trials = [Trial(order, plan.study.score, given) for order in orders.values()]
-    return attempt(client, try_model, trials, list(orders), lambda _: None)
+    is_measured = on_measured is not None
+    trials = [Trial(order, plan.study.score, given, is_measured) for order in orders.values()]
+    return attempt(client, try_model, trials, list(orders), report)

@@ -19,7 +19,7 @@ from decaf.contracts.base import Broken, Trial, require, same_twice
 from decaf.data.pairs import PairBlock
 from decaf.errors import BadInput
 from decaf.foundation.arrays import as_taken, to_numpy
-from decaf.reveal.path import RevealPath
+from decaf.reveal.path import RevealPath, writes_in_place
 from decaf.scoring.planner import StatePlan, plan_states
 from decaf.scoring.states import StateBuilder
 
@@ -126,6 +126,24 @@ def is_the_same_in_torch(trial: Trial) -> None:
             "states made by torch differ by {:.2g} from numpy's; use operations that both have "
             "(decaf.foundation.arrays)",
         )
+
+
+def writes_what_it_returns(trial: Trial) -> None:
+    """A rule that writes states to where they belong writes what it returns, to the last bit."""
+    for tiny in _taken(trial):
+        rule, plan, clean = tiny.path.rule, tiny.plan, as_taken(tiny.inputs)
+        if writes_in_place(rule):
+            states = np.flatnonzero(plan.rule == 0)
+            image = plan.image[states]
+            regions = None if plan.regions is None else plan.regions[image]
+            given = clean[::-1][image], clean[image], plan.content[states], regions
+            written = np.full_like(clean[image], np.nan)
+            rule.write(written, *given)
+            require(
+                np.array_equal(written, rule.states(*given)),
+                f"on {tiny.kind}, rule.write() writes other numbers than rule.states() returns; "
+                "compute both alike, or leave write() out",
+            )
 
 
 def has_an_identity(trial: Trial) -> None:

@@ -18,6 +18,10 @@ from decaf.foundation.names import fault_of, shown
 
 ALL = "all"
 """Split of pairs of which nothing says one."""
+GROUPINGS = ("class", "split", "factual", "counterfactual")
+"""What pairs are divided by in any case; their own groups have other names."""
+MOST_MEMBERS = 200
+"""Values of a group: each is bootstrapped."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +100,9 @@ class Pair:
     Where the pair is about a feature of the factual input, ``feature`` counts from 1; both
     positions are the same where a path removes it, others where an input without it is given.
     ``context`` are the positions of the same two inputs under a swapped context, for paths that
-    need them. ``weight`` is how much the pair counts in means over pairs, finite and above 0;
-    nothing that is scored depends on it.
+    need them. ``weight`` is how much the pair counts in means over pairs, finite and above 0, and
+    ``groups`` what else is said of the pair, as names and values that a report divides pairs by;
+    nothing that is scored depends on either.
     """
 
     pair_id: str
@@ -110,6 +115,7 @@ class Pair:
     feature: int = 0
     context: tuple[int, int] | None = None
     weight: float = 1.0
+    groups: tuple[tuple[str, str], ...] = ()
 
     @property
     def positions(self) -> tuple[int, ...]:
@@ -159,8 +165,28 @@ class PairSet:
                     "above 0: leave out a pair that is not to count"
                 )
 
+        self._check_groups()
         if any(image.shape for image in self.inputs):
             self._check_shapes()
+
+    def _check_groups(self) -> None:
+        members: dict[str, set[str]] = {}
+        for name, member in chain.from_iterable(pair.groups for pair in self.pairs):
+            members.setdefault(name, set()).add(member)
+        for name, own in members.items():
+            for one in (name, *own):
+                if problem := fault_of(one):
+                    raise DataError(f"the name {shown(one)} of a group of pairs {problem}")
+            if name in GROUPINGS:
+                raise DataError(
+                    f"a group of pairs is called {name!r}, which all pairs are divided by; give it "
+                    "another name"
+                )
+            if len(own) > MOST_MEMBERS:
+                raise DataError(
+                    f"the group {name!r} of the pairs has {len(own)} values; expected "
+                    f"{MOST_MEMBERS} at most: put values together, such as ages to decades"
+                )
 
     def _check_shapes(self) -> None:
         for pair in self.pairs:
@@ -180,8 +206,12 @@ class PairSet:
 
     @cached_property
     def analysed_by(self) -> list[Any]:
-        """What of the pairs enters no score: weights not all 1, splits, and missing labels."""
-        said = ([pair.weight for pair in self.pairs], 1), ([pair.split for pair in self.pairs], ALL)
+        """What of the pairs enters no score: weights not all 1, splits, groups, missing labels."""
+        said: tuple[tuple[list[Any], Any], ...] = (
+            ([pair.weight for pair in self.pairs], 1),
+            ([pair.split for pair in self.pairs], ALL),
+            ([pair.groups for pair in self.pairs], ()),
+        )
         columns = [values for values, unsaid in said if set(values) != {unsaid}]
         return columns if self.has_labels else [*columns, "no labels"]
 

@@ -1,9 +1,14 @@
 """Packages that are not always installed, and the extra of decaf that brings each."""
 
+import json
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from decaf.errors import MissingPackage
 
@@ -49,8 +54,36 @@ def missing(module: str) -> MissingPackage:
     """The error that says which extra brings a module, or which package where none does."""
     name = _top(module)
     extra = next((extra for extra, names in PACKAGES.items() if name in names), None)
-    wanted = f"'decaf-audit[{extra}]'" if extra else name.replace("_", "-")
-    return MissingPackage(f"package {name} is not installed here; pip install {wanted}")
+    command = install_command(extra) if extra else f"pip install {name.replace('_', '-')}"
+    return MissingPackage(f"package {name} is not installed here; {command}")
+
+
+def install_command(extra: str) -> str:
+    """The command that adds an extra to this installation: from its checkout, where it has one."""
+    checkout, is_editable = _checkout()
+    if checkout is None:
+        return f"pip install 'decaf-audit[{extra}]'"
+    if extra == "pipeline":
+        parts = [str(checkout), str(checkout / "packaging" / "pipeline")]
+    else:
+        parts = [*(["-e"] if is_editable else []), f"{checkout}[{extra}]"]
+    return f"pip install {shlex.join(parts)}"
+
+
+def _checkout() -> tuple[Path | None, bool]:
+    """The folder that decaf was installed from and is still there, and whether it is editable.
+
+    Installers note it as PEP 610 says; there is none of what an index has brought.
+    """
+    try:
+        noted = json.loads(distribution("decaf-audit").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:  # a folder of the path, not installed
+        return None, False
+    url = urlsplit(noted.get("url", ""))
+    folder = Path(unquote(url.path))
+    if url.scheme != "file" or not (folder / "pyproject.toml").is_file():
+        return None, False
+    return folder, noted.get("dir_info", {}).get("editable", False)
 
 
 def _top(module: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from decaf.errors import BadInput, ConfigError, SettingError, listed
+from decaf.errors import BadInput, ConfigError, SettingError, listed, suggestion
 from decaf.foundation.files import open_file
 from decaf.foundation.settings import FILE_FOLDER
 
@@ -88,8 +88,7 @@ def load(source: Source, model: type[Model], overrides: Overrides = ()) -> Model
     try:
         return model.model_validate(_mapping(node), context={FILE_FOLDER: folder})
     except ValidationError as error:
-        problems = [_describe(node, problem) for problem in error.errors(include_url=False)]
-        raise ConfigError("\n".join(dict.fromkeys(problems))) from None
+        raise ConfigError("\n".join(_described(node, error))) from None
 
 
 def plain_mapping(path: Path) -> dict[str, Any]:
@@ -104,9 +103,7 @@ def plain_mapping(path: Path) -> dict[str, Any]:
 
 def faults(path: Path, error: ValidationError, most: int = 5) -> str:
     """What is wrong with such a file, each with file, line and key: the first ``most`` of it."""
-    node = _parsed(path)
-    found = [_describe(node, problem) for problem in error.errors(include_url=False)]
-    return listed(list(dict.fromkeys(found)), most)
+    return listed(_described(_parsed(path), error), most)
 
 
 def _given(source: Source, overrides: Overrides) -> yaml.Node:
@@ -321,7 +318,7 @@ def _expand(node: yaml.ScalarNode) -> str:
         if found is None:
             raise ConfigError(
                 f"{_mark(node)}: environment variable {match[1]} is not set; set it, as in "
-                f"{match[1]}=/path/to/data decaf …"
+                f"{match[1]}=VALUE decaf …"
             )
         return found
 
@@ -330,8 +327,21 @@ def _expand(node: yaml.ScalarNode) -> str:
 
 def wording(problem: Any) -> str:
     """What is wrong with a value, of one of the problems that pydantic lists."""
+    if problem["type"] == "union_tag_invalid":
+        context = problem["ctx"]
+        known = re.findall("'([^']*)'", context["expected_tags"])
+        key = context["discriminator"].strip("'")
+        return f"unknown {key} {_shown(context['tag'])}{suggestion(context['tag'], known)}"
     expected = EXPECTED.get(problem["type"])
     return f"expected {expected}" if expected else str(problem["msg"])
+
+
+def _described(node: yaml.Node, error: ValidationError) -> list[str]:
+    """Each problem once; a list is not too short for want of its members that do not fit."""
+    problems: list[Any] = list(error.errors(include_url=False))
+    parents = {one["loc"][:depth] for one in problems for depth in range(len(one["loc"]))}
+    kept = [one for one in problems if one["type"] != "too_short" or one["loc"] not in parents]
+    return list(dict.fromkeys(_describe(node, problem) for problem in kept))
 
 
 def _describe(root: yaml.Node, problem: Any) -> str:

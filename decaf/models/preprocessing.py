@@ -92,6 +92,6 @@ class Preprocessing:
                     f"model {self._name}: inputs have shape {tuple(inputs.shape[1:])}, and "
                     "'input_size:' is of images; write 'input_size: null'"
                 )
-            return (inputs - self._mean.view(each)) / self._std.view(each)
-        normalised = (self._resizing(inputs) - self._mean.view(each)) / self._std.view(each)
+            return (inputs - self._mean.view(each)).div_(self._std.view(each))
+        normalised = (self._resizing(inputs) - self._mean.view(each)).div_(self._std.view(each))
         return normalised.contiguous(memory_format=self.memory_format)

@@ -203,7 +203,9 @@ def _card(entry: Entry, fetched: Fetched) -> ModelCard:
     except ValidationError as error:
         if fetched.folder is None or fetched.trusted is None:
             problems = [
-                f"'{'.'.join(map(str, problem['loc']))}': {wording(problem)}"
+                f"{'.'.join(map(str, problem['loc']))!r}: {wording(problem)}"
+                if problem["loc"]
+                else wording(problem)
                 for problem in error.errors(include_url=False)
             ]
             raise ModelError(f"{where} cannot be used: {listed_words(problems, 5)}") from None

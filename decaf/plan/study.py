@@ -246,7 +246,8 @@ class Study(Settings):
                     raise fault(
                         f"attribution {name} (kind: {method.kind}) takes gradients, and model "
                         f"{card.id} (source: {card.source}) has none; choose a method that asks "
-                        "for scores alone, such as occlusion or rise, or leave out the model"
+                        "for scores alone, such as occlusion or rise, or leave out the model",
+                        "attributions",
                     )
         return self
 

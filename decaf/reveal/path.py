@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from decaf.errors import ResponseError
 from decaf.foundation.arrays import Array
 from decaf.foundation.place import Place
 from decaf.routing.quadrature import check_grid
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 Words = NDArray[np.uint64]
 """What a state reveals, or the name of a draw: a few words each."""
@@ -64,6 +67,26 @@ class Rule(Protocol):
 
     def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """One state per row."""
+
+
+class WritingRule(Rule, Protocol):
+    """A rule that also writes states to where they belong: the same numbers, without copies."""
+
+    def write(
+        self,
+        built: NDArray[Any],
+        start: NDArray[Any],
+        clean: NDArray[Any],
+        content: Words,
+        regions: Regions,
+    ) -> None:
+        """Write what ``states`` returns for these arrays of the host into ``built``, (n, …)."""
+
+
+def writes_in_place(rule: Rule) -> "TypeIs[WritingRule]":
+    """Whether a rule has its own ``write``: one that is inherited may not fit its ``states``."""
+    owners = (one for one in type(rule).__mro__ if "states" in vars(one))
+    return "write" in vars(next(owners, object))
 
 
 OF_NO_STATE = ("stages", "pair_types")

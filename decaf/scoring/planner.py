@@ -11,6 +11,7 @@ approximated: equal names mean equal inputs.
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,10 @@ class StatePlan:
     draw: NDArray[np.uint64]
     content: NDArray[np.uint64]
     source: NDArray[np.int64]
+    use: NDArray[np.int64]
+    """(n_states,) which of the distinct starts is behind each; ``NONE`` behind clean inputs."""
+    first_use: NDArray[np.int64]
+    """(n_starts,) a state of each distinct start; in the order of what they are made from."""
     regions: Regions
     """(n_inputs, …) of the block, for rules that remove features."""
     index: Mapping[str, NDArray[np.int64]]
@@ -111,19 +116,16 @@ class StatePlan:
         A source with more states than that is cut at even positions, between stages rather than
         between the branches of one.
         """
-        bounds = np.flatnonzero(np.diff(self.source)) + 1
-        batches: list[NDArray[np.int64]] = []
-        open_batch = np.empty(0, np.int64)
-        for states in np.split(np.arange(self.state_count), bounds):
-            if open_batch.size and open_batch.size + states.size > batch_size:
-                batches.append(open_batch)
-                open_batch = np.empty(0, np.int64)
-            open_batch = np.concatenate([open_batch, states])
-            while open_batch.size > batch_size:
-                cut = max(batch_size - batch_size % 2, 1)
-                batches.append(open_batch[:cut])
-                open_batch = open_batch[cut:]
-        return [*batches, open_batch] if open_batch.size else batches
+        ends = np.append(np.flatnonzero(np.diff(self.source)) + 1, self.state_count).tolist()
+        cut = max(batch_size - batch_size % 2, 1)
+        bounds, source = [0], 0
+        for end in ends if self.state_count else []:
+            if source > bounds[-1] and end - bounds[-1] > batch_size:
+                bounds.append(source)
+            while end - bounds[-1] > batch_size:
+                bounds.append(bounds[-1] + cut)
+            source = end
+        return [np.arange(*some) for some in pairwise([*bounds, self.state_count]) if some[1]]
 
 
 def plan_states(
@@ -180,6 +182,7 @@ def plan_states(
     is_alone = np.ones(block.pair_count, bool)
     for name in paths:
         is_alone[rows_of[name]] = False
+    use, first_use = _starts_behind(rows[:, : FIXED + draws])
     parts = np.split(position[inverse], np.cumsum([table.shape[0] for table in tables]))
     return StatePlan(
         rules=tuple(rules),
@@ -192,6 +195,8 @@ def plan_states(
         draw=rows[:, FIXED : FIXED + draws].view(np.uint64),
         content=rows[:, FIXED + draws : FIXED + draws + words].view(np.uint64),
         source=sources[first],
+        use=use,
+        first_use=first_use,
         regions=block.regions,
         index={
             name: part.reshape(revealed[name].image.shape)
@@ -255,6 +260,20 @@ def _clean_rows(image: NDArray[np.int64], width: int) -> NDArray[np.int64]:
     rows[:, 0], rows[:, 2] = CLEAN, image
     rows[:, [1, 3, 4]] = NONE
     return rows
+
+
+def _starts_behind(
+    rows: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct start behind each state, of names without contents, and a state of each."""
+    use = np.full(len(rows), NONE)
+    started = np.flatnonzero(rows[:, 0] != CLEAN)
+    if not started.size:
+        return use, started
+    made_from, first, inverse = _distinct(np.delete(rows[started], [0, 2], axis=1))
+    order = np.lexsort(made_from.T[::-1])
+    use[started] = np.argsort(order)[inverse]
+    return use, started[first[order]]
 
 
 def _naive_rows(index: NDArray[np.int64]) -> int:

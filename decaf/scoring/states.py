@@ -7,9 +7,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.foundation.arrays import Array, Device, Tensor, as_taken, bits_like, like, namespace
+from decaf.foundation.arrays import (
+    Array,
+    Device,
+    Tensor,
+    as_taken,
+    bits_like,
+    is_tensor,
+    like,
+    namespace,
+    to_numpy,
+)
+from decaf.reveal.path import WritingRule, writes_in_place
 from decaf.scoring.planner import CLEAN, START, StatePlan
 from decaf.scoring.starts import StoredStarts
+
+WRITTEN_FROM = 64 * 2**10
+"""Bytes of a state from which on it is written by itself: of smaller ones, many fit the cache."""
 
 
 class StateBuilder:
@@ -32,6 +46,9 @@ class StateBuilder:
         # Where the inputs are: a batch of states needs a word for every pixel of every one.
         self._regions = None if plan.regions is None else bits_like(inputs, plan.regions)
         self._stored = stored
+        is_on_host = not is_tensor(inputs) or inputs.device.type == "cpu"
+        size = inputs[:1].nbytes
+        self._is_written = is_on_host and size >= WRITTEN_FROM
         self._row = np.zeros(plan.state_count, np.int64)
         for number, starts in stored.items():
             states = np.flatnonzero(plan.start == number)
@@ -48,40 +65,63 @@ class StateBuilder:
 
         started = np.flatnonzero(rule != CLEAN)
         if started.size:
-            starts, start_of_state = self._starts(states[started])
+            starts, use = self._starts(states[started])
             alone = rule[started] == START
-            built[started[alone]] = starts[start_of_state[alone]]
+            built[started[alone]] = starts[use[alone]]
             for number, revealing in enumerate(plan.rules):
                 chosen = rule[started] == number
                 rows = started[chosen]
-                if rows.size:
+                if rows.size and self._is_written and writes_in_place(revealing):
+                    self._write(revealing, built, rows, states[rows], starts, use[chosen])
+                elif rows.size:
                     image = plan.image[states[rows]]
                     built[rows] = revealing.states(
-                        starts[start_of_state[chosen]],
+                        starts[use[chosen]],
                         self._clean[image],
                         plan.content[states[rows]],
                         None if self._regions is None else self._regions[image],
                     )
         return built
 
+    def _write(
+        self,
+        rule: WritingRule,
+        built: Array,
+        rows: NDArray[np.int64],
+        states: NDArray[np.int64],
+        starts: Array,
+        use: NDArray[np.int64],
+    ) -> None:
+        """Write states to their rows, one by one: what each is made of stays in the cache."""
+        plan = self._plan
+        place, start, clean = (to_numpy(array) for array in (built, starts, self._clean))
+        for row, state, used, image in zip(rows, states, use, plan.image[states], strict=True):
+            rule.write(
+                place[row : row + 1],
+                start[used : used + 1],
+                clean[image : image + 1],
+                plan.content[state : state + 1],
+                None if plan.regions is None else plan.regions[image : image + 1],
+            )
+
     def _starts(self, states: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
         """Starts that the states need, each made once, and which one each state uses."""
         plan = self._plan
-        behind = np.stack([plan.start[states], plan.plus[states], plan.minus[states]], axis=1)
-        named = np.concatenate([behind, plan.draw[states].view(np.int64)], axis=1)
-        wanted, first, use = np.unique(named, axis=0, return_index=True, return_inverse=True)
-        made: Any = self._empty(len(wanted))
+        wanted, use = np.unique(plan.use[states], return_inverse=True)
+        first = plan.first_use[wanted]
+        made: Any = self._empty(wanted.size)
         for number, start in enumerate(plan.starts):
-            rows = np.flatnonzero(wanted[:, 0] == number)
+            rows = np.flatnonzero(plan.start[first] == number)
             if rows.size and number in self._stored:
-                stored = self._row[states[first[rows]]]
+                stored = self._row[first[rows]]
                 made[rows] = like(self._clean, self._stored[number].states[stored])
             elif rows.size:
                 # Starts that depend on no pair take the first input as a pattern of shape and type.
-                plus, minus = np.maximum(wanted[rows, 1:3], 0).T
-                draw = np.ascontiguousarray(wanted[rows, 3:]).view(np.uint64)
-                made[rows] = start.states(self._clean[plus], self._clean[minus], draw)
-        return made, use.reshape(-1)
+                plus, minus = (np.maximum(part[first[rows]], 0) for part in (plan.plus, plan.minus))
+                made[rows] = start.states(
+                    self._clean[plus], self._clean[minus], plan.draw[first[rows]]
+                )
+        return made, use
 
     def _empty(self, count: int) -> Array:
         clean = self._clean

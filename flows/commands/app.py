@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from decaf import __version__
-from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry, number_of
+from decaf.errors import BadInput, ConfigError, QueryError, UnknownEntry
 from flows.commands import beginnings, registries, viewing
 from flows.commands import schedule as schedule_commands
 from flows.commands.options import (
@@ -86,10 +86,9 @@ def plan(
     refuse_registry(study, "plan")
     planned = display.plan(console, study, explained=explain, force=force or ())
     if not skip_models:
-        from tasks.trial import refuse_unusable
+        from flows.commands.trials import try_models
 
-        if count := refuse_unusable(planned):
-            say(console, f"tried {number_of(count, 'model')}: the answers fit the score")
+        try_models(console, planned)
 
 
 @app.command()
@@ -290,14 +289,14 @@ def check(
 
 @app.command()
 def report(config: Config, against: Against = None) -> None:
-    """Write the report of a study again, or compare two runs, from the warehouse alone."""
+    """Write the report of a study again, or compare runs, from the warehouse alone."""
     from decaf.plan.study import load_study
     from tasks.publish import publish, publish_comparison
 
     study = load_study(config)
     if study.report_file is None:
         raise ConfigError(f"{config}: 'report' is false; expected the file that the report goes to")
-    if against is None:
+    if not against:
         console.print(f"report: {publish(study.warehouse, study)}")
     else:
         page = publish_comparison(study.warehouse, study, study.report_file, against)

@@ -57,7 +57,7 @@ def _told(error: BaseException) -> int:
         stopping.say_stopped()
         return stopping.INTERRUPTED
     if isinstance(error, TyperException):
-        text = error.format_message()
+        text = _with_choice(error.format_message())
         complain(f"error: {text}\nSee: decaf --help" if text else "")
         return MISUSED
     if isinstance(error, DecafError):
@@ -68,6 +68,20 @@ def _told(error: BaseException) -> int:
         "safe; for the traceback, put --debug before the command: decaf --debug …"
     )
     return BROKEN
+
+
+def _with_choice(text: str) -> str:
+    """A refused argument or option, and which of its choices is meant, where it has choices."""
+    import re
+
+    from decaf.errors import suggestion
+
+    found = re.search(r"(.*: )Value error, '(.*)' is not one of (.*)\.$", text, re.DOTALL)
+    if found is None:
+        return text
+    where, given, choices = found.groups()
+    known = re.findall("'([^']*)'", choices)
+    return f"{where}{given!r} is not one of the choices{suggestion(given, known)}"
 
 
 if __name__ == "__main__":

@@ -19,12 +19,13 @@ ToTheEnd = Annotated[
     typer.Option("--to-the-end", help="score every pair, where the study's 'stop:' says less"),
 ]
 Against = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--against",
         metavar="RUN|VERSION|WAREHOUSE",
         help="compare the newest run, on a page of its own, with another: by the beginning of its "
-        "id, a version that it audited, or the folder or URL of the warehouse that it lies in",
+        "id, a version that it audited, or the folder or URL of the warehouse that it lies in; "
+        "repeated, with several side by side",
     ),
 ]
 Warehouse = Annotated[

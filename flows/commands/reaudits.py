@@ -65,20 +65,25 @@ def refuse_registry(study: Study, command: str) -> None:
 def card(console: Console, config: Path, label: str) -> None:
     """Print the card that is proposed for an entry, as YAML for `registry:`.
 
+    ``label`` may also name an alias or a version that the study does not follow.
+
     Raises ConfigError when the study has no registry, UnknownName when there is no such entry, and
     ModelError when its files say nothing that a card could be made of.
     """
     study = load_study(config)
     if not isinstance(study.registry, CardRegistry):
         raise ConfigError(f"{config} has no registry whose entries have cards; expected one")
-    every = listed(study.registry)
+    name, _, alias = label.rpartition("@")
+    follow = dict.fromkeys((*study.registry.follow, *([alias] if name else [])))
+    registry = study.registry.model_copy(update={"follow": tuple(follow)})
+    every = listed(registry, [label])
     entries = {entry.name: entry for entry in every} | {entry.label: entry for entry in every}
     if label not in entries:
         raise UnknownName.among("entry of the registry", label, entries)
     entry = entries[label]
     if entry.problem:
         raise RegistryError(f"{label}: {entry.problem}")
-    proposal = proposal_of(study.registry.described(entry, study.workspace))
+    proposal = proposal_of(registry.described(entry, study.workspace))
     say(console, f"# {label}, version {entry.version}; under 'registry:' of {config}")
     for remark in proposal.remarks:
         say(console, f"# {printable(remark)}")

@@ -34,8 +34,7 @@ keys AS (
     UNION ALL SELECT 'factual_contexts', study, NULL, [unit_key, module, seed::VARCHAR, source_id]
     FROM stg_factual_contexts
     UNION ALL SELECT 'made_files', study, NULL, [unit_key, file] FROM stg_made_files
-    UNION ALL SELECT 'chosen_epochs', study, NULL, [unit_key, model, epoch::VARCHAR]
-    FROM stg_chosen_epochs
+    UNION ALL SELECT 'chosen_epochs', study, NULL, [unit_key, model, epoch::VARCHAR] FROM stg_chosen_epochs
     UNION ALL SELECT 'runs', study, NULL, [run_id] FROM stg_runs
     UNION ALL SELECT 'run_units', study, NULL, [run_id, unit_key] FROM stg_run_units
     UNION ALL SELECT 'unit_parts', study, NULL, [run_id, unit_key, part] FROM stg_unit_parts
@@ -45,6 +44,7 @@ keys AS (
     UNION ALL SELECT 'images', study, NULL, [pairs_digest, image_id] FROM stg_images
     UNION ALL SELECT 'image_files', study, NULL, [pairs_digest, image_id] FROM stg_image_files
     UNION ALL SELECT 'features', study, NULL, [pairs_digest, pair_id] FROM stg_features
+    UNION ALL SELECT 'pair_groups', study, NULL, [pairs_digest, pair_id, grouping] FROM stg_pair_groups
     UNION ALL SELECT 'run_remarks', study, NULL, [run_id, position::VARCHAR] FROM stg_run_remarks
     UNION ALL SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
     UNION ALL SELECT 'run_stops', study, model_id, [run_id] FROM stg_run_stops

@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import psutil
+
 from decaf.data.frames import FrameSchema
 from decaf.errors import BadInput, ModelError
 from decaf.foundation.arrays import Device
@@ -89,6 +91,15 @@ def watch_memory(device: Device) -> None:
 
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
+
+
+def held_memory(device: Device) -> int:
+    """Bytes that are allocated on a GPU, or the RSS of this process."""
+    import torch
+
+    if device.type == "cuda":
+        return torch.cuda.memory_allocated(device)
+    return psutil.Process().memory_info().rss
 
 
 def peak_memory(device: Device) -> int:

@@ -14,6 +14,8 @@ COLUMNS = ["age", "education", "income", "postal_code"]
         ("gender", COLUMNS, None),
         ("incme", COLUMNS, "income"),
         ("Education", COLUMNS, "education"),
+        ("AGE", COLUMNS, "age"),
+        ("blend", ["BLEND", "patch"], "BLEND"),
         ("postalcode", COLUMNS, "postal_code"),
         ("nte", ["net", "other"], "net"),
         ("blnd", ["blend", "patch"], "blend"),

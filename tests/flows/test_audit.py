@@ -27,6 +27,7 @@ def test_an_audit_from_pairs_to_report(
     planned = succeeded(decaf("plan", config))
     assert "2 models, 16 pairs of 8 sources" in planned
     assert "tried 2 models: the answers fit the score" in planned
+    assert re.search(r"small_vit takes the most memory of a worker, about [\d.]+ .B", planned)
     # Each scene: three clean inputs, two starts, 7 inner stages x 2 branches x 2 changes x 2 paths.
     assert int(re.search(r"(\d+) planned, 576 if", planned)[1]) == 8 * (3 + 2 + 56)
     assert not warehouse.exists()

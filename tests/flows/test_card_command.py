@@ -29,6 +29,13 @@ def test_a_card_is_proposed_for_an_entry_that_has_none(decaf, write, tmp_path):
         card = {"source": "estimator", "file": "model.ubj", "method": "predict_proba"}
         assert yaml.safe_load(told) == {"cards": {"boosted": card}}
 
+    follows_latest = registry | {"follow": ["latest"]}
+    config = write(of_scenes(tmp_path, registry=follows_latest))
+    for label in ("boosted@champion", "boosted@1"):
+        told = succeeded(decaf("card", label, "-c", config))
+        assert told.startswith(f"# {label}, version 1; under 'registry:' of ")
+    for unknown in ("boosted@challenger", "boosted@3"):
+        refused(decaf("card", unknown, "-c", config), f"registry '{unknown}'", "known: boosted")
     refused(decaf("card", "bosted", "-c", config), "unknown entry of the registry", "'boosted'")
     refused(
         decaf("card", "net", "-c", config),

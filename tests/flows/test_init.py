@@ -119,6 +119,7 @@ def test_what_is_there_stays_as_it_is(decaf, tmp_path):
     refused(decaf("init", "arrays", "full/notes"), "'full/notes' is no folder")
     refused(decaf("init", "arrays", "full/notes/in"), "cannot be written: Not a directory", code=3)
     refused(decaf("init", "table", "other"), "'table' is not one of")
+    refused(decaf("init", "arays", "other"), "'arays' is not one of", "did you mean 'arrays'?")
     assert [path.name for path in tmp_path.rglob("*") if not path.name.startswith(".")] == [
         *("full", "notes")
     ]

@@ -5,10 +5,12 @@ import signal
 import subprocess
 from pathlib import Path
 
+import featured_images
 import psutil
 import pytest
 import torch
 from running_command import DECAF, PATIENCE_SECONDS, TABLES, receipts, wait_for
+from warehouse_answers import fetched
 
 from decaf.foundation.callables import import_from
 from decaf.models import architectures
@@ -87,6 +89,49 @@ def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
             query = f"SELECT count(*) FROM {table}"
             assert one.sql(query).fetchall() == other.sql(query).fetchall(), table
     assert not list(warehouse.rglob("*.tmp"))
+
+
+ATTRIBUTED = "SELECT count(*) FROM stg_costs WHERE kind = 'attribute'"
+
+
+def test_attributions_of_a_killed_study_are_those_of_one_that_was_not(
+    slow_study, write, decaf, start_decaf, prefect_server, tmp_path
+):
+    """Four blocks of a gradient method and of a game that two methods share: eight commits."""
+    features = featured_images.mask_files(
+        tmp_path / "masks", featured_images.photos(tmp_path / "photos")
+    )
+    methods = {name: {"kind": name} for name in ("input_x_gradient", "exact_shapley", "part_lime")}
+    given = slow_study | {
+        "data": {"adapter": "image_features", "images": str(tmp_path / "photos")}
+        | {"features": features},
+        "paths": {"removal": {"kind": "removal"}},
+        "attributions": methods,
+        "epsilon": 1e-7,
+    }
+    undisturbed = tmp_path / "undisturbed"
+    done = decaf("run", write(given | {"warehouse": str(undisturbed)}), **prefect_server)
+    assert done.returncode == 0, done.stderr
+    assert fetched(undisturbed, ATTRIBUTED) == [(8,)]
+
+    warehouse = tmp_path / "warehouse"
+    config = write(given | {"cluster": {"kind": "local", "workers": 1}})
+    flow = start_decaf("run", config, **prefect_server, SLOW_SECONDS="0.6")
+    wait_for(lambda: receipts(warehouse) and fetched(warehouse, ATTRIBUTED) > [(0,)], flow)
+    workers = workers_of(flow)
+    flow.send_signal(signal.SIGKILL)
+    assert flow.wait() == -signal.SIGKILL
+    _, alive = psutil.wait_procs(workers, timeout=PATIENCE_SECONDS)
+    assert not alive
+    before = receipts(warehouse)
+    assert [(0,)] < fetched(warehouse, ATTRIBUTED) < [(8,)]
+
+    done = decaf("run", config, **prefect_server)
+    assert done.returncode == 0, done.stderr
+    assert before.items() < receipts(warehouse).items(), "committed units were computed again"
+    scores = "SELECT model_id, pair_id, method, region_score FROM core_attributions ORDER BY ALL"
+    for query in (scores, "FROM core_attribution_quality ORDER BY ALL"):
+        assert fetched(warehouse, query) == fetched(undisturbed, query), query
 
 
 def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(

@@ -3,6 +3,7 @@
 import json
 import shutil
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx
 import pytest
@@ -120,6 +121,9 @@ def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tm
     succeeded(decaf("report", config, "--against", "1"))
     compared = (tmp_path / "report-against-1.html").read_text()
     assert "1 of 1 models moved; most, net@champion: " in compared
+    both = ("--against", "1", "--against", str(warehouse))
+    several = succeeded(decaf("report", config, *both)).split("comparison: ")[1].strip()
+    assert "3 runs side by side" in Path(several).read_text()
     refused(decaf("report", config, "--against", "7"), "unknown run or version", "known: 1")
     assert "net@champion 3 is accepted" in succeeded(
         decaf("accept", config, "net@champion", "--why", "a brighter camera")

@@ -17,6 +17,8 @@ from s3_server import free_port
 from scenes_warehouse import MODELS, scenes_warehouse
 from warm_command import DECAF
 
+from decaf.foundation.extras import install_command
+
 pytestmark = pytest.mark.slow
 PATIENCE_SECONDS = 120
 TRAJECTORY = f"study=demo&model_id={MODELS[0]}&pair_id=scene-0__wall_hue&path=blend&repetition=0"
@@ -175,4 +177,4 @@ def test_what_cannot_be_shown_is_refused(decaf, tmp_path, warehouse):
 
 def test_without_streamlit_its_extra_is_named(decaf, warehouse):
     done = decaf("view", warehouse, SURROUNDINGS="without_package=streamlit")
-    refused(done, "package streamlit is not installed here; pip install 'decaf-audit[view]'")
+    refused(done, f"package streamlit is not installed here; {install_command('view')}")

@@ -11,6 +11,7 @@ from shapes3d_file import write_shapes3d
 from small_studies import of_scenes, untrained
 
 from decaf.errors import DataError
+from decaf.foundation.extras import install_command
 from decaf.studies.scenes import images
 from decaf.studies.scenes.adapters import Shapes3D
 from decaf.studies.scenes.images import identity, read_scenes
@@ -164,5 +165,5 @@ def test_a_study_says_of_which_images_it_is(file, decaf, write):
         assert "not the official file of 3D Shapes" in " ".join(succeeded(done).split())
     refused(
         decaf("plan", path, SURROUNDINGS="without_package=h5py"),
-        "package h5py is not installed here; pip install 'decaf-audit[hdf5]'",
+        f"package h5py is not installed here; {install_command('hdf5')}",
     )

@@ -7,8 +7,9 @@ import pytest
 from ended_commands import refused, succeeded
 from small_studies import SMALL_CNN, network_card, of_scenes
 
+from decaf.foundation.extras import install_command
 from decaf.plan.study import Study
-from tasks import health
+from tasks import health, memory
 from tasks.health import GB, Asked, Finding
 from warehouse.commits.writer import open_root
 
@@ -23,8 +24,8 @@ def asked(tmp_path):
 @pytest.fixture
 def control_group(tmp_path, monkeypatch):
     """Writes a limit of this process: control_group("cpu.max", "100000 100000")."""
-    monkeypatch.setattr(health, "CGROUPS", tmp_path / "groups")
-    monkeypatch.setattr(health, "_control_groups", lambda: [tmp_path / "groups"])
+    for module in (health, memory):
+        monkeypatch.setattr(module, "control_groups", lambda: [tmp_path / "groups"])
     (tmp_path / "groups").mkdir()
     return lambda name, text: (tmp_path / "groups" / name).write_text(text)
 
@@ -121,7 +122,7 @@ def test_an_extra_that_is_not_there_is_named(asked, monkeypatch):
     assert found["extra torch"] == ("ok", "extra torch", "installed", "")
     assert found["extra baselines"][2:] == (
         "without captum",
-        "pip install 'decaf-audit[baselines]'",
+        install_command("baselines"),
     )
 
 

@@ -14,6 +14,7 @@ from warehouse.report.comparison import (
     run_named,
     write_comparison,
 )
+from warehouse.report.sides import write_sides
 
 
 def line(model, *changes):
@@ -70,6 +71,28 @@ def test_another_warehouse_stands_beside_it_unpaired(here, tmp_path):
     assert "of there" in reader.text
     assert len([row for row in reader.rows if len(row) == 7 and "→" in row[-1]]) == 8
     assert reader.rows[-1][-1] == "the same"
+
+
+def test_several_runs_stand_side_by_side(here, tmp_path):
+    before = read_side(here, STUDY, "w", run_named(here, STUDY, "ear"))
+    now = read_side(here, STUDY, "w")
+    alone = now._replace(means=tuple(row for row in now.means if row.model_id == MODELS[0]))
+    sides = {"ear": before, "../there": alone}
+    reader = Reader(write_sides(tmp_path / "r.html", STUDY, sides, now).read_text())
+    evidence = [
+        {row[:3]: row.estimate for row in side.means if row.metric == "evidence"}
+        for side in (before, now)
+    ]
+    apart = {key: abs(evidence[0][key] - evidence[1][key]) for key in evidence[1]}
+    rows = [row for row in reader.rows if len(row) == 6 and row[0] in MODELS]
+    assert len(rows) == 4 * len(apart), "a table for each metric, evidence first"
+    first = rows[: len(apart)]
+    found = [abs(float(row[3].split()[0]) - float(row[5].split()[0])) for row in first]
+    assert found == pytest.approx(sorted(apart.values(), reverse=True), abs=2e-3)
+    assert [row[4] == "–" for row in first] == [row[0] != MODELS[0] for row in first]
+    assert not any("*" in row[5] for row in rows), "a star is on what differs from the newest run"
+    assert "Furthest apart is" in reader.text
+    assert "run earlier of w" in reader.text
 
 
 @pytest.mark.parametrize(

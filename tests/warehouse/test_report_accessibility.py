@@ -12,6 +12,7 @@ from test_report_registry import fill, fill_changed
 from warehouse.query import catalog
 from warehouse.report.comparison import read_side, run_named, write_comparison
 from warehouse.report.page import write_report
+from warehouse.report.sides import write_sides
 
 AXE = Path(__file__).parents[1] / "third_party" / "axe" / "axe.min.js"
 OPENED = "for (const fold of document.querySelectorAll('details')) fold.open = true;"
@@ -19,6 +20,7 @@ JUDGED = """const done = arguments[0];
 axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']}).then(found => done(
   [found.passes.length, found.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120))])]));"""
+TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
 pytestmark = pytest.mark.slow
 
 
@@ -39,7 +41,10 @@ def pages(tmp_path_factory):
         earlier = read_side(runs, STUDY, "w", run_named(runs, STUDY, "ear"))
         now = read_side(runs, STUDY, "w")
         two = write_comparison(folder / "two.html", STUDY, earlier, now, runs)
-    return {"failed": failed, "many": registry, "two": two}
+        several = write_sides(
+            folder / "several.html", STUDY, {"1": earlier, "/warehouses/of/the_last_year": now}, now
+        )
+    return {"failed": failed, "many": registry, "two": two, "several": several}
 
 
 @pytest.mark.parametrize(
@@ -52,6 +57,7 @@ def pages(tmp_path_factory):
         ("many", 1200, "light"),
         ("two", 1200, "light"),
         ("two", 360, "dark"),
+        ("several", 360, "light"),
     ],
 )
 def test_no_rule_of_wcag_is_broken(browser, pages, name, width, scheme):
@@ -63,6 +69,7 @@ def test_no_rule_of_wcag_is_broken(browser, pages, name, width, scheme):
     passed, violations = browser.execute_async_script(JUDGED)
     assert violations == []
     assert passed > 10
+    assert browser.execute_script(TOO_WIDE) <= 0
 
 
 def test_axe_would_find_a_fault(browser, pages, tmp_path):
@@ -83,7 +90,7 @@ def test_print_unfolds_all_and_cuts_nothing(browser, pages):
     resize(browser, 718, 1000)
     browser.get(pages["failed"].as_uri())
     assert browser.execute_script(TABLES)[0] > 0, "some are folded on the screen"
-    for name in ("failed", "two"):
+    for name in ("failed", "two", "several"):
         browser.get(pages[name].as_uri())
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": []})
         printed = browser.execute_script(TABLES)

@@ -28,12 +28,8 @@ def write_missing_seeds(root: Root) -> None:
             another = _difference(table, there[key])
             if another == "":
                 continue
-            if another and any(store.entries(f"{layout.DATA}/{table.name}", (".parquet",))):
-                raise WarehouseError(
-                    f"warehouse {root} was written by another version of decaf: its table "
-                    f"{table.name} has rows, and {another}; give this version a folder of its own "
-                    "with 'warehouse:', or go on with that one"
-                )
+            if another:
+                _refuse_rows(store, table.name, another)
         empty = table.schema.empty_table()
         store.publish(
             key, lambda path, empty=empty: pq.write_table(empty, path, compression="zstd")
@@ -58,10 +54,22 @@ def stored_seeds(store: Storage) -> dict[str, Path]:
         if another is None:
             raise WarehouseError(f"{place} is damaged; {upgrades}")
         if another:
+            _refuse_rows(store, name, another)
             raise WarehouseError(
                 f"{place} is of another version of decaf, whose table {name} {another}; {upgrades}"
             )
     return {name: paths[key] for name, key in keys.items()}
+
+
+def _refuse_rows(store: Storage, table: str, another: str) -> None:
+    """Raise WarehouseError where a table with other columns has rows, which nothing could read."""
+    if any(store.entries(f"{layout.DATA}/{table}", (".parquet",))):
+        raise WarehouseError(
+            f"warehouse {store.address} was written by another version of decaf: its table {table} "
+            f"{another}, and has rows, which this version cannot read; have it write to another "
+            "folder ('warehouse:', --warehouse or DECAF_WAREHOUSE), which it fills anew, or ask "
+            "this one with that version"
+        )
 
 
 def _difference(table: Table, path: Path) -> str | None:

@@ -94,12 +94,15 @@ class FeaturedImages(ImageFiles, ABC):
                 )
                 pairs.append(pair)
         bare = [row.image for row, one in zip(rows, named.of_image, strict=True) if one is None]
-        remarks = (*unused, *classes.remarks, *self._remarks(rows, bare))
+        remarks = [*unused, *classes.remarks, *self._remarks(rows, bare)]
+        shown_somewhere = {pair.pair_type for pair in pairs}
+        if absent := [name for name in named.names if name not in shown_somewhere]:
+            remarks.append(f"features that no image has: {listed(absent)}")
         return PairSet(
             inputs,
             tuple(pairs),
             self.geometry,
-            remarks,
+            tuple(remarks),
             masks=tuple(masks),
             has_labels=classes.has_labels,
         )

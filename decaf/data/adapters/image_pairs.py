@@ -17,9 +17,9 @@ from decaf.data.input_store import unusable
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.data.table_files import read_table, unused_columns
 from decaf.data.weights import UNSAID, weights_of
-from decaf.errors import DataError, listed, suggestion
+from decaf.errors import DataError, SettingError, listed, suggestion
 from decaf.foundation.names import shown
-from decaf.foundation.settings import PlacedPath, fault, require_keys
+from decaf.foundation.settings import PlacedPath, ShownName, fault, require_keys
 
 Role = Literal[
     "factual", "counterfactual", "label", "pair_type", "source", "split", "weight", "pair_id"
@@ -39,6 +39,7 @@ class Row(NamedTuple):
     split: str
     weight: str
     pair_id: str
+    groups: tuple[tuple[str, str], ...]
 
 
 class ImagePairs(ImageFiles):
@@ -63,6 +64,9 @@ class ImagePairs(ImageFiles):
     columns: dict[Role, str] = Field(
         {}, description="what the table calls its columns, as in `{factual: before}`"
     )
+    groups: tuple[ShownName, ...] = Field(
+        (), description="further columns of the table, by whose values reports divide the pairs"
+    )
 
     @model_validator(mode="after")
     def _one_way_to_pair(self) -> "ImagePairs":
@@ -76,6 +80,7 @@ class ImagePairs(ImageFiles):
                 ("counterfactual", not (has_table and self.counterfactual), "no 'pairs' beside it"),
                 ("images", has_table or self.images is None, "a table in 'pairs'"),
                 ("columns", has_table or not self.columns, "a table in 'pairs'"),
+                ("groups", has_table or not self.groups, "a table in 'pairs'"),
             ]
         )
         return self
@@ -113,6 +118,7 @@ class ImagePairs(ImageFiles):
                 plus=positions["factual", row.factual],
                 minus=positions["counterfactual", row.counterfactual],
                 weight=weight,
+                groups=row.groups,
             )
             for row, class_id, weight in zip(rows, classes.ids, weights, strict=True)
         )
@@ -159,15 +165,23 @@ class ImagePairs(ImageFiles):
                     f"table {self.pairs} has no column {shown(name)}{suggestion(name, table)}; "
                     f"say 'columns: {{{role}: NAME}}' where it is called otherwise"
                 )
+        for name in self.groups:
+            if name not in table:
+                message = f"'groups:' names the column {name!r}, which {self.pairs} lacks"
+                raise SettingError(f"{message}{suggestion(name, table)}", "groups")
         said = said_of_rows(table, path, names)
-        return self._distinct(said), unused_columns(table, names.values())
+        own = dict(zip(self.groups, self.groups, strict=True))
+        groups = said_of_rows(table, path, own) if own else [{}] * len(said)
+        rows = self._distinct(said, groups)
+        return rows, unused_columns(table, [*names.values(), *self.groups])
 
-    def _distinct(self, said: list[dict[Role, str]]) -> list[Row]:
+    def _distinct(self, said: list[dict[Role, str]], groups: list[dict[str, str]]) -> list[Row]:
         """Rows with what is said when the table does not say it; refuses two of one name."""
         rows: list[Row] = []
         first: dict[str, int] = {}
-        for number, one in enumerate(said, 1):
-            row = _row({**one, **{role: Path(one[role]).as_posix() for role in NEEDED}})
+        for number, (one, own) in enumerate(zip(said, groups, strict=True), 1):
+            files = {role: Path(one[role]).as_posix() for role in NEEDED}
+            row = _row({**one, **files}, tuple(own.items()))
             if (other := first.setdefault(row.pair_id, number)) != number:
                 raise DataError(
                     f"table {self.pairs}: rows {other} and {number} are one pair, "
@@ -198,7 +212,7 @@ class ImagePairs(ImageFiles):
         return rows, (remark,) if alone else ()
 
 
-def _row(said: Mapping[Role, str]) -> Row:
+def _row(said: Mapping[Role, str], groups: tuple[tuple[str, str], ...] = ()) -> Row:
     factual = said["factual"]
     unsaid: dict[Role, str] = {
         "label": "",
@@ -208,7 +222,7 @@ def _row(said: Mapping[Role, str]) -> Row:
         "weight": UNSAID,
         "pair_id": f"{factual}__{said['counterfactual']}",
     }
-    return Row(**{**unsaid, **said})
+    return Row(**{**unsaid, **said}, groups=groups)
 
 
 def _checked_files(

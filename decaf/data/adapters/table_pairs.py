@@ -117,6 +117,11 @@ class TablePairs(Adapter):
         None,
         description="column that says how much the pairs of a row count in means; 1 when absent",
     )
+    groups: tuple[ShownName, ...] = Field(
+        (),
+        description="columns of `table` by whose values reports divide the pairs; the model takes "
+        "them too, unless `drop` or `inputs` leave them out",
+    )
     inputs: tuple[str, ...] = Field(
         (),
         description="columns that the model takes; all when absent, but those that other keys name "
@@ -197,6 +202,7 @@ class TablePairs(Adapter):
             "source": [self.source],
             "split": [self.split],
             "weight": [self.weight],
+            "groups": self.groups,
             "inputs": self.inputs,
             "drop": self.drop,
             "dtypes": self.dtypes,
@@ -296,6 +302,7 @@ class TablePairs(Adapter):
         classes = class_ids(labels, [*map(str, self.classes)])
         said = [UNSAID] * len(ids) if self.weight is None else _names(frame, self.weight)
         weights = weights_of(said, f"table {self.table}")
+        groups = [[(name, one) for one in _names(frame, name)] for name in self.groups]
         kept, pairs, plus_of = _Inputs([], []), [], {}
         asked: Counter[str] = Counter()
         equal: Counter[str] = Counter()
@@ -323,6 +330,7 @@ class TablePairs(Adapter):
                         else kept.add(name, pair_type, origin.values[number]),
                         feature=origin.feature,
                         weight=weights[row],
+                        groups=tuple(own[row] for own in groups),
                     )
                 )
         left = []

@@ -9,7 +9,7 @@ import weakref
 from pathlib import Path
 from typing import IO, Any, ClassVar, Literal, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from decaf.errors import ModelError
 from decaf.foundation.addresses import Address
@@ -57,6 +57,12 @@ class MlflowServerCard(ModelCard):
     timeout_seconds: float = Field(
         60.0, gt=0, le=LONGEST_WAIT, description="longest time of an answer, s"
     )
+
+    @field_validator("python")
+    @classmethod
+    def _file_of_every_process(cls, given: Path | None) -> Path | None:
+        """Workers may have been started in another folder; a bare name is found by PATH."""
+        return given.absolute() if given and len(given.parts) > 1 else given
 
     @model_validator(mode="after")
     def _one_server(self) -> "MlflowServerCard":

@@ -164,7 +164,8 @@ class NetworkCard(TrainableCard):
                 (
                     "epoch",
                     self.epoch is None or self.epoch in self.kept_epochs,
-                    "'training' that keeps that epoch, with 'keep_epochs:'",
+                    f"'training' that keeps epoch {self.epoch}, with 'keep_epochs:' (found "
+                    f"{list(self.kept_epochs) or 'none that is kept'})",
                 ),
                 (
                     "epoch_rule",

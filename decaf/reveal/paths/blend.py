@@ -31,6 +31,15 @@ def blend(start: Array, clean: Array, t: Array) -> Array:
     return start + t * (clean - start)
 
 
+def write_blend(
+    built: NDArray[Any], start: NDArray[Any], clean: NDArray[Any], t: NDArray[Any]
+) -> None:
+    """Write :func:`blend` into ``built``, (n, …), which is as large as all of them."""
+    np.subtract(clean, start, out=built)
+    np.multiply(t, built, out=built)
+    np.add(start, built, out=built)
+
+
 @dataclass(frozen=True)
 class Fade:
     """The rule of :func:`blend`; the content is ``t`` itself, as the bits of a float64."""
@@ -46,6 +55,17 @@ class Fade:
     def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """Interpolate; start and clean (n, …), content (n, 1) → (n, …)."""
         return blend(start, clean, like(clean, column_of(content[:, 0], clean.ndim)))
+
+    def write(
+        self,
+        built: NDArray[Any],
+        start: NDArray[Any],
+        clean: NDArray[Any],
+        content: Words,
+        regions: Regions,
+    ) -> None:
+        """The same into ``built``."""
+        write_blend(built, start, clean, like(clean, column_of(content[:, 0], clean.ndim)))
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Nested patches: square regions appear one after another, the most different ones first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -46,6 +47,13 @@ def reveal_patches(start: Array, clean: Array, shown: NDArray[np.bool_]) -> Arra
     return xp.where(cells[:, rows][:, :, columns][:, None], clean, start)
 
 
+def pixels_shown(shown: NDArray[np.bool_], shape: Sequence[int]) -> NDArray[np.bool_]:
+    """Cells (n, side, side) that are revealed → pixels (n, 1, height, width) of a shape."""
+    side = shown.shape[1]
+    rows, columns = (np.diff(np.arange(side + 1) * pixels // side) for pixels in shape)
+    return np.repeat(np.repeat(shown, columns, axis=2), rows, axis=1)[:, None]
+
+
 @dataclass(frozen=True)
 class PatchMask:
     """The rule of :func:`reveal_patches`; the content is the set of revealed cells, as bits."""
@@ -62,8 +70,22 @@ class PatchMask:
 
     def states(self, start: Array, clean: Array, content: Words, regions: Regions) -> Array:
         """Choose per pixel; start and clean (n, c, h, w), content (n, words) → (n, c, h, w)."""
-        shown = unpack(content, self.side**2).reshape(-1, self.side, self.side)
-        return reveal_patches(start, clean, shown)
+        return reveal_patches(start, clean, self._shown(content))
+
+    def write(
+        self,
+        built: NDArray[Any],
+        start: NDArray[Any],
+        clean: NDArray[Any],
+        content: Words,
+        regions: Regions,
+    ) -> None:
+        """The same into ``built``."""
+        np.copyto(built, start)
+        np.copyto(built, clean, where=pixels_shown(self._shown(content), built.shape[2:]))
+
+    def _shown(self, content: Words) -> NDArray[np.bool_]:
+        return unpack(content, self.side**2).reshape(-1, self.side, self.side)
 
 
 @dataclass(frozen=True)

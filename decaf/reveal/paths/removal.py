@@ -1,6 +1,7 @@
 """Removal: an input fades in from a baseline, with and without one of its features."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from decaf.data.pairs import PairBlock
 from decaf.errors import DataError, ResponseError
 from decaf.foundation.arrays import Array, as_taken, bits_like, like
 from decaf.reveal.path import Regions, Revealed, RevealPath, Words, described, no_draw
-from decaf.reveal.paths.blend import blend, column_of, stage_words
+from decaf.reveal.paths.blend import blend, column_of, stage_words, write_blend
 from decaf.reveal.start import BlurredMidpoint, Constant, ModelMean
 
 
@@ -54,6 +55,20 @@ class FadeWithout:
         removed = like(words, content[:, 1].view(np.int64).reshape(-1, *[1] * (clean.ndim - 1)))
         t = like(clean, column_of(content[:, 0], clean.ndim))
         return without_features(start, clean, t, like(clean, (words & removed) != 0))
+
+    def write(
+        self,
+        built: NDArray[Any],
+        start: NDArray[Any],
+        clean: NDArray[Any],
+        content: Words,
+        regions: Regions,
+    ) -> None:
+        """The same into ``built``."""
+        words = features_of(clean.shape, self.side, regions)
+        removed = like(words, content[:, 1].reshape(-1, *[1] * (clean.ndim - 1)))
+        t = like(clean, column_of(content[:, 0], clean.ndim))
+        write_blend(built, start, clean, np.where(words & removed, clean.dtype.type(0), t))
 
 
 @dataclass(frozen=True)
@@ -173,4 +188,11 @@ def features_of(
             f"an input has shape {shape[1:]}; a grid of features needs images (channels, height, "
             f"width) of at least {side} px a side"
         )
-    return feature_words(cell_map(shape[2:], side) + 1)[None, None]
+    return _words_of_grid(shape[2:], side)
+
+
+@lru_cache(maxsize=64)
+def _words_of_grid(shape: tuple[int, ...], side: int) -> NDArray[np.uint64]:
+    words = feature_words(cell_map(shape, side) + 1)[None, None]
+    words.flags.writeable = False
+    return words

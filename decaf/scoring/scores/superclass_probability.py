@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from decaf.data.class_maps import class_map, shipped
 from decaf.errors import ModelError
@@ -37,6 +37,12 @@ class SuperclassProbability(ClassScore):
         "none"
     )
     classes: int = Field(9, gt=1, le=1_000_000, description="number of superclasses")
+
+    @field_validator("class_map")
+    @classmethod
+    def _file_of_every_process(cls, given: Path) -> Path:
+        """Workers may have been started in another folder."""
+        return given if str(given) in shipped() else given.absolute()
 
     @cached_property
     def mapping(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input, Pair, PairSet
-from decaf.errors import DataError, UnknownName
+from decaf.errors import SettingError, UnknownName
 from decaf.foundation.settings import LARGEST_SEED, fault, require_keys
 from decaf.studies.scenes.factors import (
     SCENE_COUNT,
@@ -26,8 +26,6 @@ from decaf.studies.scenes.tasks import Task, bins, labels
 
 DIRECTION_SEED = 20260891
 """Draws which of two object colours is the factual one; our choice."""
-
-MapNumber = Annotated[int, Field(strict=True, ge=1, le=LARGEST_SEED)]
 
 
 class Change(NamedTuple):
@@ -85,9 +83,9 @@ class SceneAdapter(Adapter):
 
     def _first(self, scenes: NDArray[np.int64], sources: int, are: str) -> NDArray[np.int64]:
         if sources > scenes.size:
-            raise DataError(
-                f"there are {scenes.size} scenes {are}, and 'sources' asks for {sources}; ask for "
-                "fewer"
+            raise SettingError(
+                f"'sources' asks for {sources} scenes; expected at most the {scenes.size} {are}",
+                "sources",
             )
         return scenes[:sources]
 
@@ -117,12 +115,27 @@ class Shapes3D(SceneAdapter):
         description="task of all models, whose labels the pairs have; `null` where models have "
         "several, so that pairs have no labels",
     )
-    changes: dict[str, MapNumber | tuple[MapNumber, ...]] = Field(
+    changes: dict[str, int | tuple[int, ...]] = Field(
         {"wall_hue": 1, "shape": 1},
         description="factors that make a counterfactual, each with its map or a list of maps: 1, "
         "2, or from 3 on the seed of a random matching; pairs have the type `FACTOR`, those of a "
         "list `FACTOR_MAP`",
     )
+
+    @field_validator("changes", mode="before")
+    @classmethod
+    def _are_numbers(cls, changes: Any) -> Any:
+        """Maps go by number, so that none is given that is no involution."""
+        for factor, given in changes.items() if isinstance(changes, dict) else ():
+            for map in given if isinstance(given, list | tuple) else [given]:
+                if type(map) is not int or not 1 <= map <= LARGEST_SEED:
+                    raise fault(
+                        f"map {map} of {factor}; expected a number: 1, 2 or, from 3 to "
+                        f"{LARGEST_SEED}, the seed of a random matching, since a map has to give "
+                        "the scene back when it is applied twice; levels cannot be listed",
+                        factor,
+                    )
+        return changes
 
     @field_validator("changes")
     @classmethod
@@ -147,7 +160,8 @@ class Shapes3D(SceneAdapter):
     def pair_set(self) -> PairSet:
         """Pair each source with one counterfactual per change.
 
-        Raises DataError where the split has too few scenes, or the file of images cannot be used.
+        Raises SettingError where the split has too few scenes, and DataError where the file of
+        images cannot be used.
         """
         changes = _changes(self.changes)
         variants = ["factual", *(f"{change.name}_changed" for change in changes)]
@@ -232,7 +246,8 @@ class Shapes3DContext(SceneAdapter):
     def pair_set(self) -> PairSet:
         """One pair for each source, map of the object and map of the wall: four scenes each.
 
-        Raises DataError where the split has too few scenes, or the file of images cannot be used.
+        Raises SettingError where the split has too few scenes, and DataError where the file of
+        images cannot be used.
         """
         content = identity(self.images)
         numbers = np.unique(self._scenes)

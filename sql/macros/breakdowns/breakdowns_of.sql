@@ -5,7 +5,7 @@
 -- member are drawn; members of as many sources share draws.
 -- FROM breakdowns_of('my_profiles', 500, 91702)
 CREATE OR REPLACE MACRO breakdowns_of(rel, replicates, seed) AS TABLE
-WITH pair_members AS MATERIALIZED (FROM pair_groups()),
+WITH members AS MATERIALIZED (FROM pair_members()),
 entries AS MATERIALIZED (
     SELECT
         {
@@ -14,7 +14,7 @@ entries AS MATERIALIZED (
         } AS g,
         pair_id, source_id AS cluster, weight, x
     FROM query_table(rel)
-    JOIN pair_members USING (study, pair_id)
+    JOIN members USING (study, pair_id)
     UNPIVOT (x FOR metric IN (evidence, contradiction, fragility, abs_response))
 ),
 spreads AS (

@@ -2,8 +2,8 @@
 -- grain: one row per study, protocol, method and statistic
 -- paper: section 7, tables 3 and 4; appendix H, table 11
 -- Rows of DECAF are the paper's count: the image, and the image without each feature, at every
--- stage. scored_per_image is what the scored blocks sent through models: states that features,
--- grids and targets share are sent once. Rows of other methods are those that went through models.
+-- stage; scored_per_image is what went through models, shared states once. Rows of other methods
+-- went through models; asked_per_image is what those that share coalitions would take one by one.
 CREATE OR REPLACE VIEW paper_attribution_compute AS
 WITH images AS (
     SELECT study, count(*) / count(DISTINCT image_id) AS pairs_of_image,
@@ -25,7 +25,8 @@ commits AS (
 ),
 spent AS (
     SELECT study, method, sum(forward_rows) / sum(item_count) AS forward_rows,
-        sum(backward_rows) / sum(item_count) AS backward_rows, bool_or(len(names) > 1) AS is_shared
+        sum(backward_rows) / sum(item_count) AS backward_rows,
+        sum(naive_rows) / sum(item_count) AS asked_rows, bool_or(len(names) > 1) AS is_shared
     FROM commits JOIN stg_costs USING (study, model_id, commit_key), unnest(names) AS of (method)
     GROUP BY study, method
 ),
@@ -38,6 +39,7 @@ estimates AS (
         {statistic: 'scored_per_image',
             estimate: if(stage_count = max(stage_count) OVER (PARTITION BY study, protocol),
                 scored_per_image, NULL)},
+        {statistic: 'asked_per_image', estimate: if(is_shared, asked_rows, NULL)},
         {statistic: 'ms_per_image', estimate: NULL}, {statistic: 'peak_gib', estimate: NULL}
     ], recursive := true)
     FROM core_attribution_methods
@@ -51,6 +53,7 @@ SELECT study, protocol, method, statistic, estimate, -- -1 to 1, rows of a model
     CASE WHEN statistic IN ('ms_per_image', 'peak_gib') THEN 'the benchmark of costs measures it'
         WHEN estimate IS NULL AND statistic <> 'scored_per_image' THEN 'not measured'
         WHEN is_shared AND statistic = 'rows_per_image' THEN 'rows that several methods share'
+        WHEN statistic = 'asked_per_image' THEN 'of all methods that share rows'
     END AS reason
 FROM beside_published('estimates', 'attribution')
 WHERE coalesce(estimate, published) IS NOT NULL

@@ -220,6 +220,15 @@ class OfNumpy(Fade):
         return super().states(start, clean, content, regions) + (0.1 if is_tensor else 0)
 
 
+class OfItsOwn(Fade):
+    def states(self, start, clean, content, regions):
+        return super().states(start, clean, content, regions)
+
+    def write(self, built, start, clean, content, regions):
+        super().write(built, start, clean, content, regions)
+        built += 1e-6
+
+
 def too_early(self, block, inputs, grid):
     return Rise.reveal(self, block, inputs, grid * 0.5)
 
@@ -279,6 +288,7 @@ BROKEN = {
     "one sided": (changed(Rise, start=OneSided()), "a start symmetrical"),
     "of the batch": (changed(Rise, rule=OfTheBatch()), "rows of a batch independent"),
     "numpy alone": (changed(Rise, rule=OfNumpy()), "states made by torch differ by 0.1"),
+    "writes others": (changed(Rise, rule=OfItsOwn()), "writes other numbers than rule.states"),
     "no end": (changed(Rise, reveal=too_early), "last stage of branch 0 is not the clean"),
     "no start": (changed(Rise, reveal=too_late), "the branches differ at stage 0"),
     "by position": (changed(Rise, reveal=by_position), "draw by names of pairs"),

@@ -172,6 +172,20 @@ def test_categories_in_groups_and_supercategories(photos, tmp_path):
     assert [pair.pair_type for pair in parents.pairs[:2]] == ["head", "limb"]
 
 
+def test_a_part_without_any_annotation_is_named(photos, tmp_path):
+    coco = featured_images.coco(tmp_path / "parts.json", photos)
+    said = json.loads((tmp_path / "parts.json").read_text())
+    tails = [one for one in said["annotations"] if one["category_id"] == 2]
+    said["annotations"] = [one for one in said["annotations"] if one not in tails]
+    (tmp_path / "parts.json").write_text(json.dumps(said))
+    pairs = adapter(tmp_path, coco).pair_set()
+    assert {pair.pair_type for pair in pairs.pairs} == {"head", "wing"}
+    assert "features that no image has: tail" in pairs.remarks
+    said["annotations"].append(tails[0])
+    (tmp_path / "parts.json").write_text(json.dumps(said))
+    assert "no image has" not in " ".join(adapter(tmp_path, coco).pair_set().remarks)
+
+
 def test_annotations_may_name_files_by_their_last_part(photos, tmp_path):
     coco = featured_images.coco(tmp_path / "parts.json", photos)
     said = json.loads((tmp_path / "parts.json").read_text())

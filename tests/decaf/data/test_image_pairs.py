@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from decaf.data.adapters.image_pairs import ImagePairs
 from decaf.data.class_ids import NO_LABELS
+from decaf.data.pairs import MOST_MEMBERS
 from decaf.errors import DataError
 
 
@@ -83,6 +84,36 @@ def test_weights_are_those_of_the_rows_and_change_nothing_that_is_scored(table, 
     assert others.digest == plain.digest
     assert others.block_digest((0, 1)) == plain.block_digest((0, 1))
     assert others.analysed_digest not in (plain.digest, ones.analysed_digest)
+
+
+def test_further_columns_divide_pairs_and_change_nothing_that_is_scored(table):
+    plain = adapter(pairs=table, columns=COLUMNS).pair_set()
+    lines = [line.split(",") for line in table.read_text().splitlines()][1:]
+    sites = ("north", "north", "south", "east")
+    write_table(table, [[*row, s] for row, s in zip(lines, sites, strict=True)], (*HEADER, "site"))
+    pairs = adapter(pairs=table, columns=COLUMNS, groups=["site"]).pair_set()
+    assert [dict(pair.groups)["site"] for pair in pairs.pairs] == [*sites]
+    assert pairs.digest == plain.digest
+    assert pairs.analysed_digest != plain.analysed_digest
+    assert "site" not in str(pairs.remarks)
+    for groups, words in ((["sit"], "did you mean 'site'"), (["class"], "class")):
+        with pytest.raises(DataError, match=words):
+            adapter(pairs=table, columns=COLUMNS, groups=groups).pair_set()
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        ([("split", "a")], "called 'split', which all pairs are divided by"),
+        ([("site\n", "a")], "the name 'site\\\\n' of a group of pairs"),
+        ([("age", str(n)) for n in range(MOST_MEMBERS + 1)], "has 201 values; expected 200"),
+    ],
+)
+def test_groups_that_divide_nothing(table, groups, words):
+    plain = adapter(pairs=table, columns=COLUMNS).pair_set()
+    pairs = (replace(plain.pairs[0], groups=tuple(groups)), *plain.pairs[1:])
+    with pytest.raises(DataError, match=words):
+        replace(plain, pairs=pairs)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".jsonl"])

@@ -92,6 +92,17 @@ def test_the_weight_of_a_row_is_that_of_its_pairs_and_no_input(table):
     assert "age" not in [column.name for column in pairs.columns.columns]
 
 
+def test_groups_are_values_of_the_row_and_inputs_unless_they_are_dropped(table):
+    changes = {"paid": {"set": {"job": "cook"}}}
+    pairs = adapter(table, changes=changes, groups=["town"]).pair_set()
+    towns = {pair.pair_id: dict(pair.groups)["town"] for pair in pairs.pairs}
+    rows = pd.read_csv(table).set_index("who")["town"]
+    assert towns == {f"{who}__paid": rows[who] for who in "bc"}
+    assert "town" in [column.name for column in pairs.columns.columns]
+    with pytest.raises(DataError, match="names the column 'twon'.*'town'"):
+        adapter(table, changes=changes, groups=["twon"]).pair_set()
+
+
 def test_a_swap_exchanges_two_columns():
     frame = pd.DataFrame({"x": [1, 2], "y": [5, 2], "z": [0, 0]})
     columns = FrameSchema.of(frame)

@@ -1,17 +1,52 @@
 """A package that is not there: what is said of it, before work begins and where it is used."""
 
+import json
+import shlex
+
 import pytest
 from ended_commands import refused, succeeded
 
 from decaf.errors import MissingPackage
-from decaf.foundation.extras import PACKAGES, Installed, missing, optional
+from decaf.foundation import extras
+from decaf.foundation.extras import PACKAGES, Installed, install_command, missing, optional
 
 
 @pytest.mark.parametrize("extra", PACKAGES)
 def test_the_extra_that_brings_a_package_is_named(extra):
     for module in PACKAGES[extra]:
-        said = f"package {module} is not installed here; pip install 'decaf-audit[{extra}]'"
+        said = f"package {module} is not installed here; {install_command(extra)}"
         assert str(missing(f"{module}.part")) == said
+
+
+class Noted:
+    """A distribution, with what an installer has noted of where it came from."""
+
+    def __init__(self, url, **more):
+        self.text = url and json.dumps({"url": url, **more})
+
+    def read_text(self, name):
+        assert name == "direct_url.json"
+        return self.text
+
+
+@pytest.mark.parametrize("is_editable", [False, True])
+def test_an_extra_comes_from_the_checkout_that_decaf_came_from(tmp_path, monkeypatch, is_editable):
+    checkout = tmp_path / "my checkout"
+    checkout.mkdir()
+    noted = Noted(checkout.as_uri(), dir_info={"editable": True} if is_editable else {})
+    monkeypatch.setattr(extras, "distribution", lambda name: noted)
+    assert install_command("view") == "pip install 'decaf-audit[view]'"  # the folder is another now
+    (checkout / "pyproject.toml").touch()
+    words = shlex.split(install_command("view"))
+    assert words[2:] == [*(["-e"] if is_editable else []), f"{checkout}[view]"]
+    words = shlex.split(install_command("pipeline"))
+    assert words[2:] == [str(checkout), str(checkout / "packaging" / "pipeline")]
+
+
+@pytest.mark.parametrize("url", [None, "https://example.org/decaf_audit-0.1.0-py3-none-any.whl"])
+def test_an_extra_comes_from_where_packages_come_from_otherwise(monkeypatch, url):
+    monkeypatch.setattr(extras, "distribution", lambda name: Noted(url))
+    assert install_command("view") == "pip install 'decaf-audit[view]'"
 
 
 def test_a_package_of_a_plug_in_is_named_itself():
@@ -45,12 +80,13 @@ def test_a_study_is_refused_before_any_work(decaf, study, write, package, change
     path = write(study | changed)
     done = decaf("run", path, SURROUNDINGS=f"without_package={package}")
     name = next(iter(next(iter(changed.values()))))
-    refused(done, f"{name}: package {package} is not installed here; pip install 'decaf-audit[base")
+    advice = install_command("baselines")
+    refused(done, f"{name}: package {package} is not installed here; {advice}")
 
 
 def test_gpu_workers_name_their_extra(decaf, study, write, prefect_server):
     done = decaf("run", write(study | {"cluster": {"kind": "cuda"}}), **prefect_server)
-    refused(done, "package dask_cuda is not installed here; pip install 'decaf-audit[cuda]'")
+    refused(done, f"package dask_cuda is not installed here; {install_command('cuda')}")
 
 
 def test_the_version_is_said(decaf):

@@ -100,5 +100,21 @@ def test_every_field_either_changes_outputs_or_does_not(card, changes):
     assert unchanged <= NAMES | BY_CONTENT | TRANSPORT
 
 
+@pytest.mark.parametrize(
+    ("given", "called"),
+    [
+        ("python3", "python3"),  # found by PATH
+        ("env/bin/python", "{here}/env/bin/python"),
+        ("/opt/mlflow/bin/python", "/opt/mlflow/bin/python"),
+    ],
+)
+def test_an_interpreter_is_the_same_for_a_worker_in_another_folder(
+    tmp_path, monkeypatch, given, called
+):
+    monkeypatch.chdir(tmp_path)
+    card = MlflowServerCard.model_validate(SERVED.model_dump() | {"python": given})
+    assert str(card.python) == called.format(here=tmp_path)
+
+
 def test_no_source_is_left_out():
     assert {type(card) for card, _ in CHANGED} == set(members(ModelCard))

@@ -236,6 +236,13 @@ def test_names_are_listed_without_their_libraries(study, tmp_path):
         assert "no weights on this machine, and nothing is downloaded" in one.problem
 
 
+def test_a_name_that_no_library_has_is_suggested(study):
+    names = {"kind": "names", "names": ["torchvision:resnet51.IMAGENET1K_V2"]}
+    (one,) = resolved(study(names)).values()
+    said = r"cannot be used: unknown torchvision model 'resnet51'; did you mean 'resnet50'\?"
+    assert re.search(said, one.problem), one.problem
+
+
 def test_two_entries_with_one_name(study):
     names = ["torchvision:resnet50.a1_in1k", "timm:resnet50.a1_in1k"]
     with pytest.raises(RegistryError, match=r"lists 'resnet50.a1_in1k' twice: torchvision:.*timm:"):
@@ -331,6 +338,7 @@ def test_credentials_of_mlflow_come_from_its_variables(study, monkeypatch):
         ({"kind": "foldr"}, {}, r"unknown kind 'foldr'; did you mean 'folder'"),
         ({"kind": "mlflow", "uri": "http://u:p@h"}, {}, "put credentials into"),
         ({"kind": "names", **NAMES, "names": ["resnet50"]}, {}, "registry.names.*pattern"),
+        ({"kind": "endpoints", "endpoints": [{"id": "a"}]}, {}, "(?s)^(?!.*at least 1).*Field req"),
         (None, {}, "give 'models' .*'registry'"),
         (
             {"kind": "folder", "root": "x"},

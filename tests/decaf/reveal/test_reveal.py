@@ -1,4 +1,5 @@
 from dataclasses import replace
+from math import ceil
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from decaf.reveal.paths.blend import Blend, blend
 from decaf.reveal.paths.context import ContextChannel, context_mixture
 from decaf.reveal.paths.patches import Patches, patch_energy, reveal_patches
 from decaf.reveal.paths.removal import FadeWithout, Removal, without_features
-from decaf.reveal.start import BlurredMidpoint, Constant, gaussian_kernel
+from decaf.reveal.start import BlurredMidpoint, Constant, gaussian_blur, gaussian_kernel
 from decaf.scoring.planner import plan_states
 from decaf.scoring.states import StateBuilder
 
@@ -75,6 +76,20 @@ class TestByHand:
     def test_a_constant_baseline_per_channel(self, library):
         plus = both(np.zeros((1, 2, 1, 2)))[library]
         assert Constant((3.0, 4.0)).states(plus, plus, NO_DRAW).tolist() == [[[[3, 3]], [[4, 4]]]]
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize(("side", "sigma"), [(224, 8.0), (32, 1.15), (75, 12.0)])
+def test_a_blur_on_a_processor_is_that_of_plain_convolutions_to_the_last_bit(channels, side, sigma):
+    images = torch.rand(2, channels, side, side + 1, generator=torch.Generator().manual_seed(0))
+    radius = ceil(4 * sigma)
+    kernel = torch.tensor(gaussian_kernel(sigma, radius), dtype=torch.float32)
+    expected, mode = images, "reflect" if radius < side else "replicate"
+    for reach, shape in (((radius, radius, 0, 0), (1, -1)), ((0, 0, radius, radius), (-1, 1))):
+        weights = kernel.view(1, 1, *shape).expand(channels, -1, -1, -1)
+        padded = torch.nn.functional.pad(expected, reach, mode=mode)
+        expected = torch.nn.functional.conv2d(padded, weights, groups=channels)
+    assert torch.equal(gaussian_blur(images, sigma), expected)
 
 
 def test_context_mixture_by_hand():

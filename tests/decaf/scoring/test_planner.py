@@ -22,7 +22,7 @@ from decaf.reveal.paths.context import ContextChannel
 from decaf.reveal.paths.patches import Patches
 from decaf.reveal.paths.removal import Removal
 from decaf.scoring.planner import plan_states
-from decaf.scoring.states import StateBuilder, on_device
+from decaf.scoring.states import WRITTEN_FROM, StateBuilder, on_device
 from decaf.studies.imagenet9.adapters import ImageNet9
 
 DECAF = {f"decaf_{stages}": Removal(side=4, stages=stages) for stages in (3, 5, 9)}
@@ -213,6 +213,20 @@ def test_torch_builds_what_numpy_builds(block, device):
     built = StateBuilder(plan, on_device(inputs, torch.device(device))).build(states)
     assert built.device.type == device
     np.testing.assert_allclose(built.cpu(), reference, atol=2e-6)
+
+
+@pytest.mark.parametrize("paths", [CONTROL, {"zero": Removal(side=3)}], ids=["pairs", "features"])
+@pytest.mark.parametrize("library", [np.asarray, torch.from_numpy])
+def test_large_states_are_written_as_small_ones_are_gathered(monkeypatch, paths, library):
+    pairs = features(3, 9) if "zero" in paths else foregrounds(3)
+    inputs = pixels(len(pairs.inputs), side=80)
+    plan = plan_states(whole(pairs), inputs, paths, GRID)
+    clean, states = library(inputs / np.float32(255)), np.arange(plan.state_count)
+    assert clean[0].nbytes > WRITTEN_FROM
+    written = StateBuilder(plan, clean).build(states)
+    monkeypatch.setattr("decaf.scoring.states.WRITTEN_FROM", 1 << 60)
+    gathered = StateBuilder(plan, clean).build(states)
+    np.testing.assert_array_equal(np.asarray(written), np.asarray(gathered))
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])

@@ -153,6 +153,15 @@ def test_a_model_with_another_number_of_outputs_is_refused(tmp_path, columns):
         score.values(logits, "logits")
 
 
+def test_a_class_map_is_the_same_file_for_a_worker_in_another_folder(tmp_path, monkeypatch):
+    superclass(tmp_path, {"0": 0, "1": 1, "2": -1})
+    monkeypatch.chdir(tmp_path)
+    score = SuperclassProbability(kind="superclass_probability", class_map="map.json", classes=2)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert score.mapping == (0, 1, -1)
+
+
 def test_the_shipped_map_scores_networks_of_imagenet_and_of_its_superclasses():
     score = SuperclassProbability(kind="superclass_probability", class_map="imagenet9")
     logits = torch.full((1, 1000), -40.0)

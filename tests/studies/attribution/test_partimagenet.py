@@ -75,15 +75,17 @@ def test_images_without_two_to_eight_parts_are_left_out(tmp_path):
         said["annotations"] = [*kept, *(annotation(6, name, [one]) for name, one in parts)]
         pairs = photos(part_photos.write(tmp_path, said)).pair_set()
         assert {pair.source_id for pair in pairs.pairs} == {"n00000001_7.JPEG"}
-        (remark,) = pairs.remarks
+        remark, absent = pairs.remarks
         assert remark.startswith("1 of 2 images")
+        assert absent == "features that no image has: wing"
     assert remark.endswith("do not have 2 to 8 parts that show and are left out: n00000000_3.JPEG")
     said["categories"] += [{"id": 10 + n, "name": f"part {n}"} for n in range(9)]
     said["annotations"] = kept + [
         {"image_id": 6, "category_id": 10 + n, "segmentation": [rectangle(n % 8, n // 8, 8, 9)]}
         for n in range(9)
     ]
-    (remark,) = photos(part_photos.write(tmp_path, said)).pair_set().remarks
+    remark, absent = photos(part_photos.write(tmp_path, said)).pair_set().remarks
+    assert absent.startswith("features that no image has: wing, part 0, ")
     assert remark == "1 of 2 images are left out, annotated with fewer than 2 or more than 8 parts"
     said["annotations"] = []
     with pytest.raises(DataError, match="none of the 0 images of .* has 2 to 8 parts that show"):

@@ -75,5 +75,5 @@ def test_a_killed_training_ends_with_the_bytes_of_one_that_was_not(
 
 def test_an_epoch_that_is_not_kept_is_named(settings, write, decaf):
     settings["models"][1]["epoch"] = 2
-    words = "'epoch' needs 'training' that keeps that epoch"
-    refused(decaf("plan", write(settings)), words, "keep_epochs")
+    words = "'epoch' needs 'training' that keeps epoch 2, with 'keep_epochs:' (found [1])"
+    refused(decaf("plan", write(settings)), "study.yaml:", words)

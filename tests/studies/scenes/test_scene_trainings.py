@@ -9,7 +9,7 @@ from decaf.errors import DataError
 from decaf.models.networks import small_cnn
 from decaf.models.recipes.base import TrainingSite
 from decaf.studies.scenes import training
-from decaf.studies.scenes.factors import scene_levels
+from decaf.studies.scenes.factors import scene_index, scene_levels
 from decaf.studies.scenes.recipes import SceneShortcut, SceneTask, SceneVariant
 from decaf.studies.scenes.render import render
 from decaf.studies.scenes.splits import split_scenes
@@ -113,6 +113,28 @@ def test_a_wall_that_gives_the_label_away_is_learned_instead_of_the_shape(site):
     assert (outcome.epochs_trained, outcome.reached_gate) == (3, None)
     assert outcome.seconds > 0
     assert outcome.images_per_second > 0
+
+
+def test_vulnerability_counts_what_the_network_says_of_every_scene(drawn, site):
+    """By brute force: the same scenes with other walls, one at a time."""
+    trained = network()
+    outcome = shortcut(shortcut=0.9, validation_scenes=80).train(trained, site())
+
+    def accuracy(scenes):
+        assert len(scenes) == 80
+        hits = 0
+        for levels in scenes:
+            pixels = render(scene_index(levels[None]))[0]
+            image = torch.from_numpy(pixels / 127.5 - 1).float().permute(2, 0, 1)
+            hits += int(trained(image[None]).argmax()) == levels[SHAPE]
+        return hits / 80
+
+    aligned, reversed_, _ = drawn
+    assert (outcome.aligned_accuracy, outcome.reversed_accuracy) == (
+        accuracy(aligned),
+        accuracy(reversed_),
+    )
+    assert outcome.vulnerability == accuracy(aligned) - accuracy(reversed_) != 0
 
 
 def test_the_same_seed_gives_the_same_weights(site):

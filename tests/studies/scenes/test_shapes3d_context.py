@@ -86,7 +86,7 @@ def test_keys_of_a_context():
     for keys in ({"wall_maps": [3]}, {"object_maps": []}, {"object_maps": [1, 1]}):
         with pytest.raises(ValidationError):
             context(**keys)
-    with pytest.raises(DataError, match="there are .* of the split validation with a wall of bin"):
+    with pytest.raises(DataError, match="at most the .* of the split validation with a wall"):
         context(split="validation", sources=24_000).pair_set()
 
 

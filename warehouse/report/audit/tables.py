@@ -31,7 +31,7 @@ GROUPINGS = {
     "factual": "kind of factual input",
     "counterfactual": "kind of changed input",
 }
-"""What ``out_breakdowns`` divides pairs by, in words."""
+"""What ``out_breakdowns`` divides pairs by in any case, in words; their own groups have names."""
 SUMMED = (
     "block_count",
     "pair_count",
@@ -101,7 +101,7 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
         (row.pair_type, row.grouping) for row in facts.breakdowns
     ):
         own = [r for r in facts.breakdowns if (r.pair_type, r.grouping) == (pair_type, grouping)]
-        title = f"{names.get(pair_type, pair_type)}, by {GROUPINGS[grouping]}"
+        title = f"{names.get(pair_type, pair_type)}, by {GROUPINGS.get(grouping, grouping)}"
         tables.append(
             facts._replace(breakdowns=tuple(own)).metric_table(
                 "breakdowns", title, ("model_id", "member"), mean, p50=median

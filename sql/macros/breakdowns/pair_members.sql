@@ -1,8 +1,8 @@
--- purpose: groups of pairs by what is said of each: class, split, kind of either input
+-- purpose: groups of pairs by what is said of each: class, split, kind of either input, own groups
 -- grain: one row per study, pair and grouping that divides the pairs of its type
 -- A class has the name that the configuration lists, else its number.
--- FROM pair_groups()
-CREATE OR REPLACE MACRO pair_groups() AS TABLE
+-- FROM pair_members()
+CREATE OR REPLACE MACRO pair_members() AS TABLE
 WITH named AS (
     SELECT
         study,
@@ -18,9 +18,18 @@ WITH named AS (
         minus_variant AS counterfactual
     FROM core_pairs
     JOIN stg_runs USING (study, run_id)
+),
+members AS (
+    SELECT study, pair_id, pair_type, grouping, member
+    FROM named
+    UNPIVOT (member FOR grouping IN (class, split, factual, counterfactual))
+    UNION ALL
+    SELECT study, pair_id, pair_type, grouping, member
+    FROM core_pairs
+    JOIN stg_runs USING (study, run_id)
+    JOIN stg_pair_groups USING (study, pairs_digest, pair_id)
 )
 SELECT study, pair_id, grouping, member
-FROM named
-UNPIVOT (member FOR grouping IN (class, split, factual, counterfactual))
+FROM members
 WINDOW own AS (PARTITION BY study, pair_type, grouping)
 QUALIFY min(member) OVER own <> max(member) OVER own;

@@ -1,0 +1,275 @@
+"""What a block costs beside the network: every step of it, with a network that returns a constant.
+
+Studies are planned as their command does it, and one worker's orders are carried out in this
+process: ten models, each of which scores the same block and commits it. Rows are forward rows.
+Seconds are those of the processor, so other work on the machine and waiting for the disk do not
+count. A step's seconds are added up over all models, so what models share is shared here, too; the
+first round is not counted, and the mean of the others is shown. In between, plain ``torch.lerp``
+and ``torch.where`` of ready tensors of the same sizes write the same number of rows.
+Run: python benchmarks/host.py RESULTS.json [case …]
+"""
+
+import functools
+import json
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from small_study import card
+
+from decaf.models.precision import exact_float32
+from decaf.models.preprocessing import Preprocessing
+from decaf.plan.study import Study
+from decaf.reveal.gaussian.reference import GaussianReference
+from decaf.reveal.gaussian.storage import save_reference
+from decaf.scoring.planner import StatePlan
+from decaf.scoring.scores.class_probability import ClassProbability
+from decaf.scoring.states import StateBuilder
+from tasks.cluster.worker import loaded_model
+from tasks.cluster.workers import WORKER_MEMORY
+from tasks.compute import fit
+from tasks.inputs import store_pairs
+from tasks.order import order_of
+from tasks.plan import plan_audit
+from tasks.units import orders, predict, route, scan, score
+from tasks.units.bench import Bench
+from tasks.units.orders import run_order
+from warehouse.commits.writer import open_root
+
+MODELS, ROUNDS, PASSES, CLASSES = 10, 2, 4, 9
+STEPS = {
+    "read": [(Bench, "inputs"), (scan, "on_device")],
+    "plan": [(scan, "state_plan")],
+    "build": [(StateBuilder, "build")],
+    "normalise": [(Preprocessing, "__call__")],
+    "softmax": [(ClassProbability, "values")],
+    "gather": [(StatePlan, "gather")],
+    "rows": [(score, "trajectory_rows"), (predict, "prediction_rows")],
+    "route": [(route, "profile_rows")],
+    "commit": [(orders, "commit")],
+}
+"""Functions whose seconds make up a step; none of them calls another one."""
+PIXELS = ("build", "normalise")
+"""Steps that touch every pixel of every state."""
+BOOKS = ("plan", "gather", "rows", "route", "commit")
+"""Steps that make rows of scores."""
+BLURRED = {
+    "blend": {"kind": "blend"},
+    "patch_a": {"kind": "patches", "order": "A"},
+    "patch_b": {"kind": "patches", "order": "B"},
+}
+
+
+def images(folder: Path, sources: int, side: int) -> dict[str, Any]:
+    """Pairs as in ImageNet-9: an image against two others, of random pixels."""
+    return {"data": pairs(folder, sources, (side, side, 3), np.uint8), "paths": BLURRED}
+
+
+def gaussian(folder: Path, sources: int, side: int) -> dict[str, Any]:
+    """The same under the Gaussian reveal, from a written reference: fitting one takes minutes."""
+    size = 3 * side**2
+    reference = GaussianReference(
+        mean=np.full(size, 0.5),
+        eigenvalues=np.full(size, 0.01),
+        eigenvectors=np.eye(size),
+        variances=np.full(size, 0.01),
+        shape=(3, side, side),
+    )
+    save_reference(reference, folder / "reference.safetensors")
+    path = {"kind": "gaussian", "reference": str(folder / "reference.safetensors")}
+    return {"data": pairs(folder, sources, (side, side, 3), np.uint8), "paths": {"cmmr": path}}
+
+
+def table(folder: Path, sources: int, columns: int) -> dict[str, Any]:
+    """Rows of a table against two others."""
+    path = {"kind": "blend", "sigma": 0}
+    return {"data": pairs(folder, sources, (columns,), np.float32), "paths": {"blend": path}}
+
+
+def pairs(folder: Path, sources: int, shape: tuple[int, ...], dtype: type) -> dict[str, Any]:
+    """Arrays of random inputs, two pairs a source that have the factual input in common."""
+    drawn = np.random.default_rng(0).integers(0, 256, (3, sources, *shape)).astype(dtype)
+    np.save(folder / "factual.npy", np.repeat(drawn[0], 2, axis=0))
+    np.save(folder / "counterfactual.npy", drawn[1:].swapaxes(0, 1).reshape(-1, *shape))
+    np.save(folder / "source.npy", np.repeat(np.arange(sources), 2))
+    files = {name: f"{folder}/{name}.npy" for name in ("factual", "counterfactual", "source")}
+    return {"adapter": "arrays", **files}
+
+
+def removal(folder: Path, sources: int, side: int) -> dict[str, Any]:
+    """Images without each of the sixteen cells of a grid."""
+    (folder / "images").mkdir()
+    levels = np.random.default_rng(0).integers(1, 256, (sources, side, side, 3), dtype=np.uint8)
+    for number, one in enumerate(levels):
+        Image.fromarray(one).save(folder / "images" / f"{number:04}.png")
+    features = {"kind": "grid", "side": 4}
+    data = {"adapter": "image_features", "images": f"{folder}/images", "features": features}
+    return {"data": data, "paths": {"removal": {"kind": "removal"}}}
+
+
+CASES: dict[str, tuple[Callable[..., dict[str, Any]], int, int, int]] = {
+    "blend and two patch orders, 224 px": (images, 32, 224, 64),
+    "blend and two patch orders, 32 px": (images, 128, 32, 64),
+    "Gaussian, three draws, 32 px": (gaussian, 64, 32, 64),
+    "removal of 16 features, 224 px": (removal, 8, 224, 64),
+    "table of 54 columns": (table, 512, 54, 1024),
+}
+"""What makes a study, its sources, the side of its images or the columns of its rows, and the rows
+of a batch."""
+
+
+def measured(name: str, folder: Path) -> dict[str, Any]:
+    """Figures of one case."""
+    make, sources, size, batch = CASES[name]
+    given = make(folder, sources, size)
+    is_table = make is table
+    layout = "contiguous" if is_table else "channels_last"
+    channels = (0.5,) if is_table else (0.485, 0.456, 0.406)
+    settings = {
+        "mean": channels,
+        "std": channels,
+        "arguments": {"classes": CLASSES},
+        "input_size": None,
+        "memory_format": layout,
+    }
+    cards = [
+        card(folder, f"constant-{number}", 0, "factory:constant:build", **settings)
+        for number in range(MODELS)
+    ]
+    for one in cards:
+        one["weights"] = f"{folder}/{one['weights']}"
+    rounds = []
+    for number in range(ROUNDS + 1):
+        study = Study(
+            study=f"round{number}",
+            models=cards,
+            score={"kind": "class_probability", "classes": CLASSES},
+            sources_per_block=sources,
+            batch_size=batch,
+            device="cpu",
+            workspace=folder / "workspace",
+            warehouse=str(folder / "warehouse"),
+            report=False,
+            **given,
+        )
+        shape = (size,) if is_table else (3, size, size)
+        rounds.append((*carried_out(study), plain((batch, *shape), given["paths"])))
+    rows, bare = rounds[0][0], statistics.fmean(seconds for *_, seconds in rounds[1:])
+    steps = {
+        step: statistics.fmean(seconds[step] for _, seconds, _ in rounds[1:])
+        for step in rounds[0][1]
+    }
+    beside = steps["all"] - sum(steps[step] for step in PIXELS)
+    return {
+        "rows_per_model": rows // MODELS,
+        "rows_per_second": {step: rows / seconds for step, seconds in steps.items()},
+        "plain_rows_per_second": 1 / bare,
+        "build_over_plain": steps["build"] / rows / bare,
+        "beside_pixels_rows_per_second": rows / beside,
+        "books_rows_per_second": rows / sum(steps[step] for step in BOOKS),
+    }
+
+
+def carried_out(study: Study) -> tuple[int, dict[str, float]]:
+    """Forward rows of all orders of a study, and the seconds of every step."""
+    open_root(study.warehouse)
+    plan = plan_audit(study, study.pair_set())
+    inputs = store_pairs(plan)
+    fit(plan, inputs)
+    work = [order_of(plan, *groups, inputs, None) for groups in plan.by_model.values()]
+    TAKEN.clear()
+    started, rows = time.process_time(), 0
+    for order in work:
+        # Not counted: a worker keeps its model over the blocks of it.
+        TAKEN["load"] -= time.process_time()
+        loaded_model(order.model)
+        TAKEN["load"] += time.process_time()
+        rows += run_order(order).forward_rows
+    seconds = {step: TAKEN[step] for step in STEPS}
+    total = time.process_time() - started - TAKEN["load"]
+    return rows, seconds | {"other": total - sum(seconds.values()), "all": total}
+
+
+def plain(shape: tuple[int, ...], paths: dict[str, dict[str, Any]]) -> float:
+    """Seconds a row of torch alone, for ready tensors of a batch (n, …)."""
+    start, clean, made = torch.rand(3, *shape).unbind()
+    stage = torch.rand(shape[0], *[1] * (len(shape) - 1))
+    seconds = 0.0
+    for path in paths.values():
+        if path["kind"] == "patches":
+            cells = torch.rand(shape[0], 1, 8, 8) < 0.5
+            shown = cells.repeat_interleave(shape[2] // 8, 2).repeat_interleave(shape[3] // 8, 3)
+            write = functools.partial(torch.where, shown, clean, start, out=made)
+        else:
+            write = functools.partial(torch.lerp, start, clean, stage, out=made)
+        began = time.process_time()
+        for _ in range(PASSES):
+            write()
+        seconds += time.process_time() - began
+    return seconds / (shape[0] * PASSES * len(paths))
+
+
+TAKEN: Counter[str] = Counter()
+"""Seconds of every step so far."""
+
+
+def watch() -> None:
+    """Have the functions of every step add up their seconds."""
+    for step, functions in STEPS.items():
+        for place, name in functions:
+            setattr(place, name, timed(step, getattr(place, name)))
+
+
+def timed(step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, whose seconds count as those of a step."""
+
+    @functools.wraps(function)
+    def counted(*given: Any, **named: Any) -> Any:
+        began = time.process_time()
+        try:
+            return function(*given, **named)
+        finally:
+            TAKEN[step] += time.process_time() - began
+
+    return counted
+
+
+def main() -> None:
+    """Print a table, one case a row, and write the figures."""
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    exact_float32()
+    torch.set_num_threads(1)
+    watch()
+    print(f"{platform.machine()}, torch {torch.__version__}, Python {platform.python_version()}")
+    columns = ("case", "rows", *STEPS, "other", "all", "beside pixels", "books", "plain")
+    print(f"| {' | '.join(columns)} | build / plain |")
+    print(f"|{'---|' * (len(columns) + 1)}")
+    results, found = Path(sys.argv[1]), {}
+    for name in sys.argv[2:] or CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            found[name] = one = measured(name, Path(folder))
+        speeds = [
+            *one["rows_per_second"].values(),
+            *(one[f"{part}_rows_per_second"] for part in ("beside_pixels", "books", "plain")),
+        ]
+        shown = " | ".join(f"{speed:,.0f}" for speed in speeds)
+        print(f"| {name} | {one['rows_per_model']} | {shown} | {one['build_over_plain']:.2f} |")
+        results.write_text(f"{json.dumps(found, indent=1)}\n")
+
+
+if __name__ == "__main__":
+    if not WORKER_MEMORY.items() <= os.environ.items():
+        # An allocator reads its settings once, at the start of a process.
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **WORKER_MEMORY})
+    main()

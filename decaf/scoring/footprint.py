@@ -1,0 +1,100 @@
+"""What scoring a row takes of the memory, told from a forward pass of a few."""
+
+import ctypes
+import re
+import weakref
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from decaf.foundation.arrays import Tensor
+from decaf.models.card import Model
+from decaf.scoring.scores.base import ScoreDefinition
+
+ROWS = 8
+"""Of one or two, what a pass takes whatever its rows is most."""
+PROCESS = Path("/proc/self")
+
+
+class Alive(TorchDispatchMode):
+    """Bytes of the tensors that operations made and that are alive yet, and the most there were.
+
+    Scratch memory within an operation is not seen.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.now = self.most = 0
+        self._known: set[int] = set()
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """Call an operation; what it makes is new unless it was given to any."""
+        self._note([args, kwargs], is_new=False)
+        made = function(*args, **kwargs or {})
+        self._note(made, is_new=True)
+        return made
+
+    def _note(self, values: Any, is_new: bool) -> None:
+        for value in tree_leaves(values):
+            if isinstance(value, torch.Tensor):
+                place = value.untyped_storage()
+                if place._cdata not in self._known:
+                    size = place.nbytes() if is_new else 0
+                    self._known.add(place._cdata)
+                    self.now += size
+                    self.most = max(self.most, self.now)
+                    weakref.finalize(place, self._freed, place._cdata, size)
+
+    def _freed(self, place: int, size: int) -> None:
+        self._known.discard(place)
+        self.now -= size
+
+
+def bytes_per_row(model: Model, score: ScoreDefinition, row: Tensor) -> int:
+    """Memory that a row of a forward pass takes, its input among it, as a pass of a few rows shows.
+
+    The row is (1, …), on the model's device. A GPU's allocator is asked; of a process, how far its
+    peak grows, so scratch memory and gaps of its heap count, or the tensors that are alive at once
+    where the system does not tell that.
+    """
+    rows = row.repeat(ROWS, *[1] * (row.ndim - 1))
+    if rows.device.type == "cuda":
+        before = torch.cuda.memory_allocated(rows.device)
+        torch.cuda.reset_peak_memory_stats(rows.device)
+        _pass(model, score, rows)
+        taken = torch.cuda.max_memory_allocated(rows.device) - before
+    elif _forgets_peak():
+        before = _status("VmRSS")
+        _pass(model, score, rows)
+        taken = _status("VmHWM") - before
+    else:
+        with Alive() as alive:
+            _pass(model, score, rows)
+        taken = alive.most
+    return (taken + rows.nbytes) // ROWS
+
+
+def _pass(model: Model, score: ScoreDefinition, rows: Tensor) -> None:
+    with torch.inference_mode():
+        score.values(model.outputs(rows), model.output)
+
+
+def _forgets_peak() -> bool:
+    """Give free memory back and have the peak of this process begin anew, if Linux lets it."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+        (PROCESS / "clear_refs").write_text("5")
+    except (OSError, AttributeError):
+        return False
+    return True
+
+
+def _status(name: str) -> int:
+    """Bytes of a line of the status of this process."""
+    found = re.search(rf"^{name}:\s+(\d+) kB$", (PROCESS / "status").read_text(), re.MULTILINE)
+    return 1024 * int(found[1]) if found else 0

@@ -1,0 +1,104 @@
+"""What a worker takes of the memory while it scores a block, told before anything is scored."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from decaf.data.pairs import PairSet
+from decaf.plan.cluster import LocalWorkers
+from decaf.plan.study import Study
+
+CGROUPS = Path("/sys/fs/cgroup")
+FLOAT = 4
+"""Bytes of a value of an image as models take it."""
+
+
+class Footprint(NamedTuple):
+    """Bytes that a model takes on a worker, as it was tried."""
+
+    model_id: str
+    is_on_gpu: bool
+    """Whether they are of the GPU's memory, else of the process."""
+    held: int
+    """With the model loaded, before it is given anything."""
+    peak: int
+    """Most that there were until then."""
+    per_row: int
+    """Of each row of a forward pass, the state itself among them."""
+    per_input: int
+    """Of each clean input of a block, as it is stored and as models take it."""
+    per_conversion: int
+    """Of each, while it becomes what models take."""
+
+
+class Need(NamedTuple):
+    """Bytes of a worker's memory at its peak, and what they are for."""
+
+    model_id: str
+    is_on_gpu: bool
+    rows: int
+    """Of the largest batch."""
+    held: int
+    inputs: int
+    batch: int
+    total: int
+    per_row: int
+
+
+def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iterator[Need]:
+    """What scoring the largest block takes with each model.
+
+    Its pairs are those of most pairs; batches have as many rows as the study allows, or as the
+    block has states where nothing is shared.
+    """
+    block = max(study.blocks(pairs), key=len)
+    given = {position for row in block for position in pairs.pairs[row].positions}
+    most = len(given) + sum(
+        2 * path.repetitions * path.grid(study.grid).size * len(block)
+        for path in study.paths.values()
+    )
+    rows = min(study.batch_size, most)
+    for one in footprints:
+        inputs = len(given) * one.per_input
+        batch = rows * one.per_row
+        total = one.held + inputs + max(batch, len(given) * one.per_conversion)
+        total = max(total, one.peak)
+        yield Need(one.model_id, one.is_on_gpu, rows, one.held, inputs, batch, total, one.per_row)
+
+
+def free_memory() -> int:
+    """Bytes that are left to this machine, or to this container, whichever has less."""
+    free = psutil.virtual_memory().available
+    for folder in control_groups():
+        limit, used = text_of(folder / "memory.max"), text_of(folder / "memory.current")
+        if limit.isdigit() and used.isdigit():
+            free = min(free, int(limit) - int(used))
+    return free
+
+
+def fitting_rows(need: Need, study: Study, free: int) -> int | None:
+    """Rows of a batch that the local workers of a study have room for together.
+
+    None where those of the study fit; 0 where none do, or where memory is of GPUs or elsewhere.
+    """
+    if need.is_on_gpu or not isinstance(study.cluster, LocalWorkers):
+        return None
+    spare = free // study.cluster.workers - need.total
+    return None if spare >= 0 else max(need.rows + spare // max(need.per_row, 1), 0)
+
+
+def control_groups() -> list[Path]:
+    """Folders with the limits of this process and of all above it; none where Linux has no v2."""
+    own = text_of(Path("/proc/self/cgroup")).rpartition("0::/")[2]
+    path = Path(own)
+    return [CGROUPS / part for part in (path, *path.parents)]
+
+
+def text_of(path: Path) -> str:
+    """What a file says; nothing where it cannot be read."""
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,118 @@
+"""Several runs of a study side by side on one page: means with intervals, and what models go by.
+
+The runs may lie in different warehouses and have other pairs, so nothing is paired.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+from decaf.library.plots import COLOURS
+from warehouse.report import templates
+from warehouse.report.audit.facts import Row
+from warehouse.report.cells import (
+    MISSING,
+    Cell,
+    Column,
+    Field,
+    Table,
+    fields_of,
+    score,
+    score_decimals,
+    table,
+    with_interval,
+)
+from warehouse.report.comparison import METRICS, Side
+
+KEYS = ("model_id", "pair_type", "path")
+NOW = "newest run"
+"""What the newest run is called, beside the names that were asked for."""
+
+Line = dict[str, Row]
+"""Means of one model, pair type and path, by the name of their run."""
+
+
+def write_sides(target: Path, study: str, sides: Mapping[str, Side], now: Side) -> Path:
+    """Write the page: the newest run beside the others, which stand in their order.
+
+    Raises WriteFailed when the disk refuses.
+    """
+    shown = {**sides, NOW: now}
+    means = chain.from_iterable(side.means for side in shown.values())
+    decimals = score_decimals(row.estimate for row in means)
+    lines = {metric: _lines(metric, shown) for metric in METRICS}
+    return templates.write(
+        target,
+        "comparison",
+        templates.render(
+            "sides.html.j2",
+            study=study,
+            colours=COLOURS,
+            sides=shown,
+            headline=headline(lines, now.names, decimals),
+            tables=[_table(metric, own, shown, decimals) for metric, own in lines.items()],
+            models=sorted({model for side in shown.values() for model in side.findings}),
+        ),
+    )
+
+
+def headline(lines: Mapping[str, list[Line]], names: Mapping[str, str], decimals: int) -> str:
+    """Where the runs lie furthest apart, in a sentence."""
+    firsts = [(spread(own[0]), metric, own[0]) for metric, own in lines.items() if own]
+    size, metric, line = max(firsts, key=lambda first: first[0], default=(0.0, "", {}))
+    if not size:
+        return "The runs have no mean that differs"
+    row = next(iter(line.values()))
+    means = [one.estimate for one in line.values()]
+    what = metric.replace("abs_response", "the response")
+    return (
+        f"Furthest apart is {row.model_id}: {what} on "
+        f"{names.get(row.pair_type, row.pair_type)} from {score(min(means), decimals)} to "
+        f"{score(max(means), decimals)}"
+    )
+
+
+def spread(line: Line) -> float:
+    """How far the means of a line lie apart, score units; 0 where there is only one."""
+    means = [row.estimate for row in line.values()]
+    return max(means) - min(means)
+
+
+def _lines(metric: str, sides: Mapping[str, Side]) -> list[Line]:
+    """Lines of a metric, those first whose means lie furthest apart."""
+    lines: dict[tuple[str, ...], Line] = {}
+    for name, side in sides.items():
+        for row in side.means:
+            if row.metric == metric and row.estimate is not None:
+                key = tuple(getattr(row, part) for part in KEYS)
+                lines.setdefault(key, {})[name] = row
+    return [lines[key] for key in sorted(lines, key=lambda key: (-spread(lines[key]), key))]
+
+
+def _table(metric: str, lines: list[Line], sides: Mapping[str, Side], decimals: int) -> Table:
+    declared, names = fields_of("compared"), sides[NOW].names
+
+    def of(line: Line, key: str) -> Cell:
+        text = getattr(next(iter(line.values())), key)
+        return Cell(names.get(text, text) if key == "pair_type" else text)
+
+    def mean(line: Line, name: str) -> Cell:
+        if name not in line:
+            return Cell(MISSING)
+        row, now = line[name], line.get(NOW)
+        cell = with_interval(row.estimate, row.lower_95, row.upper_95, decimals)
+        return cell._replace(text=cell.text + " *") if now and _is_apart(row, now) else cell
+
+    columns = [
+        *(Field(declared[key].column, partial(of, key=key)) for key in KEYS),
+        *(Field(Column(name, "95% interval"), partial(mean, name=name)) for name in sides),
+    ]
+    title = metric.replace("abs_response", "Abs")
+    return table(title[0].upper() + title[1:], columns, lines, "")
+
+
+def _is_apart(row: Row, now: Row) -> bool:
+    """Whether the intervals of two means do not meet; False where one has none."""
+    limits = (row.lower_95, row.upper_95, now.lower_95, now.upper_95)
+    return None not in limits and (row.lower_95 > now.upper_95 or row.upper_95 < now.lower_95)
