@@ -1,14 +1,17 @@
-"""What a real command takes, with all processes that it waits for."""
+"""What a real command takes, with all processes that it starts."""
 
+import ctypes
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from typing import NamedTuple
 
 DECAF = str(Path(sys.executable).parent / "decaf")
 RUN = (DECAF, "run", "study.yaml")
+PR_SET_CHILD_SUBREAPER = 36
 
 
 class Taken(NamedTuple):
@@ -21,13 +24,25 @@ class Taken(NamedTuple):
 def command(folder: Path, words: tuple[str, ...] = RUN) -> Taken:
     """Run a command in a folder, ``decaf run study.yaml`` unless said otherwise.
 
-    What it prints goes to ``run.log`` there; one that fails ends the benchmark with it.
+    What it prints goes to ``run.log`` there; one that fails ends the benchmark with it. The
+    processor time is that of what outlives the command for a moment, too.
     """
-    started = time.perf_counter()
+    # What it leaves behind becomes ours, so that it is waited for and counted.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+    before, started = _cpu(), time.perf_counter()
     with (folder / "run.log").open("w") as log:
         run = subprocess.Popen(words, cwd=folder, stdout=log, stderr=log)
-        _, status, usage = os.wait4(run.pid, 0)
-    run.returncode = os.waitstatus_to_exitcode(status)
+        run.wait()
+        wall = time.perf_counter() - started
     if run.returncode:
         sys.exit((folder / "run.log").read_text())
-    return Taken(time.perf_counter() - started, usage.ru_utime + usage.ru_stime)
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            return Taken(wall, _cpu() - before)
+
+
+def _cpu() -> float:
+    used = getrusage(RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
