@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import torch
 from torchvision import models
 
-from tasks.cluster.workers import WORKER_MEMORY
+from tasks.cluster.fork_server import WORKER_MEMORY
 
 NETWORKS = ("squeezenet1_1", "mobilenet_v2", "resnet18")
 ROWS, BATCH, ROUNDS = 256, 64, 3

@@ -58,8 +58,8 @@ from decaf.scoring.planner import plan_states
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.scores.target_logit import TargetLogit
 from decaf.scoring.states import StateBuilder, on_device
+from tasks.cluster.fork_server import WORKER_MEMORY
 from tasks.cluster.worker import device_name, peak_memory, watch_memory
-from tasks.cluster.workers import WORKER_MEMORY
 
 PIXELS, CLASSES, MEAN, STD = 224, 1000, (0.5,), (0.5,)
 SCORE = TargetLogit(kind="target_logit", classes=CLASSES)

@@ -283,7 +283,7 @@ def test_the_command(root, decaf, tmp_path):
         (["--file", "nowhere.sql"], "nowhere.sql"),
         (["SELECT 1", "--limit", "3"], "LIMIT 3"),
         (["SELECT 1", "--limit", "-3", "--format", "table"], "--limit"),
-        (["SELECT 1", "--format", "xlsx"], "'table', 'csv'"),
+        (["SELECT 1", "--format", "xlsx"], "known: csv, json"),
         (["DROP VIEW core_pairs"], "found DROP"),
         (["SELECT error('late') AS x FROM range(3)", "-o", "rows.csv"], "late"),
     ],

@@ -96,7 +96,7 @@ TEXTS = {
     "std-of-zero": (text(std="[0, 1, 1]"), "'std.0'", "found 0"),
     "one-mean-too-many": (text(mean="[1, 1, 1, 1]"), "as many numbers as 'mean'"),
     "text-as-mean": (text(mean="grey"), "decaf.yaml:4", "found 'grey'"),
-    "many-wrong": (text(mean=f"[{', '.join(['x'] * 999)}]"), "'mean.0'", "and 995 more"),
+    "many-wrong": (text(mean=f"[{', '.join(['x'] * 999)}]"), "'mean.0'", "and 994 more"),
     "list-as-source": (text(source="[network]"), "unknown source"),
     "keys-as-source": (text(source="{a: b}"), "unknown source"),
     "endpoint": ("source: endpoint\nurl: http://x\nversion: a\noutput: value\n", "is of source"),

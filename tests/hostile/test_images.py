@@ -1,6 +1,7 @@
 """Image files of every kind, most of them hostile: each is read right, or refused by its name."""
 
 import os
+import re
 import shutil
 from itertools import islice
 
@@ -131,12 +132,16 @@ def test_what_is_no_file_is_refused_and_not_read(name, photo_study, photo_root, 
 def test_links_to_photos_and_to_class_folders_are_followed(
     photo_study, photo_root, write, decaf, tmp_path
 ):
-    before = succeeded(decaf("plan", write(photo_study)))
+    def plan():
+        # but not the memory, which depends on what this process of decaf happens to take
+        return re.sub(r"[\d.]+ [GM]B", "", succeeded(decaf("plan", write(photo_study))))
+
+    before = plan()
     replaced(photo_root, lambda file: file.symlink_to(photo_root / "aside"))
     folder = photos(photo_root, "mixed_next")[0].parent
     shutil.move(folder, tmp_path / "elsewhere")
     folder.symlink_to(tmp_path / "elsewhere")
-    assert succeeded(decaf("plan", write(photo_study))) == before
+    assert plan() == before
 
 
 @pytest.mark.parametrize(
