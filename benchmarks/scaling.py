@@ -2,11 +2,11 @@
 
 ``workers``: a real ``decaf run`` of a model that sleeps two seconds a block, on more and more
 workers of this machine. Efficiency is the seconds that were slept, by all workers, of those from
-the first block's start to the last one's end; the start is the same whatever the number. CPU is
-that of the process with the flow and Dask's scheduler meanwhile, and of the same once more while a
-worker imports and loads nothing.
-``units``: 72 models and so many blocks are planned, the manifest is committed, and the same is
-planned again by a process of its own with a part of the blocks committed.
+the first block's start to the last one's end; the start is the same whatever the number. CPU and
+memory are those of the process with the flow and Dask's scheduler meanwhile.
+``units``: 72 models and so many blocks, three units each, are planned; the manifest is committed;
+half of the blocks are committed, without tables, and the rest is planned again, each in a process
+of its own; then ``decaf status`` is asked.
 Run: python benchmarks/scaling.py workers|units FOLDER RESULTS.json COUNT …
 """
 
@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 import psutil
 from commands import RUN
-from small_study import write_study
 
 SLEEP_SECONDS, BLOCKS_PER_WORKER = 2.0, 15
 MODELS, COLUMNS, DONE_SHARE = 72, 4, 0.5
@@ -34,6 +33,8 @@ LOOK_SECONDS = 1.0
 
 def study(folder: Path, models: int, blocks: int, **settings: Any) -> None:
     """Rows of a table against others, one a block, for models that are one function."""
+    from small_study import write_study  # imports torch, which planning does not
+
     rng = np.random.default_rng(0)
     for name in ("factual", "counterfactual"):
         np.save(folder / f"{name}.npy", rng.normal(size=(blocks, COLUMNS)).astype(np.float32))
@@ -72,7 +73,7 @@ def scaled(folder: Path, workers: int) -> dict[str, Any]:
     if run.returncode:
         sys.exit((folder / "run.log").read_text())
     with connect(folder / "warehouse") as connection:
-        first, last, count = connection.sql(
+        first, last, count = connection.execute(
             "SELECT epoch(min(started_at)), epoch(max(started_at + wall_seconds * INTERVAL 1 "
             "SECOND)), count(*) FROM stg_costs"
         ).fetchone()
@@ -104,7 +105,22 @@ def planned(folder: Path, blocks: int) -> dict[str, Any]:
         print(json.dumps({step: steps[step]}), flush=True)
         if step == "begin":
             steps["receipts"] = half_done(folder)
-    return steps
+    return steps | {"status": told(folder)}
+
+
+def told(folder: Path) -> dict[str, Any]:
+    """What ``decaf status`` takes, which reads every receipt."""
+    began = time.perf_counter()
+    with (folder / "status.log").open("w") as log:
+        words = (RUN[0], "status", "-w", "warehouse")
+        process = subprocess.Popen(words, cwd=folder, stdout=log, stderr=log)
+        _, code, used = os.wait4(process.pid, 0)
+    return {
+        "exit_code": os.waitstatus_to_exitcode(code),
+        "seconds": round(time.perf_counter() - began, 2),
+        "cpu_seconds": round(used.ru_utime + used.ru_stime, 2),
+        "peak_mb": used.ru_maxrss // 1024,
+    }
 
 
 def half_done(folder: Path) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from decaf.data.input_store import READERS, channels_first, input_file, inputs_at
 from decaf.data.pairs import Input, InputSet, PairSet
+from decaf.foundation.collection import without_collection
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.extras import Installed
 from decaf.foundation.readiness import carry_out
@@ -245,6 +246,7 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
     return Planned(ready, scope, units, committed, again, remarks)
 
 
+@without_collection()
 def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
     """Compare the study's units with the receipts; reads one input, writes nothing, needs no torch.
 

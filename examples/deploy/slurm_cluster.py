@@ -1,4 +1,6 @@
-"""Audit a study on workers that SLURM starts: pip install dask-jobqueue, then on a login node
+"""Audit a study on workers that SLURM starts.
+
+Where decaf and dask-jobqueue are installed, on a login node::
 
     python slurm_cluster.py study.yaml
 

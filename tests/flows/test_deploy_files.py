@@ -111,6 +111,14 @@ def understood_by_dask(words):
     return name
 
 
+def test_commands_of_the_page_on_clusters_exist():
+    page = (ROOT / "docs" / "howto" / "cluster.md").read_text()
+    calls = re.findall(r"^    (dask .*)$", page, re.MULTILINE)
+    assert [understood_by_dask(shlex.split(call)) for call in calls] == ["scheduler", "worker"]
+    for name in re.findall(r"examples/deploy/([\w.-]+)\)", page):
+        assert (FOLDER / name).exists()
+
+
 def of_cluster():
     """What the cluster's manifest makes, by kind and name."""
     made = yaml.safe_load_all(CLUSTER.read_text())

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import shutil
+from pathlib import Path
 
 import pytest
 from faults import every_step
@@ -202,6 +203,7 @@ def test_a_folder_that_turned_read_only_is_said_and_read_on(root, monkeypatch, w
 
     with monkeypatch.context() as patch:
         patch.setattr(local, "write_to", refuse)
+        patch.setattr(Path, "write_text", refuse)
         if writer == "open":
             with pytest.raises(WarehouseError, match="cannot be written: Read-only file system"):
                 open_root(root)
