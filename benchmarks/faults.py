@@ -27,9 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from faults_watch import BATCH_SECONDS, DECAF, WORKERS, Audit, Life, prepare
-
-from warehouse.query.catalog import connect
-from warehouse.tables.declarations import TABLES
+from same_tables import differences
 
 SEED, KILLS = 7, 20
 KINDS = ("worker", "flow", "server")
@@ -40,8 +38,6 @@ LAST_STRUCK_LIFE, MOST_LIVES = 20, 30
 LONGEST_SECONDS = 12.0
 """Lives that are counted in seconds are struck up to here: starts and ends, too."""
 NOBODY = 65534
-MOMENTS = {"worker", "device", "peak_memory_bytes"}
-"""Columns that differ from run to run, besides timestamps and seconds."""
 Found = dict[str, dict[str, Any]]
 """What came out of an audit, by its name."""
 
@@ -179,7 +175,12 @@ def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> Found:
         "lives": audit.lives,
         "kills": dict(sorted(audit.kills.items())),
         "exit_codes": {str(code): count for code, count in sorted(audit.exits.items())},
-        "differing_tables": differences(undisturbed, audit, apart_from),
+        "differing_tables": differences(
+            undisturbed.warehouse,
+            audit.warehouse,
+            {apart_from},
+            (undisturbed.folder, audit.folder),
+        ),
         "check_exit_code": checked.returncode,
         "receipts_written_again": len(audit.written_again),
         "temporary_files": len(list(audit.warehouse.rglob("*.tmp"))),
@@ -193,29 +194,6 @@ def verdict(audit: Audit, undisturbed: Audit, apart_from: str = "") -> Found:
     if result["receipts_written_again"] or result["temporary_files"]:
         sys.exit(f"{audit.folder} was written twice, or left something behind")
     return {audit.folder.name: result}
-
-
-def differences(one: Audit, other: Audit, apart_from: str) -> list[str]:
-    """Tables that are not the same, row for row, without moments, seconds and one column."""
-    found = []
-    with connect(one.warehouse) as here, connect(other.warehouse) as there:
-        for name, table in TABLES.items():
-            kept = [
-                f'"{column.name}"'
-                for column in table.schema
-                if not str(column.type).startswith("timestamp")
-                and not column.name.endswith("_seconds")
-                and column.name not in MOMENTS | {apart_from}
-            ]
-            query = f"SELECT {', '.join(kept)} FROM stg_{name} ORDER BY ALL"
-            # NaN is itself in a text, and models are named by their place.
-            rows = [
-                repr(connection.execute(query).fetchall()).replace(str(audit.folder), "")
-                for audit, connection in ((one, here), (other, there))
-            ]
-            if rows[0] != rows[1]:
-                found.append(name)
-    return found
 
 
 def main(folder: Path, results: Path, seed: int, kills: int) -> None:

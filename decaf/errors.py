@@ -18,6 +18,7 @@
     │   ├── QueryError          SQL that does not run
     │   ├── WarehouseError      a warehouse that cannot be opened, read or written
     │   │   └── OutOfReach      its folder or object store does not answer, or refuses
+    │   │       └── StoreAway   the object store does not answer, and may later
     │   └── AlreadyRunning      another run holds the study
     ├── ChecksFailed            exit code 1: a check of results, or of receivers, found faults
     ├── GatesFailed             exit code 1: a failed gate stands, or an entry failed
@@ -114,6 +115,10 @@ class WarehouseError(BadInput):
 
 class OutOfReach(WarehouseError):
     """The folder or object store of a warehouse does not answer, or refuses."""
+
+
+class StoreAway(OutOfReach):
+    """The object store of a warehouse does not answer, and may later."""
 
 
 class AlreadyRunning(BadInput):

@@ -35,13 +35,14 @@ def compute(
     of_label: dict[str, tuple[Unit, ...]] = {}
 
     def report(done: Done) -> None:
-        remaining.take(of_label[done.label], done.seconds)
+        remaining.take(of_label.pop(done.label), done.seconds)
         progress.advance(done.label, done.forward_rows, done.unit_count)
 
     for wave in _waves(groups):
-        orders = [order_of(plan, group, inputs, images) for group in wave]
-        of_label |= {order.label: order.units for order in orders}
-        names = [order.label for order in orders]
+        of_label |= {units[0].label: units for units in wave}
+        # Made as they are sent: an order has all that a worker needs, and a model may have many.
+        orders = (order_of(plan, units, inputs, images) for units in wave)
+        names = [units[0].label for units in wave]
         drive(client, run_order, orders, names, report, rank, (DiskRefuses, WorkerEnded))
 
 

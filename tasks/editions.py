@@ -35,8 +35,8 @@ class Editions(NamedTuple):
 
     def applied(self, unit: Unit) -> Unit:
         """The unit in its newest edition."""
-        edition = self.of_unit.get(unit.key)
-        if edition is None:
+        edition = self.of_unit and self.of_unit.get(unit.key)
+        if not edition:
             return unit
         return replace(unit, parts={**unit.parts, EDITION: str(edition)})
 

@@ -1,12 +1,14 @@
 """Commit what a run is: its pairs, its models, its units of work, and how it ended."""
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from decaf.data.pairs import PairSet
 from decaf.foundation.digests import short
+from decaf.plan.units import Unit
 from tasks.editions import FORCINGS, OUTCOMES, commit_forcing
 from tasks.order import software
 from tasks.plan import AuditPlan, newest_run
@@ -27,6 +29,9 @@ from warehouse.tables.declarations import (
     UNIT_PARTS,
     Table,
 )
+
+AT_ONCE = 20_000
+"""Units whose rows are made and written at a time: their parts are many more."""
 
 
 def commit_run(plan: AuditPlan) -> None:
@@ -52,31 +57,14 @@ def commit_run(plan: AuditPlan) -> None:
         "config": study.model_dump_json(),
         "software": json.dumps(software(), sort_keys=True),
     }
-    units = [
-        {
-            "run_id": plan.run_id,
-            "unit_key": unit.key,
-            "kind": unit.kind,
-            "name": unit.name,
-            "model_id": unit.model_id,
-            "block": unit.block,
-            "row_count": unit.row_count,
-        }
-        for unit in plan.units
-    ]
-    parts = [
-        {"run_id": plan.run_id, "unit_key": unit.key, "part": part, "value": value}
-        for unit in plan.units
-        for part, value in unit.parts.items()
-    ]
     remarks = [
         {"run_id": plan.run_id, "position": position, "remark": remark}
         for position, remark in enumerate(plan.remarks)
     ]
     tables = {
         "runs": _table(RUNS, [run]),
-        "run_units": _table(RUN_UNITS, units),
-        "unit_parts": _table(UNIT_PARTS, parts),
+        "run_units": _unit_rows(plan),
+        "unit_parts": _part_rows(plan),
         "models": _model_rows(plan),
         "paths": _path_rows(plan),
         "run_remarks": _table(RUN_REMARKS, remarks),
@@ -103,6 +91,34 @@ def record_forced(plan: AuditPlan) -> str:
         return "forced already since the last finished run, or not there yet: going on with that"
     commit_forcing(plan.root, plan.study.study, plan.forced)
     return f"{len(plan.forced)} units of work are computed again"
+
+
+def _unit_rows(plan: AuditPlan) -> Iterator[pa.Table]:
+    """Rows of ``run_units``, some of them at a time."""
+    own = ("kind", "name", "model_id", "block", "row_count")
+    for units in _some_at_a_time(plan.units):
+        columns = {name: [getattr(unit, name) for unit in units] for name in own}
+        columns["unit_key"] = [unit.key for unit in units]
+        columns["run_id"] = pa.repeat(plan.run_id, len(units))
+        yield pa.table([columns[name] for name in RUN_UNITS.schema.names], schema=RUN_UNITS.schema)
+
+
+def _part_rows(plan: AuditPlan) -> Iterator[pa.Table]:
+    """Rows of ``unit_parts``, those of some units at a time."""
+    for units in _some_at_a_time(plan.units):
+        columns: dict[str, Any] = {
+            "unit_key": [unit.key for unit in units for _ in unit.parts],
+            "part": [part for unit in units for part in unit.parts],
+            "value": [value for unit in units for value in unit.parts.values()],
+        }
+        columns["run_id"] = pa.repeat(plan.run_id, len(columns["part"]))
+        yield pa.table(
+            [columns[name] for name in UNIT_PARTS.schema.names], schema=UNIT_PARTS.schema
+        )
+
+
+def _some_at_a_time(units: Sequence[Unit]) -> Iterator[Sequence[Unit]]:
+    return (units[first : first + AT_ONCE] for first in range(0, len(units), AT_ONCE))
 
 
 def _pair_rows(pairs: PairSet) -> dict[str, pa.Table]:

@@ -1,5 +1,6 @@
 """What an audit has to do: its units, less those that the warehouse holds already."""
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from decaf.data.input_store import READERS, channels_first, input_file, inputs_at
 from decaf.data.pairs import Input, InputSet, PairSet
+from decaf.foundation.collection import without_collection
 from decaf.foundation.digests import json_sha256, short
 from decaf.foundation.extras import Installed
 from decaf.foundation.readiness import carry_out
@@ -74,7 +76,7 @@ class AuditPlan:
     forced: Mapping[str, int]
     """Editions that somebody asks for now and that no commit gives yet (:mod:`tasks.editions`)."""
 
-    @property
+    @cached_property
     def run_id(self) -> str:
         """Digest of the plan: the same plan is the same run, started again or resumed."""
         return run_id_of(self.study, self.units, self.pairs)
@@ -89,7 +91,7 @@ class AuditPlan:
         reasons = {unit.key: self.reasons[unit.key] for unit in left if unit.key in self.reasons}
         return replace(self, units=units, reasons=reasons)
 
-    @property
+    @cached_property
     def pending(self) -> list[Unit]:
         """Units that have to be computed."""
         return [unit for unit in self.units if unit.key in self.reasons]
@@ -125,11 +127,12 @@ class AuditPlan:
         return sorted({pair.source_id for pair in self.pairs.pairs})
 
     @cached_property
-    def commits(self) -> dict[str, str]:
+    def commits(self) -> Mapping[str, str]:
         """The commit of every unit, by its key: where it is stored, or will be."""
-        planned = together(self.pending)
-        new = {unit.key: commit_key(group) for group in planned for unit in group}
-        return {**self.committed, **new}
+        new: dict[str, str] = {}
+        for group in together(self.pending):
+            new |= dict.fromkeys((unit.key for unit in group), commit_key(group))
+        return ChainMap(new, self.committed)
 
     @property
     def is_done(self) -> bool:
@@ -237,11 +240,13 @@ def _planned(study: Study, pairs: PairSet, root: Root, editions: Editions) -> Pl
         maker.key for unit in units if unit.key not in committed for maker in unit.made_by.values()
     }
     idle = {unit.key for unit in of_kind(preparing, "fit")} - needed
-    there = {key: committed[key] for key in committed.keys() - (without_files - idle)}
+    for key in without_files - idle:
+        committed.pop(key, None)
     again = {unit.key for unit in trainings if plain_key(unit) in lost}
-    return Planned(ready, scope, units, there, again, remarks)
+    return Planned(ready, scope, units, committed, again, remarks)
 
 
+@without_collection()
 def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> AuditPlan:
     """Compare the study's units with the receipts; reads one input, writes nothing, needs no torch.
 
@@ -269,11 +274,9 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         may_stop = stops is None
         units = tuple(unit for unit in units if is_scored(unit, stops or {}))
         run_id = run_id_of(study, units, pairs)
+    newest = newest_run(root, study.study)
     missing = [unit for unit in units if unit.key not in committed]
-    slots = {
-        other.slot for unit in missing for other in (unit, *unit.needs, *unit.made_by.values())
-    }
-    before = history(root, study.study, slots)
+    before = history(root, study.study, missing) if newest != run_id else None
     set_aside = units_set_aside(root, study.study) if missing else {}
     return AuditPlan(
         given=study,
@@ -287,7 +290,7 @@ def plan_audit(study: Study, pairs: PairSet, force: Sequence[str] = ()) -> Audit
         reasons=reasons_of(units, committed, before, set_aside, lost),
         remarks=tuple(dict.fromkeys([*pairs.remarks, *remarks])),
         is_finished=run_id in finished,
-        is_current=run_id == newest_run(root, study.study)
+        is_current=run_id == newest
         and short(pairs.analysed_digest) in receipts.keys(root, "pairs", study.study),
         may_stop=may_stop,
         forced={key: editions.of_unit[key] for key in again},
@@ -301,14 +304,15 @@ def committed_units(root: Root, study: str, units: Sequence[Unit]) -> dict[str, 
     audit of many commits is recognised from their names alone; the others are read. Raises
     WarehouseError when a receipt is damaged.
     """
-    names = receipts.keys(root, UNITS, study) if units else ()
+    names = receipts.keys(root, UNITS, study) if units else set()
     committed: dict[str, str] = {}
-    for group in together(units):
+    for group in together(units) if names else ():
         if (key := commit_key(group)) in names:
+            names.remove(key)
             committed |= dict.fromkeys((unit.key for unit in group), key)
     if len(committed) < len(units) and names:
-        wanted = {unit.key for unit in units}
-        for receipt in receipts.read_kind(root, UNITS, study):
+        wanted = {unit.key for unit in units if unit.key not in committed}
+        for receipt in receipts.read_some(root, UNITS, study, names):
             for key in receipt.units:
                 if key in wanted:
                     committed.setdefault(key, receipt.key)

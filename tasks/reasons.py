@@ -31,6 +31,9 @@ class Reason(NamedTuple):
     """Parts that changed, the kind of the unit that it follows, or the schema version."""
 
 
+FIRST, MISSING = Reason("first run", ""), Reason("result missing", "")
+
+
 class Before(NamedTuple):
     """What a slot held in the newest run that planned it."""
 
@@ -50,7 +53,7 @@ class Miss(NamedTuple):
 def reasons_of(
     units: Sequence[Unit],
     committed: Mapping[str, str],
-    before: Mapping[Slot, Before],
+    before: Mapping[Slot, Before] | None,
     set_aside: Mapping[str, int] = NONE,
     lost: Set[str] = frozenset(),
 ) -> dict[str, Reason]:
@@ -63,7 +66,8 @@ def reasons_of(
     committed
         Commits by the keys of the units that they hold.
     before
-        What the slots held, of :func:`history`.
+        What the slots held, of :func:`history`; None where the newest run is this very one, which
+        has been begun before, so that what it lacks is missing.
     set_aside
         Schema versions in which results were written that no upgrade carried over, by the keys of
         their units.
@@ -78,19 +82,25 @@ def reasons_of(
             reasons[unit.key] = Reason("result missing", "files")
         elif schema := set_aside.get(unit.key):
             reasons[unit.key] = Reason("other schema", f"version {schema}")
+        elif before is None:
+            reasons[unit.key] = MISSING
         else:
             reasons[unit.key] = _reason(unit, before, reasons)
     return reasons
 
 
-def history(root: Root, study: str, slots: Set[Slot]) -> dict[Slot, Before]:
-    """What slots held in the newest run that planned them; those of no run are left out.
+def history(root: Root, study: str, missing: Iterable[Unit]) -> dict[Slot, Before]:
+    """What the slots of units, and of what these read, held in the newest run that planned them.
 
-    Reads manifests, the newest first and no more than it takes; writes nothing. Raises
-    WarehouseError when a manifest is missing or damaged.
+    Slots of no run are left out. Reads manifests, the newest first and no more than it takes;
+    writes nothing. Raises WarehouseError when a manifest is missing or damaged.
     """
     before: dict[Slot, Before] = {}
-    runs = list(receipts.read_kind(root, "runs", study)) if slots else []
+    if not (runs := list(receipts.read_kind(root, "runs", study))):
+        return before
+    slots = {
+        other.slot for unit in missing for other in (unit, *unit.needs, *unit.made_by.values())
+    }
     for run in sorted(runs, key=lambda run: run.committed_at, reverse=True):
         if not (wanted := slots - before.keys()):
             break
@@ -152,7 +162,7 @@ def misses(units: Iterable[Unit], reasons: Mapping[str, Reason]) -> list[Miss]:
 def _reason(unit: Unit, before: Mapping[Slot, Before], reasons: Mapping[str, Reason]) -> Reason:
     own = before.get(unit.slot)
     if own is not None and own.key == unit.key:
-        return Reason("result missing", "")
+        return MISSING
 
     def is_new(other: Unit) -> bool:
         return other.key != getattr(before.get(other.slot), "key", "")
@@ -165,7 +175,7 @@ def _reason(unit: Unit, before: Mapping[Slot, Before], reasons: Mapping[str, Rea
         return Reason("cascade", makers[changed[0]].kind)
     running = [need for need in unit.needs if need.key in reasons]
     if own is None and not running:
-        return Reason("first run", "")
+        return FIRST
     others = [need for need in unit.needs if is_new(need)]
     # A unit that only lost one of its needs has none that differs: the first one left is named.
     followed = running or others or unit.needs

@@ -10,6 +10,8 @@ from typing import Any, Literal
 from decaf.errors import DecafError
 from decaf.foundation.files import file_status, is_inside, refusals_as
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
 
 def file_sha256(path: Path) -> str:
     """Hex sha256 of a file's content, computed once per process while the file stays the same."""
@@ -47,7 +49,16 @@ def folder_sha256(folder: Path, kind: type[DecafError]) -> str:
 
 def json_sha256(value: Any) -> str:
     """Hex sha256 of a JSON value, independent of the order of its keys."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text_sha256(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """JSON of a value, without spaces, its keys sorted."""
+    return _ENCODER.encode(value)
+
+
+def text_sha256(text: str) -> str:
+    """Hex sha256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

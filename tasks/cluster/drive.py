@@ -37,8 +37,8 @@ _refused: dict[str, str] = {}
 def drive(
     client: Client,
     work: Callable[[Order], Result],
-    orders: Sequence[Order],
-    names: Iterable[str],
+    orders: Iterable[Order],
+    names: Sequence[str],
     on_done: Callable[[Result], Any],
     rank: int = 0,
     final: tuple[type[DecafError], ...] = (DiskRefuses,),
@@ -50,19 +50,21 @@ def drive(
     not been begun, and WriteFailed when a result could not be written for a reason that is its own.
     Raises OrchestrationLost when the scheduler is gone.
     """
-    _raise(attempt(client, work, orders, names, on_done, rank, final), len(orders))
+    _raise(attempt(client, work, orders, names, on_done, rank, final), len(names))
 
 
 def attempt(
     client: Client,
     work: Callable[[Order], Result],
-    orders: Sequence[Order],
-    names: Iterable[str],
+    orders: Iterable[Order],
+    names: Sequence[str],
     on_done: Callable[[Result], Any],
     rank: int = 0,
     final: tuple[type[DecafError], ...] = (DiskRefuses,),
 ) -> dict[str, DecafError]:
     """Run ``work`` on every order, in their sequence, and hand over each result as it comes.
+
+    Orders are taken as they are sent, a window of them at a time.
 
     Work must be idempotent: an order is run again when its worker dies, unless it is to blame
     (:mod:`tasks.cluster.worker_deaths`). A failing order does not stop the others, unless the disk

@@ -5,6 +5,8 @@ adds what ended it: from C, so that code which never gives the interpreter back 
 """
 
 import faulthandler
+import logging
+import os
 import re
 import tempfile
 import threading
@@ -25,6 +27,7 @@ TIMED_OUT, FATAL = "Timeout (", "Fatal Python error: "
 SHOWN = 2
 """Frames that a message has: the code that was running, and what called it."""
 FRAME = re.compile(r'  File "(.+)", line (\d+) in (.+)')
+LOGGER = logging.getLogger("distributed.worker")
 
 _notes: list[TextIO] = []
 """Of the work that this process does at the moment."""
@@ -38,7 +41,7 @@ def noted(work: str) -> Iterator[None]:
     error or a forward pass that took too long, or MOST_DEATHS without a word.
     """
     path = Path(tempfile.gettempdir()) / f"decaf-{short(json_sha256(work))}.notes"
-    with path.open("a+") as notes:
+    with _opened(path) as notes:
         notes.seek(0)
         earlier = notes.read()
         deaths = earlier.count(BEGUN)
@@ -63,6 +66,17 @@ def noted(work: str) -> Iterator[None]:
             _notes.clear()
             faulthandler.disable()
             path.unlink(missing_ok=True)
+
+
+def _opened(path: Path) -> TextIO:
+    """A file for notes; one that keeps none where the disk has no room: the work needs none."""
+    try:
+        with path.open("ab", buffering=0) as room:
+            room.write(b"\n")
+    except OSError as error:
+        LOGGER.warning("nobody will know it if work ends this worker: %s", error)
+        return Path(os.devnull).open("a+")
+    return path.open("a+")
 
 
 @contextmanager

@@ -107,9 +107,11 @@ def _environment(settings: LocalWorkers | CudaWorkers) -> dict[str, Any]:
         "distributed.nanny.environ": {"PYTHONSAFEPATH": ""},
         # Dask blames what waits on a worker that dies, too; which work ended it is noted.
         "distributed.scheduler.allowed-failures": PATIENCE,
-        # What Dask's dashboard shows of its own processes, 5 % of a core that nobody looks at.
+        # What Dask's dashboard shows of its own processes, 5 % of a core that nobody looks at; of
+        # what the flow's process does for eight workers, their monitors are an eighth.
         "distributed.worker.profile.enabled": False,
         "distributed.admin.tick.interval": "500ms",
+        "distributed.admin.system-monitor.interval": "10s",
         # So long after a death the cluster closes the nanny if its worker is not there: also where
         # it has died again and is being replaced. Nobody would replace it any more, and a flow
         # without workers waits for ever.

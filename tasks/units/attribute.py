@@ -48,11 +48,13 @@ class Attribute(Kind):
                 methods[name]["score"] = score_digest(method.own_score)
             if isinstance(method, CoalitionMethod):
                 methods[name]["game"] = json_sha256(method.game)
+        code = {"code": str(self.code)}
         for card in scope.study.models if methods else ():
+            made_by = scope.made_by(card.id)
+            shared = {name: scope.scored(card.id, code | own) for name, own in methods.items()}
             for block in scope.blocks:
-                shared = scope.scored(card.id, block) | {"code": str(self.code)}
-                for name, own in methods.items():
-                    made_by, parts = scope.made_by(card.id), shared | own
+                for name, own in shared.items():
+                    parts = own.of_block(block.digest)
                     yield Unit(self.name, name, card.id, block.number, parts, made_by=made_by)
 
     def order(self, unit: Unit) -> Hashable:

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from decaf.foundation.digests import json_sha256, short
+from decaf.foundation.digests import json_text, short, text_sha256
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
+from tasks.cluster.patience import patiently
 from tasks.units.bench import Bench, Order, summed
 from tasks.units.kinds import KINDS
 from warehouse.commits import receipts
@@ -40,7 +41,8 @@ def together(units: Iterable[Unit]) -> list[tuple[Unit, ...]]:
 
 def commit_key(units: Iterable[Unit]) -> str:
     """Key of the commit that holds exactly these units."""
-    return short(json_sha256(sorted(unit.key for unit in units)))
+    keys = sorted(unit.key for unit in units)
+    return short(text_sha256("[" + ",".join(map(json_text, keys)) + "]"))
 
 
 def missing_files(units: Iterable[Unit], study: Study) -> set[str]:
@@ -60,7 +62,8 @@ def run_order(order: Order) -> Done:
     commit, and the files of units that make some.
     """
     began = time.perf_counter()
-    is_committed = receipts.exists(order.root, UNITS, order.study.study, order.key)
+    place = order.root, UNITS, order.study.study, order.key
+    is_committed = patiently(lambda: receipts.exists(*place))
     if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
     uses_model = any(KINDS[unit.kind].uses_model for unit in order.units)
@@ -80,14 +83,8 @@ def run_order(order: Order) -> Done:
     tables = {name: pa.concat_tables([part[name] for part in results]) for name in results[0]}
     if costs:
         tables["costs"] = pa.Table.from_pylist([cost], schema=COSTS.schema)
-    commit(
-        order.root,
-        UNITS,
-        order.study.study,
-        order.key,
-        tables,
-        model_id=order.units[0].model_id,
-        units=tuple(unit.key for unit in order.units),
-        software=order.software,
+    model_id, keys = order.units[0].model_id, tuple(unit.key for unit in order.units)
+    patiently(
+        lambda: commit(*place, tables, model_id=model_id, units=keys, software=order.software)
     )
     return done._replace(seconds=time.perf_counter() - began)

@@ -21,9 +21,10 @@ class Predict(Kind):
     def plan(self, scope: Scope, planned: Sequence[Unit]) -> Iterator[Unit]:
         """One for every model and block."""
         for card in scope.study.models:
+            made_by = scope.made_by(card.id)
+            shared = scope.scored(card.id, {"code": str(self.code)})
             for block in scope.blocks:
-                parts = scope.scored(card.id, block) | {"code": str(self.code)}
-                made_by = scope.made_by(card.id)
+                parts = shared.of_block(block.digest)
                 yield Unit(self.name, "", card.id, block.number, parts, made_by=made_by)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:

@@ -11,7 +11,7 @@ from decaf.foundation.digests import json_sha256
 from decaf.foundation.strangers import code_of
 from decaf.models.card import ModelCard
 from decaf.plan.study import Study
-from decaf.plan.units import Unit
+from decaf.plan.units import SharedParts, Unit
 from decaf.reveal.path import RevealPath
 from decaf.scoring.scores.base import ScoreDefinition
 
@@ -111,9 +111,9 @@ class Scope:
         """
         return {card.id: self._model_parts(card) for card in self.study.models}
 
-    def scored(self, model_id: str, block: Block) -> dict[str, str]:
-        """Parts of everything that is scored of one model on one block."""
-        return {"pairs": block.digest, **self.models[model_id], "score": self._score_digest}
+    def scored(self, model_id: str, own: Mapping[str, str]) -> SharedParts:
+        """Parts of what is scored of one model, whatever the block, with some of its own."""
+        return SharedParts({**self.models[model_id], "score": self._score_digest, **own})
 
     def made_by(self, model_id: str) -> dict[str, Unit]:
         """Units that made the weights of a model: its training, where it has one."""

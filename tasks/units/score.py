@@ -35,16 +35,16 @@ class Score(Kind):
         }
         fits = {unit.name: {"reveal": unit} for unit in of_kind(planned, "fit")}
         for card in study.models:
+            shared = {name: scope.scored(card.id, own) for name, own in paths.items()}
+            made_by = {name: scope.made_by(card.id) | fits.get(name, {}) for name in paths}
             for number, blocks in enumerate(zip(*scope.of_paths.values(), strict=True)):
-                for (name, own), block in zip(paths.items(), blocks, strict=True):
+                for name, block in zip(paths, blocks, strict=True):
                     if block.rows:
-                        rows = len(block.rows) * study.paths[name].repetitions
-                        parts = scope.scored(card.id, block) | own
-                        made_by = scope.made_by(card.id) | fits.get(name, {})
                         yield Unit(
-                            *(self.name, name, card.id, number, parts),
-                            made_by=made_by,
-                            row_count=rows,
+                            *(self.name, name, card.id, number),
+                            parts=shared[name].of_block(block.digest),
+                            made_by=made_by[name],
+                            row_count=len(block.rows) * study.paths[name].repetitions,
                         )
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:

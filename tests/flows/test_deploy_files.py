@@ -1,5 +1,6 @@
 """The files of `examples/deploy` and the page about them: commands that exist, units that load."""
 
+import ast
 import os
 import re
 import shlex
@@ -9,15 +10,18 @@ import sys
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 import typer
 import yaml
+from distributed.cli import dask_scheduler, dask_worker
 
 from flows.commands.app import app
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "deploy"
-MANIFESTS = sorted(FOLDER.glob("kubernetes-*.yaml"))
+CLUSTER = FOLDER / "kubernetes-cluster.yaml"
+MANIFESTS = sorted({*FOLDER.glob("kubernetes-*.yaml")} - {CLUSTER})
 
 
 def parsed(words):
@@ -97,6 +101,104 @@ def test_manifests_call_what_exists_with_volumes_that_are_there():
         built = (FOLDER / "Containerfile").read_text()
         assert f"docker build -t {container['image']}" in built
         assert container["workingDir"] in built
+
+
+def understood_by_dask(words):
+    """Parse a call of dask as it does, without doing anything; its scheduler's or worker's."""
+    program, name, *words = words
+    assert program == "dask"
+    {"scheduler": dask_scheduler, "worker": dask_worker}[name].main.make_context(name, words)
+    return name
+
+
+def test_commands_of_the_page_on_clusters_exist():
+    page = (ROOT / "docs" / "howto" / "cluster.md").read_text()
+    calls = re.findall(r"^    (dask .*)$", page, re.MULTILINE)
+    assert [understood_by_dask(shlex.split(call)) for call in calls] == ["scheduler", "worker"]
+    for name in re.findall(r"examples/deploy/([\w.-]+)\)", page):
+        assert (FOLDER / name).exists()
+
+
+def of_cluster():
+    """What the cluster's manifest makes, by kind and name."""
+    made = yaml.safe_load_all(CLUSTER.read_text())
+    return {(one["kind"], one["metadata"]["name"]): one["spec"] for one in made}
+
+
+def test_a_call_of_dask_that_does_not_exist_is_noticed():
+    with pytest.raises(click.NoSuchOption):
+        understood_by_dask(["dask", "worker", "tcp://host:8786", "--threads", "1"])
+
+
+def test_a_cluster_of_kubernetes_calls_what_exists():
+    called = {}
+    for (kind, name), spec in of_cluster().items():
+        if kind == "Service":
+            continue
+        pod = spec["template"]["spec"]
+        (container,) = pod["containers"]
+        words = container["command"]
+        called[name] = parsed(words[1:]) if words[0] == "decaf" else understood_by_dask(words)
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+        assert f"docker build -t {container['image']}" in (FOLDER / "Containerfile").read_text()
+    assert called == {
+        "decaf-scheduler": "scheduler",
+        "decaf-worker": "worker",
+        "decaf-run": "run",
+    }
+
+
+def test_workers_of_kubernetes_find_their_scheduler():
+    made = of_cluster()
+    scheduler, service = made["Deployment", "decaf-scheduler"], made["Service", "decaf-scheduler"]
+    (container,) = scheduler["template"]["spec"]["containers"]
+    (port,) = service["ports"]
+    worker = made["Deployment", "decaf-worker"]["template"]["spec"]["containers"][0]
+    assert service["selector"] == scheduler["template"]["metadata"]["labels"]
+    assert port["targetPort"] == container["ports"][0]["containerPort"]
+    assert f"tcp://decaf-scheduler:{port['port']}" in worker["command"]
+    assert str(port["targetPort"]) in container["command"]
+    for name in ("decaf-scheduler", "decaf-worker"):
+        spec = made["Deployment", name]
+        assert spec["selector"]["matchLabels"] == spec["template"]["metadata"]["labels"]
+
+
+def test_manifests_keep_to_the_schemas_of_kubernetes():
+    validator = pytest.importorskip("kubernetes_validate", reason="pip install kubernetes-validate")
+    for path in (*MANIFESTS, CLUSTER):
+        for made in yaml.safe_load_all(path.read_text()):
+            validator.validate(made, "1.30", strict=True)
+
+
+def slurm_workers():
+    """What the script gives to dask-jobqueue for every job."""
+    tree = ast.parse((FOLDER / "slurm_cluster.py").read_text())
+    (given,) = (
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "WORKER_JOB"
+    )
+    return ast.literal_eval(given)
+
+
+def test_jobs_of_slurm_start_workers_that_exist():
+    given = slurm_workers()
+    words = ["dask", "worker", "tcp://host:8786", *given["worker_extra_args"]]
+    assert understood_by_dask(words) == "worker"
+    hours, minutes, seconds = map(int, given["walltime"].split(":"))
+    lifetime = int(words[words.index("--lifetime") + 1].removesuffix("m"))
+    stagger = int(words[words.index("--lifetime-stagger") + 1].removesuffix("m"))
+    assert lifetime + stagger < 60 * hours + minutes + seconds / 60
+
+
+def test_jobs_of_slurm_are_what_dask_jobqueue_submits():
+    jobqueue = pytest.importorskip("dask_jobqueue", reason="pip install dask-jobqueue")
+    given = slurm_workers() | {"scheduler_options": {"dashboard": False}}
+    with jobqueue.SLURMCluster(**given) as cluster:
+        script = cluster.job_script()
+    assert "#SBATCH -t 04:00:00" in script
+    assert "--lifetime 225m" in script
 
 
 def test_the_image_copies_what_is_installed():

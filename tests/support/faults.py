@@ -4,8 +4,7 @@ import os
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from warehouse.storage import local
 from warehouse.storage.local import LocalStorage
 
 
@@ -35,17 +34,17 @@ def killed_at(monkeypatch, step, is_dead=True):
             raise Killed
         count += 1
 
-    def wrap(owner, name, target=None):
+    def wrap(owner, name, is_writing=False):
         original = getattr(owner, name)
 
         def halve(arguments):
             original(*arguments[0], **arguments[1])
-            path = Path(arguments[0][target])
+            path = arguments[0][0]
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
         def operation(*arguments, **options):
             point(f"before {name}")
-            if target is not None:
+            if is_writing:
                 point(f"within {name}", lambda: halve((arguments, options)))
             result = original(*arguments, **options)
             point(f"after {name}")
@@ -57,8 +56,7 @@ def killed_at(monkeypatch, step, is_dead=True):
         wrap(os, "fsync")
         wrap(Path, "replace")
         wrap(Path, "unlink")
-        wrap(Path, "write_text", target=0)
-        wrap(pq, "write_table", target=1)
+        wrap(local, "write_to", is_writing=True)
         with suppress(Killed):
             yield reached
 

@@ -99,6 +99,23 @@ def test_every_order_is_done_once_whatever_the_window(client):
     assert sorted(run(client, double, list(range(50)))) == list(range(0, 100, 2))
 
 
+def test_orders_are_made_as_they_are_sent(client):
+    made, done, ahead = [], [], []
+
+    def orders():
+        for order in range(40):
+            made.append(order)
+            yield order
+
+    def on_done(result):
+        ahead.append(len(made) - len(done))
+        done.append(result)
+
+    drive(client, double, orders(), [f"order {n}" for n in range(40)], on_done)
+    assert len(done) == 40
+    assert max(ahead) <= WINDOW_PER_WORKER * 2
+
+
 def test_no_orders_are_no_work(client):
     assert run(client, double, []) == []
 

@@ -115,7 +115,7 @@ def test_the_lease_ends_with_an_error_too(memory):
 
 def test_an_upgrade_waits_for_a_running_study(memory, monkeypatch):
     root = open_root(memory)
-    storage.open(root).publish(layout.FORMAT, lambda path: path.write_text('{"schema_version": 0}'))
+    storage.open(root).publish(layout.FORMAT, lambda file: file.write(b'{"schema_version": 0}'))
     with storage.open(root).hold(layout.UPGRADE_LOCK), pytest.raises(AlreadyRunning):
         upgrade(root)
 

@@ -65,6 +65,26 @@ def test_the_same_commit_twice_is_one_set_of_files(root):
     assert files(root) == before
 
 
+def test_a_table_may_come_in_parts(root):
+    whole = trajectories()["trajectories"]
+    parts = (whole.slice(row, 1) for row in range(3))
+    receipt = commit(root, "units", "s", "parts", {"trajectories": parts}, model_id="m")
+    (file,) = receipt.files
+    assert file.row_count == 3
+    assert pq.read_table(root / file.path, partitioning=None).equals(whole)
+    assert commit(root, "units", "s", "none", {"trajectories": iter([])}).files == ()
+
+
+def test_some_receipts_are_read_and_no_other(root):
+    for key in "abc":
+        commit(root, "units", "s", key, {})
+    (root / "receipts" / "units" / "s" / "b.json").write_text("damaged")
+    assert [one.key for one in receipts.read_some(root, "units", "s", {"a", "c", "z"})] == [
+        "a",
+        "c",
+    ]
+
+
 def test_a_table_without_rows_leaves_no_file(root):
     assert commit(root, "units", "s", "key", trajectories(0), model_id="m").files == ()
 
@@ -87,7 +107,7 @@ def test_a_commit_interrupted_at_any_step_is_whole_or_not_there(tmp_path, monkey
         assert not [name for name in files(root) if name.endswith(".tmp")], step
         act(root)
         assert [len(receipt.files) for receipt in receipts.read(root)] == [1], step
-    assert {("within write_table", False), ("before fsync", False), ("before fsync", True)} <= seen
+    assert {("within write_to", False), ("before fsync", False), ("before fsync", True)} <= seen
     assert {("before replace", False), ("after replace", False), ("after replace", True)} <= seen
 
 

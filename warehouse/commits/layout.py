@@ -81,13 +81,15 @@ def table_file(table: str, partition: dict[str, str], key: str) -> str:
     return "/".join([DATA, table, *folders, f"{checked_name(key, 'key')}.parquet"])
 
 
-def study_files(storage: Storage, study: str) -> list[Entry]:
+def study_files(
+    storage: Storage, study: str, suffixes: tuple[str, ...] = (".parquet", TEMPORARY)
+) -> list[Entry]:
     """Data files of a study and temporary ones, whether a receipt names them or not, sorted."""
     found = storage.entries(RECEIPTS, (TEMPORARY,))
     notes = [entry for entry in found if entry.key.split("/")[2:3] == [study]]
     data = [
         entry
         for table in TABLES
-        for entry in storage.entries(f"{DATA}/{table}/study={study}", (".parquet", TEMPORARY))
+        for entry in storage.entries(f"{DATA}/{table}/study={study}", suffixes)
     ]
     return sorted([*data, *notes])

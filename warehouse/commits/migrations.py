@@ -58,7 +58,7 @@ def stored_version(root: Root) -> int:
 def store_version(root: Root, version: int) -> None:
     """State the schema version of a warehouse."""
     text = json.dumps({"schema_version": version}) + "\n"
-    storage.open(root).publish(layout.FORMAT, lambda path: path.write_text(text))
+    storage.open(root).publish(layout.FORMAT, lambda file: file.write(text.encode()))
 
 
 def check_version(root: Root, readable: int = SCHEMA_VERSION) -> None:

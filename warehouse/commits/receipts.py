@@ -10,7 +10,7 @@ that is made again has another moment, so an old withdrawal does not concern it.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
@@ -161,6 +161,15 @@ def studies(root: Root) -> list[str]:
 def read_kind(root: Root, kind: str, study: str) -> Iterator[Receipt]:
     """Receipts of one kind and study, sorted by key."""
     return read(root, study, (kind,))
+
+
+def read_some(root: Root, kind: str, study: str, keys: Set[str]) -> Iterator[Receipt]:
+    """Receipts of one kind and study that have some keys, sorted by key; no other is read."""
+    store = storage.open(root)
+    listed = _listed(store, layout.receipts_folder(kind, study))
+    wanted = [entry for entry in listed if layout.stem(entry.key) in keys]
+    gone = _gone(store, study)
+    return (receipt for receipt in _parse_all(store, wanted) if _face(receipt) not in gone)
 
 
 def read(root: Root, study: str | None = None, kinds: Sequence[str] = KINDS) -> Iterator[Receipt]:

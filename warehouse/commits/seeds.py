@@ -32,7 +32,7 @@ def write_missing_seeds(root: Root) -> None:
                 _refuse_rows(store, table.name, another)
         empty = table.schema.empty_table()
         store.publish(
-            key, lambda path, empty=empty: pq.write_table(empty, path, compression="zstd")
+            key, lambda file, empty=empty: pq.write_table(empty, file, compression="zstd")
         )
 
 

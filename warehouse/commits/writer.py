@@ -5,8 +5,11 @@ same key is the same set of files, so a unit that is computed twice (after the d
 say) leaves one copy.
 """
 
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from functools import partial
+from itertools import chain
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -53,7 +56,7 @@ def commit(
     kind: str,
     study: str,
     key: str,
-    tables: dict[str, pa.Table],
+    tables: Mapping[str, pa.Table | Iterable[pa.Table]],
     *,
     model_id: str | None = None,
     units: tuple[str, ...] = (),
@@ -69,8 +72,9 @@ def commit(
     Parameters
     ----------
     tables
-        Rows by table name, with the columns of ``warehouse.tables.declarations`` in any order. A
-        table without rows leaves no file.
+        Rows by table name, with the columns of ``warehouse.tables.declarations`` in any order: a
+        table, or several that are made and written one after the other. A table without rows leaves
+        no file.
     units
         Keys of the units of work whose rows these are.
     inputs
@@ -79,15 +83,17 @@ def commit(
         Moment of the commit, where its rows tell it too; now if it is not given.
     """
     store = storage.open(root)
-    fitted = {name: _fit(TABLES[name], rows) for name, rows in tables.items()}
+    fitted = {name: _fitted(TABLES[name], rows) for name, rows in tables.items()}
     partition = {"study": study, "model_id": model_id or ""}
     files = []
     try:
         for name, rows in fitted.items():
-            if rows.num_rows:
+            if first := next(rows, None):
                 path = layout.table_file(name, partition, key)
-                content = store.publish(path, lambda file, rows=rows: _write_parquet(rows, file))
-                files.append(CommittedFile(name, path, rows.num_rows, *content))
+                counts: list[int] = []
+                write = partial(_write_parquet, chain([first], rows), counts)
+                content = store.publish(path, write)
+                files.append(CommittedFile(name, path, sum(counts), *content))
         receipt = Receipt(
             kind=kind,
             study=study,
@@ -100,7 +106,7 @@ def commit(
             software=software or {},
         )
         text = receipt.to_json()
-        store.publish(layout.receipt(kind, study, key), lambda path: path.write_text(text))
+        store.publish(layout.receipt(kind, study, key), lambda file: file.write(text.encode()))
     except (OSError, OutOfReach) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise WriteFailed(
@@ -129,14 +135,27 @@ def remove_temporary_files(root: Root, study: str) -> int:
     Call it while holding the study: a file that is being written would go too.
     """
     store = storage.open(root)
-    left = [e.key for e in layout.study_files(store, study) if e.key.endswith(layout.TEMPORARY)]
-    for key in left:
-        store.delete(key)
+    left = layout.study_files(store, study, (layout.TEMPORARY,))
+    for entry in left:
+        store.delete(entry.key)
     return len(left)
 
 
-def _write_parquet(rows: pa.Table, path: Path) -> None:
-    pq.write_table(rows, path, compression="zstd", row_group_size=ROW_GROUP_ROWS)
+def _write_parquet(tables: Iterator[pa.Table], counts: list[int], file: BinaryIO) -> None:
+    """Write tables one after the other, and note the rows of each."""
+    first = next(tables)
+    with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
+        for rows in chain([first], tables):
+            writer.write_table(rows, ROW_GROUP_ROWS)
+            counts.append(rows.num_rows)
+
+
+def _fitted(table: Table, rows: pa.Table | Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Tables that have rows, as :func:`_fit` makes them: one at once, several as they are read."""
+    if isinstance(rows, pa.Table):
+        fitted = _fit(table, rows)
+        return iter([fitted] if fitted.num_rows else [])
+    return (fitted for some in rows if (fitted := _fit(table, some)).num_rows)
 
 
 def _fit(table: Table, rows: pa.Table) -> pa.Table:

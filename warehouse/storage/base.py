@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 
 class Entry(NamedTuple):
@@ -43,8 +43,8 @@ class Storage(ABC):
         """Make the root if that is possible, and fail now if it takes no objects."""
 
     @abstractmethod
-    def publish(self, key: str, write: Callable[[Path], object]) -> Content:
-        """Put what ``write`` writes to the path that it is given under a key, whole or not at all.
+    def publish(self, key: str, write: Callable[[BinaryIO], object]) -> Content:
+        """Put what ``write`` writes to the file that it is given under a key, whole or not at all.
 
         Raises OSError or OutOfReach when the storage refuses; the object is then as it was.
         """

@@ -81,16 +81,15 @@ def _claim(store: Storage, key: str, own: str, holder: dict[str, str | int]) -> 
 
 def _renew(store: Storage, own: str, holder: dict[str, str | int], ended: threading.Event) -> None:
     while not ended.wait(LEASE_SECONDS / RENEWALS):
-        # The next renewal may get through; commits say on their own that the store is away, or that
-        # this machine has no room for a temporary file.
-        with suppress(OutOfReach, OSError):
+        # The next renewal may get through; commits say on their own that the store is away.
+        with suppress(OutOfReach):
             _put(store, own, holder)
 
 
 def _put(store: Storage, own: str, holder: dict[str, str | int]) -> None:
     until = datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS)
     claim = json.dumps({**holder, "until": until.isoformat(timespec="seconds")})
-    store.publish(own, lambda path: path.write_text(claim))
+    store.publish(own, lambda file: file.write(claim.encode()))
 
 
 def _is_live(content: bytes) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from decaf.errors import OutOfReach, WarehouseError
 from decaf.foundation.files import refusals_as, replace_file
@@ -16,6 +17,12 @@ from warehouse.storage.base import Content, Entry, Held, Storage
 from warehouse.storage.holder import described, this_process
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+
+
+def write_to(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Make a file of what ``write`` writes."""
+    with path.open("wb") as file:
+        write(file)
 
 
 class LocalStorage(Storage):
@@ -34,14 +41,14 @@ class LocalStorage(Storage):
         finally:
             probe.unlink(missing_ok=True)
 
-    def publish(self, key: str, write: Callable[[Path], object]) -> Content:
+    def publish(self, key: str, write: Callable[[BinaryIO], object]) -> Content:
         """Write a temporary file, flush it, rename it, flush its folder.
 
         A warehouse that was deleted or moved is not begun again behind the back of who did it.
         """
         if not self.root.is_dir():
             raise FileNotFoundError(errno.ENOENT, "the folder of the warehouse is gone")
-        replace_file(self._own(key), write)
+        replace_file(self._own(key), lambda path: write_to(path, write))
         content = self.read(key)
         return Content(len(content), hashlib.sha256(content).hexdigest())
 

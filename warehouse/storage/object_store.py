@@ -6,17 +6,18 @@ over. Readers get local copies (``warehouse.storage.copies``), and locks are lea
 """
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
+from typing import BinaryIO
 from uuid import uuid4
 
 import pyarrow.fs as arrow
 
-from decaf.errors import OutOfReach
+from decaf.errors import OutOfReach, StoreAway
 from warehouse.storage import lease
 from warehouse.storage.base import Content, Entry, Storage
 from warehouse.storage.copies import Copies
@@ -25,12 +26,14 @@ REQUESTS_AT_ONCE = 16
 BROKEN_OFF = "INTERNAL_FAILURE"
 """How Arrow calls a response of S3 that ended too soon: its object was put or deleted meanwhile."""
 BROKEN_OFF_AT_MOST = 2
+AWAY = "NETWORK_CONNECTION"
+"""How Arrow calls that no connection is made, that one breaks, or that no answer comes in time."""
 HINTS = {
     "NO_SUCH_BUCKET": "make the bucket first, or correct its name",
     "ACCESS_DENIED": "check the credentials in the environment and what they may do",
     "INVALID_ACCESS_KEY_ID": "check AWS_ACCESS_KEY_ID",
     "SIGNATURE": "check AWS_SECRET_ACCESS_KEY",
-    "NETWORK_CONNECTION": "check the address and whether its server runs",
+    AWAY: "check the address and whether its server runs",
     "HTTP status 301": "give the bucket's region: s3://bucket/prefix?region=…",
 }
 """What to do, by a word in Arrow's message."""
@@ -62,12 +65,11 @@ class ObjectStore(Storage):
         self.put(probe, b"writable\n")
         self.delete(probe)
 
-    def publish(self, key: str, write: Callable[[Path], object]) -> Content:
-        """Write a local file, then put it."""
-        with tempfile.TemporaryDirectory(prefix="decaf-") as folder:
-            path = Path(folder) / "content"
-            write(path)
-            content = path.read_bytes()
+    def publish(self, key: str, write: Callable[[BinaryIO], object]) -> Content:
+        """Write it in memory, then put it: a worker whose disk is full can commit."""
+        with BytesIO() as file:
+            write(file)
+            content = file.getvalue()
         self.put(key, content)
         return Content(len(content), hashlib.sha256(content).hexdigest())
 
@@ -188,7 +190,8 @@ class ObjectStore(Storage):
             raise
         except Exception as error:  # noqa: BLE001 - every package of fsspec raises its own types
             hint = next((hint for word, hint in HINTS.items() if word in str(error)), NO_HINT)
-            raise OutOfReach(f"warehouse {self.address}: {error}; {hint}") from error
+            kind = StoreAway if AWAY in str(error) else OutOfReach
+            raise kind(f"warehouse {self.address}: {error}; {hint}") from error
 
 
 def _at_once(keys: Iterable[str], read: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:

@@ -62,7 +62,7 @@ def _put_aside(root: Root, study: str) -> tuple[str, ...]:
 
 
 def _move(store: Storage, key: str, content: bytes) -> None:
-    store.publish(f"{key}{ASIDE}", lambda path: path.write_bytes(content))
+    store.publish(f"{key}{ASIDE}", lambda file: file.write(content))
     store.delete(key)
 
 
