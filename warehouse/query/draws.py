@@ -66,7 +66,7 @@ def _counts(
         for start in range(0, replicates, step):
             end = min(start + step, replicates)
             rows = connection.execute(
-                "SELECT replicate - $start AS replicate, place, drawn_word($seed, replicate, place) "
+                "SELECT replicate - $start, place, drawn_word($seed, replicate, place) "
                 "FROM range($start, $end) AS a (replicate), range($count) AS b (place)",
                 {"start": start, "end": end, "seed": seed, "count": cluster_count},
             )
