@@ -1,6 +1,6 @@
 """The command ``decaf``: hands over to the pipeline, or says why it cannot.
 
-It stands beside the package ``decaf``, whose import loads NumPy: Ctrl-C has to be heeded before.
+It stands beside the packages and imports none of them before it knows that they are ours.
 """
 
 import sys

@@ -7,38 +7,22 @@ needs numpy and scipy alone.
 :func:`audit` is the whole of it in one call.
 """
 
-from decaf.errors import DecafError
-from decaf.library.auditing import QuarantineWarning, audit
-from decaf.library.findings import Audit, Audits
-from decaf.library.summary import Summary
-from decaf.reveal.path import RevealPath
-from decaf.reveal.paths.blend import Blend
-from decaf.reveal.paths.context import ContextChannel
-from decaf.reveal.paths.gaussian import GaussianReveal
-from decaf.reveal.paths.patches import Patches
-from decaf.reveal.paths.removal import Removal
-from decaf.routing.profiles import Profiles, profile
-from decaf.routing.route import Components, route
-from decaf.statistics.bootstrap import bootstrap_mean
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from decaf.library.public import *  # noqa: F403
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Audit",
-    "Audits",
-    "Blend",
-    "Components",
-    "ContextChannel",
-    "DecafError",
-    "GaussianReveal",
-    "Patches",
-    "Profiles",
-    "QuarantineWarning",
-    "Removal",
-    "RevealPath",
-    "Summary",
-    "audit",
-    "bootstrap_mean",
-    "profile",
-    "route",
-]
+
+def __getattr__(name: str) -> Any:
+    """A public name, at its first use: every command imports decaf, and most need none of them."""
+    from decaf.library import public
+
+    if name == "__all__" or name in public.__all__:
+        return globals().setdefault(name, getattr(public, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from decaf.data.pairs import Input, InputSet
 from decaf.errors import DataError, WriteFailed
+from decaf.foundation.arrays import mapped_array
 from decaf.foundation.digests import short
-from decaf.foundation.files import mapped_array, refusals_as, replace_file
+from decaf.foundation.files import refusals_as, replace_file
 
 INPUTS_AT_ONCE = 256
 READERS = min(32, (os.cpu_count() or 1) + 4)

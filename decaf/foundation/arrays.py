@@ -1,11 +1,13 @@
 """One code for numpy arrays and torch tensors: numpy is the reference, torch runs on any device."""
 
+import os
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from decaf.errors import DataError, DecafError
 
@@ -127,4 +129,17 @@ def one_each(values: ArrayLike, count: int, name: str) -> NDArray[Any]:
     array = to_numpy(values)
     if array.shape != (count,):
         raise DataError(f"{name} have shape {array.shape}; expected ({count},), one for each input")
+    return array
+
+
+def mapped_array(
+    path: Path, dtype: DTypeLike, shape: tuple[int, ...]
+) -> "np.memmap[Any, np.dtype[Any]]":
+    """Make an ``.npy`` file of zeros that is mapped into memory, with all its blocks on the disk.
+
+    Raises OSError when the disk is full: found while writing to the map, it would be a SIGBUS.
+    """
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+    with path.open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
     return array

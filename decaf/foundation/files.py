@@ -6,10 +6,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-from numpy.typing import DTypeLike
+from typing import BinaryIO
 
 from decaf.errors import BadInput, DecafError
 
@@ -95,19 +92,6 @@ def replace_file(target: Path, write: Callable[[Path], object]) -> None:
     finally:
         temporary.unlink(missing_ok=True)
     flush(target.parent)
-
-
-def mapped_array(
-    path: Path, dtype: DTypeLike, shape: tuple[int, ...]
-) -> "np.memmap[Any, np.dtype[Any]]":
-    """Make an ``.npy`` file of zeros that is mapped into memory, with all its blocks on the disk.
-
-    Raises OSError when the disk is full: found while writing to the map, it would be a SIGBUS.
-    """
-    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
-    with path.open("r+b") as file:
-        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
-    return array
 
 
 def flush(path: Path) -> None:

@@ -7,7 +7,7 @@ from decaf.foundation.files import is_inside
 from decaf.models.mlflow_model import MLMODEL, PYFUNC, MlflowModel, read_mlmodel
 from decaf.models.sources.estimator import XGBOOST, keys_of
 from decaf.models.training.estimator import SKOPS
-from decaf.registry.entries import Described
+from decaf.registry.entries import CARD_FILE, Described
 
 LABELS = ("integer", "long", "string", "boolean", "int32", "int64", "str", "object", "bool")
 """MLflow's types of what a classifier predicts."""
@@ -36,7 +36,8 @@ class Proposal(NamedTuple):
 def proposal_of(described: Described) -> Proposal:
     """Propose a card of what MLflow wrote, or else of an estimator's file that is there.
 
-    Raises ModelError when there is neither, or nothing that can be scored.
+    Raises ModelError when there is neither, with its card if it has one, or nothing that can be
+    scored.
     """
     folder = described.folder
     if (folder / MLMODEL).exists():
@@ -44,6 +45,8 @@ def proposal_of(described: Described) -> Proposal:
     kinds = (SKOPS, *XGBOOST)
     found = [one for one in folder.iterdir() if one.suffix in kinds and is_inside(one, folder)]
     files = sorted(found, key=lambda path: (kinds.index(path.suffix), path.name))
+    if not files and (folder / CARD_FILE).exists():
+        raise ModelError(f"it has a card already: {folder / CARD_FILE}")
     if not files:
         raise ModelError(
             f"there is no {MLMODEL} in {folder} and no file of an estimator ({', '.join(kinds)}); "

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import DataError, WriteFailed
-from decaf.foundation.files import mapped_array, refusals_as, replace_file
+from decaf.foundation.arrays import mapped_array
+from decaf.foundation.files import refusals_as, replace_file
 from decaf.reveal.path import Start, Words
 
 STARTS_AT_ONCE = 256

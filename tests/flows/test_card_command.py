@@ -37,12 +37,7 @@ def test_a_card_is_proposed_for_an_entry_that_has_none(decaf, write, tmp_path):
     for unknown in ("boosted@challenger", "boosted@3"):
         refused(decaf("card", unknown, "-c", config), f"registry '{unknown}'", "known: boosted")
     refused(decaf("card", "bosted", "-c", config), "unknown entry of the registry", "'boosted'")
-    refused(
-        decaf("card", "net", "-c", config),
-        "there is no MLmodel in",
-        "no file of an estimator",
-        "by hand",
-    )
+    refused(decaf("card", "net", "-c", config), "has a card already", "net/decaf.yaml")
     names = {"kind": "names", "names": ["timm:resnet18.a1_in1k"]}
     config = write(of_scenes(tmp_path, registry=names))
     refused(decaf("card", "resnet18.a1_in1k", "-c", config), "no registry whose entries have cards")

@@ -140,6 +140,14 @@ def test_a_folder_that_mlflow_did_not_write(tmp_path):
         read_mlmodel(tmp_path / "model")
 
 
+def test_a_model_with_a_card_needs_none(tmp_path):
+    with pytest.raises(ModelError, match="no MLmodel in .*no file of an estimator.*by hand"):
+        proposal_of(Described(tmp_path, {}))
+    (tmp_path / "decaf.yaml").write_text("architecture: timm:resnet18")
+    with pytest.raises(ModelError, match="has a card already: .*decaf.yaml"):
+        proposal_of(Described(tmp_path, {}))
+
+
 def test_the_file_of_an_estimator_says_its_card(tmp_path):
     rows = np.random.default_rng(0).random((40, 3))
     labels = np.arange(40) % 2

@@ -1,0 +1,35 @@
+"""What `import decaf` gives."""
+
+from decaf.errors import DecafError
+from decaf.library.auditing import QuarantineWarning, audit
+from decaf.library.findings import Audit, Audits
+from decaf.library.summary import Summary
+from decaf.reveal.path import RevealPath
+from decaf.reveal.paths.blend import Blend
+from decaf.reveal.paths.context import ContextChannel
+from decaf.reveal.paths.gaussian import GaussianReveal
+from decaf.reveal.paths.patches import Patches
+from decaf.reveal.paths.removal import Removal
+from decaf.routing.profiles import Profiles, profile
+from decaf.routing.route import Components, route
+from decaf.statistics.bootstrap import bootstrap_mean
+
+__all__ = [
+    "Audit",
+    "Audits",
+    "Blend",
+    "Components",
+    "ContextChannel",
+    "DecafError",
+    "GaussianReveal",
+    "Patches",
+    "Profiles",
+    "QuarantineWarning",
+    "Removal",
+    "RevealPath",
+    "Summary",
+    "audit",
+    "bootstrap_mean",
+    "profile",
+    "route",
+]
