@@ -71,6 +71,7 @@ def test_edges_of_sums(connection, draw, drawn, arguments, expected):
 def test_ragged_groups_of_several_layouts(connection, monkeypatch, cells):
     """Groups lack clusters, numbers are missing, and few columns are laid out at once."""
     monkeypatch.setattr(resampling, "CELLS_AT_ONCE", cells)
+    monkeypatch.setattr(resampling, "DRAWS_AT_ONCE", cells)
     rng = np.random.default_rng(3)
     rows, expected = [], []
     for count, width, size in itertools.product((1, 5, 40), (1, 2), (0, 1, 120)):

@@ -76,7 +76,8 @@ def _counts(
                 replicate * cluster_count + drawn, minlength=(end - start) * cluster_count
             )
             parts.append(cells.astype(np.min_scalar_type(cells.max(initial=0))))
-    return np.concatenate(parts).reshape(replicates, cluster_count)
+    # Sums take some clusters of all replicates at a time: they lie side by side.
+    return np.asfortranarray(np.concatenate(parts).reshape(replicates, cluster_count))
 
 
 @cache

@@ -12,7 +12,9 @@ from warehouse.query import arrow_memory
 from warehouse.query.draws import drawn_counts
 
 CELLS_AT_ONCE = 1 << 23
-"""Columns, or replicates, times clusters that are laid out together: bounds the memory."""
+"""Columns times clusters that are laid out together: bounds the memory."""
+DRAWS_AT_ONCE = 1 << 22
+"""Replicates times clusters that are multiplied at once: BLAS waits for its threads each time."""
 
 
 class Group(NamedTuple):
@@ -128,9 +130,13 @@ def _sums_at_once(
             line[:] = np.bincount(clusters, weights=column, minlength=cluster_count)
     sums = np.zeros((len(laid_out), 1 + replicates))
     sums[:, 0] = laid_out.sum(axis=1)
-    step = max(1, CELLS_AT_ONCE // replicates)
+    step = min(max(1, DRAWS_AT_ONCE // replicates), cluster_count)
+    # Memory that is new costs more than the sums: one array for all steps.
+    drawn = np.empty((replicates, step), order="F")
     for first in range(0, cluster_count, step):
+        own = slice(first, min(first + step, cluster_count))
+        part = drawn[:, : own.stop - first]
+        part[:] = counts[:, own]
         # What is missing in one cluster is missing in every sum: NaN stays NaN, whatever its count.
-        part = counts[:, first : first + step].astype(np.float64)
-        sums[:, 1:] += laid_out[:, first : first + step] @ part.T
+        sums[:, 1:] += laid_out[:, own] @ part.T
     return np.split(sums, ends[:-1])
