@@ -109,7 +109,7 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
     tables = []
     found = dict.fromkeys((row.pair_type, row.grouping) for row in facts.breakdowns)
     order = facts.profiled_types
-    for pair_type, grouping in sorted(found, key=lambda one: order.index(one[0])):
+    for pair_type, grouping in sorted(found, key=lambda one: (*order, one[0]).index(one[0])):
         own = [r for r in facts.breakdowns if (r.pair_type, r.grouping) == (pair_type, grouping)]
         title = f"{pair_type}, by {GROUPINGS.get(grouping, grouping)}"
         tables.append(

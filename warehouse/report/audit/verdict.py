@@ -86,7 +86,8 @@ def verdict_of(facts: Facts) -> Verdict:
         if row.metric == "abs_response"
     }
     profiles = {(row.model_id, row.pair_type, row.path): row for row in facts.profiles}
-    drawn = [row for row in facts.names if row.kind == "pair_type"][:MOST_BARS]
+    types = facts.profiled_types[:MOST_BARS]
+    drawn = [row for row in facts.names if row.kind == "pair_type" and row.display_name in types]
     findings = []
     for row in facts.findings[:MOST]:
         keys = [(row.model_id, one.display_name, row.path) for one in drawn]
