@@ -21,7 +21,7 @@ from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import commit, open_root, remove_temporary_files
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
-from warehouse.storage import copies, lease
+from warehouse.storage import cache, copies, lease
 from warehouse.storage.cache import cache_folder
 from warehouse.storage.object_store import ObjectStore
 from warehouse.upkeep.compaction import compact
@@ -289,7 +289,7 @@ def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(
     copy.write_bytes(copy.read_bytes()[:-9])
     assert answers(memory) == before
     assert TRAJECTORIES in asked
-    monkeypatch.setattr(copies, "UNUSED_SECONDS", -timedelta(hours=1).total_seconds())
+    monkeypatch.setattr(cache, "UNUSED_SECONDS", -timedelta(hours=1).total_seconds())
     storage.open(memory)._is_pruned = False
     storage.open(memory).bring({})
     assert not list(cache_folder().rglob("*.parquet"))
