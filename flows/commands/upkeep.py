@@ -28,11 +28,17 @@ KEEP = re.compile(r"([1-9]\d{0,5})(d?)")
 
 
 def compact_studies(console: Console, root: Root, study: str | None) -> None:
-    """Compact one study, or all of a warehouse; print files and bytes before and after."""
+    """Compact one study, or all of a warehouse; print files and bytes before and after.
+
+    A warehouse of an earlier decaf is first brought up to date; what that takes is printed, too.
+    """
     root = storage.resolved(root)
     stored_version(root)
-    upgrade(root)
-    write_missing_seeds(root)
+    for step in upgrade(root):
+        console.print(f"upgraded the warehouse from schema version {step.from_version}")
+    if tables := write_missing_seeds(root):
+        many = "file of table" if len(tables) == 1 else "files of tables"
+        console.print(f"wrote the missing {many} {', '.join(tables)}")
     for name in [study] if study else receipts.studies(root):
         done = compact(root, name)
         change = f"{_extent(done.before)} before, {_extent(done.after)} now"

@@ -18,8 +18,7 @@ warnings AS (
     UNION ALL
     SELECT study, model_id, 'near_gate', sum(near_count)::BIGINT,
         'trajectories end within 1e-6 of epsilon: their role may change with numerics'
-    FROM cells WHERE near_count > 0
-    GROUP BY study, model_id
+    FROM cells WHERE near_count > 0 GROUP BY study, model_id
     UNION ALL
     SELECT study, model_id, 'missing_blocks', count(*),
         'blocks of the plan are not scored or not routed yet: figures cover the others'
@@ -32,11 +31,12 @@ warnings AS (
             if(is_decided, 'since enough was known', 'which left something undecided'))
     FROM out_stops
     UNION ALL
-    SELECT study, model_id, 'no_active_pair', NULL,
-        'no pair reaches epsilon, so all response is fragility, for '
-        || string_agg(pair_type || '/' || path, ', ' ORDER BY pair_type, path)
-    FROM cells WHERE NOT has_active
-    GROUP BY study, model_id
+    SELECT cells.study, model_id, 'no_active_pair', NULL,
+        'no pair reaches epsilon, so all response is fragility: '
+        || array_to_string(list_sort(list_distinct(list(coalesce(display_name, pair_type)))), ', ')
+    FROM cells LEFT JOIN core_display_names AS names
+        ON (names.study, kind, name) = (cells.study, 'pair_type', pair_type)
+    WHERE NOT has_active GROUP BY cells.study, model_id
     UNION ALL
     SELECT study, model_id, 'below_chance', NULL,
         format('accuracy on {} factual images is {:.3f}, below chance ({:.3f}): check the '

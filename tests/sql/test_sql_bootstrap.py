@@ -17,16 +17,12 @@ REFERENCES = {
 
 def draws_of(ask, columns, g, replicates, seed):
     """Positions of the clusters that SQL draws for a group."""
-    rows = ask(
-        "bootstrap",
-        f"""
-        WITH layouts AS (
-            SELECT 0 AS layout, position, stratum FROM bootstrap_clusters('entries') WHERE g = '{g}'
-        )
-        FROM bootstrap_draws('layouts', {replicates}, {seed}) ORDER BY replicate
-        """,
-        entries=columns,
-    )
+    clusters = f"SELECT position, stratum FROM bootstrap_clusters('entries') WHERE g = '{g}'"
+    rows = ask("bootstrap_clusters", clusters, entries=columns)
+    layouts = {name: [row[name] for row in rows] for name in ("position", "stratum")}
+    layouts["layout"] = [0] * len(rows)
+    draws = f"FROM bootstrap_draws('layouts', {replicates}, {seed}) ORDER BY replicate"
+    rows = ask("bootstrap_draws", draws, layouts=layouts)
     return np.array([row["positions"] for row in rows])
 
 

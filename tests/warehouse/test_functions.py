@@ -1,5 +1,6 @@
 """The functions of SQL that are made of numpy, by hand and against plain sums."""
 
+import itertools
 import subprocess
 import sys
 
@@ -9,10 +10,11 @@ import pyarrow as pa
 import pytest
 from scipy.stats import spearmanr
 
-from decaf.statistics.draws import named_draws
+from decaf.statistics.draws import multiplicities, named_draws
 from warehouse.commits.writer import open_root
-from warehouse.query import functions
+from warehouse.query import functions, resampling
 from warehouse.query.catalog import connect, run_query, stream_query
+from warehouse.query.draws import drawn_counts
 
 
 @pytest.fixture
@@ -27,68 +29,78 @@ def ask(connection, expression, **parameters):
     return connection.execute(f"SELECT {expression}", parameters or None).fetchall()[0][0]
 
 
-def test_sums_by_hand(connection):
+@pytest.fixture
+def draw(monkeypatch):
+    """Have replicates draw what is given, whatever their seed."""
+
+    def these(*draws):
+        monkeypatch.setattr(
+            resampling,
+            "drawn_counts",
+            lambda count, *_: multiplicities(draws, count).astype(np.uint8),
+        )
+
+    return these
+
+
+def test_sums_by_hand(connection, draw):
     """Cluster 0 holds 1 and 5, cluster 1 holds 3 and 6; the first sum is the sample's."""
-    sums = "resampled_sums([[0, 0], [1, 0], [1, 1]], [[0, 1]], [[[1.0, 3.0], [5.0, 6.0]]])"
-    assert ask(connection, sums) == [[[4, 2, 4, 6], [11, 10, 11, 12]]]
+    draw([0, 0], [1, 0], [1, 1])
+    sums = "resampled_sums(2, [], 3, 0, [0, 1], [[1.0, 3.0], [5.0, 6.0]])"
+    assert ask(connection, sums) == [[4, 2, 4, 6], [11, 10, 11, 12]]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("drawn", "arguments", "expected"),
     [
-        ("[[0], [0]], [[0]], [[[2.5]]]", [[[2.5, 2.5, 2.5]]]),  # one cluster
-        ("[[0, 1]], [[0, 0]], [[[1.0, 2.0]]]", [[[3, 3]]]),  # two rows of a cluster, one of none
-        ("[[1, 1]], [[0], []], [[[4.0]], [[]]]", [[[4, 0]], [[0, 0]]]),  # a group without rows
-        ("[[0, 0]], [[0, 1]], [[[1.0, NULL], [1.0, 1.0]]]", [[[None, None], [2, 2]]]),
-        ("[[0, 0]], [[0, 1]], [[[1.0, 'nan'::DOUBLE], [1.0, 1.0]]]", [[[None, None], [2, 2]]]),
-        ("[[0]], [[0], NULL], [[[4.0]], [[]]]", [[[4, 4]], [[0, 0]]]),  # no list is an empty one
-        ("[[0]], [], []", []),
-        ("NULL, [[0]], [[[1.0]]]", None),
+        ([0], "1, [], 1, 0, [0], [[2.5]]", [[2.5, 2.5]]),  # one cluster
+        ([0, 1], "2, [], 1, 0, [0, 0], [[1.0, 2.0]]", [[3, 3]]),  # two rows of a cluster, or none
+        ([1, 1], "2, [], 1, 0, [], [[]]", [[0, 0]]),  # a group without rows
+        ([0, 0], "2, [], 1, 0, [0, 1], [[1.0, NULL], [1, 1]]", [[None, None], [2, 2]]),
+        ([0, 0], "2, [], 1, 0, [0, 1], [[1.0, 'nan'::DOUBLE], [1, 1]]", [[None, None], [2, 2]]),
+        ([0], "1, [], 1, 0, [0], []", []),  # no column
+        ([0], "1, [], 1, 0, NULL, [[1.0]]", None),
     ],
 )
-def test_edges_of_sums(connection, arguments, expected):
+def test_edges_of_sums(connection, draw, drawn, arguments, expected):
+    draw(drawn)
     assert ask(connection, f"resampled_sums({arguments})") == expected
 
 
-def test_ragged_groups_of_several_layouts(connection, monkeypatch):
+@pytest.mark.parametrize("cells", [1 << 23, 7])
+def test_ragged_groups_of_several_layouts(connection, monkeypatch, cells):
     """Groups lack clusters, numbers are missing, and few columns are laid out at once."""
-    monkeypatch.setattr(functions, "CELLS_AT_ONCE", 7)
+    monkeypatch.setattr(resampling, "CELLS_AT_ONCE", cells)
+    monkeypatch.setattr(resampling, "DRAWS_AT_ONCE", cells)
     rng = np.random.default_rng(3)
     rows, expected = [], []
-    for count in (1, 5, 40):
-        draws = rng.integers(0, count, (6, count)).astype(np.int32)
-        groups = [rng.integers(0, count, size).astype(np.int32) for size in (0, 1, 3 * count)]
-        columns = [rng.normal(size=(2, group.size)) for group in groups]
-        columns[2][count % 2, -1] = np.nan
-        counts = np.stack([np.bincount(row, minlength=count) for row in [range(count), *draws]])
-        given = [
-            [[None if np.isnan(value) else value for value in column] for column in group]
-            for group in columns
-        ]
-        rows.append((draws.tolist(), [group.tolist() for group in groups], given))
-        expected.append(
-            [values @ counts[:, group].T for group, values in zip(groups, columns, strict=True)]
-        )
-    names = ("draws", "positions", "columns")
-    connection.register("layouts", pa.table(dict(zip(names, zip(*rows, strict=True), strict=True))))
+    for count, width, size in itertools.product((1, 5, 40), (1, 2), (0, 1, 120)):
+        clusters = rng.integers(0, count, size)
+        columns = rng.normal(size=(width, size))
+        columns[-1, -1:] = np.nan
+        strata = [f"s{cluster % 2}" for cluster in range(count)] if count == 40 else []
+        counts = np.vstack([np.ones(count), drawn_counts(count, tuple(strata), 6, 9)])
+        given = [[None if np.isnan(x) else x for x in column] for column in columns]
+        rows.append((count, strata, clusters.tolist(), given))
+        expected.append(columns @ counts[:, clusters].T)
+    names = ("clusters", "strata", "positions", "columns")
+    connection.register("groups", pa.table(dict(zip(names, zip(*rows, strict=True), strict=True))))
     found = connection.sql(
-        "SELECT resampled_sums(draws::INTEGER[][], positions::INTEGER[][], columns) FROM layouts"
+        "SELECT resampled_sums(clusters, strata, 6, 9, positions::INTEGER[], columns) FROM groups"
     )
     for (sums,), reference in zip(found.fetchall(), expected, strict=True):
-        for found_group, group in zip(sums, reference, strict=True):
-            np.testing.assert_allclose(np.array(found_group, float), group, atol=1e-12)
+        np.testing.assert_allclose(np.array(sums, float), reference, atol=1e-12)
 
 
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
-        ("resampled_sums([[0], [0, 1]], [[0]], [[[1.0]]])", "one size"),
-        ("resampled_sums([], [[0]], [[[1.0]]])", "one size"),
-        ("resampled_sums([[]], [[0]], [[[1.0]]])", "positions of the"),
-        ("resampled_sums([[0]], [[0]], [[[1.0, 2.0]]])", "one number for every row"),
-        ("resampled_sums([[0]], [[0], [0]], [[[1.0]], [[1.0], [1.0]]])", "equally many columns"),
-        ("resampled_sums([[-1]], [[0]], [[[1.0]]])", "NULL or negative"),
-        ("resampled_sums([[0]], [[NULL]], [[[1.0]]])", "NULL or negative"),
+        ("resampled_sums(1, [], 2, 0, [0], [[1.0, 2.0]])", "one number for every row"),
+        ("resampled_sums(1, [], 2, 0, [-1], [[1.0]])", "NULL or negative"),
+        ("resampled_sums(1, [], 2, 0, [NULL], [[1.0]])", "NULL or negative"),
+        ("resampled_sums(1, [], 2, 0, [1], [[1.0]])", "the position 1; expected those of 1"),
+        ("resampled_discrimination([[0], [0, 1]], [[0]], [[1]], [[1]], ['auroc'])", "one size"),
+        ("resampled_discrimination([[]], [[0]], [[1]], [[1]], ['auroc'])", "positions of the"),
         ("rank_correlation([1, 2], [1])", "different lengths"),
         ("named_means('a', 1, 2, [[1.0], [1.0, 2.0]])", "one number for each cluster"),
         ("dense_ranks([1, NULL])", "NULL or negative"),
@@ -182,9 +194,9 @@ def test_null_stands_where_a_sum_is_unknown(connection):
     """More results than fit one byte of the bitmap, at places that follow no pattern."""
     values = [None if place % 7 in (1, 3) else float(place) for place in range(40)]
     columns = [[[value]] for value in values]
-    sums = "resampled_sums([[0], [0]], $positions, $columns)"
-    found = ask(connection, sums, positions=[[0]] * 40, columns=columns)
-    assert found == [[[value] * 3] for value in values]
+    connection.register("mine", pa.table({"given": columns}))
+    found = connection.sql("SELECT resampled_sums(1, [], 2, 0, [0], given) FROM mine").fetchall()
+    assert found == [([[value] * 3],) for value in values]
 
 
 def test_a_warehouse_knows_them(tmp_path):
@@ -202,13 +214,13 @@ def test_no_call_loads_pandas_or_scipy():
         "import sys, duckdb, warehouse.query.functions\n"
         "with duckdb.connect() as connection:\n"
         "    warehouse.query.functions.register(connection)\n"
-        "    found = connection.sql('SELECT resampled_sums([[0]], [[0]], [[[2.0], [NULL]]]), '\n"
+        "    found = connection.sql('SELECT resampled_sums(1, [], 1, 0, [0], [[2.0], [NULL]]), '\n"
         "        \"resampled_discrimination([[0]], [[0, 0]], [[1, 0]], [[2, 1]], ['auprc']), \"\n"
         "        'rank_correlation([1, 2, NULL], [3, 4, 5])').fetchall()\n"
         "print(found, {'pandas', 'scipy'} & set(sys.modules))\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == ("[([[[2.0, 2.0], [None, None]]], [[[1.0, 1.0]]], 1.0)] set()\n")
+    assert done.stdout == ("[([[2.0, 2.0], [None, None]], [[[1.0, 1.0]]], 1.0)] set()\n")
 
 
 @pytest.mark.parametrize("measures", [["auroc", "auprc"], ["auprc", "auroc"], ["auroc"], []])

@@ -134,8 +134,8 @@ def test_the_verdict_comes_first_and_names_eight_models(stub, report):
         "Leans on mixed_rand, which should not matter: changing it moves the score by ",
         "And 64 more models",
         "Can it be trusted?",
-        "Profiles",
-        "How it was made",
+        "Evidence, contradiction and fragility per model",
+        "Counts and costs",
     ]
     places = [reader.text.index(words) for words in said]
     assert places == sorted(places)

@@ -202,7 +202,7 @@ def test_tables_are_sorted_and_filtered_by_keyboard(browser, reports):
     assert len(browser.find_elements("css selector", f"{head}[aria-sort]")) == 1
     field = browser.find_element("css selector", "#profiles .filter input")
     field.send_keys("VIT 01")
-    assert field.accessible_name == "Filter"
+    assert field.accessible_name.strip() == "Filter"
     count = browser.find_element("css selector", "#profiles .filter output")
     assert {name[:15] for name, _ in shown()} == {"vit_variant_014"}
     assert count.text == "1 of 72 rows"

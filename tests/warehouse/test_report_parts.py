@@ -85,7 +85,7 @@ def test_chosen_sections_stand_in_their_order_and_open(stub, tmp_path):
         for name in get_args(Section)
         if name not in ("pairs", "breakdowns", "registry", "stops", "paper")
     ]
-    assert sections(None) == (usual, 5)
+    assert sections(None) == (usual, 6)
     assert sections(("costs", "profiles", "registry")) == (["costs", "profiles"], 0)
 
 

@@ -13,8 +13,10 @@ from warehouse.tables.columns import Table
 from warehouse.tables.declarations import TABLES
 
 
-def write_missing_seeds(root: Root) -> None:
+def write_missing_seeds(root: Root) -> list[str]:
     """Publish the seeds that a warehouse lacks, and anew those that have other columns or none.
+
+    Returns the tables whose seeds it wrote.
 
     Raises WarehouseError when a table with other columns has rows, which nothing could read.
     """
@@ -22,6 +24,7 @@ def write_missing_seeds(root: Root) -> None:
     there = store.bring(
         dict.fromkeys(entry.key for entry in store.entries(layout.SEEDS, (".parquet",)))
     )
+    written = []
     for table in TABLES.values():
         key = layout.seed(table.name)
         if key in there:
@@ -34,6 +37,8 @@ def write_missing_seeds(root: Root) -> None:
         store.publish(
             key, lambda file, empty=empty: pq.write_table(empty, file, compression="zstd")
         )
+        written.append(table.name)
+    return written
 
 
 def stored_seeds(store: Storage) -> dict[str, Path]:

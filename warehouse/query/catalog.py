@@ -18,12 +18,12 @@ import pyarrow as pa
 
 from decaf.errors import QueryError, WarehouseError
 from warehouse import storage
-from warehouse.commits import receipts
 from warehouse.commits.migrations import check_version
 from warehouse.commits.writer import open_root
 from warehouse.query import functions
+from warehouse.query.kept_receipts import attach_receipts
 from warehouse.query.prepared import attach_views
-from warehouse.query.provided import provide
+from warehouse.query.provided import provide_files
 from warehouse.query.scratch import scratch_folder
 from warehouse.storage import Root, Storage
 
@@ -85,7 +85,6 @@ def connect(
     root = storage.resolved(root)
     store = storage.open(root)
     check_version(root)
-    committed = list(receipts.read(root))
     spill = scratch_folder() / uuid4().hex
     settings = {
         "memory_limit": memory_limit,
@@ -98,7 +97,8 @@ def connect(
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             functions.register(connection)
             attach_views(connection)
-            provide(connection, store, committed, without, study)
+            read = attach_receipts(connection, root, store)
+            provide_files(connection, store, read, without, study)
             _lock(connection, store)
             on_failure.pop_all()
     except duckdb.Error as error:

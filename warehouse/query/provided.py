@@ -1,8 +1,10 @@
 """What the SQL files take as given: which files hold the rows of a table, and the receipts."""
 
+import stat
 from collections.abc import Collection, Iterable
 from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -22,7 +24,7 @@ RECEIPTS = {
 }
 COMMITTED_UNITS = {"study": "VARCHAR", "unit_key": "VARCHAR", "commit_key": "VARCHAR"}
 """Units of work whose rows are committed, and by which commit."""
-RECEIPT_FILES = {
+READ_FILE_TYPES = {
     "kind": "VARCHAR",
     "study": "VARCHAR",
     "key": "VARCHAR",
@@ -31,21 +33,55 @@ RECEIPT_FILES = {
     "row_count": "BIGINT",
     "byte_count": "BIGINT",
     "sha256": "VARCHAR",
-    "file_name": "VARCHAR",
-    "is_readable": "BOOLEAN",
 }
+RECEIPT_FILES = READ_FILE_TYPES | {"file_name": "VARCHAR", "is_readable": "BOOLEAN"}
 PROVIDED = ("receipts", "committed_units", "receipt_files")
 """Names of the relations that a connection is given."""
 
 
-def provide(
+class ReadFile(NamedTuple):
+    """A file that readers open, and the commit that it is of."""
+
+    kind: str
+    study: str
+    key: str
+    table_name: str
+    path: str
+    """Relative to the root of the warehouse."""
+    row_count: int
+    byte_count: int
+    sha256: str
+
+
+def provide_receipts(
+    connection: duckdb.DuckDBPyConnection, committed: list[Receipt]
+) -> list[ReadFile]:
+    """Create the relations ``receipts`` and ``committed_units``; return the files to read."""
+    create_table(connection, "receipts", RECEIPTS, map(attrgetter(*RECEIPTS), committed))
+    units = (
+        (receipt.study, unit, receipt.key)
+        for receipt in committed
+        if receipt.kind == "units"  # upgrades name units that they left behind
+        for unit in receipt.units
+    )
+    create_table(connection, "committed_units", COMMITTED_UNITS, units)
+    of_receipt = attrgetter("kind", "study", "key")
+    of_file = attrgetter("table", "path", "row_count", "byte_count", "sha256")
+    return [
+        ReadFile(*of_receipt(receipt), *of_file(file))
+        for receipt in resolve(committed).read
+        for file in receipt.files
+    ]
+
+
+def provide_files(
     connection: duckdb.DuckDBPyConnection,
     store: Storage,
-    committed: list[Receipt],
+    read: list[ReadFile],
     without: Collection[str] = (),
     study: str | None = None,
 ) -> None:
-    """Set what the SQL files take as given: the variable ``files``, and the receipts.
+    """Set the variable ``files`` and create the relation ``receipt_files``.
 
     Files of the keys ``without`` are left out, as those are that are missing or cannot be read;
     those of the study come first.
@@ -54,16 +90,15 @@ def provide(
     seeds = stored_seeds(store)
     # DuckDB guesses the size of a table from its first file, and takes it for a row where a query
     # passes over that one: joins of large tables then begin at the wrong end.
-    receipts = sorted(resolve(committed).read, key=lambda receipt: receipt.study != study)
-    read = [(receipt, file) for receipt in receipts for file in receipt.files]
-    wanted = {file.path: Content(file.byte_count, file.sha256) for _, file in read}
+    read = sorted(read, key=lambda file: file.study != study)
+    wanted = {file.path: Content(file.byte_count, file.sha256) for file in read}
     paths = {
         key: str(path)
         for key, path in store.bring(wanted).items()
         if key not in without and _is_readable(path, wanted[key].byte_count)
     }
     by_table = {table: [] for table in seeds}
-    for table, key in dict.fromkeys((file.table, file.path) for _, file in read):
+    for table, key in dict.fromkeys((file.table_name, file.path) for file in read):
         if key in paths:
             by_table[table].append(paths[key])
     # A seed, which is empty, comes last.
@@ -71,24 +106,11 @@ def provide(
         by_table[table].append(str(path))
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
-    _create_table(connection, "receipts", RECEIPTS, map(attrgetter(*RECEIPTS), committed))
-    units = (
-        (receipt.study, unit, receipt.key)
-        for receipt in committed
-        if receipt.kind == "units"  # upgrades name units that they left behind
-        for unit in receipt.units
-    )
-    _create_table(connection, "committed_units", COMMITTED_UNITS, units)
-    of_receipt = attrgetter("kind", "study", "key")
-    of_file = attrgetter("table", "path", "row_count", "byte_count", "sha256")
-    files = (
-        (*of_receipt(receipt), *of_file(file), paths.get(file.path), file.path in paths)
-        for receipt, file in read
-    )
-    _create_table(connection, "receipt_files", RECEIPT_FILES, files)
+    files = ((*file, paths.get(file.path), file.path in paths) for file in read)
+    create_table(connection, "receipt_files", RECEIPT_FILES, files)
 
 
-def _create_table(
+def create_table(
     connection: duckdb.DuckDBPyConnection,
     table: str,
     columns: dict[str, str],
@@ -106,8 +128,9 @@ def _create_table(
 def _is_readable(path: Path, byte_count: int) -> bool:
     """Whether the file is there and whole; its footer is read only when the size is another."""
     try:
-        if not path.is_file():
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             return False
-        return path.stat().st_size == byte_count or bool(pq.read_metadata(path))
+        return status.st_size == byte_count or bool(pq.read_metadata(path))
     except (OSError, ValueError, pa.ArrowException):
         return False

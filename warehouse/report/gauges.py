@@ -1,10 +1,10 @@
 """Gates that did not pass as small pictures: what is allowed, what was found, and how surely."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
+from decaf.registry.messages import place_of
 from warehouse.report.audit.facts import Facts, Row
-from warehouse.report.audit.verdict import place_in_words, written
+from warehouse.report.audit.verdict import written
 
 MOST_GAUGES = 12
 """Those that failed first; the table below has all of them."""
@@ -39,14 +39,13 @@ class Gauge(NamedTuple):
 
 def gauges_of(facts: Facts) -> list[Gauge]:
     """Gauges of the gates that failed, and of those without enough evidence."""
-    names = {(row.kind, row.name): row for row in facts.names}
     measured = [
         row for row in facts.verdicts if row.found is not None and row.lower_limit is not None
     ]
-    return [_gauge(facts, row, names) for row in measured[:MOST_GAUGES]]
+    return [_gauge(facts, row) for row in measured[:MOST_GAUGES]]
 
 
-def _gauge(facts: Facts, row: Row, names: Mapping[tuple[str, str], Row]) -> Gauge:
+def _gauge(facts: Facts, row: Row) -> Gauge:
     limit = -row.gate_limit if row.rule == "decrease" else row.gate_limit
     shown = (limit, row.found, row.lower_limit, row.upper_limit)
     shown += (0.0,) if row.rule in CHANGES else ()
@@ -67,7 +66,7 @@ def _gauge(facts: Facts, row: Row, names: Mapping[tuple[str, str], Row]) -> Gaug
         has_failed,
         f"{row.entry} {row.version}",
         row.metric.replace("_", " "),
-        place_in_words(row, names),
+        place_of(row._asdict()),
         said(row.found),
         said(limit),
         f"{row.level:.0%}: {said(row.lower_limit)} to {said(row.upper_limit)}",

@@ -82,7 +82,7 @@ def render(
     """
     left_out = {row.model_id for row in facts.models[shown_count:]}
     profiles = facts.of_models(shown_count).profiles
-    facts = facts.by_entry()
+    facts = facts.for_people()
     shown = facts.of_models(shown_count)
     parts = {
         "breakdowns": tables.breakdown_tables(shown),
@@ -108,7 +108,7 @@ def render(
         written=partial(written, facts),
         glance=tables.glance_table(facts),
         replicates=max((row.replicate_count for row in facts.intervals), default=0),
-        pair_types=facts.table("pair_types", "Pairs"),
+        pair_types=tables.pair_table(facts),
         models=tables.model_table(shown),
         warnings=facts.table("warnings", "Warnings"),
         profiles=tables.profile_tables(shown),

@@ -72,15 +72,13 @@ def history_pictures(facts: Facts) -> list[Picture]:
         versions.setdefault(row.entry, set()).add(row.version)
     several = [entry for entry, own in versions.items() if len(own) > 1]
     shown = sorted(several, key=lambda entry: (-len(versions[entry]), entry))[:MAX_PANELS]
-    names = {row.name: row.display_name for row in facts.names}
     pictures = []
     for pair_type in sorted({row.pair_type for row in facts.history}):
         own = [row for row in facts.history if row.pair_type == pair_type]
         path = own[0].path
         rows = [row for row in own if row.entry in shown and row.path == path]
         if rows:
-            place = (names.get(name, name) for name in (pair_type, path))
-            title = f"{', '.join(place)}: versions and dates"
+            title = f"{pair_type}, {path}: versions and dates"
             pictures.append(Picture(title, _history_panels(rows, title)))
     return pictures
 

@@ -74,6 +74,14 @@ class Storage(ABC):
     def entries(self, folder: str, suffixes: tuple[str, ...]) -> list[Entry]:
         """Objects below a folder, at any depth, whose keys end so; sorted by key."""
 
+    def state(self, folder: str, levels: int) -> str | None:
+        """Another text once any object in a folder, or so many levels below, was put or deleted.
+
+        None where nothing tells that without a listing, or something changed a moment ago, from
+        which the next change could not be told.
+        """
+        return None
+
     @abstractmethod
     def delete(self, key: str) -> None:
         """Delete an object; one that is not there is fine."""

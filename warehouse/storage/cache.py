@@ -1,7 +1,13 @@
 """Where a machine keeps what it can make again at any time."""
 
 import os
+import shutil
+import time
 from pathlib import Path
+
+UNUSED_SECONDS = 7 * 24 * 3600
+"""What no process has asked for so long is deleted."""
+TOUCH_SECONDS = 3600
 
 
 def cache_folder() -> Path:
@@ -10,3 +16,22 @@ def cache_folder() -> Path:
         return Path(chosen).absolute()
     cache = os.environ.get("XDG_CACHE_HOME")
     return (Path(cache) if cache else Path.home() / ".cache") / "decaf"
+
+
+def note_use(path: Path) -> None:
+    """Note that a file or folder is in use, not more often than that matters."""
+    if path.stat().st_mtime < time.time() - TOUCH_SECONDS:
+        os.utime(path)
+
+
+def prune_unused(folder: Path) -> int:
+    """Delete what nobody has asked for in a week of all that lies in a folder; returns how many."""
+    before = time.time() - UNUSED_SECONDS
+    unused = [path for path in folder.glob("*") if path.stat().st_mtime < before]
+    for path in unused:
+        # Another reader may be deleting it too.
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return len(unused)

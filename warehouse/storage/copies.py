@@ -7,8 +7,6 @@ did. Every warehouse has a folder of its own in ``warehouse.storage.cache``.
 
 import hashlib
 import os
-import shutil
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,11 +15,8 @@ from uuid import uuid4
 from decaf.errors import WarehouseError
 from decaf.foundation.files import refusals_as
 from warehouse.storage.base import Content, Entry
-from warehouse.storage.cache import cache_folder
+from warehouse.storage.cache import cache_folder, note_use, prune_unused
 
-UNUSED_SECONDS = 7 * 24 * 3600
-"""A copy that no reader has asked for so long is deleted."""
-TOUCH_SECONDS = 3600
 SETTLED = timedelta(minutes=10)
 """Age at which an object's moment of change tells it from every later one; more than clocks err."""
 
@@ -73,12 +68,7 @@ class Copies:
 
     def prune(self) -> int:
         """Delete copies that nobody has asked for in a week; returns how many."""
-        before = time.time() - UNUSED_SECONDS
-        unused = [path for path in self.folder.glob("*") if path.stat().st_mtime < before]
-        for path in unused:
-            # Another reader may be deleting it too.
-            shutil.rmtree(path, ignore_errors=True)
-        return len(unused)
+        return prune_unused(self.folder)
 
     def _keep(self, digest: str, key: str, content: bytes) -> Path:
         """Write a copy under its name when it is complete; other processes may do the same."""
@@ -98,6 +88,5 @@ class Copies:
         path, folder = self.folder / digest / key, self.folder / digest
         if not (path.exists() and path.stat().st_size == byte_count):
             return None
-        if folder.stat().st_mtime < time.time() - TOUCH_SECONDS:
-            os.utime(folder)
+        note_use(folder)
         return path

@@ -5,6 +5,7 @@ import fcntl
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
@@ -16,6 +17,8 @@ from decaf.foundation.files import refusals_as, replace_file
 from warehouse.storage.base import Content, Entry, Held, Storage
 from warehouse.storage.holder import described, this_process
 
+SETTLED_SECONDS = 60
+"""Age at which a folder's moment of change tells it from every later one."""
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
@@ -85,6 +88,26 @@ class LocalStorage(Storage):
                             changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
                             files.append(Entry(key, status.st_size, changed_at))
         return sorted(files)
+
+    def state(self, folder: str, levels: int) -> str | None:
+        """Digest of when each folder changed: a file that is renamed into it changes it."""
+        known, folders = [], [folder]
+        for level in range(levels + 1):
+            inside = []
+            for key in folders:
+                path = self._own(key)
+                try:
+                    status = path.stat()
+                    if level < levels:
+                        found = os.scandir(path)
+                        inside += [f"{key}/{item.name}" for item in found if item.is_dir()]
+                except OSError:
+                    return None
+                if time.time() - status.st_mtime < SETTLED_SECONDS:
+                    return None
+                known.append((key, status.st_ino, status.st_mtime_ns))
+            folders = inside
+        return hashlib.sha256(repr(sorted(known)).encode()).hexdigest()[:32]
 
     def delete(self, key: str) -> None:
         """Unlink a file."""

@@ -21,6 +21,8 @@ from warehouse.commits.receipts import Receipt
 from warehouse.commits.stored import own_rows, read_file
 from warehouse.commits.writer import commit, remove_temporary_files
 from warehouse.storage import Root
+from warehouse.tables.columns import Table
+from warehouse.tables.declarations import TABLES
 
 FOLD_BYTES = 256 * 2**20
 """Bytes of Parquet that one compaction folds at most, which bounds the memory that it takes."""
@@ -146,8 +148,21 @@ def fold(root: Root, group: Sequence[Part]) -> None:
     source = group[0].source
     inputs = {member.name: member.committed_at for part in group for member in part.members}
     key = short(json_sha256(inputs))
-    folded = {name: pa.concat_tables(rows) for name, rows in tables.items()}
+    folded = {
+        name: _in_order(TABLES[name], pa.concat_tables(rows)) for name, rows in tables.items()
+    }
     commit(root, COMPACTIONS, source.study, key, folded, model_id=source.model_id, inputs=inputs)
+
+
+def _in_order(table: Table, rows: pa.Table) -> pa.Table:
+    """Rows in the order of their key, path by path.
+
+    Each group of rows in the file then has its own range of pairs, which its statistics tell, so a
+    reader passes over those that a question about one path or pair does not need.
+    """
+    own = [name for name in table.key if name in rows.column_names]
+    own.sort(key=lambda name: name != "path")
+    return rows.sort_by([(name, "ascending") for name in own])
 
 
 def _sizes(root: Root, study: str) -> dict[str, int]:

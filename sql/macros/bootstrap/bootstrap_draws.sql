@@ -2,10 +2,8 @@
 -- grain: one row per layout and replicate
 -- paper: appendix D.8 (statistical summaries)
 -- layouts names a relation with columns layout, position (from 0) and stratum: one row per cluster.
--- Every place draws a cluster of its stratum. A draw is a hash of text: hash() of several numbers
--- is not random enough, its bits correlate between replicates, and intervals come out far too
--- narrow. Lengths are cast, since a hash by a signed number is divided in 128 bits, which takes four
--- times as long.
+-- Every place draws a cluster of its stratum (drawn_word). Lengths are cast, since a hash by a signed
+-- number is divided in 128 bits, which takes four times as long.
 CREATE OR REPLACE MACRO bootstrap_draws(layouts, replicates, seed) AS TABLE
 WITH strata AS (
     SELECT layout, stratum, list(position::INTEGER ORDER BY position) AS members
@@ -20,7 +18,7 @@ drawn AS (
         list_select(members, list_transform(
             members,
             lambda place:
-                (hash(concat_ws(':', seed, replicate, place)) % len(members)::UBIGINT)::BIGINT + 1
+                (drawn_word(seed, replicate, place) % len(members)::UBIGINT)::BIGINT + 1
         )) AS positions
     FROM strata
     CROSS JOIN range(replicates) AS replicate_numbers (replicate)

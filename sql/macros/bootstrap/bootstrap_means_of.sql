@@ -7,13 +7,10 @@
 -- NULL where a replicate drew only sources that the model lacks. Draws depend on the number of
 -- sources alone, and are those of all planned sources.
 CREATE OR REPLACE MACRO bootstrap_means_of(rel, replicates, seed) AS TABLE
-WITH layouts AS (
-    SELECT DISTINCT source_count AS layout, position, NULL::VARCHAR AS stratum FROM core_sources
-),
-gathered AS (
+WITH gathered AS (
     SELECT
         study, model_id, pair_type, path,
-        source_count AS layout,
+        source_count AS cluster_count,
         list(position::INTEGER) AS positions,
         -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
         [
@@ -25,18 +22,15 @@ gathered AS (
     JOIN core_sources USING (study, pair_type, source_id)
     GROUP BY study, model_id, pair_type, path, source_count
 ),
-groups AS (
+resampled AS (
     SELECT
-        {
-            study: study, model_id: model_id, pair_type: pair_type, path: path,
-            source_count: len(list_distinct(positions))
-        } AS g,
-        layout, positions, columns
+        study, model_id, pair_type, path, len(list_distinct(positions)) AS source_count,
+        resampled_sums(cluster_count, [], replicates, seed, positions, columns) AS sums
     FROM gathered
 ),
 totals AS (
     SELECT
-        unnest(g),
+        study, model_id, pair_type, path, source_count,
         nullif(generate_subscripts(sums[1], 1), 1) - 2 AS replicate,
         nullif(unnest(sums[1]), 0) AS weight,
         unnest(sums[2]) AS endpoint_magnitude,
@@ -45,7 +39,7 @@ totals AS (
         unnest(sums[5]) AS fragility,
         unnest(sums[6]) AS abs_response,
         unnest(sums[7]) AS endpoint_delta
-    FROM bootstrap_sums('groups', 'layouts', replicates, seed)
+    FROM resampled
 )
 SELECT
     study, model_id, pair_type, path, replicate, source_count,

@@ -6,7 +6,9 @@ CREATE OR REPLACE MACRO bootstrap_replicates(rel, replicates, seed) AS TABLE
 WITH gathered AS (
     SELECT
         g,
-        list(stratum ORDER BY position) AS strata,
+        -- Draws depend on places and strata alone: groups of as many clusters share them.
+        count(*) AS drawn_count,
+        if(count(stratum) = 0, [], list(stratum ORDER BY position)) AS strata,
         {
             g: g,
             x_clusters: count(*) FILTER (x_weight > 0),
@@ -20,16 +22,13 @@ WITH gathered AS (
     FROM bootstrap_clusters(rel)
     GROUP BY g
 ),
--- Draws depend on places and strata alone: groups of as many clusters share them.
-groups AS MATERIALIZED (
-    SELECT known AS g, strata, dense_rank() OVER (ORDER BY strata) AS layout, positions, columns
+resampled AS (
+    SELECT
+        known AS g,
+        resampled_sums(drawn_count, strata, replicates, seed, positions, columns) AS sums
     FROM gathered
 ),
-layouts AS (
-    SELECT layout, unnest(strata) AS stratum, generate_subscripts(strata, 1) - 1 AS position
-    FROM (SELECT layout, any_value(strata) AS strata FROM groups GROUP BY layout)
-),
-totals AS (
+totals AS MATERIALIZED (
     SELECT
         g,
         nullif(generate_subscripts(sums[1], 1), 1) - 2 AS replicate,
@@ -38,7 +37,7 @@ totals AS (
         nullif(unnest(sums[3]), 0) AS pair_weight,
         unnest(sums[4]) AS pair_x_sum,
         unnest(sums[5]) AS pair_y_sum
-    FROM bootstrap_sums('groups', 'layouts', replicates, seed)
+    FROM resampled
 )
 SELECT g.g AS g, replicate, 'mean' AS statistic, x_sum / x_weight AS value,
     g.x_clusters AS cluster_count

@@ -5,34 +5,49 @@
 -- member are drawn; members of as many sources share draws.
 -- FROM breakdowns_of('my_profiles', 500, 91702)
 CREATE OR REPLACE MACRO breakdowns_of(rel, replicates, seed) AS TABLE
-WITH members AS MATERIALIZED (FROM pair_members()),
-entries AS MATERIALIZED (
+WITH entries AS (
     SELECT
-        {
-            study: study, model_id: model_id, pair_type: pair_type, path: path,
-            grouping: grouping, member: member, metric: metric
-        } AS g,
-        pair_id, source_id AS cluster, weight, x
+        study, model_id, pair_type, path, grouping, member, pair_id, source_id, weight,
+        evidence, contradiction, fragility, abs_response
     FROM query_table(rel)
-    JOIN members USING (study, pair_id)
-    UNPIVOT (x FOR metric IN (evidence, contradiction, fragility, abs_response))
+    JOIN pair_members() USING (study, pair_id)
 ),
+resampled AS (FROM breakdown_sums('entries', replicates, seed)),
 spreads AS (
-    SELECT g, count(DISTINCT pair_id) AS pair_count, quantile_cont(x, [0.1, 0.5, 0.9]) AS quantiles
+    SELECT
+        study, model_id, pair_type, path, grouping, member,
+        count(DISTINCT pair_id) AS pair_count,
+        quantile_cont(
+            COLUMNS(['evidence', 'contradiction', 'fragility', 'abs_response']), [0.1, 0.5, 0.9]
+        )
     FROM entries
-    GROUP BY g
+    GROUP BY study, model_id, pair_type, path, grouping, member
+),
+means AS (
+    SELECT
+        study, model_id, pair_type, path, grouping, member, pair_count, source_count,
+        mean_of_member(sums[2], sums[1], evidence) AS evidence,
+        mean_of_member(sums[3], sums[1], contradiction) AS contradiction,
+        mean_of_member(sums[4], sums[1], fragility) AS fragility,
+        mean_of_member(sums[5], sums[1], abs_response) AS abs_response
+    FROM resampled
+    JOIN spreads USING (study, model_id, pair_type, path, grouping, member)
 )
 SELECT
-    unnest(g),
+    study, model_id, pair_type, path, grouping, member, metric,
     pair_count,
-    cluster_count AS source_count,
-    estimate, -- mean with the weights of pairs, score units, as what follows
-    lower_limit AS lower_95, -- NULL where reason says why
-    upper_limit AS upper_95,
-    quantiles[1] AS p10, -- over trajectories, without weights
-    quantiles[2] AS p50,
-    quantiles[3] AS p90,
-    reason
-FROM bootstrap_by_group('entries', replicates, seed, [0.95])
-JOIN spreads USING (g)
-WHERE statistic = 'mean';
+    source_count,
+    mean.estimate AS estimate, -- mean with the weights of pairs, score units, as what follows
+    CASE WHEN source_count > 1 THEN limit_at(mean.replicates, (1 - 0.95::DOUBLE) / 2) END
+        AS lower_95, -- NULL where reason says why
+    CASE WHEN source_count > 1 THEN limit_at(mean.replicates, 1 - (1 - 0.95::DOUBLE) / 2) END
+        AS upper_95,
+    mean.quantiles[1] AS p10, -- over trajectories, without weights
+    mean.quantiles[2] AS p50,
+    mean.quantiles[3] AS p90,
+    CASE
+        WHEN source_count = 1 THEN 'a single cluster'
+        WHEN replicates < 2 THEN 'fewer than two defined replicates'
+    END AS reason
+FROM means
+UNPIVOT (mean FOR metric IN (evidence, contradiction, fragility, abs_response));

@@ -4,22 +4,13 @@
 -- rel is as for drift_pairs. Whole sources are drawn; entries and metrics with as many sources
 -- share their draws, and so do both versions. A list begins with the sample; the replicates follow.
 CREATE OR REPLACE MACRO drift_replicates(rel, replicates, seed) AS TABLE
-WITH drift_groups AS MATERIALIZED (
+WITH resampled AS (
     SELECT
-        {of: g, source_count: source_count, metrics: metrics} AS g,
-        source_count AS layout,
-        positions,
-        columns
+        g, source_count, metrics,
+        resampled_sums(source_count, [], replicates, seed, positions, columns) AS sums
     FROM (FROM drift_trajectory_groups(rel) UNION ALL FROM drift_image_groups(rel))
 ),
-drift_layouts AS (
-    SELECT layout, unnest(range(layout)) AS position, NULL::VARCHAR AS stratum
-    FROM (SELECT DISTINCT layout FROM drift_groups)
-),
-measured AS (
-    SELECT g.of AS g, g.source_count AS source_count, unnest(g.metrics) AS found, sums
-    FROM bootstrap_sums('drift_groups', 'drift_layouts', replicates, seed)
-),
+measured AS (SELECT g, source_count, unnest(metrics) AS found, sums FROM resampled),
 ratios AS (
     SELECT
         {

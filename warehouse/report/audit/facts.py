@@ -4,7 +4,7 @@ Each part is the result of a query in ``sql/queries/report``, in which ``?`` is 
 prints the same text beside its table, so that a reader can run it.
 """
 
-from collections import namedtuple
+from collections import Counter, namedtuple
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Any, NamedTuple
@@ -71,13 +71,18 @@ class Facts(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Reveal paths with results: ``blend`` first, the others by name."""
-        return tuple(sorted({row.path for row in self.profiles}, key=lambda p: (p != "blend", p)))
+        """Reveal paths with results, in the order of the configuration."""
+        return self._with_results("path")
 
     @property
     def profiled_types(self) -> tuple[str, ...]:
-        """Pair types with results, by name."""
-        return tuple(sorted({row.pair_type for row in self.profiles}))
+        """Pair types with results: what should not matter, what should, the others."""
+        return self._with_results("pair_type")
+
+    def _with_results(self, kind: str) -> tuple[str, ...]:
+        found = {getattr(row, kind) for row in self.profiles}
+        known = [row.display_name for row in self.names if row.kind == kind]
+        return tuple(name for name in known if name in found)
 
     def of_models(self, count: int) -> "Facts":
         """Facts of the first models alone; what is averaged over models stays."""
@@ -102,19 +107,33 @@ class Facts(NamedTuple):
                 names[row.model_id].append(name)
         return {", ".join(own): model_id for model_id, own in names.items()}
 
-    def by_entry(self) -> "Facts":
-        """The same facts of models under what the registry calls them, not under their ids."""
-        names = {model_id: name for name, model_id in self.ids.items()}
-        named = {
-            part: tuple(
-                row._replace(model_id=names.get(row.model_id, row.model_id)) for row in rows
-            )
-            for part, rows in self._asdict().items()
-            if part not in ("study", "run", "progress", "entries", "history")
-            and rows
-            and hasattr(rows[0], "model_id")
-        }
-        return self._replace(**named)
+    def for_people(self) -> "Facts":
+        """The same facts under the names that people know, in every part.
+
+        Models have what the registry calls them instead of ids, but for the parts that list both;
+        pair types and paths have their display names, followed by their own where several share
+        one.
+        """
+        names, entries = _shown_names(self.names), ("entries", "history")
+        shown = {"model_id": {model_id: name for name, model_id in self.ids.items()}}
+        shown |= dict.fromkeys(("path", "path_a", "path_b"), names["path"])
+        shown |= {"pair_type": names["pair_type"]}
+
+        def renamed(row: Row, columns: Iterable[str]) -> Row:
+            found = {column: getattr(row, column) for column in columns}
+            return row._replace(**{c: shown[c].get(name, name) for c, name in found.items()})
+
+        parts: dict[str, Any] = {}
+        for part, rows in self._asdict().items():
+            if part in ("study", "run", "progress", "names") or not rows:
+                continue
+            own = [one for one in shown if one in rows[0]._fields]
+            columns = [one for one in own if not (one == "model_id" and part in entries)]
+            parts[part] = tuple(renamed(row, columns) for row in rows)
+        parts["names"] = tuple(
+            row._replace(display_name=names[row.kind][row.name]) for row in self.names
+        )
+        return self._replace(**parts)
 
     def table(
         self,
@@ -168,6 +187,17 @@ class Facts(NamedTuple):
     def runnable(self, part: str) -> str:
         """The query of a part as a reader can run it."""
         return runnable(query_of(part), self.study)
+
+
+def _shown_names(rows: Rows) -> dict[str, dict[str, str]]:
+    """What pair types and paths are called, by kind and name: no two alike."""
+    count = Counter((row.kind, row.display_name) for row in rows)
+    names: dict[str, dict[str, str]] = {"pair_type": {}, "path": {}}
+    for row in rows:
+        is_shared = count[row.kind, row.display_name] > 1
+        own = f"{row.display_name} ({row.name})" if is_shared else row.display_name
+        names[row.kind][row.name] = own
+    return names
 
 
 def _paths(row: Row) -> Cell:

@@ -113,7 +113,8 @@ def pair_looks(facts: Facts, characters: int = PICTURE_CHARACTERS) -> Looks:
     is_probability = is_of_probability(facts.run.score)
     largest = max((np.abs(_response(row)).max() for row in kept), default=1.0)
     scale = 1.0 if is_probability else float(largest)
-    types = dict.fromkeys(row.pair_type for row in kept)
+    found = {row.pair_type for row in kept}
+    types = [one for one in facts.profiled_types if one in found]
     return Looks(
         tuple(
             _look([row for row in kept if row.pair_type == one], facts.run.epsilon, scale)

@@ -52,6 +52,17 @@ def glance_table(facts: Facts) -> Table:
     return table("At a glance", fields, facts.profiled_types, facts.runnable("profiles"), note)
 
 
+def pair_table(facts: Facts) -> Table:
+    """The pairs of every type; below a name for people is the one that queries know."""
+    own = {row.display_name: row.name for row in facts.names if row.kind == "pair_type"}
+
+    def pair_type(row: Row) -> Cell:
+        name = own.get(row.pair_type, row.pair_type)
+        return Cell(row.pair_type, name if name != row.pair_type else "")
+
+    return facts.table("pair_types", "Pairs", pair_type=pair_type)
+
+
 def model_table(facts: Facts) -> Table:
     """The models, with their accuracy on every kind of clean image that has predictions."""
     variants = sorted({row.variant for row in facts.accuracies})
@@ -87,7 +98,6 @@ def profile_tables(facts: Facts) -> tuple[Table, ...]:
 def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
     """Profiles on the first path by class, split and kind of input, the worst first."""
     decimals = facts.decimals
-    names = {row.name: row.display_name for row in facts.names if row.kind == "pair_type"}
 
     def mean(row: Row) -> Cell:
         return with_interval(row.estimate, row.lower_95, row.upper_95, decimals)
@@ -97,11 +107,11 @@ def breakdown_tables(facts: Facts) -> tuple[Table, ...]:
         return Cell(score(row.p50, decimals), limits)
 
     tables = []
-    for pair_type, grouping in dict.fromkeys(
-        (row.pair_type, row.grouping) for row in facts.breakdowns
-    ):
+    found = dict.fromkeys((row.pair_type, row.grouping) for row in facts.breakdowns)
+    order = facts.profiled_types
+    for pair_type, grouping in sorted(found, key=lambda one: (*order, one[0]).index(one[0])):
         own = [r for r in facts.breakdowns if (r.pair_type, r.grouping) == (pair_type, grouping)]
-        title = f"{names.get(pair_type, pair_type)}, by {GROUPINGS.get(grouping, grouping)}"
+        title = f"{pair_type}, by {GROUPINGS.get(grouping, grouping)}"
         tables.append(
             facts._replace(breakdowns=tuple(own)).metric_table(
                 "breakdowns", title, ("model_id", "member"), mean, p50=median

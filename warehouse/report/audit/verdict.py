@@ -1,7 +1,7 @@
 """The top of the report: what failed, what each model goes by, what changed, what to trust."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from decaf.registry.messages import judged, place_of
@@ -72,13 +72,13 @@ class Verdict(NamedTuple):
     """Score units at the end of the bars."""
     changes: tuple[str, ...]
     """What the registry has that it had not, a line an entry."""
-    trust: tuple[tuple[bool, str], ...]
-    """Whether all is well, and with what."""
+    trust: tuple[tuple[str, str], ...]
+    """What is ``well``, what to ``mind``, and a ``note`` on the data, each with its words."""
 
 
 def verdict_of(facts: Facts) -> Verdict:
     """Say what the findings, gates and warnings of an audit come to."""
-    names, ids = {(row.kind, row.name): row for row in facts.names}, facts.ids
+    ids = facts.ids
     stands = [row for row in facts.standing if row.accepted_at is None]
     limits = {
         (row.model_id, row.pair_type, row.path): (row.lower_95, row.upper_95)
@@ -86,10 +86,11 @@ def verdict_of(facts: Facts) -> Verdict:
         if row.metric == "abs_response"
     }
     profiles = {(row.model_id, row.pair_type, row.path): row for row in facts.profiles}
-    drawn = [row for row in facts.names if row.kind == "pair_type"][:MOST_BARS]
+    types = facts.profiled_types[:MOST_BARS]
+    drawn = [row for row in facts.names if row.kind == "pair_type" and row.display_name in types]
     findings = []
     for row in facts.findings[:MOST]:
-        keys = [(row.model_id, one.name, row.path) for one in drawn]
+        keys = [(row.model_id, one.display_name, row.path) for one in drawn]
         responses = tuple(
             Response(
                 one.display_name,
@@ -108,12 +109,12 @@ def verdict_of(facts: Facts) -> Verdict:
     return Verdict(
         _headline(facts, stands),
         tuple(
-            Failure(row, tuple(_failed(facts, row.entry, names)), _compared(facts, row.entry))
+            Failure(row, tuple(_failed(facts, row.entry)), _compared(facts, row.entry))
             for row in stands
         ),
         tuple(findings),
         next((scale for scale in SCALES if largest <= scale), largest),
-        tuple(_changes(facts, names)),
+        tuple(_changes(facts)),
         tuple(_trust(facts)),
     )
 
@@ -138,7 +139,7 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
     return f"Of {len(facts.findings)} models, {', '.join(counted)}"
 
 
-def _failed(facts: Facts, entry: str, names: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+def _failed(facts: Facts, entry: str) -> Iterator[str]:
     """What each failed rule found of an entry, what it allows, and how far that is beyond it."""
     failed = [row for row in facts.verdicts if (row.entry, row.verdict) == (entry, "fail")]
     for row in failed[:MOST]:
@@ -151,7 +152,7 @@ def _failed(facts: Facts, entry: str, names: Mapping[tuple[str, str], Row]) -> I
         if row.source_count is not None:
             decided = f", after {row.source_count:,} of {row.planned_source_count:,} sources"
         yield (
-            f"{row.metric.replace('_', ' ')} on {place_in_words(row, names)} {VERBS[row.rule]} "
+            f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())} {VERBS[row.rule]} "
             f"{found} ({row.level:.0%}: {lower} to {upper}), {allowed} allowed: beyond it by at "
             f"least {beyond}{decided}"
         )
@@ -164,7 +165,7 @@ def _compared(facts: Facts, entry: str) -> str:
     return f"{row.compared_entry} {row.version_compared}" if row.compared_entry else ""
 
 
-def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+def _changes(facts: Facts) -> Iterator[str]:
     changed = [row for row in facts.entries if row.change not in AUDITED_ALIKE]
     early = {facts.ids.get(row.model_id, row.model_id) for row in facts.stops}
     for entry in changed[:MOST]:
@@ -174,7 +175,7 @@ def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str
         against = "last_passed" if any(row.against == "last_passed" for row in own) else "previous"
         own = [row for row in own if row.against == against]
         moved = [
-            f"{row.metric.replace('_', ' ')} on {place_in_words(row, names)} "
+            f"{row.metric.replace('_', ' ')} on {place_of(row._asdict())} "
             f"{written(facts, row.value_before)} → {written(facts, row.value)}"
             # Components say what became of a response; shares only of how much of it.
             for row in sorted(own, key=lambda r: (r.metric not in COMPONENTS, -abs(r.change)))[
@@ -182,7 +183,8 @@ def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str
             ]
         ]
         more = f" and {len(own) - len(moved)} more" if len(own) > len(moved) else ""
-        found = f"; {', '.join(moved)}{more}" if moved else "; nothing moved by more than chance"
+        still = "; nothing moved by more than chance" if entry.version_before else ""
+        found = f"; {', '.join(moved)}{more}" if moved else still
         if entry.model_id in early:
             found = "; it was scored no further than its gates needed"
         verdict = judged(entry.verdict, entry.state) or entry.state
@@ -196,47 +198,39 @@ def _changes(facts: Facts, names: Mapping[tuple[str, str], Row]) -> Iterator[str
         yield "nothing since the re-audit before"
 
 
-def _trust(facts: Facts) -> Iterator[tuple[bool, str]]:
+def _trust(facts: Facts) -> Iterator[tuple[str, str]]:
     done, planned = facts.progress.scored_count, facts.progress.block_count
     if done < planned:
-        yield False, f"{planned - done} of {planned} blocks are not scored yet."
+        yield "mind", f"{planned - done} of {planned} blocks are not scored yet."
     else:
         checked = ", and every check passed" if facts.run.is_finished else ""
-        yield True, f"Nothing is missing: {planned} of {planned} blocks are scored{checked}."
+        yield "well", f"Nothing is missing: {planned} of {planned} blocks are scored{checked}."
     if not any(row.warning == "quarantined" for row in facts.warnings):
-        yield True, "No trajectory is quarantined."
+        yield "well", "No trajectory is quarantined."
     yield from _trust_in_gates(facts)
     for row in facts.warnings[:MOST]:
         count = "" if row.affected_count is None else f"{row.affected_count:,} "
-        yield False, f"{row.model_id or 'All models'}: {count}{row.detail}"
+        if row.warning == "remark":
+            yield "note", f"{count}{row.detail}"
+        else:
+            yield "mind", f"{row.model_id or 'All models'}: {count}{row.detail}"
     if len(facts.warnings) > MOST:
-        yield False, f"{len(facts.warnings) - MOST} more warnings"
+        yield "mind", f"{len(facts.warnings) - MOST} more warnings"
 
 
-def _trust_in_gates(facts: Facts) -> Iterator[tuple[bool, str]]:
+def _trust_in_gates(facts: Facts) -> Iterator[tuple[str, str]]:
     for entry in facts.entries:
         if entry.state != "audited" and entry.problem:
-            yield False, f"{entry.entry} {entry.version} is not audited: {entry.problem}"
+            yield "mind", f"{entry.entry} {entry.version} is not audited: {entry.problem}"
     unsure = Counter(row.entry for row in facts.verdicts if row.verdict == "not enough evidence")
     for name, count in unsure.items():
-        yield False, f"{name}: not enough evidence for {count} rows of its gates."
+        yield "mind", f"{name}: not enough evidence for {count} rows of its gates."
     for row in facts.standing:
         if row.accepted_at is not None:
             who = f"{row.accepted_by} accepted it: {row.why}"
-            yield False, f"{row.entry} {row.version} failed its gates, and {who}"
+            yield "mind", f"{row.entry} {row.version} failed its gates, and {who}"
     if any(row.verdict == "pass" for row in facts.entries) and not (facts.standing or unsure):
-        yield True, "Every gate that applies passed."
-
-
-def place_in_words(row: Row, names: Mapping[tuple[str, str], Row]) -> str:
-    """What a row was measured on, in the names for people."""
-    of = row._asdict()
-    shown = {
-        kind: names[kind, of[kind]].display_name
-        for kind in ("pair_type", "path")
-        if (kind, of[kind]) in names
-    }
-    return place_of(of | shown)
+        yield "well", "Every gate that applies passed."
 
 
 def written(facts: Facts, value: float | None) -> str:

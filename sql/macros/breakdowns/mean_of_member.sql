@@ -1,0 +1,9 @@
+-- purpose: one metric of a member of a grouping: its mean, and those of the replicates in order
+-- grain: scalar macro
+-- paper: appendix D.8 (statistical summaries)
+-- Sums are of the sample first, then of the replicates; so are the weights.
+CREATE OR REPLACE MACRO mean_of_member(sums, weights, quantiles) AS {
+    estimate: sums[1] / weights[1],
+    replicates: list_sort(list_transform(sums[2:], lambda total, n: total / weights[n + 1])),
+    quantiles: quantiles
+};

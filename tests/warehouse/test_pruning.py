@@ -1,0 +1,73 @@
+"""A question about one model, path or pair reads the files, and parts of files, of that alone."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+
+from warehouse.commits import receipts
+from warehouse.query.catalog import connect
+from warehouse.tables.declarations import TABLES
+from warehouse.upkeep.compaction import compact
+
+OF_MODEL = {name for name, table in TABLES.items() if "model_id" in table.partition}
+VIEWS = (
+    "out_model_profiles",
+    "out_model_intervals",
+    "out_breakdowns",
+    "out_top_pairs",
+    "out_role_counts",
+    "out_mean_trajectories",
+    "out_progress",
+    "core_profiles",
+    "core_stages",
+)
+
+
+@pytest.fixture
+def connection(root):
+    with connect(root) as opened:
+        yield opened
+
+
+def scanned(connection, sql):
+    """Files of models that a query reads, as tables and models, and what DuckDB scanned of each."""
+    plan = json.loads(connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchall()[0][1])
+    left, scans = [plan], {}
+    while left:
+        operator = left.pop()
+        left += operator.get("children", []) + operator.get("operator", [])
+        for name in operator.get("extra_info", {}).get("Filename(s)", "").split(", "):
+            _, _, place = name.partition("/tables/")
+            table, *folders = place.split("/")
+            if table in OF_MODEL:
+                scans[table, folders[1].removeprefix("model_id=")] = operator
+    return scans
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_one_model_is_read_alone(connection, view):
+    sql = f"FROM {view} WHERE study = 's' AND model_id = '007'"
+    assert {model for _, model in scanned(connection, sql)} == {"007"}
+    assert {model for _, model in scanned(connection, f"FROM {view}")} == {"007", "m"}
+
+
+def test_a_pair_is_read_without_the_rows_of_other_pairs_and_paths(root, monkeypatch):
+    """After a compaction, each group of rows has pairs of its own."""
+    monkeypatch.setattr("warehouse.commits.writer.ROW_GROUP_ROWS", 1)
+    compact(root, "s")
+    with connect(root) as connection:
+        sql = "FROM core_profiles WHERE study = 's' AND model_id = 'm' AND pair_id = 'p1'"
+        scan = scanned(connection, sql)["profiles", "m"]
+        assert (scan["row_groups_scanned"], scan["rows_scanned"]) == (1, 1)
+
+
+def test_rows_of_a_compaction_are_in_the_order_of_their_keys(root):
+    compact(root, "s")
+    for compaction in receipts.read_kind(root, "compactions", "s"):
+        for file in compaction.files:
+            rows = pq.ParquetFile(root / file.path).read().to_pylist()
+            own = [name for name in TABLES[file.table].key if name in rows[0]]
+            own.sort(key=lambda name: name != "path")
+            keys = [tuple(row[name] for name in own) for row in rows]
+            assert keys == sorted(keys)
