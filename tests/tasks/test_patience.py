@@ -8,7 +8,7 @@ from decaf.errors import OutOfReach, StoreAway, WriteFailed
 from decaf.foundation.digests import json_sha256, short
 from tasks.cluster import patience
 from tasks.cluster.patience import patiently
-from tasks.cluster.worker_deaths import noted
+from tasks.cluster.worker_deaths import LOGGER, noted
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +64,7 @@ def test_work_is_done_where_the_disk_has_no_room_to_note_it(monkeypatch, caplog,
     notes = tmp_path / f"decaf-{short(json_sha256('work'))}.notes"
     notes.symlink_to("/dev/full")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(LOGGER, "propagate", True)  # Dask turns it off once it is imported
     with noted("work"):
         done = True
     assert done
