@@ -137,6 +137,11 @@ class Audit:
         with self.site.machines[machine].cut_off():
             time.sleep(OFF_SECONDS)
 
+    def lose(self, machine: str) -> None:
+        """Take a machine off the network until the audit has ended."""
+        self.strike(machine, "is off the network for good")
+        self._opened.enter_context(self.site.machines[machine].cut_off())
+
 
 @contextmanager
 def worker(site: Site, name: str, **options: int) -> Iterator[Running]:
@@ -204,8 +209,7 @@ def worker_lost(audit: Audit) -> None:
     """A machine that works is off the network, and never comes back."""
     audit.join("work-2")
     audit.wait_for(10)
-    audit.strike("work-2", "is off the network for good")
-    audit._opened.enter_context(audit.site.machines["work-2"].cut_off())
+    audit.lose("work-2")
 
 
 def desk_cut_off(audit: Audit) -> None:

@@ -36,8 +36,8 @@ class Proposal(NamedTuple):
 def proposal_of(described: Described) -> Proposal:
     """Propose a card of what MLflow wrote, or else of an estimator's file that is there.
 
-    Raises ModelError when there is neither, with its card if it has one, or nothing that can be
-    scored.
+    Raises ModelError when there is neither, and names the card where the model has one, or when
+    nothing can be scored.
     """
     folder = described.folder
     if (folder / MLMODEL).exists():

@@ -74,7 +74,7 @@ def _opened(path: Path) -> TextIO:
         with path.open("ab", buffering=0) as room:
             room.write(b"\n")
     except OSError as error:
-        LOGGER.warning("nobody will know it if work ends this worker: %s", error)
+        LOGGER.warning("this worker cannot note which work it does, should one end it: %s", error)
         return Path(os.devnull).open("a+")
     return path.open("a+")
 

@@ -60,6 +60,8 @@ def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, small,
         shutil.rmtree(root)
     assert {step for step, _ in names} >= {"within write_to", "before replace", "after fsync"}
     assert ("after replace", True) in names
+    assert ("within write_to", False) in names
+    assert ("within write_to", True) not in names
 
 
 def test_a_compaction_killed_at_any_step_changes_no_row(root, copies, monkeypatch):

@@ -4,9 +4,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from decaf.errors import AlreadyRunning, WarehouseError
 from decaf.foundation.files import replace_file
+from flows.commands.app import app
 from warehouse.commits import layout, receipts
 from warehouse.commits.lock import study_lock
 from warehouse.commits.migrations import (
@@ -29,6 +31,18 @@ STORED = Path(__file__).parent / "stored_v1"
 @pytest.fixture
 def stored(tmp_path):
     return shutil.copytree(STORED, tmp_path / "warehouse")
+
+
+def test_compacting_says_what_it_brought_up_to_date(stored):
+    def told():
+        done = CliRunner().invoke(app, ["compact", "--warehouse", str(stored)])
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    assert "wrote the missing files of tables pair_groups, " in told()
+    assert "wrote" not in told()
+    (stored / layout.seed("trajectories")).unlink()
+    assert "wrote the missing file of table trajectories" in told()
 
 
 def test_the_steps_lead_from_the_first_version_to_this_one():

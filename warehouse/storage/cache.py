@@ -3,6 +3,7 @@
 import os
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 
 UNUSED_SECONDS = 7 * 24 * 3600
@@ -26,12 +27,14 @@ def note_use(path: Path) -> None:
 
 def prune_unused(folder: Path) -> int:
     """Delete what nobody has asked for in a week of all that lies in a folder; returns how many."""
-    before = time.time() - UNUSED_SECONDS
-    unused = [path for path in folder.glob("*") if path.stat().st_mtime < before]
-    for path in unused:
-        # Another reader may be deleting it too.
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-    return len(unused)
+    before, count = time.time() - UNUSED_SECONDS, 0
+    for path in folder.glob("*"):
+        with suppress(FileNotFoundError):  # another process may be renaming or deleting it
+            if path.stat().st_mtime >= before:
+                continue
+            count += 1
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+    return count
