@@ -1,4 +1,4 @@
-"""Python's search for circles of objects, left off while millions are made that have none."""
+"""Python's garbage collector, switched off while millions of objects are made."""
 
 import gc
 from collections.abc import Iterator
@@ -7,9 +7,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Make objects without a look at all of them, again and again, for circles to free.
+    """Switch the garbage collector off for the length of the block.
 
-    A quarter of the time that a million take. Circles that others make meanwhile are freed later.
+    It would look at all objects again and again, which takes a quarter of the time that a million
+    take to make. What other threads leave meanwhile is freed later.
     """
     was_on = gc.isenabled()
     gc.disable()
