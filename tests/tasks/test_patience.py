@@ -64,7 +64,9 @@ def test_work_is_done_where_the_disk_has_no_room_to_note_it(monkeypatch, caplog,
     notes = tmp_path / f"decaf-{short(json_sha256('work'))}.notes"
     notes.symlink_to("/dev/full")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(LOGGER, "propagate", True)  # Dask turns it off once it is imported
+    # A cluster that ran in this process before has silenced Dask's loggers and those above.
+    caplog.set_level("WARNING", LOGGER.name)
+    monkeypatch.setattr(LOGGER, "handlers", [caplog.handler])
     with noted("work"):
         done = True
     assert done
