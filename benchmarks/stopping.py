@@ -1,8 +1,8 @@
 """Audits that stop early: whether their bounds hold, and how much of a study they need.
 
 Made-up scores of sources go through the looks of real re-audits (order, sums, gates, bounds), and
-no network. Bounds of later looks lie within those of earlier ones, so the last look before the end
-tells whether any look was wrong, and where a gate closes is found by halving. Gates of a false
+no network. An interval holds if those of all looks do, since what is read later may prove a wrong
+bound wrong, and so hide it. Where a gate closes is found by halving. Gates of a false
 alarm have the truth as their limit. ``replay`` reads what every source said from warehouses that
 were scored to the end: each gate is put at a distance from what the whole audit found.
 Run: python benchmarks/stopping.py RESULTS.json [--replay WAREHOUSE STUDY]... [--repeats N]
@@ -191,8 +191,11 @@ def coverage(folder: Path, repeats: int) -> list[dict[str, Any]]:
             random = np.random.default_rng([number, seed])
             columns = setting.draw(random, setting.sources)
             value = truth(setting.metric, columns, is_change=setting.is_change)
-            limits = replayed.look(rules[0], columns, replayed.blocks - 1).known.limits
-            held += bool(limits.lower - 1e-9 <= value <= limits.upper + 1e-9)
+            looks = (replayed.look(rules[0], columns, n) for n in range(1, replayed.blocks))
+            held += all(
+                limits.lower - 1e-9 <= value <= limits.upper + 1e-9
+                for limits in (look.known.limits for look in looks)
+            )
             steps = _steps(setting, columns, value)
             naive += not any(abs(z) > NORMAL for z in _looked_at(steps, block))
         rows.append(
@@ -239,6 +242,7 @@ def false_alarms(folder: Path, repeats: int) -> dict[str, Any]:
             now, before = columns["evidence"], columns["evidence_before"]
             at = replace(own, limit=float((now - before).mean()))
             renamed = {own.metric: now, f"{own.metric}_before": before}
+            # Changes lie far from their bounds, so that what is left can prove no bound wrong.
             failed |= replayed.look(at, renamed, replayed.blocks - 1).verdict == "fail"
             steps = now - before - at.limit
             naive = naive or any(z > NORMAL for z in _looked_at(steps, 20))

@@ -53,9 +53,10 @@ def ratio_limits(
     A mean is the ratio to a list of ones; of sources with several pairs, ``under`` are their
     weights; for the share of a part, they are the whole. Each bound is wrong with a probability of
     ``error`` at most, for all numbers of items below ``count`` at once, if the order was drawn at
-    random without a look at the values: so one may stop whenever they suffice. Bounds of more items
-    lie within those of fewer, and within what the seen items leave possible; both are the ratio
-    itself, to rounding, where all are seen. None where all are seen and the ratio is undefined.
+    random without a look at the values: so one may stop whenever they suffice. Both lie within what
+    the seen items leave possible, and are the ratio itself, to rounding, where all are seen. Bounds
+    of more items lie within those of fewer, unless the items between prove that these were wrong.
+    None where all are seen and the ratio is undefined.
 
     Raises ResponseError for an error that is not between 0 and 1, a list of no items, more than
     ``count``, and values that leave their bounds.
