@@ -64,7 +64,7 @@ def test_bounds_by_brute_force_in_fractions(weights):
 @example(np.array([0, 0, 0, 0, 1]) / 100, 0, 0.5)  # a bound is wrong before the end
 @given(LISTS, st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.05, 0.5]))
 def test_promises(values, seed, error):
-    """Within what is possible, never wider for another reason, closed at the end; shift and scale."""
+    """Within what is possible, wider for no other reason, closed at the end; moved and scaled."""
     generator = np.random.default_rng(seed)
     values = generator.permuted(values)
     weights = generator.integers(1, 4, values.size) / 2.0
