@@ -20,6 +20,8 @@ INPUTS_AT_ONCE = 256
 READERS = min(32, (os.cpu_count() or 1) + 4)
 """Threads that read inputs, each a share of them: a task for each would cost more than a row."""
 REPORTED_FAULTS = 10
+Room = Callable[[tuple[int, ...], np.dtype[Any]], NDArray[Any]]
+"""What makes an array of a shape and type, whose values are not set."""
 FOLDER = "inputs"
 """Of the workspace."""
 
@@ -49,14 +51,23 @@ def open_inputs(path: Path) -> NDArray[Any]:
 
 
 def inputs_at(
-    path: Path, places: NDArray[np.int64], shape: tuple[int, ...] | None = None
+    path: Path,
+    places: NDArray[np.int64],
+    shape: tuple[int, ...] | None = None,
+    room: Room = np.empty,
 ) -> NDArray[Any]:
-    """(n, …) stored inputs at :attr:`InputSet.places`, of one shape, given if inputs differ."""
+    """(n, …) stored inputs at :attr:`InputSet.places`, of one shape, given if inputs differ.
+
+    They are put into ``room(shape, dtype)``.
+    """
     stored = open_inputs(path)
-    if shape is None:
-        return stored[places]
-    values = math.prod(shape)
-    return np.stack([stored[place : place + values].reshape(shape) for place in places])
+    if shape is None and room is np.empty:
+        return stored[places]  # all at once, which is quicker for small rows
+    own, values = (stored.shape[1:], 1) if shape is None else (shape, math.prod(shape))
+    found = room((len(places), *own), stored.dtype)
+    for row, place in zip(found, places, strict=True):
+        row[...] = stored[place : place + values].reshape(own)
+    return found
 
 
 def channels_first(stored: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +25,8 @@ else:
 
 Same = TypeVar("Same", bound="Array")
 """Arrays and tensors: what comes back is of the library that was given."""
+GPU = "cuda"
+"""Type of a device that works by itself while the host goes on."""
 LEVELS = 255
 """Highest level of an 8-bit pixel."""
 EXACT = 2**53
@@ -45,7 +48,8 @@ def like(array: Same, values: "ArrayLike | Tensor") -> Same:
     """``values`` as an array of the same library, type and device as ``array``."""
     made: Any = values if is_tensor(values) else np.asarray(values)
     if is_tensor(array):
-        return namespace(array).as_tensor(made).to(device=array.device, dtype=array.dtype)
+        made = sent(namespace(array).as_tensor(made).to(dtype=array.dtype), array.device)
+        return made
     return made.astype(array.dtype, copy=False)
 
 
@@ -57,7 +61,52 @@ def bits_like(array: "Array", words: "Array") -> Any:
     if not is_tensor(array) or is_tensor(words):
         return words
     signed = np.array(words, order="C").view(f"i{words.dtype.itemsize}")
-    return namespace(array).from_numpy(signed).to(array.device)
+    return sent(namespace(array).from_numpy(signed), array.device)
+
+
+def places_like(array: "Array", places: NDArray[np.int64]) -> Any:
+    """Numbers of rows as ``array`` is asked for them: a GPU waits for those that lie elsewhere."""
+    if not is_tensor(array) or array.device.type != GPU:
+        return places
+    return sent(namespace(array).from_numpy(places), array.device)
+
+
+def sent(tensor: "Tensor", device: "Device") -> "Tensor":
+    """A tensor on a device; what goes from the host to a GPU is on its way, and nobody waits.
+
+    It goes through page-locked memory, which torch keeps until it has arrived; work that the GPU is
+    given later finds it there.
+    """
+    if device.type != GPU or tensor.device.type == GPU:
+        return tensor.to(device)
+    return tensor.pin_memory().to(device, non_blocking=True)
+
+
+def fetched(array: "Array") -> Callable[[], NDArray[Any]]:
+    """What hands over the values of an array on the host.
+
+    A GPU begins to copy them now. Whoever asks for them waits for that, and not for what the GPU
+    was given meanwhile.
+    """
+    if not is_tensor(array) or array.device.type != GPU:
+        return lambda: to_numpy(array)
+    cuda = namespace(array).cuda
+    host, arrived = array.detach().to("cpu", non_blocking=True), cuda.Event()
+    arrived.record(cuda.current_stream(array.device))
+
+    def wait() -> NDArray[Any]:
+        arrived.synchronize()
+        return to_numpy(host)
+
+    return wait
+
+
+def page_locked(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """Room on the host that a GPU copies from by itself; its values are not set."""
+    import torch
+
+    kind = getattr(torch, np.dtype(dtype).name)
+    return torch.empty(shape, dtype=kind, pin_memory=True).numpy()
 
 
 def as_taken(inputs: Same) -> Same:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from decaf.errors import ModelError
-from decaf.foundation.arrays import Array, as_real, to_numpy
+from decaf.foundation.arrays import Array, as_real, fetched
 from decaf.foundation.memory import halved, is_out_of_memory
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.states import StateBuilder
@@ -97,19 +97,25 @@ def score_block(
 
 
 class _Run:
-    """Values as they come in. A device is given its next batch before the last one is fetched."""
+    """Values as they come in. A device is given its next batch before the last one is fetched.
+
+    A GPU thus has a batch to do while the host fetches the values of the one before, and builds the
+    next.
+    """
 
     def __init__(self, state_count: int, known: Known | None) -> None:
         self.build_seconds = self.forward_seconds = 0.0
         self.scored_count = 0
         self._state_count = state_count
         self._values = None if known is None else known.values.copy()
-        self._running: tuple[NDArray[np.int64], Array] | None = None
+        self._running: tuple[NDArray[np.int64], Callable[[], NDArray[np.floating]]] | None = None
 
     @property
     def values(self) -> NDArray[np.float64]:
         """(n_states, columns), once every state has been scored."""
+        waiting = time.perf_counter()
         self._fetch()
+        self.forward_seconds += time.perf_counter() - waiting
         return cast("NDArray[np.float64]", self._values)
 
     def score(self, states: NDArray[np.int64], builder: StateBuilder, scorer: Scorer) -> None:
@@ -122,17 +128,18 @@ class _Run:
                 f"the model returned shape {tuple(scored.shape)} for {states.size} inputs; "
                 f"expected ({states.size}, columns)"
             )
+        running = states, fetched(scored)
         self._fetch()
-        self._running = states, scored
+        self._running = running
         self.build_seconds += built - started
         self.forward_seconds += time.perf_counter() - built
 
     def _fetch(self) -> None:
         if self._running is not None:
-            states, scored = self._running
+            states, scored = self._running[0], self._running[1]()
             if self._values is None:
                 self._values = np.empty((self._state_count, scored.shape[1]))
-            self._values[states] = to_numpy(scored)
+            self._values[states] = scored
             self.scored_count += states.size
             self._running = None
 

@@ -16,6 +16,8 @@ from decaf.foundation.arrays import (
     is_tensor,
     like,
     namespace,
+    places_like,
+    sent,
     to_numpy,
 )
 from decaf.reveal.path import WritingRule, writes_in_place
@@ -61,22 +63,22 @@ class StateBuilder:
         built: Any = self._empty(states.size)
         clean = np.flatnonzero(rule == CLEAN)
         if clean.size:
-            built[clean] = self._clean[plan.image[states[clean]]]
+            built[self._at(clean)] = self._clean[self._at(plan.image[states[clean]])]
 
         started = np.flatnonzero(rule != CLEAN)
         if started.size:
             starts, use = self._starts(states[started])
             alone = rule[started] == START
-            built[started[alone]] = starts[use[alone]]
+            built[self._at(started[alone])] = starts[self._at(use[alone])]
             for number, revealing in enumerate(plan.rules):
                 chosen = rule[started] == number
                 rows = started[chosen]
                 if rows.size and self._is_written and writes_in_place(revealing):
                     self._write(revealing, built, rows, states[rows], starts, use[chosen])
                 elif rows.size:
-                    image = plan.image[states[rows]]
-                    built[rows] = revealing.states(
-                        starts[use[chosen]],
+                    image = self._at(plan.image[states[rows]])
+                    built[self._at(rows)] = revealing.states(
+                        starts[self._at(use[chosen])],
                         self._clean[image],
                         plan.content[states[rows]],
                         None if self._regions is None else self._regions[image],
@@ -114,14 +116,20 @@ class StateBuilder:
             rows = np.flatnonzero(plan.start[first] == number)
             if rows.size and number in self._stored:
                 stored = self._row[first[rows]]
-                made[rows] = like(self._clean, self._stored[number].states[stored])
+                made[self._at(rows)] = like(self._clean, self._stored[number].states[stored])
             elif rows.size:
                 # Starts that depend on no pair take the first input as a pattern of shape and type.
                 plus, minus = (np.maximum(part[first[rows]], 0) for part in (plan.plus, plan.minus))
-                made[rows] = start.states(
-                    self._clean[plus], self._clean[minus], plan.draw[first[rows]]
+                made[self._at(rows)] = start.states(
+                    self._clean[self._at(plus)],
+                    self._clean[self._at(minus)],
+                    plan.draw[first[rows]],
                 )
         return made, use
+
+    def _at(self, rows: NDArray[np.int64]) -> Any:
+        """Rows to be taken of the inputs, or of what is built like them."""
+        return places_like(self._clean, rows)
 
     def _empty(self, count: int) -> Array:
         clean = self._clean
@@ -132,8 +140,9 @@ class StateBuilder:
 def on_device(inputs: NDArray[Any], device: Device) -> Tensor:
     """Clean inputs as a tensor: 8-bit images become float32 in [0, 1], other types stay.
 
-    They are (n, channels, height, width) or other (n, …).
+    They are (n, channels, height, width) or other (n, …), and stay as they are on the host until
+    what is made of them has been used.
     """
     import torch
 
-    return as_taken(torch.from_numpy(inputs).to(device)).contiguous()
+    return as_taken(sent(torch.from_numpy(inputs), device)).contiguous()

@@ -85,6 +85,19 @@ def choose_device(wanted: str) -> str:
     return "cuda" if has_gpu and wanted != "cpu" else "cpu"
 
 
+def has_gpu(order: ModelOrder) -> bool:
+    """Whether the model of an order runs on a GPU of this worker."""
+    return choose_device(order.device) == "cuda"
+
+
+def is_elsewhere(order: ModelOrder) -> bool:
+    """Whether this process only waits while the model of an order is asked.
+
+    That is so of a GPU, and of a model that another process answers for.
+    """
+    return order.card.is_elsewhere or has_gpu(order)
+
+
 def watch_memory(device: Device) -> None:
     """Begin to watch the peak of a GPU's memory."""
     import torch

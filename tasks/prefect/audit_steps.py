@@ -12,6 +12,7 @@ from prefect.states import Failed, State
 from decaf.errors import DecafError, DiskRefuses
 from decaf.plan.units import Unit
 from tasks import compute as computing
+from tasks.cluster.upcoming import Upcoming
 from tasks.estimate import Remaining, estimate_of
 from tasks.inputs import store_foregrounds, store_pairs
 from tasks.looks.watch import Watch, record_stops, watch_models
@@ -23,6 +24,7 @@ from tasks.prefect.step import step
 from tasks.progress import WorkProgress, announce, progress_of
 from tasks.publish import finish, publish
 from tasks.trial import unusable_models
+from tasks.units.ahead import expect
 from tasks.verify import refuse_quarantined, too_many_quarantined, verify
 
 store = step(store_pairs, name="store")
@@ -74,6 +76,7 @@ def compute(
     model is begun then.
     """
     images = store_labelled(plan)
+    client.register_plugin(Upcoming(expect))
     refused: list[State] = []
 
     def of_model(rank: int, model_id: str, groups: list[tuple[Unit, ...]]) -> State:

@@ -20,6 +20,7 @@ from decaf.foundation.strangers import code_of
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.scoring.image_scores import score_of
+from decaf.scoring.states import on_device
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.rows import attribution_rows
@@ -62,6 +63,10 @@ class Attribute(Kind):
         game = unit.parts.get("game")
         return (unit.model_id, unit.block, game) if game else unit.key
 
+    def read(self, bench: Bench, units: Sequence[Unit]) -> None:
+        """Clean inputs, and the masks of their features."""
+        _ = bench.clean, bench.block
+
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Attribute q of every factual image; sum what lies where each of its pairs differs."""
         import torch
@@ -70,7 +75,7 @@ class Attribute(Kind):
         methods = [study.attributions[unit.name] for unit in units]
         definition = methods[0].own_score or study.score
         used, first, of_pair = np.unique(block.plus, return_index=True, return_inverse=True)
-        images = bench.images(block.input_positions)
+        images = on_device(bench.clean, bench.model.device)
         columns = definition.columns(block.class_id)[first]
         sources = [block.source_ids[block.source[row]] for row in first]
         bench.cost.item_count = used.size

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +18,18 @@ from numpy.typing import NDArray
 
 from decaf.data.input_store import channels_first, inputs_at
 from decaf.data.pairs import PairBlock, PairSet
-from decaf.foundation.arrays import Tensor
+from decaf.foundation.arrays import Tensor, page_locked
 from decaf.foundation.memory import halved, is_out_of_memory
 from decaf.models.card import Model
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from decaf.scoring.block import BlockScores
+from decaf.scoring.planner import StatePlan
 from decaf.scoring.states import on_device
 from tasks.cluster.worker import (
     ModelOrder,
     device_name,
+    has_gpu,
     loaded_model,
     peak_memory,
     watch_memory,
@@ -37,6 +39,8 @@ from warehouse.commits.stored import read_unit
 from warehouse.storage import Root
 
 Result = TypeVar("Result")
+Stored = dict[tuple[str, str], pa.Table | None]
+"""Rows of units that have been read of the warehouse, by their keys and tables."""
 SUMMED = (
     "item_count",
     "forward_rows",
@@ -93,6 +97,19 @@ class Order:
         return self.units[0].label
 
 
+class Clock(NamedTuple):
+    """When an order began."""
+
+    started: float
+    processed: float
+    """Seconds of all processors that the process had taken by then."""
+
+    @classmethod
+    def now(cls) -> "Clock":
+        """The clock at this moment."""
+        return cls(time.perf_counter(), time.process_time())
+
+
 @dataclass
 class Cost:
     """What an order takes, in rows and seconds; kinds add what they use."""
@@ -109,16 +126,24 @@ class Cost:
 
 
 class Bench:
-    """One order on a worker, with what its ``others`` have read of the warehouse before it."""
+    """One order on a worker: what has been read and planned for it, and what was computed.
 
-    def __init__(self, order: Order, stored: dict[tuple[str, str], pa.Table | None]) -> None:
-        self.order, self._stored = order, stored
-        self.cost = Cost()
+    It may be read for before it is begun, while the worker scores another one.
+    """
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
         self.results: dict[str, pa.Table] = {}
         """Rows of the kinds that are computed already."""
+        self.plan: StatePlan | None = None
+        """The states behind the units that score (:mod:`tasks.units.scan`)."""
         self.scores: BlockScores | None = None
-        """What the forward pass of the order gave (:mod:`tasks.units.scan`)."""
-        self._started, self._processed = time.perf_counter(), time.process_time()
+        """What the forward pass of the order gave."""
+
+    def begin(self, clock: Clock, stored: Stored) -> None:
+        """Say when the order began, and what its other parts have read of the warehouse."""
+        self._clock, self._stored = clock, stored
+        self.cost = Cost(prepare_seconds=time.perf_counter() - clock.started)
 
     @cached_property
     def model(self) -> Model:
@@ -136,8 +161,17 @@ class Bench:
         return replace(block, regions=inputs_at(masks, block.mask_positions, block.mask_shape))
 
     def inputs(self, positions: NDArray[np.int64]) -> NDArray[np.floating]:
-        """Clean inputs of the block at places of the input store, channels first."""
-        return channels_first(inputs_at(self.order.inputs, positions, self.order.block.shape))
+        """Clean inputs of the block at places of the input store, channels first.
+
+        Where the order is for a GPU, it can copy them by itself.
+        """
+        order, room = self.order, page_locked if has_gpu(self.order.model) else np.empty
+        return channels_first(inputs_at(order.inputs, positions, order.block.shape, room))
+
+    @cached_property
+    def clean(self) -> NDArray[np.floating]:
+        """(n_inputs, …) all clean inputs of the block, channels first."""
+        return self.inputs(self.order.block.input_positions)
 
     def images(self, positions: NDArray[np.int64]) -> Tensor:
         """(n, channels, height, width) clean images of the block on the model's device."""
@@ -195,7 +229,7 @@ class Bench:
 
     def restart_processor_clock(self) -> None:
         """Count the processor time from now on: what was prepared is not part of it."""
-        self._processed = time.process_time()
+        self._clock = self._clock._replace(processed=time.process_time())
 
     def cost_row(self) -> dict[str, Any]:
         """Row of the table ``costs``."""
@@ -207,8 +241,8 @@ class Bench:
             "block": first.block,
             **vars(self.cost),
             "requested_batch_size": order.study.batch_size,
-            "wall_seconds": time.perf_counter() - self._started,
-            "cpu_seconds": time.process_time() - self._processed,
+            "wall_seconds": time.perf_counter() - self._clock.started,
+            "cpu_seconds": time.process_time() - self._clock.processed,
             "peak_memory_bytes": peak_memory(self.model.device),
             "device": device_name(self.model.device),
             "worker": worker_name(),

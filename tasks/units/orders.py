@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Hashable, Iterable
+from itertools import zip_longest
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -10,7 +11,8 @@ from decaf.foundation.digests import json_text, short, text_sha256
 from decaf.plan.study import Study
 from decaf.plan.units import Unit
 from tasks.cluster.patience import patiently
-from tasks.units.bench import Bench, Order, summed
+from tasks.units.ahead import AHEAD
+from tasks.units.bench import Bench, Clock, Order, Stored, summed
 from tasks.units.kinds import KINDS
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
@@ -54,6 +56,19 @@ def missing_files(units: Iterable[Unit], study: Study) -> set[str]:
     }
 
 
+def computed(part: Order, following: Order | None, stored: Stored) -> Bench:
+    """The units of an order for the pairs of one shape; what follows is read meanwhile."""
+    clock = Clock.now()
+    bench = AHEAD.bench(part)
+    bench.begin(clock, stored)
+    with AHEAD.beside(part, following):
+        for kind in KINDS.values():
+            own = [unit for unit in part.units if unit.kind == kind.name]
+            if own:
+                bench.results |= kind.run(bench, own)
+    return bench
+
+
 def run_order(order: Order) -> Done:
     """Compute the units of an order and commit them, unless their receipt is there.
 
@@ -67,15 +82,14 @@ def run_order(order: Order) -> Done:
     if is_committed and not missing_files(order.units, order.study):
         return Done(order.label, len(order.units), 0)
     uses_model = any(KINDS[unit.kind].uses_model for unit in order.units)
-    results, costs, stored = [], [], {}
-    for part in (order, *order.others):
-        bench = Bench(part, stored)
-        for kind in KINDS.values():
-            own = [unit for unit in order.units if unit.kind == kind.name]
-            if own:
-                bench.results |= kind.run(bench, own)
+    results, costs = [], []
+    stored: Stored = {}
+    parts = (order, *order.others)
+    for part, following in zip_longest(parts, parts[1:]):
+        bench = computed(part, following, stored)
         results.append(bench.results)
         costs += [bench.cost_row()] if uses_model else []
+        del bench  # what the next part reads takes its place
     cost = summed(costs) if costs else {"forward_rows": 0}
     done = Done(order.label, len(order.units), cost["forward_rows"])
     if is_committed:  # its files were gone

@@ -6,7 +6,7 @@ from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.rows import prediction_rows
-from tasks.units.scan import scanned
+from tasks.units.scan import planned, scanned
 from tasks.units.scope import Scope
 from warehouse.tables.declarations import PREDICTIONS
 
@@ -26,6 +26,10 @@ class Predict(Kind):
             for block in scope.blocks:
                 parts = shared.of_block(block.digest)
                 yield Unit(self.name, "", card.id, block.number, parts, made_by=made_by)
+
+    def read(self, bench: Bench, units: Sequence[Unit]) -> None:
+        """Clean inputs, and the states of all paths of the order."""
+        planned(bench)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Values of the score for every clean input of the block."""

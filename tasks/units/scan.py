@@ -32,21 +32,28 @@ def scanned(bench: Bench) -> BlockScores:
     return bench.scores
 
 
+def planned(bench: Bench) -> StatePlan:
+    """The states of the paths that the order scores, or has stored; reads the clean inputs."""
+    if bench.plan is None:
+        units = (*of_kind(bench.order.units, "score"), *of_kind(bench.order.known, "score"))
+        bench.plan = state_plan(bench, units, bench.clean)
+    return bench.plan
+
+
 def _scan(bench: Bench) -> BlockScores:
     order, study = bench.order, bench.order.study
     model = bench.model
-    planning = time.perf_counter()
-    inputs = bench.inputs(order.block.input_positions)
+    preparing = time.perf_counter()
+    plan = planned(bench)
     scored, stored = of_kind(order.units, "score"), of_kind(order.known, "score")
-    plan = state_plan(bench, (*scored, *stored), inputs)
     # A path may have no pairs among those of one shape.
     missing = [unit.name for unit in scored if unit.name in plan.index]
     stored = [unit for unit in stored if unit.name in plan.index]
     columns = study.score.columns(order.block.class_id)
     known = _known(bench, plan, columns, missing, stored) if order.known else None
     starts = {number: open_starts(order.starts[name]) for name, number in plan.drawn.items()}
-    builder = StateBuilder(_of_model(plan, model), on_device(inputs, model.device), starts)
-    planned = time.perf_counter() - planning
+    builder = StateBuilder(_of_model(plan, model), on_device(bench.clean, model.device), starts)
+    prepared = time.perf_counter() - preparing
 
     def scorer(states: Tensor) -> Tensor:
         import torch
@@ -61,7 +68,7 @@ def _scan(bench: Bench) -> BlockScores:
     bench.cost.forward_rows = scores.forward_rows
     bench.cost.naive_rows = plan.naive_count(missing)
     bench.cost.batch_size = scores.batch_size
-    bench.cost.prepare_seconds = planned + scores.build_seconds
+    bench.cost.prepare_seconds += prepared + scores.build_seconds
     bench.cost.forward_seconds = scores.forward_seconds
     return scores
 

@@ -8,7 +8,7 @@ from decaf.plan.units import Unit
 from tasks.units.bench import Bench
 from tasks.units.kind import Kind, Results
 from tasks.units.rows import trajectory_rows
-from tasks.units.scan import scanned
+from tasks.units.scan import planned, scanned
 from tasks.units.scope import Scope, of_kind
 from warehouse.tables.declarations import QUARANTINE, TRAJECTORIES
 
@@ -46,6 +46,10 @@ class Score(Kind):
                             made_by=made_by[name],
                             row_count=len(block.rows) * study.paths[name].repetitions,
                         )
+
+    def read(self, bench: Bench, units: Sequence[Unit]) -> None:
+        """Clean inputs, and the states of all paths of the order."""
+        planned(bench)
 
     def run(self, bench: Bench, units: Sequence[Unit]) -> Results:
         """Trajectories with finite scores, and the quarantine of the others."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from decaf.data.cells import cell_of_pixel, pack, unpack
 from decaf.data.pairs import PairBlock
 from decaf.errors import ResponseError
-from decaf.foundation.arrays import Array, is_tensor, namespace
+from decaf.foundation.arrays import Array, is_tensor, namespace, places_like, sent
 from decaf.foundation.digests import hashed_word
 from decaf.reveal.path import (
     Regions,
@@ -42,8 +42,8 @@ def reveal_patches(start: Array, clean: Array, shown: NDArray[np.bool_]) -> Arra
     [[[[0.0, -8.0], [-7.0, -6.0]]]]
     """
     xp, side = namespace(clean), shown.shape[1]
-    rows, columns = (cell_of_pixel(pixels, side) for pixels in clean.shape[2:])
-    cells = xp.from_numpy(shown).to(clean.device) if is_tensor(clean) else shown
+    rows, columns = (places_like(clean, cell_of_pixel(n, side)) for n in clean.shape[2:])
+    cells = sent(xp.from_numpy(shown), clean.device) if is_tensor(clean) else shown
     return xp.where(cells[:, rows][:, :, columns][:, None], clean, start)
 
 
