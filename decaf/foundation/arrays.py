@@ -48,8 +48,7 @@ def like(array: Same, values: "ArrayLike | Tensor") -> Same:
     """``values`` as an array of the same library, type and device as ``array``."""
     made: Any = values if is_tensor(values) else np.asarray(values)
     if is_tensor(array):
-        made = sent(namespace(array).as_tensor(made).to(dtype=array.dtype), array.device)
-        return made
+        return sent(namespace(array).as_tensor(made).to(dtype=array.dtype), array.device)
     return made.astype(array.dtype, copy=False)
 
 
@@ -71,7 +70,7 @@ def places_like(array: "Array", places: NDArray[np.int64]) -> Any:
     return sent(namespace(array).from_numpy(places), array.device)
 
 
-def sent(tensor: "Tensor", device: "Device") -> "Tensor":
+def sent(tensor: "Tensor", device: "Device") -> Any:
     """A tensor on a device; what goes from the host to a GPU is on its way, and nobody waits.
 
     It goes through page-locked memory, which torch keeps until it has arrived; work that the GPU is

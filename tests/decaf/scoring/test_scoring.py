@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 import torch
 from blocks import CONTROL, brute_force, foregrounds, pixels, whole, with_contexts
+from gpu_stand_in import OnGpu, stand_in
 
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import ModelError, ScoringFailed
+from decaf.foundation.arrays import fetched
 from decaf.models.networks import small_cnn
 from decaf.reveal.paths.blend import Blend
 from decaf.reveal.paths.context import ContextChannel
@@ -103,6 +105,35 @@ def test_a_batch_that_a_gpu_has_no_room_for_is_halved(plan, pairs, images):
     scores = score_block(plan, builder, wide, pairs.class_id, 64)
     assert 1 <= scores.batch_size <= 5
     np.testing.assert_allclose(scores.branches["blend"], whole.branches["blend"], rtol=1e-5)
+
+
+def test_a_batch_is_fetched_when_the_next_one_is_under_way(monkeypatch, plan, pairs, images):
+    noted = stand_in(monkeypatch)
+
+    def on_gpu(pixels):
+        noted.append("score")
+        return mean_of_red_and_green(pixels).as_subclass(OnGpu)
+
+    scores = score(plan, pairs, images, on_gpu, 10)
+    order = [note for note in noted if isinstance(note, str)]
+    assert order == ["score", "copy 1", "score", "copy 2", "wait 1", "wait 2"]
+    whole = score(plan, pairs, images, mean_of_red_and_green, 64)
+    np.testing.assert_allclose(scores.branches["blend"], whole.branches["blend"], rtol=1e-6)
+
+
+@pytest.mark.cuda
+def test_nothing_waits_for_a_gpu_while_states_are_built_and_scored(plan, images):
+    builder = StateBuilder(plan, on_device(images, torch.device("cuda")))
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        values = [
+            fetched(mean_of_red_and_green(builder.build(states))) for states in plan.batches(8)
+        ]
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    here = StateBuilder(plan, on_device(images, CPU)).build(np.arange(plan.state_count))
+    expected = mean_of_red_and_green(here).numpy()
+    np.testing.assert_allclose(np.concatenate([some() for some in values]), expected, rtol=1e-5)
 
 
 def test_an_input_that_never_fits_is_an_error(plan, pairs, images):
