@@ -35,8 +35,8 @@ from decaf.reveal.gaussian.storage import save_reference
 from decaf.scoring.planner import StatePlan
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.states import StateBuilder
+from tasks.cluster.fork_server import WORKER_MEMORY
 from tasks.cluster.worker import loaded_model
-from tasks.cluster.workers import WORKER_MEMORY
 from tasks.compute import fit
 from tasks.inputs import store_pairs
 from tasks.order import order_of

@@ -30,7 +30,7 @@ from decaf.scoring.planner import StatePlan, plan_states
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.states import StateBuilder, on_device
 from tasks.cluster.worker import peak_memory, watch_memory
-from tasks.cluster.workers import WORKER_MEMORY
+from tasks.cluster.fork_server import WORKER_MEMORY
 
 PATHS = {"blend": Blend(), "patch_a": Patches(order="A"), "patch_b": Patches(order="B")}
 GRID = np.linspace(0, 1, 9)

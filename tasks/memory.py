@@ -31,6 +31,8 @@ class Footprint(NamedTuple):
     """Of each clean input of a block, as it is stored and as models take it."""
     per_conversion: int
     """Of each, while it becomes what models take."""
+    per_locked: int
+    """Of each on the host of a GPU, which copies it from there; 0 where there is none."""
 
 
 class Need(NamedTuple):
@@ -45,6 +47,8 @@ class Need(NamedTuple):
     batch: int
     total: int
     per_row: int
+    locked: int
+    """Of the host of a GPU: inputs of a block, and of the next, which is read ahead."""
 
 
 def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iterator[Need]:
@@ -65,7 +69,10 @@ def needs(study: Study, pairs: PairSet, footprints: Iterable[Footprint]) -> Iter
         batch = rows * one.per_row
         total = one.held + inputs + max(batch, len(given) * one.per_conversion)
         total = max(total, one.peak)
-        yield Need(one.model_id, one.is_on_gpu, rows, one.held, inputs, batch, total, one.per_row)
+        yield Need(
+            *(one.model_id, one.is_on_gpu, rows, one.held, inputs, batch, total, one.per_row),
+            locked=2 * len(given) * one.per_locked,
+        )
 
 
 def free_memory() -> int:

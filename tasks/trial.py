@@ -96,6 +96,7 @@ def _footprint(trial: Trial, model: Model, given: NDArray[Any]) -> Footprint:
         # The host keeps what was read while a block is scored; arrays become tensors in place.
         per_input=as_taken + (given.nbytes if is_levels and not is_on_gpu else 0),
         per_conversion=as_taken if is_levels else 0,
+        per_locked=given.nbytes if is_on_gpu else 0,
     )
 
 

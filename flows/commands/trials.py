@@ -30,10 +30,11 @@ def _say_memory(console: Console, planned: AuditPlan, footprints: Sequence[Footp
     need = max(needs(study, planned.pairs, footprints), key=lambda one: one.total)
     parts = f"{decimal(need.held)} with the model, {decimal(need.inputs)} the inputs of a block"
     whose = "of its GPU" if need.is_on_gpu else "of a worker"
+    beside = f"; {decimal(need.locked)} of its host, where the next block is read" * need.is_on_gpu
     say(
         console,
         f"{need.model_id} takes the most memory {whose}, about {decimal(need.total)}: {parts}, "
-        f"{decimal(need.batch)} a batch of {number_of(need.rows, 'row')}",
+        f"{decimal(need.batch)} a batch of {number_of(need.rows, 'row')}{beside}",
     )
     free = free_memory()
     if (fitting := fitting_rows(need, study, free)) is not None:

@@ -11,7 +11,15 @@ from decaf.scoring import footprint
 from decaf.scoring.scores.class_probability import ClassProbability
 from tasks.memory import Footprint, Need, fitting_rows, needs
 
-MODEL = Footprint("net", False, held=1000, peak=1100, per_row=10, per_input=5, per_conversion=4)
+MODEL = Footprint(
+    *("net", False),
+    held=1000,
+    peak=1100,
+    per_row=10,
+    per_input=5,
+    per_conversion=4,
+    per_locked=0,
+)
 
 
 def scored(tmp_path, **settings):
@@ -44,6 +52,9 @@ def test_the_largest_batch_and_the_inputs_of_a_block_are_counted(tmp_path):
     inputs = len({position for row in block for position in pairs.pairs[row].positions})
     assert (need.rows, need.batch, need.inputs) == (6, 60, 5 * inputs)
     assert need.total == max(1100, 1000 + 5 * inputs + max(60, 4 * inputs))
+    # The host of a GPU has the inputs of this block and of the next, read ahead.
+    (on_gpu,) = needs(study, pairs, [MODEL._replace(is_on_gpu=True, per_locked=3)])
+    assert (need.locked, on_gpu.locked) == (0, 2 * 3 * inputs)
 
 
 def test_a_block_with_fewer_states_than_a_batch_takes_no_whole_batch(tmp_path):
@@ -56,12 +67,12 @@ def test_a_block_with_fewer_states_than_a_batch_takes_no_whole_batch(tmp_path):
 @pytest.mark.parametrize(("free", "rows"), [(2000, None), (1960, 6), (1800, 0)])
 def test_a_batch_that_fits_is_named_where_workers_have_no_room(tmp_path, free, rows):
     study, _ = scored(tmp_path, cluster={"kind": "local", "workers": 2})
-    need = Need("net", False, 8, held=800, inputs=100, batch=100, total=1000, per_row=10)
+    need = Need("net", False, 8, held=800, inputs=100, batch=100, total=1000, per_row=10, locked=0)
     assert fitting_rows(need, study, free) == rows
 
 
 def test_room_of_a_gpu_or_of_other_machines_is_not_judged_here(tmp_path):
-    need = Need("net", True, 8, held=800, inputs=100, batch=100, total=1000, per_row=10)
+    need = Need("net", True, 8, held=800, inputs=100, batch=100, total=1000, per_row=10, locked=0)
     study, _ = scored(tmp_path)
     assert fitting_rows(need, study, 0) is None
     elsewhere, _ = scored(tmp_path, cluster={"kind": "address", "address": "tcp://127.0.0.1:1"})

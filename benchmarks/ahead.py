@@ -1,0 +1,158 @@
+"""What reading ahead saves: wall seconds of blocks without it and with it, in turns.
+
+Without a GPU, one is stood in for: whatever a GPU does by itself (building states, normalising, the
+network) is a sleep of as many seconds as it would take for the rows, in which other threads run.
+All else is real: a Dask worker of one thread in this process, orders sent to it as a run sends
+them, inputs read, states planned, scores gathered and routed, rows, commits. There is one model, so
+no block is planned twice. The first turn of each is not counted.
+Run: python benchmarks/ahead.py RESULTS.json
+"""
+
+import json
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from distributed import Client, LocalCluster
+from host import BLURRED, CLASSES, pairs
+from small_study import card
+
+from decaf.models.sources.network import NetworkModel
+from decaf.plan.study import Study
+from decaf.scoring.states import StateBuilder
+from tasks.cluster.drive import drive
+from tasks.cluster.fork_server import WORKER_MEMORY
+from tasks.cluster.upcoming import Upcoming
+from tasks.compute import fit
+from tasks.inputs import store_pairs
+from tasks.order import order_of
+from tasks.plan import plan_audit
+from tasks.units import ahead
+from tasks.units.orders import run_order
+from warehouse.commits.writer import open_root
+
+BLOCKS, TURNS, BATCH, SIDE = 3, 1, 488, 224
+SPEEDS = {"ResNet-50 on an H100": 2918.7, "three times as fast": 3 * 2918.7}
+"""Rows per second of what is stood in for; the first as benchmarks/scoring.py measured it."""
+SOURCES = 32
+"""Of a block, of 61 states each."""
+
+
+class GpuStandIn:
+    """Sleeps as long as a GPU would be busy, and counts for how long."""
+
+    def __init__(self, rows_per_second: float) -> None:
+        self.rows_per_second, self.slept = rows_per_second, 0.0
+
+    def build(self, builder: StateBuilder, states: np.ndarray) -> torch.Tensor:
+        """States that are no pixels: the first input, seen as often as asked."""
+        return builder._clean[:1].expand(states.size, *builder._clean.shape[1:])
+
+    def outputs(self, model: NetworkModel, inputs: torch.Tensor) -> torch.Tensor:
+        """(n, classes) zeros, after a while."""
+        began = time.perf_counter()
+        time.sleep(len(inputs) / self.rows_per_second)
+        self.slept += time.perf_counter() - began
+        return torch.zeros(len(inputs), CLASSES)
+
+
+def measured(name: str, folder: Path, client: Client) -> dict[str, Any]:
+    """Wall seconds of every turn, without reading ahead and with it, at a speed of the network."""
+    stand_in = GpuStandIn(SPEEDS[name])
+    StateBuilder.build = lambda builder, states: stand_in.build(builder, states)
+    NetworkModel.outputs = lambda model, inputs: stand_in.outputs(model, inputs)
+    channels = (0.485, 0.456, 0.406)
+    settings = {"mean": channels, "std": channels, "arguments": {"classes": CLASSES}}
+    model = card(folder, "constant", 0, "factory:constant:build", input_size=None, **settings)
+    model["weights"] = f"{folder}/{model['weights']}"
+    given = {
+        "data": pairs(folder, BLOCKS * SOURCES, (SIDE, SIDE, 3), np.uint8),
+        "models": [model],
+        "paths": BLURRED,
+        "score": {"kind": "class_probability", "classes": CLASSES},
+        "workspace": folder / "workspace",
+        "warehouse": str(folder / "warehouse"),
+    }
+    found: dict[str, list[dict[str, float]]] = {"without": [], "with": []}
+    for turn in range(TURNS + 1):
+        for way, seen in found.items():
+            ahead.is_elsewhere = partial(_answer, way == "with")
+            study = Study(
+                study=f"turn{turn}{way}",
+                sources_per_block=SOURCES,
+                batch_size=BATCH,
+                device="cpu",
+                report=False,
+                **given,
+            )
+            stand_in.slept = 0.0
+            seconds = carried_out(study, client)
+            if turn:
+                seen.append({"seconds": seconds, "in_network": stand_in.slept})
+                print(f"{name}, {way}: {seen[-1]}", flush=True)
+    return found
+
+
+def _answer(is_elsewhere: bool, _: object) -> bool:
+    return is_elsewhere
+
+
+def carried_out(study: Study, client: Client) -> float:
+    """Wall seconds from sending the first order to the last result."""
+    open_root(study.warehouse)
+    plan = plan_audit(study, study.pair_set())
+    inputs = store_pairs(plan)
+    fit(plan, inputs)
+    (groups,) = plan.by_model.values()
+    orders = [order_of(plan, group, inputs, None) for group in groups]
+    assert len(orders) == BLOCKS
+    began = time.perf_counter()
+    drive(client, run_order, orders, [order.label for order in orders], lambda _: None)
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Print a table, one speed a row, and write the figures."""
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    torch.set_num_threads(1)
+    found: dict[str, Any] = {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "load_before": os.getloadavg()[0],
+    }
+    here = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    rows = []
+    with LocalCluster(**here) as cluster, Client(cluster) as client:
+        client.register_plugin(Upcoming(ahead.expect))
+        for name in SPEEDS:
+            with tempfile.TemporaryDirectory() as folder:
+                found[name] = measured(name, Path(folder), client)
+            every = {
+                way: [statistics.median(turn[one] for turn in turns) for one in turns[0]]
+                for way, turns in found[name].items()
+            }
+            (without, slept), (ahead_of, slept_ahead) = every["without"], every["with"]
+            shares = slept / without, slept_ahead / ahead_of
+            cells = f"{without:.2f} | {ahead_of:.2f} | {shares[0]:.3f} | {shares[1]:.3f}"
+            rows.append(f"| {name} | {slept:.2f} | {cells} |")
+    found["load_after"] = os.getloadavg()[0]
+    print("| network | in it, s | without, s | with, s | share without | share with |")
+    print("|---|---|---|---|---|---|", *rows, sep="\n")
+    Path(sys.argv[1]).write_text(f"{json.dumps(found, indent=1)}\n")
+
+
+if __name__ == "__main__":
+    if not WORKER_MEMORY.items() <= os.environ.items():
+        # An allocator reads its settings once, at the start of a process.
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **WORKER_MEMORY})
+    main()
