@@ -29,8 +29,8 @@ from decaf.scoring.block import BlockScores, score_block
 from decaf.scoring.planner import StatePlan, plan_states
 from decaf.scoring.scores.class_probability import ClassProbability
 from decaf.scoring.states import StateBuilder, on_device
-from tasks.cluster.worker import peak_memory, watch_memory
 from tasks.cluster.fork_server import WORKER_MEMORY
+from tasks.cluster.worker import peak_memory, watch_memory
 
 PATHS = {"blend": Blend(), "patch_a": Patches(order="A"), "patch_b": Patches(order="B")}
 GRID = np.linspace(0, 1, 9)

@@ -19,7 +19,10 @@ PATIENCE_SECONDS = 60
 def client():
     closed = threading.Event()
     return SimpleNamespace(
-        nthreads=lambda: dict.fromkeys(range(WORKERS), 1), close=closed.set, closed=closed
+        nthreads=lambda: dict.fromkeys(range(WORKERS), 1),
+        register_plugin=lambda plugin: None,
+        close=closed.set,
+        closed=closed,
     )
 
 
