@@ -10,7 +10,8 @@ Peak memory is that of the tensors that are alive at once in that first pass, ne
 among them: by the allocator of a GPU, or on a CPU by following every operation. The resident size
 of a process would also hold what malloc keeps of other methods.
 
-Networks that RESULTS.json has of this device are replaced, all others stay; PAGE.md shows them all.
+Networks that RESULTS.json has of this device are replaced, all others stay; PAGE.md shows them all,
+and what coalitions.py counted, where its coalitions.json lies beside RESULTS.json.
 Run: python benchmarks/attribution.py RESULTS.json PAGE.md [--device cuda] [--networks NAME …]
      [--methods NAME …] [--images N] [--batch ROWS] [--repeats N]
 """
@@ -126,7 +127,7 @@ class Counter:
     def __init__(self, network: nn.Module) -> None:
         self.forward: list[int] = []
         self.backward: list[int] = []
-        network.register_forward_hook(self._count)
+        self.handle = network.register_forward_hook(self._count)
 
     def _count(self, network: nn.Module, given: tuple[Any, ...], outputs: torch.Tensor) -> None:
         self.forward.append(len(outputs))
@@ -293,11 +294,13 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     exact_float32()
     found = json.loads(given.results.read_text()) if given.results.exists() else {}
+    shared = given.results.with_name("coalitions.json")
+    coalitions = json.loads(shared.read_text()) if shared.exists() else None
     runs = found.setdefault(device_name(torch.device(given.device)), {})
     for name in given.networks or MEASURED[given.device]:
         runs[name] = measured(name, given)
         given.results.write_text(f"{json.dumps(found, indent=1)}\n")
-        given.page.write_text(page(found))
+        given.page.write_text(page(found, coalitions))
 
 
 if __name__ == "__main__":

@@ -48,8 +48,21 @@ Costs = dict[str, dict[str, Any]]
 """Figures of every method."""
 
 
-def page(found: dict[str, dict[str, Any]]) -> str:
-    """Markdown of everything that was measured, by device and network."""
+SHARED = """\
+## Coalitions that methods share
+
+Exact Shapley, KernelSHAP, LIME and Part Occlusion ask what an image is worth that shows some of \
+its features; a study that has them all scores each coalition of an image once. Rows an image, \
+mean of {images} images, {date}. *Asked* are the coalitions of a method as it is defined, those \
+that it draws repeatedly each time; *scored* are rows counted at the network, in a study of that \
+method alone and in one of all four."""
+
+
+def page(found: dict[str, dict[str, Any]], coalitions: dict[str, Any] | None = None) -> str:
+    """Markdown of everything that was measured, by device and network.
+
+    ``coalitions`` are the figures of ``coalitions.py``, where there are any.
+    """
     each = [(device, name, run) for device, runs in found.items() for name, run in runs.items()]
     compared = [
         [f"{name}, {device}", str(run["features"]), *ratios(run["costs"])]
@@ -62,6 +75,7 @@ def page(found: dict[str, dict[str, Any]]) -> str:
     compared += [[*said, *ratios(published(place))] for place, said in PAPERS.items()]
     titles = [f"{other} / {ours}, {FIGURES[figure]}" for ours, other, figure in RATIOS]
     lines = [ABOUT, *table(["network", "features", *titles], compared)]
+    lines += shared(coalitions) if coalitions else []
     for device, name, run in each:
         lines += [
             f"## {name}, {device}",
@@ -82,6 +96,22 @@ def page(found: dict[str, dict[str, Any]]) -> str:
             ),
         ]
     return "\n".join(lines)
+
+
+def shared(coalitions: dict[str, Any]) -> list[str]:
+    """Rows of methods that share coalitions, one by one and together."""
+    every = coalitions["features"]
+    titles = [f"{count} features, {way}" for count in every for way in ("asked", "scored")]
+    rows: dict[str, list[float]] = {}
+    for counts in every.values():
+        one_by_one = [name for name in counts if name != "together"]
+        for name in one_by_one:
+            rows.setdefault(name, []).extend(counts[name].values())
+        total = [sum(counts[name][way] for name in one_by_one) for way in ("asked", "scored")]
+        rows.setdefault("one by one", []).extend(total)
+        rows.setdefault("in one study", []).extend(counts["together"].values())
+    shown = [[name, *(f"{value:,.4g}" for value in values)] for name, values in rows.items()]
+    return [SHARED.format_map(coalitions), *table(["method", *titles], shown)]
 
 
 def ratios(costs: Costs) -> list[str]:

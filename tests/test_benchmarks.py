@@ -25,12 +25,17 @@ ROWS = {  # of two images of 16 features: forward and backward rows of each; the
 }
 
 
+def loaded(name):
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture
 def attribution(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
-    spec = importlib.util.spec_from_file_location("attribution", FOLDER / "attribution.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = loaded("attribution")
     tiny = {"classes": module.CLASSES, "width": 2}
     networks = {
         name: module.Network("factory:decaf.models.networks.small_cnn:build", tiny, 16)
@@ -89,3 +94,26 @@ def test_the_peak_is_of_tensors_that_are_alive_at_once(attribution):
             del view, doubled
         given.detach().mul_(2)
     assert (alive.most, alive.now) == (4080, 0)
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_methods_that_share_coalitions_are_counted_together_and_alone(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(FOLDER)
+    coalitions = loaded("coalitions")
+    monkeypatch.setattr(coalitions, "FEATURES", (3,))
+    monkeypatch.setattr(coalitions, "IMAGES", 2)
+    results, empty, page = (tmp_path / name for name in ("counts.json", "costs.json", "page.md"))
+    empty.write_text("{}")
+    coalitions.main([str(results), str(empty), str(page)])
+    counts = json.loads(results.read_text())["features"]["3"]
+    # All 2^3 coalitions, however often they are drawn; each feature left out, and all.
+    assert {name: (one["asked"], one["scored"]) for name, one in counts.items()} == {
+        "exact_shapley": (8, 8),
+        "kernel_shap_512": (512, 8),
+        "part_lime_1000": (1000, 8),
+        "part_occlusion": (4, 4),
+        "together": (8 + 512 + 1000 + 4, 8),
+    }
+    text = page.read_text()
+    assert "| one by one | 1,524 | 28 |" in text
+    assert "| in one study | 1,524 | 8 |" in text
