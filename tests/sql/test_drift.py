@@ -121,6 +121,10 @@ def test_changes_have_intervals_and_p_values(audit, catalogue):
     assert [row["p_adjusted"] for row in tested] == near(adjusted)
 
 
+def numbers(row):
+    return {name: value for name, value in row.items() if isinstance(value, float)}
+
+
 def test_what_stopped_early_has_no_interval(audit, catalogue):
     audit["stg_run_stops"] = [{"study": "s", "run_id": "later", "model_id": "m0"}]
     query = f"{ASKED} FROM drift_of('asked', 20, {SEED}, [0.95]) WHERE source_count > 1"
@@ -130,7 +134,7 @@ def test_what_stopped_early_has_no_interval(audit, catalogue):
     for row in rows_of(catalogue(audit).sql(query)):
         whole = before[str(row["g"])]
         if row["g"]["entry"] == "first":
-            assert whole == row
+            assert numbers(row) == pytest.approx(numbers(whole), abs=1e-12)
         else:
             assert {row[name] for name in limits} == {None}
             assert row["value"] == near(whole["value"])
