@@ -15,10 +15,10 @@ from decaf.foundation.callables import import_from
 from decaf.models import architectures
 from decaf.models.checkpoint import save
 
-pytestmark = pytest.mark.slow
 FUNCTION = {"family": "any", "source": "function", "output": "probabilities"}
 
 
+@pytest.mark.slow
 def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     table, warehouse = tmp_path / "pairs.csv", tmp_path / "warehouse"
     rows = rows_of_squares(tmp_path, range(4))
@@ -98,6 +98,7 @@ def _id(row):
     return f"{row[0]}__{row[1]}"
 
 
+@pytest.mark.slow
 def test_signals_of_arrays(study, write, decaf, prefect_server, tmp_path):
     import_from(tuple(map(Path, study["python_path"])))
     torch.manual_seed(0)

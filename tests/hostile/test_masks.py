@@ -8,8 +8,6 @@ from featured_images import SIZE
 from PIL import Image
 from small_studies import untrained
 
-pytestmark = pytest.mark.slow
-
 
 def masks(spoil):
     def make(folder):

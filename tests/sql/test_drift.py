@@ -167,6 +167,7 @@ def test_paths_and_scores_that_are_others_are_not_compared(audit, catalogue):
     }
 
 
+@pytest.mark.slow
 def test_both_comparisons_are_shown_where_they_differ(audit, catalogue):
     """Nothing passed before: the change is that from the version before, and there is no other."""
     alike = rows_of(catalogue(audit).sql("FROM out_drift WHERE entry <> 'same'"))

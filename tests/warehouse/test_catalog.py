@@ -59,6 +59,7 @@ def test_staging_view_has_the_columns_of_the_table(opened_empty, table):
     assert view.fetchall() == []
 
 
+@pytest.mark.slow
 def test_every_view_can_be_read_without_a_commit(opened_empty):
     """But for those that put together views of a study, and take as long as these."""
     for view in in_order():

@@ -254,6 +254,7 @@ def test_without_predictions_and_warnings(stub, report):
     assert "!" not in reader.words
 
 
+@pytest.mark.slow
 def test_seventy_two_models_fit(stub, report):
     reader = report(stub(many_models(72)))
     assert len(reader.page.encode()) < page.MAX_BYTES == 2_000_000
@@ -262,6 +263,7 @@ def test_seventy_two_models_fit(stub, report):
     assert "To stay small" not in reader.text
 
 
+@pytest.mark.slow
 def test_a_page_that_is_too_large_leaves_out_models(stub, report, monkeypatch):
     monkeypatch.setattr(page, "MAX_BYTES", 200_000)
     reader = report(stub(many_models(24, paths=("blend", "patch_a"))))
@@ -273,6 +275,7 @@ def test_a_page_that_is_too_large_leaves_out_models(stub, report, monkeypatch):
     assert any(row[:3] == ["All models", "96", "960"] for row in reader.rows)
 
 
+@pytest.mark.slow
 def test_a_page_that_can_never_fit_is_refused(stub, tmp_path, monkeypatch):
     monkeypatch.setattr(page, "MAX_BYTES", 5_000)
     connection = stub(Audit())

@@ -22,6 +22,7 @@ def root(tmp_path, monkeypatch):
     return small_warehouse.small_warehouse(tmp_path / "warehouse")
 
 
+@pytest.mark.slow
 def test_every_view_and_check_takes_texts_as_they_are(root):
     before = {path: path.read_bytes() for path in root.rglob("*.*")}
     with connect(root) as connection:
