@@ -54,6 +54,8 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     middle = (black + white) / 2
     expected = [[middle, (middle + end) / 2, end] for end in (black, white)]
     np.testing.assert_allclose(stored[0], expected, atol=1e-6)
+    named = fetched(warehouse, "SELECT class_id, name FROM stg_class_names ORDER BY class_id")
+    assert named == [(0, "cat"), (1, "dog")]
     assert fetched(warehouse, "SELECT file FROM core_images ORDER BY file")[0] == (
         "images/s0-black.png",
     )

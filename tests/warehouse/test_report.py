@@ -144,6 +144,14 @@ def test_the_verdict_comes_first_and_names_eight_models(stub, report):
     assert "evidence" not in nothing[: nothing.index(" should not matter")], "no share of nothing"
 
 
+@pytest.mark.parametrize(("count", "who"), [(2, "Both"), (3, "All 3")])
+def test_what_all_models_do_is_said_of_all(count, who, stub, report):
+    connection = stub(many_models(count, paths=("blend",)))
+    connection.execute("UPDATE core_display_names SET expect = 'should_not_matter'")
+    connection.execute("UPDATE out_model_profiles SET abs_response = 0")
+    assert f"{who} models respond to nothing that was changed" in report(connection).text
+
+
 def test_only_aggregates_leave_the_warehouse(six):
     assert "mixed_same-3" not in six
     assert "/home" not in six
