@@ -87,7 +87,7 @@ def measured(name: str, folder: Path, client: Client) -> dict[str, Any]:
     found: dict[str, list[dict[str, float]]] = {"without": [], "with": []}
     for turn in range(TURNS + 1):
         for way, seen in found.items():
-            ahead.is_elsewhere = partial(_answer, way == "with")
+            ahead.has_gpu = partial(_answer, way == "with")
             study = Study(
                 study=f"turn{turn}{way}",
                 sources_per_block=SOURCES,
@@ -104,8 +104,8 @@ def measured(name: str, folder: Path, client: Client) -> dict[str, Any]:
     return found
 
 
-def _answer(is_elsewhere: bool, _: object) -> bool:
-    return is_elsewhere
+def _answer(has_gpu: bool, _: object) -> bool:
+    return has_gpu
 
 
 def carried_out(study: Study, client: Client) -> float:

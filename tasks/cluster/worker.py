@@ -86,16 +86,11 @@ def choose_device(wanted: str) -> str:
 
 
 def has_gpu(order: ModelOrder) -> bool:
-    """Whether the model of an order runs on a GPU of this worker."""
-    return choose_device(order.device) == "cuda"
+    """Whether the model of an order runs on a GPU of this worker.
 
-
-def is_elsewhere(order: ModelOrder) -> bool:
-    """Whether this process only waits while the model of an order is asked.
-
-    That is so of a GPU, and of a model that another process answers for.
+    Raises BadInput when a GPU is asked for and there is none.
     """
-    return order.card.is_elsewhere or has_gpu(order)
+    return choose_device(order.device) == "cuda"
 
 
 def watch_memory(device: Device) -> None:

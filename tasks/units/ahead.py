@@ -1,7 +1,6 @@
-"""Reading ahead: while the model of an order is asked, the next order is read and planned.
+"""Reading ahead: while a GPU scores an order, the next one is read and planned on the host.
 
-Only where the processor has nothing else to do meanwhile: the model is on a GPU, or elsewhere. One
-order is read ahead at most, and none while another one is read for itself, so whatever reading
+One order is read ahead at most, and none while another one is read for itself, so whatever reading
 keeps, as plans of states, is never touched by two threads.
 """
 
@@ -11,7 +10,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from tasks.cluster.worker import is_elsewhere
+from tasks.cluster.worker import has_gpu
 from tasks.cluster.worker_deaths import has_died, noted_ahead
 from tasks.units.bench import Bench, Order
 from tasks.units.kinds import KINDS
@@ -60,13 +59,13 @@ class Ahead:
 
     @contextmanager
     def beside(self, order: Order, following: Order | None) -> Iterator[None]:
-        """While the model of an order is asked, read what follows: of itself, or the next order.
+        """While a GPU scores an order, read what follows: its own next part, or the next order.
 
         An order that has ended a worker is alone on the next one, so that it is known what did.
         """
         with self._lock:
             self._following = following
-            self._is_idle = bool(order.model and is_elsewhere(order.model)) and not has_died()
+            self._is_idle = bool(order.model and has_gpu(order.model)) and not has_died()
             self._begin()
         try:
             yield

@@ -44,7 +44,7 @@ class Kind(ABC):
     def read(self, bench: Bench, units: Sequence[Unit]) -> None:
         """Read and plan what :meth:`run` needs and takes no model for; nothing, unless it says so.
 
-        A worker may do that in another thread, while the model of the order before is asked.
+        A worker may do that in another thread, while a GPU scores the order before.
         """
         return
 

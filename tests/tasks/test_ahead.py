@@ -7,6 +7,7 @@ from dataclasses import replace
 import in_process
 import numpy as np
 import pytest
+from distributed import Client, LocalCluster
 from small_studies import of_scenes, untrained
 from warehouse_answers import fetched
 
@@ -14,6 +15,8 @@ from decaf.errors import BadInput, WorkerEnded
 from decaf.foundation.digests import json_sha256, short
 from decaf.plan.study import Study
 from tasks.cluster import worker_deaths
+from tasks.cluster.drive import drive
+from tasks.cluster.upcoming import Upcoming
 from tasks.cluster.worker_deaths import noted, noted_ahead
 from tasks.compute import fit
 from tasks.inputs import store_pairs
@@ -49,9 +52,9 @@ def orders_of(study):
 
 
 @pytest.fixture
-def is_elsewhere(monkeypatch):
-    """The processor has nothing to do while a model is asked."""
-    monkeypatch.setattr(ahead, "is_elsewhere", lambda _: True)
+def a_gpu(monkeypatch):
+    """The processor has nothing to do while a model scores, as if that were on a GPU."""
+    monkeypatch.setattr(ahead, "has_gpu", lambda _: True)
 
 
 @pytest.fixture
@@ -74,14 +77,14 @@ def carry_out(orders):
         run_order(order)
 
 
-@pytest.mark.usefixtures("is_elsewhere")
+@pytest.mark.usefixtures("a_gpu")
 def test_every_order_but_the_first_is_read_ahead_and_no_number_changes(study, reads, monkeypatch):
     orders = orders_of(study)
     names = [order.label for order in orders]
     carry_out(orders)
     assert reads == [(name, name == names[0]) for name in names]
 
-    monkeypatch.setattr(ahead, "is_elsewhere", lambda _: False)
+    monkeypatch.setattr(ahead, "has_gpu", lambda _: False)
     monkeypatch.setattr(state_plans, "_kept", {})
     reads.clear()
     carry_out(orders_of(study.model_copy(update={"study": "other"})))
@@ -95,7 +98,27 @@ def test_every_order_but_the_first_is_read_ahead_and_no_number_changes(study, re
     assert differing == [(2 * len(study.pair_set().pairs), 0)]
 
 
-@pytest.mark.usefixtures("is_elsewhere")
+@pytest.mark.slow
+@pytest.mark.usefixtures("a_gpu")
+def test_a_worker_that_is_told_what_comes_next_reads_it_in_another_thread(orders, monkeypatch):
+    threads, read_ahead = [], ahead.read
+
+    def noting(order):
+        threads.append(threading.current_thread().name)
+        return read_ahead(order)
+
+    monkeypatch.setattr(ahead, "read", noting)
+    here = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
+    with LocalCluster(**here, dashboard_address=None) as cluster, Client(cluster) as client:
+        client.register_plugin(Upcoming(ahead.expect))
+        done = []
+        drive(client, run_order, orders, [order.label for order in orders], done.append)
+    assert all(one.forward_rows for one in done)
+    assert len(threads) == len(done) == len(orders), "each is read once"
+    assert not all(name.startswith("Dask") for name in threads)
+
+
+@pytest.mark.usefixtures("a_gpu")
 def test_what_was_read_for_another_order_is_dropped(orders, reads):
     ahead.expect(orders[1])
     run_order(orders[0])
@@ -105,7 +128,7 @@ def test_what_was_read_for_another_order_is_dropped(orders, reads):
     assert len(reads) == 3
 
 
-@pytest.mark.usefixtures("is_elsewhere")
+@pytest.mark.usefixtures("a_gpu")
 def test_parts_of_an_order_come_before_the_next_order(orders, reads):
     first, second, third, _ = orders
     desk = Ahead()
@@ -124,7 +147,7 @@ def test_parts_of_an_order_come_before_the_next_order(orders, reads):
     ]
 
 
-@pytest.mark.usefixtures("is_elsewhere")
+@pytest.mark.usefixtures("a_gpu")
 def test_an_order_that_cannot_be_read_fails_when_it_is_run(orders, monkeypatch):
     broken = replace(orders[1], block=replace(orders[1].block, input_positions=np.array([10**9])))
     ahead.expect(broken)
@@ -150,7 +173,7 @@ def failing_once(read):
     return again
 
 
-@pytest.mark.usefixtures("is_elsewhere")
+@pytest.mark.usefixtures("a_gpu")
 def test_an_order_that_may_have_ended_a_worker_runs_alone(orders, reads, notes):
     notes.write_text(f"\n{worker_deaths.BEGUN} 1\n")
     ahead.expect(orders[1])
