@@ -13,6 +13,8 @@ class Upcoming(WorkerPlugin):
     """
 
     name = "decaf-upcoming"
+    idempotent = True
+    """A worker that has it keeps it, however many runs ask for it."""
 
     def __init__(self, tell: Callable[[object], None]) -> None:
         self.tell = tell

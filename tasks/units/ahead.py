@@ -7,7 +7,7 @@ keeps, as plans of states, is never touched by two threads.
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from tasks.cluster.worker import has_gpu
@@ -76,8 +76,9 @@ class Ahead:
     def _begin(self) -> None:
         order = self._following or self._expected
         if self._is_idle and order and not self._reading:
-            self._reading = Reading(order, Future())
-            threading.Thread(target=_read_ahead, args=self._reading, daemon=True).start()
+            reading = Reading(order, Future())
+            threading.Thread(target=_read_ahead, args=reading, daemon=True).start()
+            self._reading = reading
 
 
 def read(order: Order) -> Bench:
@@ -90,11 +91,11 @@ def read(order: Order) -> Bench:
 
 
 def _read_ahead(order: Order, bench: "Future[Bench | None]") -> None:
-    try:
-        with noted_ahead():
-            bench.set_result(read(order))
-    except BaseException:  # noqa: BLE001 - a stranger's path may raise SystemExit
-        bench.set_result(None)
+    found = None
+    # A stranger's path may raise SystemExit; whatever it is, the order meets it again.
+    with suppress(BaseException), noted_ahead():
+        found = read(order)
+    bench.set_result(found)
 
 
 AHEAD = Ahead()

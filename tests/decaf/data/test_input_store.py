@@ -39,6 +39,22 @@ def test_rows_keep_their_numbers_and_their_type(tmp_path, dtype):
     np.testing.assert_array_equal(taken, rows)
 
 
+@pytest.mark.parametrize(("places", "shape"), [([2, 0], None), ([4, 0], (2,))])
+def test_inputs_are_put_where_there_is_room_for_them(tmp_path, places, shape):
+    """Rows of two values; in a file of inputs that differ in shape, a place is that of a value."""
+    rows = np.arange(6.0, dtype=np.float32).reshape(3, 2)
+    np.save(tmp_path / "inputs.npy", rows if shape is None else rows.ravel())
+    made = []
+
+    def room(asked, dtype):
+        made.append(np.full(asked, np.nan, dtype))
+        return made[0]
+
+    found = inputs_at(tmp_path / "inputs.npy", np.array(places), shape, room)
+    assert found is made[0]
+    np.testing.assert_array_equal(found, np.float32([[4, 5], [0, 1]]))
+
+
 def test_images_come_out_channels_first_between_0_and_1_without_a_copy(tmp_path):
     images = np.arange(2 * 2 * 1 * 3, dtype=np.uint8).reshape(2, 2, 1, 3)
     found = stored(tmp_path, images)
