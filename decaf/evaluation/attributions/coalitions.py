@@ -18,7 +18,7 @@ from decaf.data.cells import WORD_BITS, feature_words, unpack
 from decaf.errors import DataError
 from decaf.evaluation.attributions.base import Access, AttributionMethod, asked
 from decaf.evaluation.attributions.reference import Referred
-from decaf.foundation.arrays import Tensor, bits_like
+from decaf.foundation.arrays import Tensor, bits_like, places_like
 from decaf.foundation.digests import hashed_word
 from decaf.reveal.paths.blend import stage_words
 from decaf.reveal.paths.removal import FadeWithout
@@ -145,10 +145,12 @@ def play(
         reference = methods[0].reference(images, score)
         for start in range(0, hidden.size, batch_size):
             some = slice(start, start + batch_size)
-            shown, clean = image[some], images[image[some]]
+            shown = image[some]
+            at = places_like(images, shown)
+            clean = images[at]
             content = np.stack([np.repeat(WHOLE, shown.size), hidden[some]], axis=1)
-            states: Any = FADE.states(reference[shown], clean, content, regions[shown])
-            whole = np.flatnonzero(hidden[some] == 0)
+            states: Any = FADE.states(reference[at], clean, content, regions[at])
+            whole = places_like(images, np.flatnonzero(hidden[some] == 0))
             states[whole] = clean[whole]
             scored[some] = score(states, given[shown])
     values = scored.cpu().numpy()
