@@ -1,10 +1,11 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 INSTALL = $(VENV)/bin/uv pip install -q --python
+TESTED = $(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 30 --durations-min 5
 COMPILE = $(VENV)/bin/uv pip compile -q packaging/requirements.in --python-version 3.11 --no-header \
 	--no-annotate --no-emit-package decaf-audit --no-emit-package decaf-audit-pipeline
 
-.PHONY: setup demo test docs lock clean
+.PHONY: setup demo test test-slow docs lock clean
 .PRECIOUS: .venv-%/.ready
 
 # Pins without addresses, installed through uv: plain pip could pick another build of torch. Compiled
@@ -27,7 +28,10 @@ test: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy --num-workers 2
-	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 30 --durations-min 5
+	$(TESTED) -m "not slow"
+
+test-slow: setup
+	$(TESTED) -m slow
 
 docs: setup
 	$(PYTHON) docs/make_site.py runs/site

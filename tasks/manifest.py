@@ -15,6 +15,7 @@ from tasks.plan import AuditPlan, newest_run
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit, next_moment
 from warehouse.tables.declarations import (
+    CLASS_NAMES,
     FEATURES,
     IMAGE_FILES,
     IMAGES,
@@ -61,6 +62,10 @@ def commit_run(plan: AuditPlan) -> None:
         {"run_id": plan.run_id, "position": position, "remark": remark}
         for position, remark in enumerate(plan.remarks)
     ]
+    names = [
+        {"run_id": plan.run_id, "class_id": class_id, "name": name}
+        for class_id, name in enumerate(plan.pairs.class_names)
+    ]
     tables = {
         "runs": _table(RUNS, [run]),
         "run_units": _unit_rows(plan),
@@ -68,6 +73,7 @@ def commit_run(plan: AuditPlan) -> None:
         "models": _model_rows(plan),
         "paths": _path_rows(plan),
         "run_remarks": _table(RUN_REMARKS, remarks),
+        "class_names": _table(CLASS_NAMES, names),
     }
     commit(plan.root, "runs", name, plan.run_id, tables, software=software(), at=started_at)
 

@@ -228,6 +228,7 @@ def test_links_between_pages_lead_somewhere():
             assert "://" in target or (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+@pytest.mark.slow
 def test_the_site_has_every_page_and_fetches_nothing(tmp_path):
     first = script("make_site").build(tmp_path / "site")  # which ends at a dead link
     pages = [*PAGES, *sorted((ROOT / "docs" / "results").glob("*.md"))]

@@ -15,7 +15,6 @@ import pytest
 
 import decaf
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 PROJECTS = {"decaf_audit": ROOT, "decaf_audit_pipeline": ROOT / "packaging" / "pipeline"}
 CONTENT = {
@@ -130,6 +129,7 @@ def test_the_command_of_the_library_alone_says_what_to_install(library_alone, tm
     assert (done.returncode, done.stdout) == (0, f"decaf {decaf.__version__}\n")
 
 
+@pytest.mark.slow
 def test_the_command_works_in_a_folder_with_packages_of_the_same_names(both, tmp_path):
     for name in ("flows", "tasks", "warehouse", "sql", "configs"):
         (tmp_path / name).mkdir()

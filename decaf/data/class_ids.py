@@ -27,6 +27,8 @@ class Classes(NamedTuple):
     remarks: tuple[str, ...]
     """Which name is which class, where the names were sorted, or that there are no labels."""
     has_labels: bool = True
+    names: tuple[str, ...] = ()
+    """Of classes 0, 1, …; none where labels are numbers that nothing names."""
 
 
 def class_ids(labels: Sequence[str], classes: Sequence[int | str] | Path = ()) -> Classes:
@@ -61,7 +63,8 @@ def class_ids(labels: Sequence[str], classes: Sequence[int | str] | Path = ()) -
         hint = suggestion(strange, places)
         raise DataError(f"label {shown(strange)} is not among 'classes'{hint}")
     said = listed([f"{place} {name}" for name, place in places.items()], MOST_KNOWN)
-    return Classes([places[label] for label in labels], () if names else (CLASS_NAMES + said,))
+    remarks = () if names else (CLASS_NAMES + said,)
+    return Classes([places[label] for label in labels], remarks, names=tuple(places))
 
 
 def names_of(classes: Sequence[int | str] | Path) -> list[str]:

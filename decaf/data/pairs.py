@@ -140,6 +140,8 @@ class PairSet:
     masks: tuple[Input, ...] = field(default=(), kw_only=True)
     has_labels: bool = field(default=True, kw_only=True)
     """Whether classes are true ones; else they only say of which class q is the score."""
+    class_names: tuple[str, ...] = field(default=(), kw_only=True)
+    """Of classes 0, 1, …, for people; none, or fewer than there are, where some have no name."""
 
     def __post_init__(self) -> None:
         if not self.pairs:

@@ -6,6 +6,7 @@ it was opened: when the page was loaded, or renewed.
 """
 
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from warehouse.query import pages
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.damage import described, left_out, naming_damage
 from warehouse.query.database import MEANINGS
-from warehouse.query.pages import Filter, Question
+from warehouse.query.pages import Choice, Filter, Question
 from warehouse.query.views import query
 from warehouse.report.pair import pair_card
 
@@ -38,6 +39,8 @@ class Page(NamedTuple):
     by: tuple[str, ...] = ()
     """Columns of a row that the next page is about."""
     is_sortable: bool = True
+    is_read_once: bool = False
+    """Whether few rows take long to make: all are read at once, then filtered and sorted."""
 
     @property
     def title(self) -> str:
@@ -48,7 +51,7 @@ class Page(NamedTuple):
 PAGES = (
     Page("studies", "started_at", leads_to="models", by=("study",)),
     Page("runs", "started_at"),
-    Page("models", "severity", False, "responses", ("study", "model_id")),
+    Page("models", "severity", False, "responses", ("study", "model_id"), is_read_once=True),
     Page("responses", "evidence", True, "pairs", ("study", "model_id", "pair_type", "path")),
     Page("pairs", "evidence", True, "trajectory", TRAJECTORY),
     Page("trajectory", "stage", is_falling=False, is_sortable=False),
@@ -93,10 +96,12 @@ def show(root: str, page: Page) -> None:
         st.query_params.clear()
         st.rerun()
     free = [name for name in columns.names if name not in {each.column for each in about}]
-    question = asked(
-        connection, moment, page, columns, pages.filtered(Question(sql, {}), about), free
-    )
-    rows = answer(connection, moment, question)
+    question = pages.filtered(Question(sql, {}), about)
+    ask, given = partial(answer, connection, moment), question
+    if page.is_read_once:
+        ask, given = partial(pages.answer_from, ask(question)), pages.GIVEN
+    choice = asked(ask, given, page, columns, free)
+    rows, question = ask(choice.of(given)), choice.of(question)
     chosen = st.dataframe(
         rows,
         hide_index=True,
@@ -132,20 +137,20 @@ def seen(root: str) -> tuple[duckdb.DuckDBPyConnection, str]:
 
 
 def asked(
-    connection: duckdb.DuckDBPyConnection,
-    moment: str,
+    ask: Callable[[Question], pa.Table],
+    question: Question,
     page: Page,
     columns: pa.Schema,
-    question: Question,
     names: list[str],
-) -> Question:
+) -> Choice:
     """The page of rows that the visitor asks for, by filters, order and number."""
     if not page.is_sortable:
-        return pages.page(question, 1, page.sort, is_falling=page.is_falling)
+        return Choice([], 1, page.sort, page.is_falling)
     only, sort, falling, at = st.columns([4, 3, 2, 2], vertical_alignment="bottom")
     by = only.multiselect("Filter by", names, key=f"{page.name} filters")
-    question = pages.filtered(question, asked_filters(page, columns, by))
-    total = answer(connection, moment, pages.counted(question))["row_count"][0].as_py()
+    filters = asked_filters(page, columns, by)
+    question = pages.filtered(question, filters)
+    total = ask(pages.counted(question))["row_count"][0].as_py()
     order = sort.selectbox("Sort by", names, names.index(page.sort), key=f"{page.name} order")
     is_falling = falling.toggle("largest first", page.is_falling, key=f"{page.name} falling")
     last = max(1, -(-total // pages.PAGE_ROWS))
@@ -154,7 +159,7 @@ def asked(
     count = f"Rows {first + 1:,} to {min(total, first + pages.PAGE_ROWS):,} of {total:,}."
     opens = f" Tick one to see its {page.leads_to}." if page.leads_to else ""
     st.caption(count + opens if total else "Nothing is here yet, or nothing meets the filters.")
-    return pages.page(question, number, order, is_falling=is_falling)
+    return Choice(filters, number, order, is_falling)
 
 
 @st.cache_data(max_entries=200, show_spinner="Asking the warehouse …")

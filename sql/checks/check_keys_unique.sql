@@ -22,8 +22,7 @@ keys AS (
     FROM stg_corruptions
     UNION ALL SELECT 'attributions', study, model_id, [pair_id, method, unit_key]
     FROM stg_attributions
-    UNION ALL SELECT 'baseline_scores', study, model_id, [unit_key, component]
-    FROM stg_baseline_scores
+    UNION ALL SELECT 'baseline_scores', study, model_id, [unit_key, component] FROM stg_baseline_scores
     UNION ALL SELECT 'matched_pairs', study, NULL, [unit_key, position::VARCHAR] FROM stg_matched_pairs
     UNION ALL SELECT 'probe_scores', study, NULL, [unit_key, representation, probe, family, label]
     FROM stg_probe_scores
@@ -46,6 +45,7 @@ keys AS (
     UNION ALL SELECT 'features', study, NULL, [pairs_digest, pair_id] FROM stg_features
     UNION ALL SELECT 'pair_groups', study, NULL, [pairs_digest, pair_id, grouping] FROM stg_pair_groups
     UNION ALL SELECT 'run_remarks', study, NULL, [run_id, position::VARCHAR] FROM stg_run_remarks
+    UNION ALL SELECT 'class_names', study, NULL, [run_id, class_id::VARCHAR] FROM stg_class_names
     UNION ALL SELECT 'run_outcomes', study, NULL, [run_id] FROM stg_run_outcomes
     UNION ALL SELECT 'run_stops', study, model_id, [run_id] FROM stg_run_stops
     UNION ALL SELECT 'looks', study, NULL, [run_id, position::VARCHAR] FROM stg_looks

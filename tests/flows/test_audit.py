@@ -14,8 +14,6 @@ from warehouse_answers import fetched
 
 from decaf.plan.study import load_study
 
-pytestmark = pytest.mark.slow
-
 
 def test_an_audit_from_pairs_to_report(
     study, write, decaf, fresh_decaf, prefect_server, prefect_home, tmp_path
@@ -73,6 +71,7 @@ def test_an_audit_from_pairs_to_report(
     assert "finished" in succeeded(decaf("status", "-w", warehouse))
 
 
+@pytest.mark.slow
 def test_forced_units_are_computed_again_once(study, write, decaf, prefect_server, tmp_path):
     settings = {**study, "models": study["models"][:1], "data": {**study["data"], "sources": 2}}
     config, warehouse = write(settings), tmp_path / "warehouse"
@@ -116,6 +115,7 @@ def check_scores_against_the_model(study, config, tmp_path):
         np.testing.assert_allclose(stored, expected, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_model_that_returns_nan_loses_those_pairs_alone(
     study, write, decaf, prefect_server, tmp_path
 ):
@@ -161,6 +161,7 @@ def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_s
     assert fetched(study["warehouse"], "SELECT is_finished FROM core_current_runs") == [(False,)]
 
 
+@pytest.mark.slow
 def test_a_worker_imports_no_prefect_and_torch_only_for_a_model_that_needs_it():
     assert imported("tasks.units.orders") == []
     assert imported("flows.audit") == ["prefect"]

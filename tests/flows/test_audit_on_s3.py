@@ -11,7 +11,7 @@ from warehouse.commits import receipts
 from warehouse.commits.lock import study_lock
 from warehouse.query.catalog import connect
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_copies")]
+pytestmark = pytest.mark.usefixtures("no_copies")
 
 TABLES = running_command.TABLES | {"out_model_profiles": "model_id, pair_type, path"}
 
@@ -21,6 +21,7 @@ def succeeded(done):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_an_audit_on_s3_is_the_audit_in_a_folder(
     study, write, decaf, start_decaf, prefect_server, s3, tmp_path
 ):

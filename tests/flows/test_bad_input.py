@@ -16,8 +16,6 @@ from warehouse_answers import fetched
 from warehouse.commits.lock import study_lock
 from warehouse.commits.writer import open_root
 
-pytestmark = pytest.mark.slow
-
 
 def committed(warehouse):
     return [path for path in (warehouse / "receipts").rglob("*.json") if "units" in path.parts]
@@ -27,6 +25,7 @@ def audited(warehouse):
     return fetched(warehouse, "SELECT DISTINCT model_id FROM stg_trajectories")
 
 
+@pytest.mark.slow
 def test_photos_of_nine_classes_are_audited(photo_study, write, decaf, prefect_server, tmp_path):
     succeeded(decaf("run", write(photo_study), **prefect_server))
     assert len(committed(tmp_path / "warehouse")) == 5
@@ -74,6 +73,7 @@ def test_a_pickle_in_place_of_safetensors(study, write, decaf, tmp_path):
     refused(decaf("run", write(study)), "is a pickle", "expected safetensors")
 
 
+@pytest.mark.slow
 def test_models_that_cannot_be_opened_or_do_not_fit(study, write, decaf, prefect_server, tmp_path):
     torch.save(nn.Linear(3, 2), tmp_path / "whole.pt")
     pixels, labels = np.random.default_rng(0).random((20, 3072)), np.arange(20) % 2

@@ -12,8 +12,6 @@ from decaf.plan.study import Study
 from flows.commands import display
 from warehouse.upkeep.compaction import compact
 
-pytestmark = pytest.mark.slow
-
 TEST_ROWS = 40
 FIRST = {"pdp_ale": {"kind": "pdp_ale"}, "retraining": {"kind": "retraining"}}
 LATER = {
@@ -58,6 +56,7 @@ PREDICTED = {
 EXPLAINED = "SELECT commit_key, started_at FROM stg_costs WHERE kind = 'explain' ORDER BY ALL"
 
 
+@pytest.mark.slow
 def test_what_is_made_is_not_made_again(config, write, decaf, prefect_server, tmp_path):
     root = tmp_path / "warehouse"
     succeeded(decaf("run", write(config | {"baselines": FIRST, "report": False}), **prefect_server))

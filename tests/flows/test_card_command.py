@@ -1,12 +1,10 @@
 """`decaf card`: what it proposes of a folder that MLflow wrote, and what it refuses."""
 
-import pytest
 import yaml
 from ended_commands import refused, succeeded
 from registry_folder import put_small_cnn
 from small_studies import of_scenes, untrained
 
-pytestmark = pytest.mark.slow
 MLMODEL = {
     "flavors": {"xgboost": {"data": "model.ubj", "model_class": "xgboost.sklearn.XGBClassifier"}},
     "signature": {"inputs": '[{"type": "double", "name": "a\\u001b[2J"}]'},

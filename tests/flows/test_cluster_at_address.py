@@ -17,7 +17,7 @@ from s3_server import free_port
 from warehouse.commits import receipts
 from warehouse.query.catalog import connect
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_copies")]
+pytestmark = pytest.mark.usefixtures("no_copies")
 
 DASK = Path(sys.executable).parent / "dask"
 BLOCKS = 10
@@ -69,6 +69,7 @@ def study(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_workers_come_and_go_and_the_tables_are_those_of_one_machine(
     study, write, decaf, start_decaf, prefect_server, s3, workers, tmp_path
 ):

@@ -212,6 +212,7 @@ def test_the_image_copies_what_is_installed():
     assert copied >= {*wheels[0], *wheels[1]["force-include"].values()}
 
 
+@pytest.mark.slow
 def test_what_the_image_copies_runs_by_itself(tmp_path):
     """The folders alone, elsewhere: every view is bound, and nothing of the checkout is read."""
     (tmp_path / "image").mkdir()

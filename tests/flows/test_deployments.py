@@ -33,7 +33,6 @@ from decaf.models import architectures
 from decaf.models.checkpoint import save
 from flows import launch
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 MANIFEST = ROOT / "examples" / "deploy" / "kubernetes-reaudit.yaml"
 AUTOMATION = ROOT / "examples" / "deploy" / "prefect-automation.yaml"
@@ -264,6 +263,7 @@ def test_the_command_line_ends_a_flow_as_deployments_do(prefect_server):
     assert state == ["FAILED", "NeedsAttention", "exit code 1: 2 rows do not add up"]
 
 
+@pytest.mark.slow
 def test_pages_ask_for_the_parameters(organisation):
     asked = organisation.ask("GET", f"deployments/{organisation.deployments['audit-process']}")
     schema = asked["parameter_openapi_schema"]
@@ -280,6 +280,7 @@ def test_pages_ask_for_the_parameters(organisation):
     assert all(field["description"] for field in schema["properties"].values())
 
 
+@pytest.mark.slow
 def test_runs_of_the_worker(organisation, workers, decaf):
     """Three at once, one of which is cancelled; then what it has left is done."""
     folder = organisation.folder

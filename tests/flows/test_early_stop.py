@@ -14,7 +14,6 @@ from decaf.foundation.callables import import_from
 from decaf.models import architectures
 from decaf.models.checkpoint import save
 
-pytestmark = pytest.mark.slow
 STOPS = "SELECT model_id, block_count, planned_block_count, is_decided FROM out_stops ORDER BY ALL"
 LOOKS = (
     "SELECT model_id, metric, rule, pair_type, block_count, source_count, found, lower_limit, "
@@ -41,6 +40,7 @@ def registered(study, tmp_path):
     return settings
 
 
+@pytest.mark.slow
 def test_a_registry_is_scored_until_its_gates_are_decided(
     registered, write, decaf, prefect_server, tmp_path
 ):
@@ -104,6 +104,7 @@ def narrowed(study):
     return {**study, "data": data, "paths": paths, "stop": stop}
 
 
+@pytest.mark.slow
 def test_a_study_is_scored_until_its_intervals_are_narrow(narrowed, write, decaf, prefect_server):
     config, root = write(narrowed), narrowed["warehouse"]
     done = succeeded(decaf("run", config, **prefect_server))
@@ -138,6 +139,7 @@ def test_a_study_is_scored_until_its_intervals_are_narrow(narrowed, write, decaf
     assert fetched(root, STOPS) == []
 
 
+@pytest.mark.slow
 def test_a_killed_audit_stops_where_an_undisturbed_one_does(
     narrowed, write, decaf, start_decaf, prefect_server, tmp_path
 ):
@@ -162,6 +164,7 @@ def test_a_killed_audit_stops_where_an_undisturbed_one_does(
     assert [fetched(root, question) for question in (STOPS, LOOKS)] == expected
 
 
+@pytest.mark.slow
 def test_where_nothing_is_known_before_the_end(narrowed, write, decaf, prefect_server):
     narrowed["models"], narrowed["data"]["sources"] = narrowed["models"][:1], 8
     narrowed["stop"]["half_width"] = 0.001

@@ -37,7 +37,6 @@ def test_an_option_that_is_not_there_would_be_seen():
         typer.main.get_command(app).commands["run"].make_context("run", ["a.yaml", "--resume"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["failing_pairs", "failed_gate", "query", "cost"])
 def test_questions_are_answered(name, decaf, tmp_path):
     root = scenes_warehouse(tmp_path / "warehouse")

@@ -12,7 +12,6 @@ from warehouse_answers import failed_checks, fetched
 
 from decaf.plan.study import Study
 
-pytestmark = pytest.mark.slow
 SIZES = [(32, 32), (40, 24), (24, 48)]
 """Widths and heights, in turn."""
 COUNT = 12
@@ -86,6 +85,7 @@ def with_tails(settings):
     return settings | {"paths": settings["paths"] | {"tails": tails}}
 
 
+@pytest.mark.slow
 def test_photos_of_three_sizes_are_as_three_studies(sizes, write, decaf, prefect_server, tmp_path):
     whole, alone = sizes
     config = write(whole)

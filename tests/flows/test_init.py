@@ -12,7 +12,6 @@ from warehouse_answers import fetched
 from decaf.errors import WriteFailed
 from flows.commands.beginnings import EXAMPLES, MARK, init
 
-pytestmark = pytest.mark.slow
 KINDS = sorted(path.name for path in EXAMPLES.iterdir())
 PROFILES = "SELECT pair_type, evidence, contradiction, fragility FROM out_model_profiles"
 
@@ -35,6 +34,7 @@ def audited(start_decaf, warm_command, prefect_server, workers, tmp_path):
     return done
 
 
+@pytest.mark.slow
 def test_features_of_images(audited):
     folder, looked, run = audited("image_features")
     assert "study mine: 40 pairs of 10 sources, 10 inputs" in looked
@@ -52,6 +52,7 @@ def test_arrays(audited):
     assert found == pytest.approx([0.125, 0, 0], abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_registry(audited, warm_command, prefect_server):
     folder, _, run = audited("registry")
     refused(run, "small_cnn 2 failed evidence", "evidence on wall_hue", code=1)

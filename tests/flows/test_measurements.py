@@ -91,6 +91,7 @@ def _fed(images):
     return (small - 0.5) / 0.05
 
 
+@pytest.mark.slow
 def test_behaviours_and_attributions_are_those_of_the_library(
     imagenet9, photo_root, write, decaf, prefect_server, tmp_path
 ):

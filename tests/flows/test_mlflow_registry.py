@@ -18,7 +18,6 @@ from decaf.plan.resolution import listed, resolve
 from decaf.plan.study import load_study
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.mlflow,
     pytest.mark.filterwarnings("ignore"),  # of versions, where those of the two environments differ
 ]

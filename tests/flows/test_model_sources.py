@@ -14,8 +14,6 @@ from warehouse_answers import fetched
 
 from decaf.plan.study import load_study
 
-pytestmark = pytest.mark.slow
-
 SECRET = "s3cret-t0ken"
 FAMILY = {"family": "any"}
 
@@ -64,6 +62,7 @@ FUNCTION = {"id": "function", **FAMILY, "source": "function", "output": "probabi
 FUNCTION |= {"function": "brightness:two_classes"}
 
 
+@pytest.mark.slow
 def test_models_of_every_source_are_audited_in_one_study(
     study, estimators, write, decaf, prefect_server, tmp_path
 ):
@@ -113,6 +112,7 @@ def test_models_of_every_source_are_audited_in_one_study(
     assert "nothing to do: all" in again.stdout, again.stderr
 
 
+@pytest.mark.slow
 def test_a_value_that_is_worse_the_larger_it_is(study, write, decaf, prefect_server, tmp_path):
     of_red = {"function": "brightness:of_channel", "arguments": {"channel": 0}}
     red = FUNCTION | of_red | {"output": "value"}

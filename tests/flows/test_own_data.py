@@ -15,10 +15,10 @@ from decaf.foundation.callables import import_from
 from decaf.models import architectures
 from decaf.models.checkpoint import save
 
-pytestmark = pytest.mark.slow
 FUNCTION = {"family": "any", "source": "function", "output": "probabilities"}
 
 
+@pytest.mark.slow
 def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     table, warehouse = tmp_path / "pairs.csv", tmp_path / "warehouse"
     rows = rows_of_squares(tmp_path, range(4))
@@ -54,6 +54,8 @@ def test_images_of_a_table(study, write, decaf, prefect_server, tmp_path):
     middle = (black + white) / 2
     expected = [[middle, (middle + end) / 2, end] for end in (black, white)]
     np.testing.assert_allclose(stored[0], expected, atol=1e-6)
+    named = fetched(warehouse, "SELECT class_id, name FROM stg_class_names ORDER BY class_id")
+    assert named == [(0, "cat"), (1, "dog")]
     assert fetched(warehouse, "SELECT file FROM core_images ORDER BY file")[0] == (
         "images/s0-black.png",
     )
@@ -98,6 +100,7 @@ def _id(row):
     return f"{row[0]}__{row[1]}"
 
 
+@pytest.mark.slow
 def test_signals_of_arrays(study, write, decaf, prefect_server, tmp_path):
     import_from(tuple(map(Path, study["python_path"])))
     torch.manual_seed(0)

@@ -12,8 +12,6 @@ from decaf.reveal.gaussian.information import information_scale
 from decaf.reveal.gaussian.storage import load_reference
 from warehouse.query.catalog import connect
 
-pytestmark = pytest.mark.slow
-
 PATHS = {
     "cmmr": {"kind": "gaussian", "seeds": [1, 2]},
     "chain": {"kind": "gaussian", "chain": "reverse_markov", "stages": 4, "seeds": [3]},
@@ -22,6 +20,7 @@ PATHS = {
 }
 
 
+@pytest.mark.slow
 def test_every_kind_of_path_ends_up_in_the_warehouse(study, write, decaf, prefect_server, tmp_path):
     config = write({**study, "models": study["models"][:1], "paths": PATHS})
     planned = succeeded(decaf("plan", config))

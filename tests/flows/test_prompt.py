@@ -95,7 +95,6 @@ def terminal(tmp_path):
         each.close()
 
 
-@pytest.mark.slow
 def test_a_conversation(terminal, tmp_path):
     at = terminal()
     at.type("FROM out_mean\t")
@@ -148,7 +147,6 @@ def test_ctrl_c_at_no_moment_ends_the_conversation():
     assert set(told) == {"error: no such view", "\ncancelled"}
 
 
-@pytest.mark.slow
 def test_ctrl_c_ends_the_query_and_not_the_prompt(terminal):
     at = terminal()
     at.type("SELECT count(*) FROM range(1000000000) a, range(1000000000) b;\n")
@@ -167,7 +165,6 @@ def test_ctrl_c_ends_the_query_and_not_the_prompt(terminal):
     assert at.process.wait(SECONDS) == 0
 
 
-@pytest.mark.slow
 def test_reload_sees_what_was_committed_since(terminal, tmp_path):
     root = tmp_path / "warehouse"
     at = terminal()
@@ -193,7 +190,6 @@ def test_reload_sees_what_was_committed_since(terminal, tmp_path):
     assert at.process.wait(SECONDS) == 0
 
 
-@pytest.mark.slow
 def test_options_of_one_query_need_one(terminal, tmp_path):
     root = open_root(tmp_path / "warehouse")
     at = Terminal([DECAF, "sql", "-w", str(root), "--format", "csv"], {})
@@ -236,6 +232,7 @@ def test_completion_by_hand():
     assert [complete("s", position) for position in range(3)] == ["study", "sweep", None]
 
 
+@pytest.mark.slow
 def test_every_view_is_described_and_its_example_runs():
     with connect_empty() as connection:
         complete = Completion.over(connection)
@@ -254,7 +251,6 @@ def test_every_view_is_described_and_its_example_runs():
             described(connection, "out_cost")
 
 
-@pytest.mark.slow
 def test_views_are_described_without_a_warehouse(decaf):
     assert "out_rank_transfer" in succeeded(decaf("views"))
     one = succeeded(decaf("views", "epsilon_sweep"))

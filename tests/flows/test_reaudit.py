@@ -17,7 +17,6 @@ from model_server import serving
 from registry_folder import put_monday, put_tuesday
 from warehouse_answers import fetched
 
-pytestmark = pytest.mark.slow
 SECRET = "webhook s3cret"
 
 
@@ -47,6 +46,7 @@ def scored(settings):
     )
 
 
+@pytest.mark.slow
 def test_a_week_of_a_registry(registered, write, decaf, prefect_server, tmp_path):
     environment = {**prefect_server, "DECAF_WEBHOOK_SECRET": SECRET, "NO_PROXY": "127.0.0.1"}
     put_monday(tmp_path / "zoo")

@@ -12,7 +12,6 @@ from model_server import serving
 
 from decaf.plan.study import load_study
 
-pytestmark = pytest.mark.slow
 PAGE = (Path(__file__).parents[2] / "docs" / "reaudit.md").read_text()
 # The recipe of MLflow needs its server, and has a test of its own.
 BLOCKS = re.findall(
@@ -24,6 +23,7 @@ def blocks(language):
     return [text for name, text in BLOCKS if name == language]
 
 
+@pytest.mark.slow
 def test_the_recipes_work(decaf, prefect_server, workers, tmp_path, monkeypatch):
     assert {name for name, _ in BLOCKS} == {"yaml", "python", "sh", "sql"}
     monkeypatch.chdir(tmp_path)

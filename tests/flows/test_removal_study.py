@@ -6,8 +6,6 @@ from ended_commands import refused, succeeded
 from featured_images import COUNT, NAMES
 from warehouse_answers import fetched
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def features(study, tmp_path):
@@ -21,6 +19,7 @@ def features(study, tmp_path):
     return study | changed | {"epsilon": 1e-7, "report": str(tmp_path / "report.html")}
 
 
+@pytest.mark.slow
 def test_features_are_audited_resumed_and_shown(features, write, decaf, prefect_server, tmp_path):
     first = features | {"paths": {"decaf-3": features["paths"]["decaf-3"]}}
     succeeded(decaf("run", write(first), **prefect_server))

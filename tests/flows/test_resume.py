@@ -18,8 +18,6 @@ from decaf.models.checkpoint import save
 from tasks.prefect import server as servers
 from warehouse.query.catalog import connect
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def slow_study(study, tmp_path):
@@ -47,6 +45,7 @@ def workers_of(process):
     ]
 
 
+@pytest.mark.slow
 def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
     slow_study, write, decaf, start_decaf, prefect_server, tmp_path
 ):
@@ -94,6 +93,7 @@ def test_a_killed_flow_and_a_killed_worker_leave_no_trace(
 ATTRIBUTED = "SELECT count(*) FROM stg_costs WHERE kind = 'attribute'"
 
 
+@pytest.mark.slow
 def test_attributions_of_a_killed_study_are_those_of_one_that_was_not(
     slow_study, write, decaf, start_decaf, prefect_server, tmp_path
 ):
@@ -134,6 +134,7 @@ def test_attributions_of_a_killed_study_are_those_of_one_that_was_not(
         assert fetched(warehouse, query) == fetched(undisturbed, query), query
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(
     study, write, decaf, prefect_server, small_disk
 ):
@@ -152,6 +153,7 @@ def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(
     assert before.items() <= receipts(small_disk / "warehouse").items()
 
 
+@pytest.mark.slow
 def test_sigterm_ends_workers_and_server_and_says_how_to_go_on(
     slow_study, write, prefect_home, tmp_path
 ):

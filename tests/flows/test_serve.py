@@ -32,7 +32,6 @@ from flows.scheduling.service import ADDRESS
 from flows.scheduling.serving import SERVER_CREDENTIALS
 from warehouse.query.catalog import connect
 
-pytestmark = pytest.mark.slow
 PATIENCE_SECONDS = 600
 ENDED = ["COMPLETED", "FAILED", "CRASHED", "CANCELLED"]
 OFTEN = "* * * * * */5"
@@ -131,6 +130,7 @@ def child(service, word):
     return until(found, service)
 
 
+@pytest.mark.slow
 def test_a_registry_on_a_schedule_with_kills(served, study, write, tmp_path):
     with mlflow_server(tmp_path) as registered:
         registered.add("net", put(tmp_path / "made" / "1", seed=0))
@@ -190,6 +190,7 @@ def outside():
     ]
 
 
+@pytest.mark.slow
 def test_other_machines_reach_it_where_it_is_told_to_be_reached(served, study, write, tmp_path):
     if not outside():
         pytest.skip("this machine has no address but loopback")
@@ -213,6 +214,7 @@ def heard_at(served, monkeypatch):
     return f"127.0.0.1:{free_port()}"
 
 
+@pytest.mark.slow
 def test_a_signed_event_begins_a_run_and_a_stranger_s_does_not(served, heard_at, study, write):
     registry = {"kind": "mlflow", "uri": "http://127.0.0.1:9"}
     config = write({**study, "models": [], "registry": registry})

@@ -263,7 +263,6 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, small_disk):
     assert [path.name for path in tmp_path.glob("rows*")] == ["rows.csv"]
 
 
-@pytest.mark.slow
 def test_the_command(root, decaf, tmp_path):
     ask = ("sql", "-w", root)
     piped = decaf(*ask, "SELECT $x AS x, NULL AS gap", "--param", "x=0.5")
@@ -275,7 +274,6 @@ def test_the_command(root, decaf, tmp_path):
     assert "2 of 9 rows" in decaf(*ask, "FROM range(9)", "--format", "table", "--limit", 2).stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -293,7 +291,6 @@ def test_a_slip_is_explained(root, decaf, arguments, words, tmp_path):
     assert not list(tmp_path.glob("rows*"))
 
 
-@pytest.mark.slow
 def test_queries_are_piped_in_and_rows_out(root):
     def through(query, *arguments):
         command = [DECAF, "sql", "-w", str(root), *arguments]
@@ -308,7 +305,6 @@ def test_queries_are_piped_in_and_rows_out(root):
     assert (done.stdout, done.stderr) == ('"range"\n', "")
 
 
-@pytest.mark.slow
 def test_ctrl_c_ends_a_long_query(root):
     # A first batch is there at once; what follows makes no row and has no end.
     endless = "FROM range(100000) UNION ALL FROM range(1000000000000000) WHERE range < 0"
@@ -324,7 +320,6 @@ def test_ctrl_c_ends_a_long_query(root):
     assert b"Traceback" not in complaint
 
 
-@pytest.mark.slow
 def test_export_from_the_command_line(root, decaf, tmp_path):
     done = decaf("export", "copies", "profiles", "out_costs", "--format", "csv", "-w", root)
     assert "2 files and manifest.json in copies" in succeeded(done)

@@ -17,7 +17,6 @@ from decaf.registry.entries import Answer
 from tasks.reaudit import notify as notifying
 from tasks.reaudit.write_back import answers
 
-pytestmark = pytest.mark.slow
 LEANS = {"1": 0.5, "2": 1.5, "3": 1.49}
 """The evidence on the wall grows with it; 3 is no worse than 2, and both are worse than 1."""
 
@@ -46,6 +45,7 @@ def states(api):
     return [(run["state"]["name"], run["state"]["type"], run["state"]["message"]) for run in answer]
 
 
+@pytest.mark.slow
 def test_a_verdict_stands_until_it_is_answered(config, decaf, prefect_server, tmp_path):
     zoo, warehouse = tmp_path / "zoo" / "net", tmp_path / "warehouse"
 

@@ -15,8 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from warehouse_answers import fetched
 
-pytestmark = pytest.mark.slow
-
 FAMILY = {"family": "any"}
 FUNCTION = {"id": "by_hand", **FAMILY, "source": "function", "output": "probabilities"}
 FUNCTION |= {"function": "hiring:chances", "input": "frame"}
@@ -73,6 +71,7 @@ def table_study(study, tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_models_fitted_on_a_frame_are_audited(table_study, write, decaf, prefect_server, tmp_path):
     config = write(table_study)
     planned = succeeded(decaf("plan", config, **prefect_server))

@@ -12,7 +12,6 @@ from flow_fixtures import use_workers
 from mlflow_server import mlflow_python, mlflow_server
 from printed_words import check_alike
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"
 SHOWN = re.compile(r"```text\n(.*?)```", re.DOTALL)
@@ -59,6 +58,7 @@ def compare(name, folder):
     check_alike(*(SHOWN.findall((place / name).read_text()) for place in (folder, TUTORIALS)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["photos.md", "table.md"])
 def test_a_tutorial(name, warm_command, prefect_server, workers, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,6 @@
 """Two flows write different studies into one warehouse at once."""
 
+import pytest
 from running_command import TABLES
 from warehouse_answers import failed_checks
 
@@ -9,6 +10,7 @@ OWN = ("study", "run_id", "unit_key")
 """Columns by which the rows of the two differ."""
 
 
+@pytest.mark.slow
 def test_two_flows_write_one_warehouse_at_once(study, write, start_decaf, prefect_server):
     studies = ["one", "other"]
     configs = [write({**study, "study": name}, f"{name}.yaml") for name in studies]

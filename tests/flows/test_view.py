@@ -19,7 +19,6 @@ from warm_command import DECAF
 
 from decaf.foundation.extras import install_command
 
-pytestmark = pytest.mark.slow
 PATIENCE_SECONDS = 120
 TRAJECTORY = f"study=demo&model_id={MODELS[0]}&pair_id=scene-0__wall_hue&path=blend&repetition=0"
 
@@ -80,6 +79,7 @@ def opened(browser, address):
     return cells(browser)
 
 
+@pytest.mark.slow
 def test_a_visitor_goes_from_a_study_to_one_trajectory(browser, address):
     browser.get_log("performance")
     assert "demo" in opened(browser, address)[1]
@@ -128,6 +128,7 @@ def test_the_command_that_is_shown_gives_the_rows_that_are_shown(browser, addres
     assert evidence == sorted(evidence, reverse=True)
 
 
+@pytest.mark.slow
 def test_rows_are_filtered_and_sorted(browser, address):
     def column(name):
         shown = cells(browser)

@@ -12,7 +12,6 @@ from flow_fixtures import NETWORKS
 from registry_folder import put_small_cnn
 from safetensors.torch import load_file, save_file
 
-pytestmark = pytest.mark.slow
 SECRET = "s3cret of this machine"
 
 

@@ -6,7 +6,6 @@ import pytest
 import yaml
 from ended_commands import refused, succeeded
 
-pytestmark = pytest.mark.slow
 LONG = "9" * 5000
 NETWORK = {
     "architecture": "factory:decaf.models.networks.small_cnn:build",

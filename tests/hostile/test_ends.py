@@ -117,6 +117,7 @@ cli.main()
 """
 
 
+@pytest.mark.slow
 def test_sigterm_in_a_flow_that_a_library_makes_another_error_of(prefect_server, tmp_path):
     with subprocess.Popen(
         [sys.executable, "-c", IN_A_QUERY_OF_A_FLOW],
@@ -214,6 +215,7 @@ def last_line(shown):
     return shown.replace("\r", "").rstrip("\n").rsplit("\n", 1)[-1]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_run_with_all_it_has_started(slow_run):
     command = slow_run({"kind": "local", "workers": 1})
     started = psutil.Process(command.pid).children(recursive=True)
@@ -227,6 +229,7 @@ def test_ctrl_c_ends_a_run_with_all_it_has_started(slow_run):
     assert not alive
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["twice", "the terminal is closed"])
 def test_who_cannot_wait(how, slow_run, workers, prefect_server):
     command = slow_run(workers, **prefect_server)
@@ -348,6 +351,7 @@ def test_a_run_that_has_committed_nothing_yet_is_starting(decaf, tmp_path):
         assert "no run in" in succeeded(decaf("status", "-w", root, "--study", "day"))
 
 
+@pytest.mark.slow
 def test_plan_run_and_status_estimate_alike(decaf, write, study, prefect_server):
     first = {**study, "models": study["models"][:1], "paths": {"blend": {"kind": "blend"}}}
     config = write(first)

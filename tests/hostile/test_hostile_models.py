@@ -9,7 +9,6 @@ from flow_fixtures import NETWORKS
 from small_studies import of_scenes
 from warehouse_answers import fetched
 
-pytestmark = pytest.mark.slow
 MOST_SECONDS = 300
 """Against hangs."""
 NO_WORD = "ended 3 workers, the last one without a word (killed, as for want of memory, or by"
@@ -116,6 +115,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "name", "words"), CASES)
 def test_a_hostile_model_fails_by_name(audited, number, name, words):
     message = refused(audited(number)[1], code=3).rpartition("error: ")[2]
@@ -143,6 +143,7 @@ def test_what_models_print_is_in_a_file_and_not_on_the_terminal(audited):
         assert f"a word of {word}" in printed
 
 
+@pytest.mark.slow
 def test_a_quarantine_that_is_allowed_is_counted_and_the_answer_stays(
     tmp_path, write, decaf, prefect_server, workers
 ):
@@ -159,6 +160,7 @@ def test_a_quarantine_that_is_allowed_is_counted_and_the_answer_stays(
     refused(decaf("run", write(given)), too_many, code=3)
 
 
+@pytest.mark.slow
 def test_entries_of_a_registry_that_end_their_worker_or_are_nan_fail_alone(
     tmp_path, write, decaf, prefect_server
 ):

@@ -245,6 +245,7 @@ WAYS_OF_ENDPOINTS = ["drips headers", "drips content", "sends a bomb", "sends ha
 WAYS_OF_ENDPOINTS += ["redirects elsewhere", "sends brotli", "breaks off", "says continue for ever"]
 
 
+@pytest.mark.slow
 def test_a_night_of_endpoints(reaudit, tmp_path):
     """One re-audit: every endpoint that misbehaves fails by name, the good one is audited."""
 
@@ -276,6 +277,7 @@ def test_a_night_of_endpoints(reaudit, tmp_path):
         assert words in lines[name]
 
 
+@pytest.mark.slow
 def test_a_re_audit_is_kept_though_nobody_takes_its_alerts(reaudit, tmp_path):
     put_small_cnn(tmp_path / "zoo" / "good")
     (tmp_path / "zoo" / "bad").mkdir()

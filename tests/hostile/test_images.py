@@ -16,7 +16,7 @@ from decaf.errors import DataError
 
 # The command line ignores what Pillow warns of; pytest would not.
 IGNORED = ("ignore::UserWarning", "ignore::PIL.Image.DecompressionBombWarning")
-pytestmark = [pytest.mark.slow, *map(pytest.mark.filterwarnings, IGNORED)]
+pytestmark = [*map(pytest.mark.filterwarnings, IGNORED)]
 REFUSED = HEADERS | BODIES
 AT_ONCE = 9
 """Foregrounds of the small study; one message has room for ten photos."""
@@ -89,6 +89,7 @@ def test_a_message_names_ten_and_counts_the_others(
     assert "and 8 more" in complaint
 
 
+@pytest.mark.slow
 def test_photos_of_all_kinds_are_audited_as_their_pixels(
     photo_study, photo_root, write, decaf, prefect_server, tmp_path
 ):

@@ -10,7 +10,6 @@ from ended_commands import refused, succeeded
 from decaf.data.input_store import store_inputs
 from decaf.studies.scenes.adapters import Shapes3D
 
-pytestmark = pytest.mark.slow
 MONTH = 30 * 24 * 3600
 
 

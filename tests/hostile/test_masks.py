@@ -8,8 +8,6 @@ from featured_images import SIZE
 from PIL import Image
 from small_studies import untrained
 
-pytestmark = pytest.mark.slow
-
 
 def masks(spoil):
     def make(folder):
@@ -73,11 +71,14 @@ WRONG = {
 
 @pytest.mark.parametrize("command", ["plan", "run"])
 @pytest.mark.parametrize("name", WRONG)
-def test_masks_that_fit_no_image_are_refused_by_name(name, command, decaf, write, tmp_path):
+def test_masks_that_fit_no_image_are_refused_by_name(
+    name, command, decaf, write, tmp_path, workers, prefect_server
+):
     make, *words = WRONG[name]
     data = make(tmp_path)
     given = featured_images.settings(tmp_path, {}, [untrained(tmp_path, "cnn")])
     given["data"] = data if "adapter" in data else given["data"] | data
     if "adapter" in data:
         given["score"] = {"kind": "target_logit", "classes": 50}
-    refused(decaf(command, write(given)), *words)
+    given["cluster"] = workers
+    refused(decaf(command, write(given), **prefect_server), *words)

@@ -16,8 +16,6 @@ from small_studies import of_scenes, untrained
 
 from warehouse.report.templates import TABLE_SCRIPT
 
-pytestmark = pytest.mark.slow
-
 RUN = "window.hostile=1"
 TAKEN = {
     "script": f"<script>{RUN}</script>",
@@ -103,6 +101,7 @@ def audited(tmp_path_factory, warm_command, workers, prefect_server):
     return SimpleNamespace(folder=folder, decaf=decaf, done=done, root=root)
 
 
+@pytest.mark.slow
 def test_entries_that_cannot_be_shown_fail_by_their_codes_and_the_others_are_audited(audited):
     complaint = refused(audited.done, r"\x1b[31mred ", r"two\nlines ", r"\u202egpj ", code=1)
     assert complaint.count("its name has letters that cannot be printed; expected none") == 3
@@ -164,6 +163,7 @@ def test_a_csv_for_spreadsheets_holds_no_formula_and_the_same_numbers(audited):
     assert (audited.folder / "copies" / "models.csv").exists()
 
 
+@pytest.mark.slow
 def test_the_report_shows_every_name_and_runs_none(audited, browser):
     page = (audited.folder / "report.html").read_text()
     own = f"<script>{TABLE_SCRIPT}</script>"

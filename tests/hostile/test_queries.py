@@ -13,8 +13,6 @@ from warm_command import DECAF
 
 from warehouse.commits.writer import open_root
 
-pytestmark = pytest.mark.slow
-
 SECONDS_TO_END = 10
 READ_ONLY, NO_FILES = "expected one SELECT that writes nothing", "file system operations"
 UNKNOWN, TOO_DEEP = "does not exist", "nested too deep"

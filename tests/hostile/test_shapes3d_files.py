@@ -157,6 +157,7 @@ def test_damaged_images_are_told_once_before_anything_is_scored(command, file, d
     refused(done, f"the scenes in {file}", "cannot be read", "expected 3dshapes.h5")
 
 
+@pytest.mark.slow
 def test_a_study_says_of_which_images_it_is(file, decaf, write):
     data = DATA | {"images": str(file)}
     study = of_scenes(file.parent, [untrained(file.parent, "a")], data=data)

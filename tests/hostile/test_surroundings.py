@@ -173,6 +173,7 @@ def test_every_command(met, command, code, words, places, decaf):
     assert not list(places["warehouse"].rglob("*.tmp"))
 
 
+@pytest.mark.slow
 def test_too_few_open_files_for_workers(places, decaf, prefect_server):
     """Dask would wait for ever."""
     done = decaf("run", places["elsewhere"], SURROUNDINGS="open_files=60", **prefect_server)

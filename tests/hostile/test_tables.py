@@ -187,7 +187,6 @@ def test_settings_that_make_no_pairs_are_refused(name):
         adapter("rows.csv", **given)
 
 
-@pytest.mark.slow
 def test_a_table_that_cannot_be_used_ends_the_command(tmp_path, study, write, decaf):
     (tmp_path / "rows.csv").write_text(ROWS)
     data = {"adapter": "table_pairs", "table": str(tmp_path / "rows.csv"), "id": "town"}

@@ -197,7 +197,6 @@ def test_archives_are_neither_unpacked_nor_believed(tmp_path):
         looked_at(Arrays(adapter="arrays", factual=packed, counterfactual=packed))
 
 
-@pytest.mark.slow
 def test_a_command_says_what_is_wrong_and_leaves_nothing(study, write, decaf, tmp_path):
     rows_of_squares(tmp_path, range(2))
     write_table(tmp_path / "pairs.csv", [PAIR, OTHER], HEADER)
@@ -212,7 +211,6 @@ def test_a_command_says_what_is_wrong_and_leaves_nothing(study, write, decaf, tm
     refused(decaf("data", write({**study, "data": data})), "has no column 'befor'")
 
 
-@pytest.mark.slow
 def test_a_path_that_cannot_reveal_signals_is_refused_by_the_plan_and_the_run(
     study, write, decaf, prefect_server, tmp_path
 ):

@@ -14,8 +14,6 @@ from warehouse.commits import layout, receipts
 from warehouse.upkeep.compaction import compact
 from warehouse.upkeep.garbage import delete_garbage
 
-pytestmark = pytest.mark.slow
-
 OF_M = {"study": "s", "model_id": "m"}
 SCORES = layout.table_file("trajectories", OF_M, "m-scores")
 RECEIPT = layout.receipt("units", "s", "m-scores")
@@ -301,6 +299,7 @@ def test_a_repair_of_an_unknown_study(root, decaf):
     refused(decaf("check", "--repair", "--study", "t", "-w", root), "unknown study 't'")
 
 
+@pytest.mark.slow
 def test_a_run_names_what_is_damaged_and_computes_it_again(
     study, write, decaf, prefect_server, tmp_path
 ):
@@ -327,6 +326,7 @@ def test_a_run_names_what_is_damaged_and_computes_it_again(
     assert "pass" in succeeded(decaf("check", "-w", root))
 
 
+@pytest.mark.slow
 def test_an_object_store_is_repaired_too(s3, decaf):
     root = small_warehouse(s3.url("hostile"))
     store = storage.open(root)

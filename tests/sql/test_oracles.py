@@ -49,6 +49,7 @@ def test_sweep_refuses_what_the_kernel_refuses(audit, catalogue):
             connection.sql("FROM epsilon_sweep([$e])", params={"e": epsilon}).fetchall()
 
 
+@pytest.mark.slow
 def test_stored_profiles_are_recomputed(audit, catalogue):
     connection = catalogue(audit)
     check = VIEWS["check_profiles_recompute"].sql

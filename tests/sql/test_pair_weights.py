@@ -224,6 +224,7 @@ def test_the_bootstrap_of_any_relation_takes_weights(ask):
     assert without[1]["estimate"] == near(7 / 3)
 
 
+@pytest.mark.slow
 def test_equal_weights_are_no_weights(catalogue):
     """Weights of 2 double every sum exactly, so all views have the same bits."""
     connection = catalogue(registered())

@@ -28,8 +28,6 @@ from tasks.cluster.drive import WINDOW_PER_WORKER, drive
 from tasks.cluster.fork_server import WORKER_MEMORY
 from tasks.cluster.workers import connect
 
-pytestmark = pytest.mark.slow
-
 PATIENCE_SECONDS = 120
 HELD_BY_WORKER = 2
 """Tasks that a worker of one thread is given before it has done any."""
@@ -188,6 +186,7 @@ def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
         connect(address).__enter__()
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_lost_in_the_middle_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr("tasks.cluster.workers.CONNECT_SECONDS", 2)
     gate = tmp_path / "gate"

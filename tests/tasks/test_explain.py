@@ -134,6 +134,7 @@ def test_the_same_probabilities_as_the_audits_are_explained(trained):
     assert abs(effect[1]) > 0.1
 
 
+@pytest.mark.slow
 def test_what_a_method_cannot_do_is_committed_with_its_reason(trained):
     units = explained(trained)
     for name in ("linear_s1", "trees_s2"):

@@ -28,8 +28,8 @@ if __name__ == "__main__":
 """
 
 
-@linux
 @pytest.mark.slow
+@linux
 def test_a_worker_is_replaced_although_what_forked_it_is_gone(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(LOSES_ITS_SERVER)

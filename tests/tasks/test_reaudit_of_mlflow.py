@@ -19,8 +19,6 @@ from tasks.reaudit.plan import commit_reaudit, discover, is_unchanged
 from tasks.reaudit.write_back import write_answers, write_findings
 from warehouse.commits.writer import open_root
 
-pytestmark = pytest.mark.slow
-
 
 def model(folder, seed):
     """Files of one version: a card, weights, and a pickle that nobody asked for."""
@@ -44,6 +42,7 @@ def study(tmp_path):
     return of
 
 
+@pytest.mark.slow
 def test_two_days(study, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.delitem(sys.modules, "mlflow", raising=False)  # of another test

@@ -109,6 +109,7 @@ def test_a_re_audit_that_was_stopped_before_its_alerts_is_not_over(opened, tmp_p
     assert not unchanged(study, root)
 
 
+@pytest.mark.slow
 def test_a_failure_that_nobody_heard_of_is_told_after_further_changes(opened, tmp_path):
     zoo, told = tmp_path / "zoo", tmp_path / "told"
     study, root = opened(alerts={"file": str(told / "alerts.jsonl"), "events": False})

@@ -11,7 +11,6 @@ from decaf.foundation.plugins import find
 from decaf.scoring.scores.base import ScoreDefinition
 from tasks.cluster.user_code import UserCode, give, user_code
 
-pytestmark = pytest.mark.slow
 SCORE = '''
 from typing import Literal
 from decaf.scoring.scores.base import ScoreDefinition

@@ -12,7 +12,6 @@ from ended_commands import succeeded
 from warehouse_answers import fetched
 from warm_command import WarmCommand
 
-pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("bird_audit", "broken_import", "broken_clash", "broken_method")
 BIRDS = {
@@ -55,6 +54,7 @@ def warm_command(python):
     started.close()
 
 
+@pytest.mark.slow
 def test_a_study_of_strangers_members_is_audited(decaf, write, prefect_server, tmp_path):
     for name in ("flows", "tasks", "warehouse"):  # of the folder's own: no worker imports them
         (tmp_path / name).mkdir()

@@ -41,6 +41,7 @@ with duckdb.connect(sys.argv[1], read_only=True) as copy:
 """
 
 
+@pytest.mark.slow
 def test_plain_duckdb_reads_every_view_and_what_it_means(opened, tmp_path):
     file = tmp_path / "results.duckdb"
     exported = export_database(opened, file)

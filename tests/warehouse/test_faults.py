@@ -37,6 +37,7 @@ def one_more(root):
     return {file.table: renamed(read_file(root, file), "late") for file in files}
 
 
+@pytest.mark.slow
 def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, small, monkeypatch):
     tables, old = one_more(small), (6, 12, 2, 6)
     new = (9, 18, 3, 6)
@@ -64,6 +65,7 @@ def test_a_commit_killed_at_any_step_is_there_whole_or_not_at_all(copies, small,
     assert ("within write_to", True) not in names
 
 
+@pytest.mark.slow
 def test_a_compaction_killed_at_any_step_changes_no_row(root, copies, monkeypatch):
     commit_block(root, "s", "m", 0.3)
     states = set()

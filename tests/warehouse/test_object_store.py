@@ -100,6 +100,7 @@ def test_keys_and_content_are_those_of_a_folder(url, small):
     assert timedelta(minutes=-1) < age < timedelta(minutes=5)
 
 
+@pytest.mark.slow
 def test_compaction_and_collection(url):
     root = small_warehouse(url)
     commit_block(root, "s", "m", 0.3)
@@ -116,6 +117,7 @@ def test_compaction_and_collection(url):
     assert compact(root, "s").before == done.after
 
 
+@pytest.mark.slow
 def test_a_lost_and_a_damaged_object_are_left_out_and_reported(url):
     root = small_warehouse(url)
     store = storage.open(root)
@@ -186,6 +188,7 @@ def test_a_compaction_killed_at_any_request_changes_no_row(monkeypatch, memory):
     assert not storage.open(memory).exists(TRAJECTORIES)
 
 
+@pytest.mark.slow
 def test_a_server_that_goes_away_in_a_commit(s3, before, monkeypatch):
     with Gate(s3.port) as gate:
         root = small_warehouse(s3.url(uuid4().hex, port=gate.port))

@@ -3,7 +3,17 @@
 import pytest
 
 from warehouse.query.catalog import connect, run_query
-from warehouse.query.pages import PAGE_ROWS, Filter, Question, columns_of, counted, filtered, page
+from warehouse.query.pages import (
+    GIVEN,
+    PAGE_ROWS,
+    Choice,
+    Filter,
+    Question,
+    answer_from,
+    columns_of,
+    counted,
+    filtered,
+)
 
 NUMBERS = Question("SELECT i, i % 2 AS odd, 'row ' || i AS name FROM range(120) AS t(i)", {})
 
@@ -19,7 +29,7 @@ def rows(connection, question):
 
 
 def test_pages_together_are_all_rows_once_in_order(connection):
-    pages = [page(NUMBERS, number, "odd", is_falling=True) for number in (1, 2, 3)]
+    pages = [Choice([], number, "odd", is_falling=True).of(NUMBERS) for number in (1, 2, 3)]
     found = [rows(connection, each) for each in pages]
     assert [*map(len, found)] == [PAGE_ROWS, PAGE_ROWS, 20]
     seen = [row["i"] for part in found for row in part]
@@ -49,6 +59,15 @@ def test_filters_hold_together_and_values_are_bound(connection, filters, expecte
 def test_missing_values_come_last_and_names_are_quoted(connection):
     odd = Question('SELECT * FROM (VALUES (NULL), (1), (2)) AS t("a "" b")', {})
     for is_falling, expected in ((True, [2, 1, None]), (False, [1, 2, None])):
-        found = rows(connection, page(odd, 1, 'a " b', is_falling=is_falling))
+        found = rows(connection, Choice([], 1, 'a " b', is_falling).of(odd))
         assert [row['a " b'] for row in found] == expected
     assert columns_of(connection, odd.sql).names == ['a " b']
+
+
+def test_rows_that_are_here_answer_as_the_warehouse_does(connection):
+    choice = Choice([Filter("odd", value=1), Filter("name", part="row 1")], 1, "i", True)
+    here = run_query(connection, NUMBERS.sql)
+    expected = rows(connection, choice.of(NUMBERS))
+    assert len(expected) == 16  # 1, the odd of 11 to 19, those of 101 to 119
+    assert answer_from(here, choice.of(GIVEN)).to_pylist() == expected
+    assert answer_from(here, counted(GIVEN)).to_pylist() == [{"row_count": 120}]

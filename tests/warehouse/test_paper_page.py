@@ -39,6 +39,7 @@ def stub():
         yield connection
 
 
+@pytest.mark.slow
 def test_nothing_of_a_name_is_markup(tmp_path):
     audit = Audit(models=("`<b>|[x](y)&amp;*\\\\",), study="demo", has_paper=True)
     with open_stub(audit) as connection:
@@ -160,6 +161,7 @@ def test_a_folder_that_is_a_file_is_refused(stub, tmp_path):
         write_paper_page(stub, "demo", tmp_path / "file" / "page.md")
 
 
+@pytest.mark.slow
 def test_the_same_warehouse_gives_the_same_page(tmp_path):
     chosen = [model for model in MODELS if model.seed == 7701 and model.family > "m"]
     root = covertype_warehouse(tmp_path / "warehouse", 12, chosen)

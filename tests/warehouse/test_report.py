@@ -144,6 +144,14 @@ def test_the_verdict_comes_first_and_names_eight_models(stub, report):
     assert "evidence" not in nothing[: nothing.index(" should not matter")], "no share of nothing"
 
 
+@pytest.mark.parametrize(("count", "who"), [(2, "Both"), (3, "All 3")])
+def test_what_all_models_do_is_said_of_all(count, who, stub, report):
+    connection = stub(many_models(count, paths=("blend",)))
+    connection.execute("UPDATE core_display_names SET expect = 'should_not_matter'")
+    connection.execute("UPDATE out_model_profiles SET abs_response = 0")
+    assert f"{who} models respond to nothing that was changed" in report(connection).text
+
+
 def test_only_aggregates_leave_the_warehouse(six):
     assert "mixed_same-3" not in six
     assert "/home" not in six
@@ -254,6 +262,7 @@ def test_without_predictions_and_warnings(stub, report):
     assert "!" not in reader.words
 
 
+@pytest.mark.slow
 def test_seventy_two_models_fit(stub, report):
     reader = report(stub(many_models(72)))
     assert len(reader.page.encode()) < page.MAX_BYTES == 2_000_000
@@ -262,6 +271,7 @@ def test_seventy_two_models_fit(stub, report):
     assert "To stay small" not in reader.text
 
 
+@pytest.mark.slow
 def test_a_page_that_is_too_large_leaves_out_models(stub, report, monkeypatch):
     monkeypatch.setattr(page, "MAX_BYTES", 200_000)
     reader = report(stub(many_models(24, paths=("blend", "patch_a"))))
@@ -273,6 +283,7 @@ def test_a_page_that_is_too_large_leaves_out_models(stub, report, monkeypatch):
     assert any(row[:3] == ["All models", "96", "960"] for row in reader.rows)
 
 
+@pytest.mark.slow
 def test_a_page_that_can_never_fit_is_refused(stub, tmp_path, monkeypatch):
     monkeypatch.setattr(page, "MAX_BYTES", 5_000)
     connection = stub(Audit())

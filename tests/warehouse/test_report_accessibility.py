@@ -21,7 +21,6 @@ axe.run(document, {runOnly: ['wcag2a', 'wcag2aa']}).then(found => done(
   [found.passes.length, found.violations.map(
     one => [one.id, one.nodes.map(node => node.html.slice(0, 120))])]));"""
 TOO_WIDE = "const page = document.documentElement; return page.scrollWidth - page.clientWidth;"
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

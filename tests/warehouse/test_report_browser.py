@@ -15,7 +15,6 @@ AUDITS = {
     "one": Audit(models=("<b>only</b>",), paths=("blend",), has_predictions=False),
     "empty": Audit(has_rows=False, is_finished=False),
 }
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -68,6 +68,7 @@ def evidence(stub):
     return connection
 
 
+@pytest.mark.slow
 def test_stacked_bars_have_three_parts_an_entry_and_a_panel_a_task(base, report):
     paper = read_paper(base, STUDY)
     overview, atlas = entry_figures.entry_pictures(paper)

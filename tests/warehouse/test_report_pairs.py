@@ -111,6 +111,7 @@ def test_coloured_areas_are_the_components(audited):
         assert found == pytest.approx(expected, abs=3e-3)
 
 
+@pytest.mark.slow
 def test_each_choice_shows_one_card_of_a_component(browser, audited, tmp_path):
     page = write_report(audited(), "demo", tmp_path / "r.html")
     browser.get(page.as_uri())

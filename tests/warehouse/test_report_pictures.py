@@ -85,6 +85,7 @@ def filled(stub):
     return connection
 
 
+@pytest.mark.slow
 def test_the_benchmark_has_a_picture_of_every_figure(filled, report):
     paper = read_paper(filled, SIX.study)
     reader = report(filled)
@@ -139,6 +140,7 @@ def test_values_of_the_paper_are_marked_where_they_compare(filled, report, is_of
     assert HOLLOW in reader.text
 
 
+@pytest.mark.slow
 def test_the_official_benchmark_is_not_the_official_scan(filled, report):
     official = "UPDATE paper_imagenet9_data SET is_official = true, subject = 'benchmark'"
     filled.execute(official)
@@ -180,6 +182,7 @@ def test_values_of_the_paper_are_not_marked_where_nothing_is_known_of_the_data(s
     assert MARK not in picture.svg
 
 
+@pytest.mark.slow
 def test_a_line_stands_where_bins_cannot_be_drawn(filled, report):
     filled.execute("UPDATE paper_imagenet9_bins SET estimate = NULL")
     paper = read_paper(filled, SIX.study)

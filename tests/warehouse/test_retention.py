@@ -217,6 +217,7 @@ def two(tmp_path_factory):
     return root
 
 
+@pytest.mark.slow
 def test_a_withdrawal_killed_at_any_step_is_done_or_not(two, copies, monkeypatch):
     whole, seen, steps = rows_by_table(two), set(), 0
     left = {"trajectories": 2 * len(PAIRS), "profiles": 2 * len(PAIRS), "runs": 1, "run_units": 11}
@@ -349,6 +350,7 @@ def test_runs_that_stay(history, count, days):
     assert kept_runs(left, told, Keep(count), now) == kept
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(
     plan=st.lists(st.sets(st.sampled_from("abc"), min_size=2, max_size=2), min_size=2, max_size=4),

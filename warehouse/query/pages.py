@@ -51,6 +51,10 @@ class Filter(NamedTuple):
         )
 
 
+GIVEN = Question("FROM given", {})
+"""All rows that :func:`answer_from` is given."""
+
+
 def columns_of(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Schema:
     """Columns of a query; reads no rows."""
     return run_query(connection, f"FROM (\n{query}\n) LIMIT 0").schema
@@ -73,11 +77,27 @@ def counted(question: Question) -> Question:
     return Question(f"SELECT count(*) AS row_count FROM (\n{question.sql}\n)", question.values)
 
 
-def page(question: Question, number: int, sort: str, *, is_falling: bool) -> Question:
-    """Rows of one page, from 1, of all rows sorted by a column; equal ones by all columns."""
-    order = f"ORDER BY {_quoted(sort)}{' DESC' * is_falling} NULLS LAST, *"
-    cut = f"LIMIT {PAGE_ROWS} OFFSET {(number - 1) * PAGE_ROWS}"
-    return Question(f"{question.sql}\n{order}\n{cut}", question.values)
+class Choice(NamedTuple):
+    """A page of rows, from 1, that meet filters, sorted by a column; equal ones by all columns."""
+
+    filters: Sequence[Filter]
+    number: int
+    sort: str
+    is_falling: bool
+
+    def of(self, question: Question) -> Question:
+        """That page of the rows of a question."""
+        found = filtered(question, self.filters)
+        order = f"ORDER BY {_quoted(self.sort)}{' DESC' * self.is_falling} NULLS LAST, *"
+        cut = f"LIMIT {PAGE_ROWS} OFFSET {(self.number - 1) * PAGE_ROWS}"
+        return Question(f"{found.sql}\n{order}\n{cut}", found.values)
+
+
+def answer_from(rows: pa.Table, question: Question) -> pa.Table:
+    """Rows of a question about ``GIVEN``, which are here already."""
+    with duckdb.connect() as alone:
+        alone.register("given", rows)
+        return run_query(alone, question.sql, question.values)
 
 
 def _quoted(name: str) -> str:

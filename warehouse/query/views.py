@@ -61,6 +61,11 @@ class View(NamedTuple):
             MACRO if f"CREATE OR REPLACE {MACRO.upper()}" in self.sql else self.name.split("_")[0]
         )
 
+    @property
+    def is_view(self) -> bool:
+        """Whether it is read anew with every query; a table has its rows from files of ``sql/``."""
+        return "CREATE OR REPLACE VIEW" in self.sql
+
 
 def views() -> tuple[View, ...]:
     """Views of all tables and all files of ``sql/`` but queries, sorted by folder and name.
@@ -92,13 +97,28 @@ def in_order() -> list[View]:
 def create_views(connection: duckdb.DuckDBPyConnection, scripts: list[View]) -> None:
     """Create views and macros over what is given, such as the variable ``files``.
 
+    Every view is bound over empty tables in place of the views that it reads: DuckDB would bind
+    those again, and all that they read, once for each view above them.
+
     Parameters
     ----------
     scripts
         What to create, each after its inputs, as :func:`in_order` gives them.
     """
+    above = []
+    connection.execute("BEGIN")
     for script in scripts:
         connection.execute(script.sql)
+        if script.is_view:
+            above.insert(0, script)
+            connection.execute(
+                f"CREATE TABLE in_its_place AS FROM {script.name} WITH NO DATA;"
+                f"DROP VIEW {script.name};"
+                f"ALTER TABLE in_its_place RENAME TO {script.name}"
+            )
+    for script in above:
+        connection.execute(f"DROP TABLE {script.name}; {script.sql}")
+    connection.execute("COMMIT")
 
 
 def staging(table: Table) -> View:

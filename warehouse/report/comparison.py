@@ -5,7 +5,7 @@ another warehouse, which may have other pairs, both means stand beside each othe
 """
 
 from collections import namedtuple
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -129,7 +129,7 @@ def write_comparison(
             count=sum(len(line.changes) for line in lines),
             changes=_change_table(lines, now.names, decimals, runs if paired else None),
             models=sorted({*before.findings, *now.findings}),
-            roles=_plain("compared_roles", "roles", "Roles", paired, runs),
+            roles=_plain("compared_roles", "roles", "Roles", paired, runs, now.names),
             parts=_plain("compared_parts", "parts", "Parts", paired, runs),
         ),
     )
@@ -213,8 +213,8 @@ def _change_table(
         Field(field.column, lambda line, name=name: moved(line, name)) if name in METRICS else field
         for name, field in declared.items()
     ]
-    shown = [line._replace(pair_type=names.get(line.pair_type, line.pair_type)) for line in lines]
-    return table("What moved", fields, shown, _printed("changes", runs) if runs else "")
+    asked = _printed("changes", runs) if runs else ""
+    return table("What moved", fields, _named(lines, names), asked)
 
 
 def _plain(
@@ -223,11 +223,23 @@ def _plain(
     title: str,
     paired: duckdb.DuckDBPyConnection | None,
     runs: dict[str, str],
+    names: dict[str, str] | None = None,
 ) -> Table | None:
     rows = _rows(paired, part, **runs) if paired else ()
     if not rows:
         return None
-    return table(title, fields_of(columns).values(), rows, _printed(part, runs))
+    shown = rows if names is None else _named(rows, names)
+    return table(title, fields_of(columns).values(), shown, _printed(part, runs))
+
+
+def _named(rows: Iterable[Any], names: dict[str, str]) -> list[Any]:
+    """Rows with the display names of their pair types and paths."""
+    return [
+        row._replace(
+            pair_type=names.get(row.pair_type, row.pair_type), path=names.get(row.path, row.path)
+        )
+        for row in rows
+    ]
 
 
 def _printed(part: str, runs: dict[str, str]) -> str:

@@ -135,6 +135,7 @@ class Arrays(Adapter):
             classes.remarks,
             masks=(mask,) * count if features else (),
             has_labels=classes.has_labels,
+            class_names=classes.names,
         )
 
     def verify(self, pairs: PairSet) -> None:

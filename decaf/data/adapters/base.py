@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from decaf.data.class_ids import names_of
 from decaf.data.overview import change_of
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.foundation.place import Place
@@ -55,10 +54,10 @@ class Adapter(Settings, ABC):
 
         A report says it of the strongest pairs of a study; it enters no result. Rows of a frame say
         which columns change, pairs about a feature which one goes, others the files or kinds of
-        both inputs, after the name of the class where the data have ``classes``. Raises DataError
+        both inputs, after the name of the class where it has one. Raises DataError
         when an input cannot be read.
         """
-        names = names_of(getattr(self, "classes", ())) if pairs.has_labels else []
+        names = pairs.class_names
         label = f"{names[pair.class_id]}: " if pair.class_id < len(names) else ""
         return label + change_of(pairs, pair, self.read_input)
 

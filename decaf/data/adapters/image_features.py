@@ -105,6 +105,7 @@ class FeaturedImages(ImageFiles, ABC):
             tuple(remarks),
             masks=tuple(masks),
             has_labels=classes.has_labels,
+            class_names=classes.names,
         )
 
     def _remarks(self, rows: list[Row], bare: list[str]) -> Iterator[str]:

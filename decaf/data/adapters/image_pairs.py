@@ -130,7 +130,14 @@ class ImagePairs(ImageFiles):
             unchanged = f"in {len(equal)} of {len(pairs)} pairs both images are the same file"
             remarks = (*remarks, f"{unchanged}, so nothing can respond: {listed(equal)}")
         remarks = (*remarks, *classes.remarks)
-        return PairSet(inputs, pairs, self.geometry, remarks, has_labels=classes.has_labels)
+        return PairSet(
+            inputs,
+            pairs,
+            self.geometry,
+            remarks,
+            has_labels=classes.has_labels,
+            class_names=classes.names,
+        )
 
     def verify(self, pairs: PairSet) -> None:
         """Check from their headers that both images of a pair have one size.

@@ -354,6 +354,7 @@ class TablePairs(Adapter):
             (*left, *remarks, *classes.remarks),
             columns=columns,
             has_labels=classes.has_labels,
+            class_names=classes.names,
         )
         return Built(kept.rows, pair_set)
 

@@ -29,7 +29,8 @@ from decaf.studies.covertype.splits import CovertypeTable
 INPUTS = "covertype 1: 54 standardised features, context, factor"
 """Names how inputs are made; changes when a change here changes them."""
 SPLIT: Final = "test"
-
+COVERS = ("spruce or fir", "lodgepole pine")
+"""Cover types 1 and 2, by label."""
 
 QUERIES = {
     "endpoint_plus": (ENDPOINT, 1),
@@ -85,10 +86,15 @@ class Covertype(Adapter):
                 )
             )
         drawn = f"table: {self.table.drawn_per_class:,} rows drawn of each of cover types 1 and 2"
-        return PairSet(tuple(images), tuple(pairs), INPUTS, (drawn,))
+        return PairSet(tuple(images), tuple(pairs), INPUTS, (drawn,), class_names=COVERS)
 
     def verify(self, pairs: PairSet) -> None:
         """Accept: all inputs are rows of one table."""
+
+    def describe(self, pairs: PairSet, pair: Pair) -> str:
+        """The cover of the row, its number in the table, and what changes in it."""
+        row = int(pair.source_id.removeprefix("row-"))
+        return f"{COVERS[pair.class_id]}, row {row:,}: factor +1 → −1"
 
     def read_input(self, image: Input) -> NDArray[np.float32]:
         """(56,) natural features, context and factor of one input."""

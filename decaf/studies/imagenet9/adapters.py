@@ -96,7 +96,7 @@ class ImageNet9(Adapter):
         ]
         geometry = f"pillow bilinear {RESIZE_SHORTER} crop {CROP}"
         remarks = _remarks(found, shared) + absent_classes(sources, "foreground of the study")
-        return PairSet(tuple(images), tuple(pairs), geometry, remarks)
+        return PairSet(tuple(images), tuple(pairs), geometry, remarks, class_names=CLASSES)
 
     def foregrounds(self, pairs: PairSet) -> InputSet:
         """Only-FG images of all sources, in the order of their names.

@@ -1,6 +1,6 @@
 -- purpose: groups of pairs by what is said of each: class, split, kind of either input, own groups
 -- grain: one row per study, pair and grouping that divides the pairs of its type
--- A class has the name that the configuration lists, else its number.
+-- A class has the name that the data give it, else its number.
 -- FROM pair_members()
 CREATE OR REPLACE MACRO pair_members() AS TABLE
 WITH named AS (
@@ -8,16 +8,12 @@ WITH named AS (
         study,
         pair_id,
         pair_type,
-        coalesce(
-            if(json_type(config, '$.data.classes') = 'ARRAY',
-                json_extract_string(config, format('$.data.classes[{}]', class_id)), NULL),
-            class_id::VARCHAR
-        ) AS class,
+        coalesce(name, class_id::VARCHAR) AS class,
         split,
         plus_variant AS factual,
         minus_variant AS counterfactual
     FROM core_pairs
-    JOIN stg_runs USING (study, run_id)
+    LEFT JOIN stg_class_names USING (study, run_id, class_id)
 ),
 members AS (
     SELECT study, pair_id, pair_type, grouping, member

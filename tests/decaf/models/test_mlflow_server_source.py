@@ -146,7 +146,6 @@ def test_a_model_is_known_by_its_files(card):
         card().weights_digest()
 
 
-@pytest.mark.slow
 @pytest.mark.mlflow
 def test_a_network_of_onnx(tmp_path):
     python = mlflow_python()

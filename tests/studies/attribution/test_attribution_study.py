@@ -7,8 +7,6 @@ from PIL import Image
 
 from warehouse.query.catalog import connect
 
-pytestmark = pytest.mark.slow
-
 COUNT = 6
 OPERATORS = ("telea", "texture")
 ADAPTER = '''"""Cells of images; a held-out operator paints a cell black or white."""
@@ -75,6 +73,7 @@ def cells(study, tmp_path):
     return study | changed | {"epsilon": 1e-7, "report": page}
 
 
+@pytest.mark.slow
 def test_methods_are_compared_under_held_out_operators(
     cells, write, decaf, prefect_server, tmp_path
 ):

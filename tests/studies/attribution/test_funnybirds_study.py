@@ -75,6 +75,7 @@ def test_scores_of_a_weighted_sum(data, tmp_path, request):
         assert evidence == pytest.approx(abs(delta) / 2 * (abs(delta) > 1e-3), abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_study_trains_a_network_and_audits_it(miniature, decaf, study, write, prefect_server):
     """Held out and native, in blocks of five birds; the second run does nothing."""
     model = {"id": "birds", "family": "cnn", "input_size": 24, "mean": [0.5], "std": [0.5]}

@@ -165,6 +165,7 @@ def test_settings_that_cannot_be_are_refused(tmp_path, settings, message):
         photos(tmp_path, **settings)
 
 
+@pytest.mark.slow
 def test_a_study_of_photos(made, decaf, study, write, prefect_server):
     """Of many sizes and a weighted sum: E is half of the removal, which Shapley values are, too."""
     _, folder = made

@@ -356,6 +356,15 @@ def test_few_rows_are_the_first_of_each_class_in_the_file(table):
     assert [image.variant for image in pairs.inputs[:4]] == variants
 
 
+def test_a_pair_is_a_row_whose_factor_changes(table):
+    data = Covertype(adapter="covertype", table=table, audited_per_class=1)
+    pairs, part = data.pair_set(), table.part("test")
+    said = {data.describe(pairs, pair) for pair in pairs.pairs}
+    first = [min(part.row[part.label == label]) for label in (0, 1)]
+    rows = zip(("spruce or fir", "lodgepole pine"), first, strict=True)
+    assert said == {f"{cover}, row {row:,}: factor +1 → −1" for cover, row in rows}
+
+
 def test_factual_rows_are_the_audited_ones_with_the_channels_of_the_model(table):
     settings = {"classifier": "mlp", "mechanism": "invert", "strength": 0.75, "seed": 7702}
     recipe = CovertypeClassifier(recipe="covertype_classifier", table=table, **settings)

@@ -95,6 +95,7 @@ def published(sql):
         return connection.sql(sql).fetchall()
 
 
+@pytest.mark.slow
 def test_views_show_all_that_is_typed_and_nothing_else(shown):
     typed = {
         tuple(of): tuple(values)

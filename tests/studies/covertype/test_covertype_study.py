@@ -24,8 +24,6 @@ from decaf.plan.study import load_study
 from decaf.studies.covertype.splits import CovertypeTable
 from warehouse.query.catalog import connect
 
-pytestmark = pytest.mark.slow
-
 STAGES = np.linspace(0, 1, 11)
 EPSILON = 0.02
 TEST_ROWS = 100
@@ -83,6 +81,7 @@ def own_contexts(name):
     return np.where(np.random.default_rng(start).random(TEST_ROWS) < 0.5, -1, 1)
 
 
+@pytest.mark.slow
 def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect_server, tmp_path):
     file = write(config)
     planned = decaf("plan", file, **prefect_server)
@@ -161,6 +160,7 @@ def test_trajectories_are_mixtures_of_four_answers(config, write, decaf, prefect
     assert "nothing to do: all" in again.stdout, again.stderr
 
 
+@pytest.mark.slow
 def test_a_killed_run_and_a_fit_that_fails_keep_what_is_done(
     config, write, decaf, prefect_server, tmp_path
 ):

@@ -35,6 +35,7 @@ def expected():
     }
 
 
+@pytest.mark.slow
 def test_the_warehouse_passes_its_checks(warehouse):
     assert [result for result in run_checks(warehouse) if result.offending_count] == []
 

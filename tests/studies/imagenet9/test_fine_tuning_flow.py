@@ -16,8 +16,6 @@ from decaf.models.training.progress import RECORDS
 from decaf.plan.study import load_study
 from warehouse.query.catalog import connect
 
-pytestmark = pytest.mark.slow
-
 ARCHITECTURE = "factory:decaf.models.networks.small_cnn:build"
 EPOCHS = 16
 
@@ -62,6 +60,7 @@ def told(warehouse):
     return epochs, scores
 
 
+@pytest.mark.slow
 def test_a_killed_fine_tuning_goes_on(
     fine_tuned, workers, write, decaf, start_decaf, prefect_server, tmp_path
 ):

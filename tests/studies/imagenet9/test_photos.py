@@ -12,8 +12,6 @@ from PIL import Image
 
 from warehouse.query.catalog import connect
 
-pytestmark = pytest.mark.slow
-
 CONFIGS = Path(__file__).parents[3] / "configs" / "imagenet9"
 AUDITED = {
     "squeezenet1_1.onnxzoo": "squeezenet1_1_onnxzoo",
@@ -22,6 +20,7 @@ AUDITED = {
 SOURCES = 3
 
 
+@pytest.mark.slow
 def test_photos_are_scored_as_their_networks_score_them(
     shared_data, workers, write, decaf, prefect_server, tmp_path
 ):

@@ -18,7 +18,7 @@ from decaf.studies.scenes.images import read_scenes
 from decaf.studies.scenes.splits import split_scenes
 from warehouse.query.catalog import connect
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 CONFIGS = Path(__file__).parents[3] / "configs" / "scenes"
 LEARNED = {"scenes": 64, "validation_scenes": 16, "epochs": 2, "batch_size": 16}
@@ -118,6 +118,7 @@ def mean_responses(study, epsilon):
     }
 
 
+@pytest.mark.slow
 def test_base_study(run):
     """Against what is stored, at a gate that leaves a factor of a model without any effect."""
     chosen = [f"{task}__resnet18__seed_3101" for task in ("object_shape", "context_gate")]
@@ -202,6 +203,7 @@ def false_null_rates(units, classes):
     return found
 
 
+@pytest.mark.slow
 def test_evidence_study(run):
     chosen = ["e__p095__small_vit__seed_5101", "e__p099__resnet18__seed_5102"]
     study = run("evidence", chosen, sources=4, dynamic=3)
@@ -221,6 +223,7 @@ def test_evidence_study(run):
         assert margin == pytest.approx(wall - shape)
 
 
+@pytest.mark.slow
 def test_fragility_study(run):
     chosen = [f"f__{variant}__resnet18__seed_5301" for variant in ("robust", "neutral", "fragile")]
     study = run("fragility", chosen, sources=4, recipe={"clean_epochs": 1}, dynamic=3)
@@ -233,6 +236,7 @@ def test_fragility_study(run):
     assert paths == [("pixel",), ("power_050",)]
 
 
+@pytest.mark.slow
 def test_contradiction_study(run):
     """Against what is stored: four scores a pair, of the swapped context and of the endpoint's."""
     chosen = [f"c__{task}__resnet18__seed_7101" for task in ("direct", "gate", "invert")]

@@ -18,7 +18,7 @@ from decaf.models.training.progress import RECORDS
 from decaf.plan.study import load_study
 from warehouse.query.catalog import connect
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("one_thread")]
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 EPOCHS = 12
 RECIPE = {"recipe": "scene_task", "task": "context_gate", "sampling": "cells", "seed": 1}
@@ -32,6 +32,7 @@ def settings(tmp_path):
     return of_scenes(tmp_path, [card, card | {"id": "early", "epoch": 1}], study="gate")
 
 
+@pytest.mark.slow
 def test_a_killed_training_ends_with_the_bytes_of_one_that_was_not(
     settings, write, decaf, workers, prefect_server, tmp_path
 ):

@@ -133,10 +133,13 @@ def _headline(facts: Facts, stands: list[Row]) -> str:
         names = {row.pair_type_name for row in rows if row.rule != "no_response"}
         what = names.pop() if len(names) == 1 else of
         said.append((several if len(rows) > 1 else one).format(what))
-    if len(facts.findings) == 1:
+    count = len(facts.findings)
+    if count == 1:
         return f"{facts.findings[0].model_id} {said[0]}"
+    if len(said) == 1:
+        return f"{'Both' if count == 2 else f'All {count}'} models {said[0]}"
     counted = (f"{len(rows)} {words}" for rows, words in zip(by_rule.values(), said, strict=True))
-    return f"Of {len(facts.findings)} models, {', '.join(counted)}"
+    return f"Of {count} models, {', '.join(counted)}"
 
 
 def _failed(facts: Facts, entry: str) -> Iterator[str]:
