@@ -6,7 +6,8 @@ the first block's start to the last one's end; the start is the same whatever th
 memory are those of the process with the flow and Dask's scheduler meanwhile.
 ``units``: 72 models and so many blocks, three units each, are planned; the manifest is committed;
 half of the blocks are committed, without tables, and the rest is planned again, each in a process
-of its own; then ``decaf status`` is asked.
+of its own; then ``decaf status`` is asked, which keeps what the receipts say, and asked again as
+while an audit is under way: after a change in their folder.
 Run: python benchmarks/scaling.py workers|units FOLDER RESULTS.json COUNT …
 """
 
@@ -91,29 +92,35 @@ def scaled(folder: Path, workers: int) -> dict[str, Any]:
 
 def planned(folder: Path, blocks: int) -> dict[str, Any]:
     """Plan, begin, and plan again; each in a process of its own."""
+    from tasks.units.orders import UNITS
+    from warehouse.commits import layout
+
     study(folder, MODELS, blocks)
     steps = {}
     for step in ("plan", "begin", "resume"):
-        done = subprocess.run(
-            [sys.executable, __file__, "step", step],
-            cwd=folder,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-        steps[step] = json.loads(done.stdout.splitlines()[-1])
-        print(json.dumps({step: steps[step]}), flush=True)
+        steps[step] = stepped(folder, step)
         if step == "begin":
             steps["receipts"] = half_done(folder)
-    return steps | {"status": told(folder)}
+    steps["status"] = stepped(folder, "status")
+    next((folder / "warehouse" / layout.receipts_folder(UNITS)).iterdir()).touch()
+    return steps | {"status_under_way": stepped(folder, "status")}
 
 
-def told(folder: Path) -> dict[str, Any]:
-    """What ``decaf status`` takes, which reads every receipt."""
+def stepped(folder: Path, name: str) -> dict[str, Any]:
+    """One step in a process of its own, which has no more memory than it takes itself."""
+    command = [sys.executable, __file__, "step", name]
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True, check=True)
+    taken = json.loads(done.stdout.splitlines()[-1])
+    print(json.dumps({name: taken}), flush=True)
+    return taken
+
+
+def told() -> dict[str, Any]:
+    """What ``decaf status`` takes."""
     began = time.perf_counter()
-    with (folder / "status.log").open("w") as log:
+    with Path("status.log").open("w") as log:
         words = (RUN[0], "status", "-w", "warehouse")
-        process = subprocess.Popen(words, cwd=folder, stdout=log, stderr=log)
+        process = subprocess.Popen(words, stdout=log, stderr=log)
         _, code, used = os.wait4(process.pid, 0)
     return {
         "exit_code": os.waitstatus_to_exitcode(code),
@@ -197,6 +204,8 @@ def main(what: str, folder: Path, results: Path, counts: list[int]) -> None:
 
 if __name__ == "__main__":
     match sys.argv[1:]:
+        case ["step", "status"]:
+            print(json.dumps(told()))
         case ["step", name]:
             print(json.dumps(step(name)))
         case ["workers" | "units" as what, folder, results, *counts] if counts:

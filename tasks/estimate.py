@@ -22,20 +22,29 @@ SCAN = "scan"
 """Predictions and paths of a block are one forward pass, with one cost."""
 SPENT = """
 WITH spent AS (
-    SELECT commit_key, model_id, kind, name, worker, wall_seconds, started_at,
-        row_number() OVER (PARTITION BY model_id, kind, name ORDER BY started_at DESC) AS age
-    FROM stg_costs WHERE study = $study
+    SELECT commit_key, model_id, kind, name, worker, wall_seconds, started_at
+    FROM stg_costs
+    WHERE study = $study
+    QUALIFY row_number() OVER (PARTITION BY model_id, kind, name ORDER BY started_at DESC) <= 50
+),
+known AS ( -- units of these commits alone: a study may have a million others
+    SELECT unit_key, commit_key
+    FROM committed_units
+    SEMI JOIN spent USING (commit_key)
+    WHERE study = $study
 ),
 units AS (
     SELECT commit_key, kind, name, count(*) OVER (PARTITION BY commit_key) AS unit_count
-    FROM committed_units
-    JOIN (SELECT DISTINCT study, unit_key, kind, name FROM stg_run_units) USING (study, unit_key)
-    WHERE study = $study AND kind <> 'route'
+    FROM (
+        SELECT DISTINCT commit_key, unit_key, kind, name
+        FROM stg_run_units
+        JOIN known USING (unit_key)
+        WHERE study = $study AND kind <> 'route'
+    )
 )
 SELECT model_id, unit.kind, unit.name, count(*), sum(wall_seconds / unit_count),
     (SELECT count(DISTINCT worker) FROM (FROM spent ORDER BY started_at DESC LIMIT 50))
 FROM spent JOIN units AS unit USING (commit_key)
-WHERE age <= 50
 GROUP BY ALL
 """
 

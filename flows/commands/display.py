@@ -1,7 +1,7 @@
 """What the commands print: tables of plans, progress and results."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from shlex import quote
 
@@ -22,6 +22,7 @@ from tasks.reasons import misses
 from tasks.units.kinds import KINDS
 from warehouse.commits.lock import held_studies, is_held
 from warehouse.query.damage import around_damage, connect_whole
+from warehouse.query.views import query
 from warehouse.storage import Root
 
 EXAMPLE = (
@@ -204,7 +205,7 @@ def _print_misses(console: Console, planned: AuditPlan) -> None:
 def status(console: Console, root: Root, study: str | None) -> None:
     """How far the current runs are, model by model, and what files the warehouse has."""
 
-    def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list, dict, dict]:
+    def ask(connection: duckdb.DuckDBPyConnection) -> tuple[list, list, list, list, dict]:
         rows = connection.sql(
             "SELECT study, model_id, done_count, block_count, forward_rows, "
             "evidence, contradiction, fragility, planned_block_count, is_decided, is_finished "
@@ -213,29 +214,23 @@ def status(console: Console, root: Root, study: str | None) -> None:
             "WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
-        units = connection.sql(
-            # Units of one commit have an equal share of what it took.
-            "SELECT study, unit.kind, unit.name, count(*) FILTER (is_made), count(*), "
-            "coalesce(round(sum(cost.forward_rows / units))::BIGINT, 0), "
-            "coalesce(sum(cost.backward_rows), 0), coalesce(sum(cost.cpu_seconds / units), 0) "
-            "FROM (SELECT *, count(*) OVER (PARTITION BY study, commit_key) AS units "
-            "FROM core_run_units) AS unit "
-            "LEFT JOIN stg_costs AS cost USING (study, model_id, commit_key) "
-            "WHERE unit.kind NOT IN ('predict', 'score', 'route') "
-            "AND ($study IS NULL OR study = $study) GROUP BY ALL ORDER BY ALL",
+        counts = connection.sql(
+            "SELECT study, kind, name, model_id, count(*), count(*) FILTER (is_made) "
+            "FROM core_run_units WHERE $study IS NULL OR study = $study GROUP BY ALL",
             params={"study": study},
         ).fetchall()
+        spent = connection.sql(query("status/spent_beside"), params={"study": study}).fetchall()
         files = connection.sql(
             "SELECT study, table_name, file_count, median_bytes, total_bytes, small_file_count "
             "FROM out_storage WHERE $study IS NULL OR study = $study",
             params={"study": study},
         ).fetchall()
         names = dict.fromkeys(row[0] for row in rows)
-        left = {name: _work_left(connection, name) for name in names}
         estimates = {name: learnt(connection, name) for name in names}
-        return rows, units, files, left, estimates
+        return rows, counts, spent, files, estimates
 
-    rows, units, files, left, estimates = around_damage(root, ask, warn)
+    rows, counts, spent, files, estimates = around_damage(root, ask, warn)
+    left = {name: _work_left(row[1:] for row in counts if row[0] == name) for name in estimates}
     starting = [name for name in held_studies(root) if name not in left and study in (None, name)]
     for name in starting:
         console.print(f"{name}: starting, nothing of it is committed yet")
@@ -264,35 +259,41 @@ def status(console: Console, root: Root, study: str | None) -> None:
                 blocks += ": decided" if is_decided else ": ended undecided"
             table.add_row(model, blocks, f"{forwards:,}", cell, *means)
         console.print(table)
-        _print_beside(console, name, [row[1:] for row in units if row[0] == name])
+        took = {(kind, what): numbers for of, kind, what, *numbers in spent if of == name}
+        _print_beside(console, name, (row[1:] for row in counts if row[0] == name), took)
         _print_files(console, root, name, [row[1:] for row in files if row[0] == name])
 
 
-def _work_left(connection: duckdb.DuckDBPyConnection, study: str) -> Counter[Work]:
+def _work_left(counts: Iterable[tuple[str, str, str | None, int, int]]) -> Counter[Work]:
     """Units of the current run that take a model and are not committed."""
-    rows = connection.sql(
-        "SELECT model_id, kind, name, count(*) FROM core_run_units "
-        "WHERE study = $study AND NOT is_made AND model_id IS NOT NULL GROUP BY ALL",
-        params={"study": study},
-    ).fetchall()
     left: Counter[Work] = Counter()
-    for model_id, kind, name, count in rows:
-        if KINDS[kind].uses_model:
-            left[work_of(model_id, kind, name)] += count
+    for kind, name, model_id, planned, made in counts:
+        if planned > made and model_id is not None and KINDS[kind].uses_model:
+            left[work_of(model_id, kind, name)] += planned - made
     return left
 
 
 def _print_beside(
-    console: Console, study: str, rows: list[tuple[str, str, int, int, int, int, float]]
+    console: Console,
+    study: str,
+    counts: Iterable[tuple[str, str, str | None, int, int]],
+    spent: Mapping[tuple[str, str], tuple[int, int, float]],
 ) -> None:
     """Units of work beside the trajectories, and what they took."""
-    if not rows:
+    planned: Counter[tuple[str, str]] = Counter()
+    made: Counter[tuple[str, str]] = Counter()
+    for kind, name, _, count, made_count in counts:
+        if kind not in ("predict", "score", "route"):
+            planned[kind, name] += count
+            made[kind, name] += made_count
+    if not planned:
         return
     names = ("kind", "name", "made", "forward rows", "backward rows", "CPU s")
     table = table_of(f"{study}: beside the trajectories", names, 2)
-    for kind, name, made, planned, forwards, backwards, seconds in rows:
-        counts = (f"{made}/{planned}", f"{forwards:,}", f"{backwards:,}", f"{seconds:.2f}")
-        table.add_row(Text(kind), Text(name), *counts)
+    for of in sorted(planned):
+        forwards, backwards, seconds = spent.get(of, (0, 0, 0.0))
+        numbers = (f"{made[of]}/{planned[of]}", f"{forwards:,}", f"{backwards:,}", f"{seconds:.2f}")
+        table.add_row(*map(Text, of), *numbers)
     console.print(table)
 
 

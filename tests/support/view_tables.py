@@ -8,12 +8,20 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.query import functions
-from warehouse.query.provided import COMMITTED_UNITS, RECEIPT_FILES, RECEIPTS
+from warehouse.query.provided import RECEIPT_FILES
+from warehouse.query.receipt_tables import TABLES as OF_RECEIPTS
 from warehouse.query.views import CHECKS, MACRO, STAGING, in_order, views
 from warehouse.tables.columns import SQL_TYPES, TEXT
 from warehouse.tables.declarations import TABLES
 
 VIEWS = {view.name: view for view in views()}
+RECEIPTS = {
+    "kind": "VARCHAR",
+    "study": "VARCHAR",
+    "key": "VARCHAR",
+    "model_id": "VARCHAR",
+    "committed_at": "TIMESTAMPTZ",
+}
 UNSAID = {"weight": "1"}
 ARROW = {name: arrow for arrow, name in SQL_TYPES.items()}
 
@@ -32,7 +40,7 @@ def staged_schemas():
         name: pa.schema([(column, ARROW[type_]) for column, type_ in columns.items()])
         for name, columns in (
             ("receipts", RECEIPTS),
-            ("committed_units", COMMITTED_UNITS),
+            ("committed_units", OF_RECEIPTS["committed_units"]),
             ("receipt_files", RECEIPT_FILES),
         )
     }

@@ -1,7 +1,9 @@
 """Receipts are read once as long as nothing changes them, and never missed once something does."""
 
+import json
 import os
 import time
+from pathlib import Path
 
 import pytest
 from small_warehouse import commit_profiles
@@ -21,14 +23,19 @@ def settled(root, no_copies, monkeypatch):
     return root
 
 
-def settle(root):
+def settle(root, *, are_receipts=False):
     before = time.time() - 3600
-    for folder, _, _ in os.walk(root / "receipts"):
-        os.utime(folder, (before, before))
+    for folder, _, names in os.walk(root / "receipts", topdown=False):
+        for path in (folder, *(Path(folder, name) for name in names if are_receipts)):
+            os.utime(path, (before, before))
 
 
 def kept():
     return sorted((cache_folder() / "receipts").glob("*/*"))
+
+
+def committed(connection):
+    return {key for (key,) in connection.sql("SELECT unit_key FROM committed_units").fetchall()}
 
 
 def units(root):
@@ -39,10 +46,10 @@ def units(root):
 def test_receipts_are_read_once(settled, monkeypatch):
     before = answers(settled)
     assert len(kept()) == 1
-    monkeypatch.setattr(receipts, "read", lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr(receipts, "parse", lambda *_: pytest.fail("read again"))
     assert answers(settled) == before
     with connect(settled) as connection, pytest.raises(Exception, match="read-only"):
-        connection.execute("DELETE FROM receipts")
+        connection.execute("DELETE FROM committed_units")
 
 
 @pytest.mark.parametrize("is_gone", [False, True])
@@ -58,11 +65,30 @@ def test_what_changed_is_seen_at_once(settled, is_gone):
     assert len(kept()) == 1, "what no longer holds is deleted"
 
 
-def test_nothing_is_kept_of_what_changed_a_moment_ago(root, no_copies, monkeypatch):
+def test_only_what_is_new_is_read(settled, monkeypatch):
+    before = units(settled)
+    settle(settled, are_receipts=True)
+    assert units(settled) == before  # the moments of the receipts are known now
+    commit_profiles(settled, "s", "m", 0.5)
+    read, parse = [], receipts.parse
+    monkeypatch.setattr(receipts, "parse", lambda *of: read.append(of[1]) or parse(*of))
+    assert units(settled) == before + 1
+    assert read == [layout.receipt("units", "s", "m-at-0.5")]
+
+
+def test_what_changed_a_moment_ago_is_read_again(root, no_copies, monkeypatch):
     monkeypatch.setattr(kept_receipts, "MANY", 1)
-    (root / "receipts").touch()
-    assert units(root) > 0
-    assert kept() == []
+    path = root / layout.receipt("units", "s", "m-at-0.02")
+    path.parent.touch()
+    path.touch()  # the warehouse is copied with its moments, which may be long past
+    status, content = path.stat(), path.read_text()
+    unit = json.loads(content)["units"][0]
+    with connect(root) as connection:
+        assert unit in committed(connection)
+    path.write_text(content.replace(unit, unit[::-1]))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    with connect(root) as connection:
+        assert unit[::-1] in committed(connection)
 
 
 def test_what_is_damaged_or_cannot_be_kept_is_read_again(settled, monkeypatch):

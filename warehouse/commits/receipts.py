@@ -98,7 +98,7 @@ def parse(content: bytes, key: str, place: str) -> Receipt:
     :func:`warehouse.commits.writer.commit` writes there.
     """
     try:
-        fields = json.loads(content)
+        fields = json.loads(content.decode())
         files = tuple(CommittedFile(**file) for file in fields.pop("files"))
         units = fields.pop("units")
         if not isinstance(units, list):

@@ -3,6 +3,7 @@
 Arrow's own conversions load pandas, which takes longer than to open a warehouse.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,15 @@ def given(values: NDArray[Any], known: NDArray[np.bool_] | None = None) -> pa.Ar
 def doubles(values: NDArray[np.float64]) -> pa.Array:
     """Numbers as ``DOUBLE``, in which NULL stands for NaN."""
     return given(values, ~np.isnan(values))
+
+
+def texts(values: Sequence[str | None]) -> pa.Array:
+    """Texts as Arrow has them."""
+    encoded = [b"" if value is None else value.encode() for value in values]
+    known = np.packbits([value is not None for value in values], bitorder="little")
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = [pa.py_buffer(part) for part in (known, offsets, b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(values), buffers)
 
 
 def lists(values: pa.Array, lengths: list[int]) -> pa.ListArray:

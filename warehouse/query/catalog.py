@@ -97,7 +97,7 @@ def connect(
             connection = on_failure.enter_context(duckdb.connect(config=settings))
             functions.register(connection)
             attach_views(connection)
-            read = attach_receipts(connection, root, store)
+            read = attach_receipts(connection, store)
             provide_files(connection, store, read, without, study)
             _lock(connection, store)
             on_failure.pop_all()

@@ -21,7 +21,8 @@ from decaf.foundation.files import refusals_as
 from warehouse import storage
 from warehouse.commits.seeds import write_missing_seeds
 from warehouse.query import functions, views
-from warehouse.query.provided import provide_files, provide_receipts
+from warehouse.query.provided import provide_files
+from warehouse.query.receipt_tables import create_tables, name_receipts
 from warehouse.query.scratch import scratch_folder
 from warehouse.query.views import create_views, staging
 from warehouse.storage.cache import cache_folder
@@ -87,7 +88,9 @@ def _bound(name: str) -> Path:
         functions.register(connection)
         seeds.mkdir()
         write_missing_seeds(seeds)
-        provide_files(connection, storage.open(seeds), provide_receipts(connection, []))
+        create_tables(connection)
+        name_receipts(connection)
+        provide_files(connection, storage.open(seeds), [])
         _attach(connection, folder / name, mode="")
         connection.execute(f"SET search_path = '{CATALOGUE},memory'")
         views.read_again()  # the file is named by the files of this moment

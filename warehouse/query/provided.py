@@ -1,8 +1,7 @@
 """What the SQL files take as given: which files hold the rows of a table, and the receipts."""
 
 import stat
-from collections.abc import Collection, Iterable
-from operator import attrgetter
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,33 +9,13 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from warehouse.commits.current import resolve
-from warehouse.commits.receipts import Receipt
 from warehouse.commits.seeds import stored_seeds
+from warehouse.query.receipt_tables import TABLES
+from warehouse.query.row_tables import create_table
 from warehouse.storage import Content, Storage
 
-RECEIPTS = {
-    "kind": "VARCHAR",
-    "study": "VARCHAR",
-    "key": "VARCHAR",
-    "model_id": "VARCHAR",
-    "committed_at": "TIMESTAMPTZ",
-}
-COMMITTED_UNITS = {"study": "VARCHAR", "unit_key": "VARCHAR", "commit_key": "VARCHAR"}
-"""Units of work whose rows are committed, and by which commit."""
-READ_FILE_TYPES = {
-    "kind": "VARCHAR",
-    "study": "VARCHAR",
-    "key": "VARCHAR",
-    "table_name": "VARCHAR",
-    "path": "VARCHAR",
-    "row_count": "BIGINT",
-    "byte_count": "BIGINT",
-    "sha256": "VARCHAR",
-}
+READ_FILE_TYPES = TABLES["committed_files"]
 RECEIPT_FILES = READ_FILE_TYPES | {"file_name": "VARCHAR", "is_readable": "BOOLEAN"}
-PROVIDED = ("receipts", "committed_units", "receipt_files")
-"""Names of the relations that a connection is given."""
 
 
 class ReadFile(NamedTuple):
@@ -51,27 +30,6 @@ class ReadFile(NamedTuple):
     row_count: int
     byte_count: int
     sha256: str
-
-
-def provide_receipts(
-    connection: duckdb.DuckDBPyConnection, committed: list[Receipt]
-) -> list[ReadFile]:
-    """Create the relations ``receipts`` and ``committed_units``; return the files to read."""
-    create_table(connection, "receipts", RECEIPTS, map(attrgetter(*RECEIPTS), committed))
-    units = (
-        (receipt.study, unit, receipt.key)
-        for receipt in committed
-        if receipt.kind == "units"  # upgrades name units that they left behind
-        for unit in receipt.units
-    )
-    create_table(connection, "committed_units", COMMITTED_UNITS, units)
-    of_receipt = attrgetter("kind", "study", "key")
-    of_file = attrgetter("table", "path", "row_count", "byte_count", "sha256")
-    return [
-        ReadFile(*of_receipt(receipt), *of_file(file))
-        for receipt in resolve(committed).read
-        for file in receipt.files
-    ]
 
 
 def provide_files(
@@ -106,23 +64,8 @@ def provide_files(
         by_table[table].append(str(path))
     by_table["any"] = [path for paths in by_table.values() for path in paths]
     connection.execute("SET VARIABLE files = ?", [by_table])
-    files = ((*file, paths.get(file.path), file.path in paths) for file in read)
+    files = [(*file, paths.get(file.path), file.path in paths) for file in read]
     create_table(connection, "receipt_files", RECEIPT_FILES, files)
-
-
-def create_table(
-    connection: duckdb.DuckDBPyConnection,
-    table: str,
-    columns: dict[str, str],
-    rows: Iterable[tuple],
-) -> None:
-    """Create a table of the rows, a list for each column: as JSON it takes five times as long."""
-    lists = ", ".join(f"unnest(${name}::{type_}[]) AS {name}" for name, type_ in columns.items())
-    values = list(zip(*rows, strict=True)) or [()] * len(columns)
-    connection.execute(
-        f"CREATE OR REPLACE TABLE {table} AS SELECT {lists}",
-        dict(zip(columns, map(list, values), strict=True)),
-    )
 
 
 def _is_readable(path: Path, byte_count: int) -> bool:

@@ -14,7 +14,6 @@ import duckdb
 
 from decaf.errors import WarehouseError
 from warehouse.query.placeholders import filled
-from warehouse.query.provided import PROVIDED
 from warehouse.tables.columns import SQL_TYPES, Table
 from warehouse.tables.declarations import TABLES
 
@@ -30,6 +29,8 @@ HEADER = re.compile(r"^-- (purpose|grain|paper|published|curve): (.+(?:\n--   .+
 """One field of a header; lines that go on are indented by two more spaces."""
 COMMENTS = re.compile(r"\A(--.*\n)+")
 DEFINED = re.compile(r"CREATE OR REPLACE (?:MACRO|TABLE|VIEW) (\w+)")
+PROVIDED = ("receipts", "committed_units", "receipt_files")
+"""Names of the relations that a connection is given."""
 TABLE_FILES = re.compile(r"getvariable\('(files)'\)(\.\w+)")
 NOT_CODE = re.compile(r"--.*|'[^']*'")
 

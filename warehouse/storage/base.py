@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -33,6 +33,12 @@ class Storage(ABC):
 
     address: str
     """The root as messages and further processes call it."""
+    settled_after: timedelta
+    """Age at which the moment of an object's last change tells it from every later one."""
+
+    def is_settled(self, entry: Entry) -> bool:
+        """Whether every later change of a listed object shows as another size or moment."""
+        return datetime.now(UTC) - entry.modified_at > self.settled_after
 
     def place(self, key: str) -> str:
         """Address of one object, for messages."""

@@ -20,7 +20,7 @@ import pyarrow.fs as arrow
 from decaf.errors import OutOfReach, StoreAway
 from warehouse.storage import lease
 from warehouse.storage.base import Content, Entry, Storage
-from warehouse.storage.copies import Copies
+from warehouse.storage.copies import SETTLED, Copies
 
 REQUESTS_AT_ONCE = 16
 BROKEN_OFF = "INTERNAL_FAILURE"
@@ -45,6 +45,8 @@ class ObjectStore(Storage):
 
     The bucket must be there before anything can be put into it; none where that is not so.
     """
+
+    settled_after = SETTLED
 
     def __init__(
         self, url: str, filesystem: arrow.FileSystem, root: str, bucket: str | None
