@@ -35,9 +35,9 @@ def test_rows_are_pairs_and_files_are_inputs_once(table, tmp_path):
     assert [pair.class_id for pair in pairs.pairs] == [1, 1, 0, 0]
     assert pairs.remarks == ("class names: 0 cat, 1 dog",)
     words = "images/s0-black.png → images/s0-white.png"
-    assert data.describe(pairs, first) == words
-    named = adapter(pairs=table, columns=COLUMNS, classes=["dog", "cat"])
-    assert named.describe(named.pair_set(), named.pair_set().pairs[0]) == f"dog: {words}"
+    assert (pairs.class_names, data.describe(pairs, first)) == (("cat", "dog"), f"dog: {words}")
+    named = adapter(pairs=table, columns=COLUMNS, classes=["dog", "cat"]).pair_set()
+    assert (named.class_names, named.pairs[0].class_id) == (("dog", "cat"), 0)
     # Two factual images, each of two pairs, and four counterfactual ones.
     assert len(pairs.inputs) == 6
     assert pairs.pairs[0].plus == pairs.pairs[1].plus

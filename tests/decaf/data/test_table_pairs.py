@@ -56,10 +56,12 @@ def test_changes_of_named_columns(table):
         "smith": {"set": {"job": "smith"}},
         "jobless": {"set": {"job": None, "pay": None}},
     }
-    found, pair_set = pairs_of(adapter(table, changes=changes))
-    named = adapter(table, changes=changes, classes=["0", "1"])
+    data = adapter(table, changes=changes)
+    found, pair_set = pairs_of(data)
+    named = adapter(table, changes=changes, classes=["0", "1"]).pair_set()
     (jobless,) = (pair for pair in pair_set.pairs if pair.pair_id == "a__jobless")
-    assert named.describe(pair_set, jobless) == "1: pay 2.5 → missing, job cook → missing"
+    words, describe = "pay 2.5 → missing, job cook → missing", data.describe
+    assert (describe(pair_set, jobless), describe(named, jobless)) == (words, f"1: {words}")
     gone = found.pop("a__jobless")
     assert (gone["job"][0], gone["pay"][0]) == ("cook", 2.5)
     assert pd.isna([gone["job"][1], gone["pay"][1]]).all()
