@@ -126,6 +126,7 @@ def test_a_hostile_model_fails_by_name(audited, number, name, words):
     assert all(len(line) < 3000 for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize(("name", "count"), FINE.items())
 def test_models_beside_hostile_ones_are_audited(audited, number, name, count):
@@ -135,6 +136,7 @@ def test_models_beside_hostile_ones_are_audited(audited, number, name, count):
     assert fetched(folder / "warehouse", query, name=name) == [(count,)]
 
 
+@pytest.mark.slow
 def test_what_models_print_is_in_a_file_and_not_on_the_terminal(audited):
     folder, done = audited(1)
     assert "a word of" not in done.stdout + done.stderr
