@@ -44,17 +44,19 @@ def here(tmp_path_factory):
 def test_two_runs_are_paired(here, tmp_path):
     before = read_side(here, STUDY, "w", run_named(here, STUDY, "ear"))
     now = read_side(here, STUDY, "w")
+    named = now._replace(names=now.names | {"blend": "fading in"})
     assert (before.run.run_id, now.run.run_id) == ("earlier", "r")
     assert (before.run.epsilon, now.run.epsilon) == (EARLIER, EPSILON)
     assert before.means != now.means
     assert read_side(here, STUDY, "w") == now, "views speak of the newest run again"
-    page = write_comparison(tmp_path / "r.html", STUDY, before, now, here)
+    page = write_comparison(tmp_path / "r.html", STUDY, before, named, here)
     reader = Reader(page.read_text())
     expected = here.sql(
         "SELECT DISTINCT model_id, pair_type, path FROM run_diff('earlier', 'r')"
     ).fetchall()
     moved = [row for row in reader.rows if len(row) == 7 and "→" in row[-1]]
     assert len(moved) == len(expected) == 8
+    assert {row[2] for row in moved} == {"fading in" if p == "blend" else p for *_, p in expected}
     assert {row[-1].partition(" ")[0] for row in moved} == {"0.000"}, "Abs is not gated"
     assert any(row[3].startswith("+") for row in moved), "less is fragility, more is evidence"
     assert ["route", "epsilon", "2", ", ".join(MODELS)] in reader.rows
@@ -78,7 +80,8 @@ def test_several_runs_stand_side_by_side(here, tmp_path):
     now = read_side(here, STUDY, "w")
     alone = now._replace(means=tuple(row for row in now.means if row.model_id == MODELS[0]))
     sides = {"ear": before, "../there": alone}
-    reader = Reader(write_sides(tmp_path / "r.html", STUDY, sides, now).read_text())
+    named = now._replace(names=now.names | {"blend": "fading in"})
+    reader = Reader(write_sides(tmp_path / "r.html", STUDY, sides, named).read_text())
     evidence = [
         {row[:3]: row.estimate for row in side.means if row.metric == "evidence"}
         for side in (before, now)
@@ -87,6 +90,7 @@ def test_several_runs_stand_side_by_side(here, tmp_path):
     rows = [row for row in reader.rows if len(row) == 6 and row[0] in MODELS]
     assert len(rows) == 4 * len(apart), "a table for each metric, evidence first"
     first = rows[: len(apart)]
+    assert "fading in" in {row[2] for row in first}
     found = [abs(float(row[3].split()[0]) - float(row[5].split()[0])) for row in first]
     assert found == pytest.approx(sorted(apart.values(), reverse=True), abs=2e-3)
     assert [row[4] == "–" for row in first] == [row[0] != MODELS[0] for row in first]

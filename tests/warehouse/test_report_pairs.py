@@ -79,6 +79,12 @@ def audited(stub):
     return opened
 
 
+def test_what_no_model_reaches_is_said_of_any_model(audited, report):
+    text = report(audited([one for one in SHOWN if one.component == "evidence"])).text
+    assert "Contradiction – No pair of any model reaches 0.01." in text
+    assert "No further source of any other model reaches 0.01." in text
+
+
 def test_a_card_says_what_its_pair_does(audited, report):
     text = report(audited()).text
     for words in (

@@ -105,18 +105,18 @@ def create_views(connection: duckdb.DuckDBPyConnection, scripts: list[View]) -> 
     scripts
         What to create, each after its inputs, as :func:`in_order` gives them.
     """
-    above = []
+    made = []
     connection.execute("BEGIN")
     for script in scripts:
         connection.execute(script.sql)
         if script.is_view:
-            above.insert(0, script)
+            made.append(script)
             connection.execute(
                 f"CREATE TABLE in_its_place AS FROM {script.name} WITH NO DATA;"
                 f"DROP VIEW {script.name};"
                 f"ALTER TABLE in_its_place RENAME TO {script.name}"
             )
-    for script in above:
+    for script in reversed(made):
         connection.execute(f"DROP TABLE {script.name}; {script.sql}")
     connection.execute("COMMIT")
 

@@ -95,7 +95,7 @@ def _table(metric: str, lines: list[Line], sides: Mapping[str, Side], decimals: 
 
     def of(line: Line, key: str) -> Cell:
         text = getattr(next(iter(line.values())), key)
-        return Cell(names.get(text, text) if key == "pair_type" else text)
+        return Cell(names.get(text, text) if key in ("pair_type", "path") else text)
 
     def mean(line: Line, name: str) -> Cell:
         if name not in line:

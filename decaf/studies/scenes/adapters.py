@@ -22,7 +22,7 @@ from decaf.studies.scenes.factors import (
 )
 from decaf.studies.scenes.images import SceneImages, identity, read_scenes, remark
 from decaf.studies.scenes.splits import Split, split_scenes, support
-from decaf.studies.scenes.tasks import CLASS_NAMES, Task, bins, labels
+from decaf.studies.scenes.tasks import CLASSES, Task, bins, labels
 
 DIRECTION_SEED = 20260891
 """Draws which of two object colours is the factual one; our choice."""
@@ -197,7 +197,7 @@ class Shapes3D(SceneAdapter):
             content,
             (remark(self.images),),
             has_labels=self.task is not None,
-            class_names=CLASS_NAMES.get(self.task, ()),
+            class_names=CLASSES.get(self.task, ()),
         )
 
     @cached_property

@@ -33,12 +33,12 @@ _RULES: dict[str, Callable[[Bins, Bins, Bins], Bins]] = {
     "context_invert": lambda a, g, h: np.where(g == 1, a, 1 - a),
 }
 
-CLASS_NAMES: dict[Task | None, tuple[str, ...]] = {
+CLASSES: dict[Task | None, tuple[str, ...]] = {
     "object_color": ("object red to mint", "object cyan to pink"),
     "wall_color": ("wall red to mint", "wall cyan to pink"),
     "object_shape": ("cube", "cylinder"),
 }
-"""Of classes 0 and 1, where a word says what they are."""
+"""Names of classes 0 and 1, where words say what they are."""
 
 
 def bins(levels: NDArray[np.integer]) -> NDArray[np.int64]:

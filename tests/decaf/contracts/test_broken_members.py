@@ -9,7 +9,7 @@ import pytest
 import torch
 from pydantic import ConfigDict, Field
 
-from decaf.contracts.checking import check, has_a_free_name, plans_without_torch
+from decaf.contracts.checking import check, has_a_free_name
 from decaf.data.adapters.base import Adapter
 from decaf.data.pairs import Input, Pair, PairSet
 from decaf.errors import DataError
@@ -17,7 +17,6 @@ from decaf.evaluation.attributions.base import MapMethod
 from decaf.evaluation.attributions.coalitions import CoalitionMethod
 from decaf.evaluation.baselines.base import Baseline, Component
 from decaf.evaluation.labels.base import LabelSource
-from decaf.foundation.plugins import find
 from decaf.models.card import ModelCard
 from decaf.models.recipes.base import EstimatorRecipe
 from decaf.registry.entries import Entry, Fetched, Registry
@@ -381,30 +380,3 @@ def test_a_name_of_decafs_own_is_taken():
     kind.__annotations__["adapter"] = Literal["shapes3d"]
     assert "by decaf itself (decaf.studies.scenes.adapters)" in has_a_free_name(kind).problem
     assert has_a_free_name(Pairs).problem is None
-
-
-REGISTRY = """
-from typing import Literal
-from decaf.registry.entries import Entry, Registry
-class Listed(Registry):
-    kind: Literal["listed"]
-    def entries(self):
-        {text}
-        return [Entry("one", "1", "digest", "place")]
-    def fetch(self, entry, workspace): pass
-"""
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("light_registry", "pass", None),
-        ("heavy_registry", "import torch", "torch is imported by heavy_registry, or by what plan"),
-        ("wrong_registry", "1 / 0", "ZeroDivisionError: division by zero"),
-    ],
-)
-def test_planning_with_torch_is_told(tmp_path, monkeypatch, name, text, message):
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / f"{name}.py").write_text(REGISTRY.format(text=text))
-    problem = plans_without_torch(find(Registry, f"{name}:Listed")).problem
-    assert problem is None if message is None else message in problem
