@@ -1,10 +1,11 @@
 """What commands cost that have next to nothing to do: real processes, from start to end.
 
-``query``: ``decaf sql "SELECT 1"`` of a small warehouse. ``finished``: ``decaf run`` of an audit of
-72 models that is finished. ``smallest``: one model and one block, with two workers and a Prefect
-server of its own whose database is there; and once before (*first*), where Prefect makes it.
-``demo``: ``make demo`` in a copy of the last commit, from setting up to the report, with the
-packages in uv's cache. Median of three.
+``query``: ``decaf sql "SELECT 1"`` of a small warehouse. ``opening``: the same where no views are
+bound yet, as after an upgrade. ``finished``: ``decaf run`` of an audit of 72 models that is
+finished. ``smallest``: one model and one block, with two workers and a Prefect server of its own
+whose database is there; and once before (*first*), where Prefect makes it. ``demo``: ``make demo``
+in a copy of the last commit, from setting up to the report, with the packages in uv's cache. Median
+of three.
 Run: python benchmarks/idle.py FOLDER [PART ...]
 """
 
@@ -16,6 +17,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+from unittest.mock import patch
 
 from commands import DECAF, Taken, command
 from small_study import card, write_study
@@ -23,6 +25,7 @@ from small_study import card, write_study
 MODELS, ROUNDS, WORKERS = 72, 3, 2
 TINY = "factory:decaf.models.networks.small_cnn:build"
 ROOT = Path(__file__).parents[1]
+ASKED = (DECAF, "sql", "SELECT 1", "--warehouse", "warehouse")
 
 
 def small(folder: Path, models: int, sources: int) -> Path:
@@ -38,9 +41,19 @@ def query(folder: Path) -> list[Taken]:
     """A question that reads nothing."""
     own = small(folder, 1, 2)
     command(own)
-    asked = (DECAF, "sql", "SELECT 1", "--warehouse", "warehouse")
-    command(own, asked)
-    return [command(own, asked) for _ in range(ROUNDS)]
+    command(own, ASKED)
+    return [command(own, ASKED) for _ in range(ROUNDS)]
+
+
+def opening(folder: Path) -> list[Taken]:
+    """The same question with an empty cache."""
+    own = small(folder, 1, 2)
+    command(own)
+    taken = []
+    for number in range(ROUNDS):
+        with patch.dict(os.environ, DECAF_CACHE=str(folder / f"cache {number}")):
+            taken.append(command(own, ASKED))
+    return taken
 
 
 def finished(folder: Path) -> list[Taken]:
@@ -84,7 +97,7 @@ def tell(name: str, taken: list[Taken]) -> None:
     print(f"{name}: {median(wall):.2f} s ({walls}), CPU {median(cpu):.2f} s ({cpus})", flush=True)
 
 
-PARTS = {each.__name__: each for each in (query, finished, smallest, demo)}
+PARTS = {each.__name__: each for each in (query, opening, finished, smallest, demo)}
 
 
 def main(folder: Path, parts: list[str]) -> None:
