@@ -1,9 +1,10 @@
-"""How far E, C and F of an audit move when its networks run in another precision.
+"""How far E, C and F of an audit move when its networks run in another precision, or compiled.
 
-The networks of a configuration score the first block of its pairs as their cards say and in another
-precision; every trajectory is compared with itself. Nothing is written but the figures.
-Run: python benchmarks/precision.py CONFIG RESULTS.json [--precision bfloat16] [--sources N]
-     [--device cuda] [--models ID …]
+The networks of a configuration score the first block of its pairs as their cards say and with other
+keys; every trajectory is compared with itself. Compiling itself is not timed. Nothing is written
+but the figures.
+Run: python benchmarks/precision.py CONFIG RESULTS.json [--precision bfloat16]
+     [--compile-mode default] [--sources N] [--device cuda] [--models ID …]
 """
 
 import argparse
@@ -11,7 +12,7 @@ import json
 import platform
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import torch
@@ -19,7 +20,8 @@ import torch
 import decaf
 from decaf.data.input_store import channels_first
 from decaf.data.pairs import PairBlock
-from decaf.models.precision import exact_float32
+from decaf.models.compilation import CompileMode
+from decaf.models.precision import Precision, exact_float32
 from decaf.models.sources.network import NetworkCard
 from decaf.plan.study import Study, load_study
 from decaf.scoring.block import score_block
@@ -35,10 +37,13 @@ def audited(
     """(n_trajectories,) of each measure, all paths one after the other, and rows per second."""
     score, device = study.score, torch.device(study.device)
     model = card.load(device)
+    builder = StateBuilder(plan, on_device(levels, device))
+    for size in {states.size for states in plan.batches(study.batch_size)}:
+        model.outputs(builder.build(np.arange(size)))
     began = time.perf_counter()
     scored = score_block(
         plan,
-        StateBuilder(plan, on_device(levels, device)),
+        builder,
         lambda states: score.values(model.outputs(states), model.output),
         score.columns(block.class_id),
         study.batch_size,
@@ -53,11 +58,11 @@ def audited(
 
 
 def compared(
-    card: NetworkCard, precision: str, *given: Any
+    card: NetworkCard, changed: dict[str, str], *given: Any
 ) -> dict[str, float | dict[str, dict[str, float]]]:
     """Mean of each measure, how far the mean moves, and how far one trajectory does at most."""
     exact, rate = audited(card, *given)
-    other, other_rate = audited(card.model_copy(update={"precision": precision}), *given)
+    other, other_rate = audited(card.model_copy(update=changed), *given)
     return {
         "rows_per_second": rate,
         "rows_per_second_other": other_rate,
@@ -77,11 +82,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("config", type=Path)
     parser.add_argument("results", type=Path)
-    parser.add_argument("--precision", default="bfloat16")
+    parser.add_argument("--precision", choices=get_args(Precision))
+    parser.add_argument("--compile-mode", choices=get_args(CompileMode))
     parser.add_argument("--sources", type=int, default=8)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--models", nargs="+")
     given = parser.parse_args()
+    asked = {"precision": given.precision, "compile_mode": given.compile_mode}
+    other = {key: value for key, value in asked.items() if value}
+    if not other:
+        parser.error("give --precision, --compile-mode or both")
     exact_float32()
     changed = {"device": given.device, "sources_per_block": given.sources}
     study = load_study(given.config).model_copy(update=changed)
@@ -90,15 +100,15 @@ def main() -> None:
     read = [study.data.read_input(pairs.inputs[place]) for place in block.input_positions]
     levels = channels_first(np.stack(read))
     plan = plan_states(block, levels, study.paths, study.grid)
-    print(f"{platform.machine()}, {given.device}, torch {torch.__version__}, {given.precision}")
+    print(f"{platform.machine()}, {given.device}, torch {torch.__version__}, {other}")
     print(f"{block.pair_count} pairs, {plan.state_count} states, epsilon {study.epsilon:g}")
     named = [f"{name}: mean, moves, most" for name in MEASURES]
-    print(f"| network | rows/s | rows/s, {given.precision} | {' | '.join(named)} |")
+    print(f"| network | rows/s | rows/s, changed | {' | '.join(named)} |")
     print(f"|{'---|' * (3 + len(named))}")
     found = {}
     for card in study.models:
         if isinstance(card, NetworkCard) and card.id in (given.models or [card.id]):
-            one = found[card.id] = compared(card, given.precision, study, block, plan, levels)
+            one = found[card.id] = compared(card, other, study, block, plan, levels)
             rates = f"{one['rows_per_second']:.1f} | {one['rows_per_second_other']:.1f}"
             shown = (
                 f"{part['mean']:.4f}, {part['mean_moves']:+.1e}, {part['most']:.1e}"

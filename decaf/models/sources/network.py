@@ -15,6 +15,7 @@ from decaf.foundation.settings import PlacedPath, fault, require_keys
 from decaf.models import architectures
 from decaf.models.card import Model, Output
 from decaf.models.checkpoint import SAFETENSORS, check_header, content_sha256, load_into
+from decaf.models.compilation import CompileMode, compiled, compiling
 from decaf.models.epoch_rules.base import EpochRule
 from decaf.models.precision import Precision, forward_precision
 from decaf.models.preprocessing import (
@@ -36,6 +37,8 @@ INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 """Fields that decide what a network is given, in training as in an audit."""
 RESIZING = {"shorter_side", "interpolation"}
 """Two more of them, which a digest has where they are not as usual."""
+COMPILING = {"compile_mode"}
+"""Of outputs alone, and in a digest where it is given."""
 PUBLISHED = {"input_size", "mean", "std"}
 """Fields that the library says itself of the weights that it publishes."""
 OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
@@ -106,6 +109,11 @@ class NetworkCard(TrainableCard):
     )
     memory_format: MemoryFormat = Field(
         "contiguous", description="layout of images in the forward pass"
+    )
+    compile_mode: CompileMode | None = Field(
+        None,
+        description="mode of `torch.compile`, `reduce-overhead` and `max-autotune` with CUDA "
+        "graphs on a GPU; not compiled when absent",
     )
     output: Output = Field("logits", description="what the network returns")
     epoch: int | None = Field(
@@ -192,7 +200,7 @@ class NetworkCard(TrainableCard):
         """Architecture, preprocessing and what the training starts from, beside its recipe."""
         return {
             "architecture": json.dumps(self._architecture(), sort_keys=True),
-            "preprocessing": json_sha256(self._said(INPUT_FIELDS)),
+            "preprocessing": json_sha256(self._said(INPUT_FIELDS, RESIZING)),
             "start": self._recipe.start_digest or "",
             **super().training_parts,
         }
@@ -218,12 +226,14 @@ class NetworkCard(TrainableCard):
 
     @property
     def preprocessing_digest(self) -> str:
-        """Digest of architecture, preprocessing and precision: all but the weights."""
-        return json_sha256([self._architecture(), self.pretrained, self._said(OUTPUT_FIELDS)])
+        """Digest of architecture, preprocessing, precision and compilation: all but the weights."""
+        said = self._said(OUTPUT_FIELDS, RESIZING | COMPILING)
+        return json_sha256([self._architecture(), self.pretrained, said])
 
-    def _said(self, fields: set[str]) -> dict[str, Any]:
-        unusual = self.model_dump(mode="json", include=RESIZING, exclude_defaults=True)
-        return self.model_dump(mode="json", include=fields) | unusual
+    def _said(self, fields: set[str], unusual: set[str]) -> dict[str, Any]:
+        """Some fields, and those of the others that are not as usual."""
+        own = self.model_dump(mode="json", include=unusual, exclude_defaults=True)
+        return self.model_dump(mode="json", include=fields) | own
 
     def preprocessing(self, device: Device) -> Preprocessing:
         """What inputs on a device go through before the network, in training as in an audit."""
@@ -349,6 +359,8 @@ class NetworkModel:
         )
         # Gradients are those of inputs: layers need not keep what those of weights would take.
         self._network.eval().requires_grad_(False)
+        if card.compile_mode is not None:
+            self._network = compiled(self._network, card.compile_mode)
 
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, channels, height, width) or other (n, …) floats → (n, outputs) float32.
@@ -371,7 +383,7 @@ class NetworkModel:
         import torch
 
         prepared = self._preprocessing(inputs)
-        with forward_precision(self._card.precision, self.device):
+        with forward_precision(self._card.precision, self.device), compiling(self._card.id):
             outputs = self._network(prepared)
         if not isinstance(outputs, torch.Tensor):
             raise ModelError(
@@ -379,4 +391,6 @@ class NetworkModel:
                 "one tensor, (rows, outputs): wrap it in a factory of your own"
             )
         name = f"the output of model {self._card.id}"
-        return as_real(outputs, name, ModelError).float()
+        real = as_real(outputs, name, ModelError).float()
+        # A CUDA graph writes each answer to the place of the one before.
+        return real.clone() if self._card.compile_mode else real
