@@ -117,6 +117,37 @@ def test_queries_of_a_study_are_planned_by_the_size_of_its_tables(root, study):
     assert '"Estimated Cardinality": "6"' in plan
 
 
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("study", ["s", "t"])
+def test_a_query_is_planned_by_the_size_of_what_it_names(root, study, model):
+    small_warehouse(root, study="t", run_id="other", epsilon=0.1)
+    asked = "FROM stg_trajectories WHERE study = {} AND model_id = {}"
+    named = asked.format(f"'{study}'", f"'{model}'")
+    with connect(root) as connection:
+        provided = files_of(connection, "trajectories")
+        for query, values in ((named, {}), (asked.format("$s", "$m"), {"s": study, "m": model})):
+            assert run_query(connection, query, values).num_rows == len(PAIRS)
+            plan = connection.sql(f"EXPLAIN (FORMAT json) {named}").fetchall()[0][1]
+            assert f'"Estimated Cardinality": "{len(PAIRS)}"' in plan
+            run_query(connection, "SELECT 'neither a study nor a model'")
+            assert files_of(connection, "trajectories") == provided
+
+
+def test_files_of_a_named_study_and_model_are_opened_first(root):
+    small_warehouse(root, study="t", run_id="other", epsilon=0.1)
+    with connect(root) as connection:
+        provided = files_of(connection, "profiles")
+        run_query(connection, f"SELECT 't', '{MODELS[1]}'")
+        files = files_of(connection, "profiles")
+    found = [("/study=t/" in file) + (f"/model_id={MODELS[1]}/" in file) for file in files]
+    assert found == [2, 1, 1, 0, 0]  # of four files, and the seed
+    assert sorted(files) == sorted(provided)
+
+
+def files_of(connection, table):
+    return connection.sql(f"SELECT getvariable('files').{table}").fetchall()[0][0]
+
+
 def test_connection_sees_the_commits_of_its_opening(root):
     counted = "SELECT count(*) FROM stg_trajectories"
     with connect(root) as before:

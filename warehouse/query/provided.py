@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from warehouse.commits.seeds import stored_seeds
+from warehouse.query.opened_first import provide
 from warehouse.query.receipt_tables import TABLES
 from warehouse.query.row_tables import create_table
 from warehouse.storage import Content, Storage
@@ -63,7 +64,7 @@ def provide_files(
     for table, path in seeds.items():
         by_table[table].append(str(path))
     by_table["any"] = [path for paths in by_table.values() for path in paths]
-    connection.execute("SET VARIABLE files = ?", [by_table])
+    provide(connection, by_table)
     files = [(*file, paths.get(file.path), file.path in paths) for file in read]
     create_table(connection, "receipt_files", RECEIPT_FILES, files)
 

@@ -383,14 +383,18 @@ class NetworkModel:
         import torch
 
         prepared = self._preprocessing(inputs)
-        with forward_precision(self._card.precision, self.device), compiling(self._card.id):
+        card = self._card
+        with (
+            forward_precision(card.precision, self.device),
+            compiling(card.id, card.compile_mode),
+        ):
             outputs = self._network(prepared)
         if not isinstance(outputs, torch.Tensor):
             raise ModelError(
-                f"model {self._card.id}: the network returned {type(outputs).__name__}; expected "
+                f"model {card.id}: the network returned {type(outputs).__name__}; expected "
                 "one tensor, (rows, outputs): wrap it in a factory of your own"
             )
-        name = f"the output of model {self._card.id}"
+        name = f"the output of model {card.id}"
         real = as_real(outputs, name, ModelError).float()
         # A CUDA graph writes each answer to the place of the one before.
-        return real.clone() if self._card.compile_mode else real
+        return real.clone() if card.compile_mode else real
