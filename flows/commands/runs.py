@@ -13,7 +13,6 @@ from tasks.manifest import record_forced
 from tasks.pictures import are_stored
 from tasks.plan import AuditPlan, plan_audit
 from tasks.progress import announce
-from tasks.publish import show_again
 from tasks.verify import refuse_quarantined
 
 
@@ -56,6 +55,8 @@ def run(
 def _show(console: Console, plan: AuditPlan) -> None:
     report = plan.study.report_file
     if not (plan.is_current and are_stored(plan) and (report is None or report.exists())):
+        from tasks.publish import show_again
+
         show_again(plan)
     console.print(
         f"nothing to do: all {len(plan.units)} units of study {plan.study.study} are committed "

@@ -3,12 +3,36 @@
 -- paper: section 3, equation 1
 -- A source is there once, by its strongest pair. What does not count (smallest_response) is left out.
 CREATE OR REPLACE VIEW out_top_pairs AS
-WITH strongest AS (
-    SELECT *
-    FROM core_profiles
-    UNPIVOT (value FOR component IN (evidence, contradiction, fragility))
+WITH counted AS (
+    SELECT profile.*
+    FROM (
+        FROM core_profiles UNPIVOT (value FOR component IN (evidence, contradiction, fragility))
+    ) AS profile
     JOIN (SELECT study, run_id, score, epsilon AS gate FROM stg_runs) USING (study, run_id)
     WHERE value >= smallest_response(score, gate)
+),
+largest AS (
+    SELECT
+        study, model_id, pair_type, path, component,
+        max(value, 64) AS values,
+        max_by(source_id, value, 64) AS sources
+    FROM counted
+    GROUP BY ALL
+),
+-- Pairs below the third source are not sorted; all are where the largest are of one or two sources.
+third AS (
+    SELECT
+        * EXCLUDE (values, sources),
+        list_filter(
+            values, lambda value, place: list_position(sources, sources[place]) = place
+        )[3] AS least
+    FROM largest
+),
+strongest AS (
+    SELECT counted.*
+    FROM counted
+    JOIN third USING (study, model_id, pair_type, path, component)
+    WHERE value >= coalesce(least, value)
     QUALIFY row_number() OVER (
         PARTITION BY study, model_id, pair_type, path, component, source_id
         ORDER BY value DESC, pair_id, repetition

@@ -25,7 +25,8 @@ from tasks.progress import announce
 METHOD = "distributed.worker.multiprocessing-method"
 FORKING, FRESH = "forkserver", "spawn"
 """What Dask's setting is called, and how Python calls the two ways to start a process."""
-PRELOADED = (__name__, "distributed.nanny", "tasks.units.orders", "torch")
+PRELOADED = (__name__, "distributed.nanny", "tasks.units.orders", "torch", "pandas")
+"""What a worker needs at its first block. Arrow asks for pandas where that is installed."""
 PATIENCE_SECONDS = 120.0
 """For the first fork; a machine with other work to do takes long to import torch."""
 SLOWER = "workers start more slowly: each imports torch for itself"

@@ -47,8 +47,7 @@ def provide_files(
     Raises WarehouseError when a seed is missing or damaged.
     """
     seeds = stored_seeds(store)
-    # DuckDB guesses the size of a table from its first file, and takes it for a row where a query
-    # passes over that one: joins of large tables then begin at the wrong end.
+    # As for a query that names the study (warehouse.query.opened_first).
     read = sorted(read, key=lambda file: file.study != study)
     wanted = {file.path: Content(file.byte_count, file.sha256) for file in read}
     paths = {
