@@ -28,7 +28,7 @@ import synthetic_audit
 
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS
-from warehouse.query.catalog import connect, run_query
+from warehouse.query.catalog import connect
 from warehouse.upkeep.compaction import compact
 
 AUDIT = synthetic_audit.SCAN._replace(foregrounds=254_000)
@@ -111,7 +111,7 @@ def read(root: Path, sql: str) -> dict[str, Any]:
     started = time.perf_counter()
     with connect(root, threads=CORES) as connection:
         opened, used = time.perf_counter(), time.process_time()
-        run_query(connection, f"SELECT count(*), bit_xor(hash(COLUMNS(*))) FROM ({sql})")
+        connection.sql(f"SELECT count(*), bit_xor(hash(COLUMNS(*))) FROM ({sql})").fetchall()
         asked, used = time.perf_counter() - opened, time.process_time() - used
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {
@@ -125,7 +125,6 @@ def read(root: Path, sql: str) -> dict[str, Any]:
 def scanned(root: Path, sql: str) -> dict[str, int]:
     """Files and rows of trajectories and profiles that a question reads."""
     with connect(root, threads=CORES) as connection:
-        run_query(connection, f"FROM ({sql}) LIMIT 0")  # files of what it names come first
         plan = json.loads(
             connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchall()[0][1]
         )

@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -108,44 +109,22 @@ def test_studies_stay_apart(root):
 
 
 @pytest.mark.parametrize("study", ["s", "t"])
-def test_queries_of_a_study_are_planned_by_the_size_of_its_tables(root, study):
-    """DuckDB knows the size of a table only where a query reads the first of its files."""
+def test_files_of_the_study_that_is_asked_for_come_first(root, study):
+    """DuckDB guesses the size of a table from the first of its files."""
     small_warehouse(root, study="t", run_id="other", epsilon=0.1)
     with connect(root, study=study) as connection:
-        asked = f"EXPLAIN (FORMAT json) FROM stg_trajectories WHERE study = '{study}'"
-        plan = connection.sql(asked).fetchall()[0][1]
-    assert '"Estimated Cardinality": "6"' in plan
+        files = value(connection, "SELECT getvariable('files').trajectories")
+    assert [f"/study={study}/" in file for file in files] == [True, True, False, False, False]
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("study", ["s", "t"])
-def test_a_query_is_planned_by_the_size_of_what_it_names(root, study, model):
-    small_warehouse(root, study="t", run_id="other", epsilon=0.1)
-    asked = "FROM stg_trajectories WHERE study = {} AND model_id = {}"
-    named = asked.format(f"'{study}'", f"'{model}'")
+def test_queries_of_a_model_are_planned_by_the_size_of_its_tables(root, model):
+    """DuckDB 2.0.0 took a table for one row where the first of its files is another model's."""
     with connect(root) as connection:
-        provided = files_of(connection, "trajectories")
-        for query, values in ((named, {}), (asked.format("$s", "$m"), {"s": study, "m": model})):
-            assert run_query(connection, query, values).num_rows == len(PAIRS)
-            plan = connection.sql(f"EXPLAIN (FORMAT json) {named}").fetchall()[0][1]
-            assert f'"Estimated Cardinality": "{len(PAIRS)}"' in plan
-            run_query(connection, "SELECT 'neither a study nor a model'")
-            assert files_of(connection, "trajectories") == provided
-
-
-def test_files_of_a_named_study_and_model_are_opened_first(root):
-    small_warehouse(root, study="t", run_id="other", epsilon=0.1)
-    with connect(root) as connection:
-        provided = files_of(connection, "profiles")
-        run_query(connection, f"SELECT 't', '{MODELS[1]}'")
-        files = files_of(connection, "profiles")
-    found = [("/study=t/" in file) + (f"/model_id={MODELS[1]}/" in file) for file in files]
-    assert found == [2, 1, 1, 0, 0]  # of four files, and the seed
-    assert sorted(files) == sorted(provided)
-
-
-def files_of(connection, table):
-    return connection.sql(f"SELECT getvariable('files').{table}").fetchall()[0][0]
+        asked = f"EXPLAIN (FORMAT json) FROM stg_trajectories WHERE model_id = '{model}'"
+        plan = connection.sql(asked).fetchall()[0][1]
+    (rows,) = re.findall(r'"Estimated Cardinality": "(\d+)"', plan)
+    assert int(rows) >= len(PAIRS)
 
 
 def test_connection_sees_the_commits_of_its_opening(root):

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from uuid import uuid4
 
 import duckdb
@@ -22,7 +22,6 @@ from warehouse.commits.migrations import check_version
 from warehouse.commits.writer import open_root
 from warehouse.query import functions
 from warehouse.query.kept_receipts import attach_receipts
-from warehouse.query.opened_first import open_first, texts_in
 from warehouse.query.prepared import attach_views
 from warehouse.query.provided import provide_files
 from warehouse.query.scratch import scratch_folder
@@ -152,7 +151,6 @@ def stream_query(
 def stream_view(connection: duckdb.DuckDBPyConnection, name: str, study: str | None = None) -> Rows:
     """Rows of a view, of one study if it is named, batch by batch as :func:`stream_query` does."""
     with _explained():
-        open_first(connection, [study] if study else [])
         return _streamed(of_study(connection.view(name), study))
 
 
@@ -166,24 +164,19 @@ def of_study(rows: duckdb.DuckDBPyRelation, study: str | None) -> duckdb.DuckDBP
 def _relation(
     connection: duckdb.DuckDBPyConnection, sql: str, parameters: Mapping[str, object] | None
 ) -> duckdb.DuckDBPyRelation:
-    given = dict(parameters or {})
     statements = connection.extract_statements(sql)
-    tree = _syntax_tree(connection, sql)
-    if len(statements) != 1 or tree is None:
+    if len(statements) != 1 or not _is_read_only(connection, sql):
         kinds = ", ".join(statement.type.name for statement in statements) or "nothing"
         raise QueryError(
             f"found {kinds}; expected one SELECT that writes nothing (WITH, FROM, DESCRIBE, "
             "SHOW and SUMMARIZE are fine, and PIVOT with a list: ON column IN (…))"
         )
-    used = statements[0].named_parameters
-    if {*given} != used:
+    given, used = set(parameters or {}), statements[0].named_parameters
+    if given != used:
         raise QueryError(
-            f"the query has the parameters {_dollars(used)}; given were {_dollars({*given})}"
+            f"the query has the parameters {_dollars(used)}; given were {_dollars(given)}"
         )
-    open_first(
-        connection, [*texts_in(tree), *(one for one in given.values() if isinstance(one, str))]
-    )
-    return connection.sql(sql, params=given or None)
+    return connection.sql(sql, params=dict(parameters) if parameters else None)
 
 
 def _dollars(names: set[str]) -> str:
@@ -214,14 +207,12 @@ def _explained() -> Iterator[None]:
         raise QueryError(str(error)) from error
 
 
-def _syntax_tree(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
-    """How DuckDB reads a query; None where that is none, or one that writes."""
-    text = connection.sql("SELECT json_serialize_sql($sql)", params={"sql": sql}).fetchall()[0][0]
+def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
+    tree = connection.sql("SELECT json_serialize_sql($sql)", params={"sql": sql}).fetchall()[0][0]
     try:
-        tree = json.loads(text)
+        return not (json.loads(tree)["error"] or WRITING_NODE.search(tree))
     except RecursionError:
         raise QueryError("the query is nested too deep; name its parts with WITH") from None
-    return None if tree["error"] or WRITING_NODE.search(text) else tree
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, store: Storage) -> None:

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from warehouse.commits.seeds import stored_seeds
-from warehouse.query.opened_first import provide
 from warehouse.query.receipt_tables import TABLES
 from warehouse.query.row_tables import create_table
 from warehouse.storage import Content, Storage
@@ -47,7 +46,8 @@ def provide_files(
     Raises WarehouseError when a seed is missing or damaged.
     """
     seeds = stored_seeds(store)
-    # As for a query that names the study (warehouse.query.opened_first).
+    # DuckDB guesses the size of a table from its first file: if that is of a small study, joins of
+    # a large one begin at the wrong end.
     read = sorted(read, key=lambda file: file.study != study)
     wanted = {file.path: Content(file.byte_count, file.sha256) for file in read}
     paths = {
@@ -63,7 +63,7 @@ def provide_files(
     for table, path in seeds.items():
         by_table[table].append(str(path))
     by_table["any"] = [path for paths in by_table.values() for path in paths]
-    provide(connection, by_table)
+    connection.execute("SET VARIABLE files = ?", [by_table])
     files = [(*file, paths.get(file.path), file.path in paths) for file in read]
     create_table(connection, "receipt_files", RECEIPT_FILES, files)
 
