@@ -41,6 +41,7 @@ CHANGED = (
             "interpolation": "nearest",
             "mean": (0.4,) * 3,
             "std": (0.4,) * 3,
+            "compile_mode": "default",
             "precision": "bfloat16",
             "memory_format": "channels_last",
             "output": "probabilities",
