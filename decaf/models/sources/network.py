@@ -365,8 +365,8 @@ class NetworkModel:
     def outputs(self, inputs: Tensor) -> Tensor:
         """(n, channels, height, width) or other (n, …) floats → (n, outputs) float32.
 
-        Raises ModelError when the card normalises another number of channels or features, or the
-        network returns no tensor of real numbers.
+        Raises ModelError when the card normalises another number of channels or features, when
+        torch cannot compile the network, or when that returns no tensor of real numbers.
         """
         import torch
 
