@@ -8,8 +8,8 @@ from typing import Literal, cast
 from decaf.errors import ModelError
 from decaf.foundation.arrays import Module
 
-CompileMode = Literal["default", "reduce-overhead", "max-autotune"]
-"""Modes of ``torch.compile``; the last two replay CUDA graphs on a GPU."""
+CompileMode = Literal["default", "reduce-overhead"]
+"""Modes of ``torch.compile``; the second replays CUDA graphs on a GPU."""
 
 
 def compiled(network: Module, mode: CompileMode) -> Module:

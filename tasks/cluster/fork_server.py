@@ -130,8 +130,8 @@ def _apart() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def _keep() -> None:
-    """Have no fork look for garbage among what was imported before it."""
+def _freeze() -> None:
+    """Spare a fork looking for garbage among what was imported before it."""
     if os.getpid() == _SERVER:
         gc.freeze()
 
@@ -139,7 +139,7 @@ def _keep() -> None:
 if any("multiprocessing.forkserver" in word for word in sys.orig_argv):
     _SERVER = os.getpid()
     gc.disable()  # what is imported stays, and to look through it takes a fifth of the time
-    os.register_at_fork(before=_keep, after_in_child=_apart)
+    os.register_at_fork(before=_freeze, after_in_child=_apart)
 
 
 @contextmanager

@@ -38,7 +38,7 @@ INPUT_FIELDS = {"input_size", "mean", "std", "memory_format"}
 RESIZING = {"shorter_side", "interpolation"}
 """Two more of them, which a digest has where they are not as usual."""
 COMPILING = {"compile_mode"}
-"""Of outputs alone, and in a digest where it is given."""
+"""Changes outputs and no training; a digest has it where it is given."""
 PUBLISHED = {"input_size", "mean", "std"}
 """Fields that the library says itself of the weights that it publishes."""
 OUTPUT_FIELDS = INPUT_FIELDS | {"precision", "output", "entry", "prefix"}
@@ -112,8 +112,8 @@ class NetworkCard(TrainableCard):
     )
     compile_mode: CompileMode | None = Field(
         None,
-        description="mode of `torch.compile`, `reduce-overhead` and `max-autotune` with CUDA "
-        "graphs on a GPU; not compiled when absent",
+        description="mode of `torch.compile`: `default`, or `reduce-overhead` with CUDA graphs on "
+        "a GPU; not compiled when absent",
     )
     output: Output = Field("logits", description="what the network returns")
     epoch: int | None = Field(
