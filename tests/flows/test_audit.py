@@ -164,15 +164,16 @@ def test_a_model_that_breaks_stops_no_other_model(study, write, decaf, prefect_s
 @pytest.mark.slow
 def test_a_worker_imports_no_prefect_and_torch_only_for_a_model_that_needs_it():
     assert imported("tasks.units.orders") == []
-    assert imported("flows.audit") == ["prefect"]
+    assert imported("flows.audit") == ["prefect", "altair"]
 
 
-def test_planning_a_finished_audit_needs_no_torch():
-    assert imported("tasks.plan, flows.commands.display") == []
+def test_a_finished_audit_needs_no_torch_and_nothing_that_draws():
+    assert imported("flows.commands.runs") == []
 
 
 def imported(modules):
-    """Which of torch and prefect an interpreter holds after importing the modules."""
-    code = f"import sys, {modules}; print(*[m for m in ('torch', 'prefect') if m in sys.modules])"
+    """Which libraries that take long an interpreter holds after importing the modules."""
+    heavy = ("torch", "prefect", "altair")
+    code = f"import sys, {modules}; print(*[m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.split()
