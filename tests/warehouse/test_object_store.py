@@ -21,6 +21,7 @@ from warehouse.commits.stored import read_unit
 from warehouse.commits.writer import commit, open_root, remove_temporary_files
 from warehouse.query.catalog import connect, run_query
 from warehouse.query.checks import run_checks
+from warehouse.query.damage import around_damage, connect_whole
 from warehouse.storage import cache, copies, lease
 from warehouse.storage.cache import cache_folder
 from warehouse.storage.object_store import ObjectStore
@@ -122,13 +123,27 @@ def test_a_lost_and_a_damaged_object_are_left_out_and_reported(url):
     root = small_warehouse(url)
     store = storage.open(root)
     content = store.read(TRAJECTORIES)
-    flipped = content[:40] + bytes([content[40] ^ 1]) + content[41:]
-    for damaged in (None, content[:-9], flipped):
+    for damaged in (None, content[:-9]):
         store.delete(TRAJECTORIES) if damaged is None else store.put(TRAJECTORIES, damaged)
         rows, offences = counts_and_offences(root)
         assert rows == (len(PAIRS), 12, 6)
         (offence,) = offences["check_rows_match_receipts"]
         assert (offence.key, offence.found) == (TRAJECTORIES, "missing or damaged")
+    # The size does not tell, so a reader finds out when it reads.
+    store.put(TRAJECTORIES, content[:40] + bytes([content[40] ^ 1]) + content[41:])
+    with pytest.raises(WarehouseError, match=f"^{TRAJECTORIES} is missing, or is not what its"):
+        counts(root)
+    with (
+        pytest.raises(
+            WarehouseError, match=rf"1 file is not as committed; (.*\n)*.*{TRAJECTORIES}"
+        ),
+        connect_whole(root, "s") as connection,
+    ):
+        connection.execute("FROM stg_trajectories").fetchall()
+    told = []
+    question = "SELECT count(*) FROM stg_trajectories"
+    assert around_damage(root, lambda it: it.sql(question).fetchall(), told.append) == [(3,)]
+    assert TRAJECTORIES in told[0]
     store.put(TRAJECTORIES, content)
     assert counts_and_offences(root) == ((6, 12, 6), {})
 
@@ -253,8 +268,8 @@ def test_a_file_url_is_a_folder(tmp_path):
 
 def test_queries_reach_no_file_but_copies_of_the_warehouse(memory, tmp_path):
     other = small_warehouse(f"memory://{uuid4().hex}/other")
-    with connect(other) as connection:
-        copied = connection.sql("SELECT file_name FROM receipt_files LIMIT 1").fetchall()[0][0]
+    assert counts(other)
+    copied = next(cache_folder().rglob("*.parquet"))
     (tmp_path / "mine.csv").write_text("a\n1\n")
     with connect(memory) as connection:
         own = connection.sql("SELECT file_name FROM receipt_files LIMIT 1").fetchall()[0][0]
@@ -262,6 +277,8 @@ def test_queries_reach_no_file_but_copies_of_the_warehouse(memory, tmp_path):
         for file in (copied, tmp_path / "mine.csv", "/etc/hosts", "memory://x/y"):
             with pytest.raises(QueryError, match="disabled by configuration"):
                 run_query(connection, f"FROM read_text('{file}')")
+        for key in ("warehouse.json", layout.receipt("units", "s", "m-scores"), "../x"):
+            assert run_query(connection, f"FROM read_blob('store://{key}')").num_rows == 0
         with pytest.raises(duckdb.Error, match="locked"):
             connection.execute("SET enable_external_access = true")
 
@@ -294,7 +311,7 @@ def test_committed_files_are_read_once_and_kept_as_long_as_they_are_used(
     assert TRAJECTORIES in asked
     monkeypatch.setattr(cache, "UNUSED_SECONDS", -timedelta(hours=1).total_seconds())
     storage.open(memory)._is_pruned = False
-    storage.open(memory).bring({})
+    storage.open(memory).readable({})
     assert not list(cache_folder().rglob("*.parquet"))
 
 

@@ -21,9 +21,7 @@ def write_missing_seeds(root: Root) -> list[str]:
     Raises WarehouseError when a table with other columns has rows, which nothing could read.
     """
     store = storage.open(root)
-    there = store.bring(
-        dict.fromkeys(entry.key for entry in store.entries(layout.SEEDS, (".parquet",)))
-    )
+    there = store.bring(entry.key for entry in store.entries(layout.SEEDS, (".parquet",)))
     written = []
     for table in TABLES.values():
         key = layout.seed(table.name)
@@ -47,7 +45,7 @@ def stored_seeds(store: Storage) -> dict[str, Path]:
     Raises WarehouseError when one is missing, damaged, or has other columns.
     """
     keys = {name: layout.seed(name) for name in TABLES}
-    paths = store.bring(dict.fromkeys(keys.values()))
+    paths = store.bring(keys.values())
     for name, key in keys.items():
         place, upgrades = store.place(key), "decaf compact, or the next decaf run, writes it anew"
         if key not in paths:

@@ -25,7 +25,8 @@ from warehouse.query.kept_receipts import attach_receipts
 from warehouse.query.prepared import attach_views
 from warehouse.query.provided import provide_files
 from warehouse.query.scratch import scratch_folder
-from warehouse.storage import Root, Storage
+from warehouse.query.store_errors import of_store
+from warehouse.storage import Root
 
 WRITING_NODE = re.compile(r'"type":"\w+_QUERY_NODE"')
 """How DuckDB's syntax tree shows COPY, INSERT and the like inside WITH."""
@@ -98,8 +99,7 @@ def connect(
             functions.register(connection)
             attach_views(connection)
             read = attach_receipts(connection, store)
-            provide_files(connection, store, read, without, study)
-            _lock(connection, store)
+            _lock(connection, provide_files(connection, store, read, without, study))
             on_failure.pop_all()
     except duckdb.Error as error:
         raise WarehouseError(f"warehouse {root} cannot be opened: {error}") from error
@@ -127,6 +127,8 @@ def run_query(
     ------
     QueryError
         For SQL that does not run, with DuckDB's own suggestions, and for SQL that would write.
+    WarehouseError
+        When a file is not what its receipt says, or an object store does not give it.
     """
     with _explained():
         return _relation(connection, sql, parameters).to_arrow_table()
@@ -204,7 +206,7 @@ def _explained() -> Iterator[None]:
         raise QueryError(TOO_LARGE) from error
     except (duckdb.Error, pa.ArrowException, OSError) as error:
         # Arrow reports what DuckDB says while rows are read as an error of input and output.
-        raise QueryError(str(error)) from error
+        raise of_store(error) or QueryError(str(error)) from error
 
 
 def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
@@ -215,12 +217,11 @@ def _is_read_only(connection: duckdb.DuckDBPyConnection, sql: str) -> bool:
         raise QueryError("the query is nested too deep; name its parts with WITH") from None
 
 
-def _lock(connection: duckdb.DuckDBPyConnection, store: Storage) -> None:
-    folders = [str(folder) for folder in store.readable_folders]
+def _lock(connection: duckdb.DuckDBPyConnection, folders: tuple[str, ...]) -> None:
     most = shutil.disk_usage(tempfile.gettempdir())[2] // SPILLED_SHARE
     # DuckDB 2.0 shows what it is given with the other settings, and does not keep to it.
     connection.execute(f"SET max_temp_directory_size = '{most}B'")
     connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("SET allowed_directories = ?", [folders])
+    connection.execute("SET allowed_directories = ?", [[*folders]])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

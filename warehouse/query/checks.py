@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import duckdb
 
 from decaf.errors import WarehouseError
+from warehouse.query.store_errors import of_store
 from warehouse.query.views import CHECKS, views
 
 EXAMPLES = 10
@@ -60,6 +61,7 @@ def _run(
     try:
         rows = connection.execute(query).fetchall()
     except duckdb.Error as error:
-        raise WarehouseError(f"{name} cannot be computed: {error}") from error
+        said = of_store(error) or error
+        raise WarehouseError(f"{name} cannot be computed: {said}") from error
     count = rows[0][-1] if rows else 0
     return CheckResult(name, count, tuple(Offence(*row[:-1]) for row in rows))

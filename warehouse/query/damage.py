@@ -12,6 +12,7 @@ from warehouse import storage
 from warehouse.commits import layout, receipts
 from warehouse.commits.current import resolve
 from warehouse.query.catalog import connect
+from warehouse.query.store_errors import of_store
 from warehouse.storage import Root
 
 SHOWN = 10
@@ -99,13 +100,16 @@ def described(root: Root, damage: Sequence[Damage]) -> str:
 def naming_damage(root: Root) -> Iterator[None]:
     """Name the damaged files of a warehouse where something in the block stumbles over them.
 
-    Raises WarehouseError then, and otherwise what the block raises.
+    Raises WarehouseError then, and what an object store said to DuckDB; otherwise what the block
+    raises.
     """
     try:
         yield
     except (duckdb.Error, QueryError, WarehouseError) as error:
         if _is_of_a_file(error) and (damage := find_damage(root)):
             raise WarehouseError(described(root, damage)) from error
+        if said := of_store(error):
+            raise said from error
         raise
 
 
@@ -133,6 +137,8 @@ def around_damage(
             answer, damage = ask(connection), left_out(connection)
     except duckdb.Error as error:
         damage = find_damage(root) if _is_of_a_file(error) else []
+        if not damage and (said := of_store(error)):
+            raise said from error
         if not damage:
             raise
         with connect(root, without={one.key for one in damage}) as connection:

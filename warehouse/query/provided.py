@@ -1,13 +1,9 @@
 """What the SQL files take as given: which files hold the rows of a table, and the receipts."""
 
-import stat
 from collections.abc import Collection
-from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from warehouse.commits.seeds import stored_seeds
 from warehouse.query.receipt_tables import TABLES
@@ -38,8 +34,10 @@ def provide_files(
     read: list[ReadFile],
     without: Collection[str] = (),
     study: str | None = None,
-) -> None:
+) -> tuple[str, ...]:
     """Set the variable ``files`` and create the relation ``receipt_files``.
+
+    Returns the folders in which the files lie, and nothing of other warehouses.
 
     Files of the keys ``without`` are left out, as those are that are missing or cannot be read;
     those of the study come first.
@@ -50,11 +48,10 @@ def provide_files(
     # a large one begin at the wrong end.
     read = sorted(read, key=lambda file: file.study != study)
     wanted = {file.path: Content(file.byte_count, file.sha256) for file in read}
-    paths = {
-        key: str(path)
-        for key, path in store.bring(wanted).items()
-        if key not in without and _is_readable(path, wanted[key].byte_count)
-    }
+    readable = store.readable({key: wanted[key] for key in wanted if key not in without})
+    paths = readable.places
+    if readable.filesystem:
+        connection.register_filesystem(readable.filesystem)
     by_table = {table: [] for table in seeds}
     for table, key in dict.fromkeys((file.table_name, file.path) for file in read):
         if key in paths:
@@ -66,14 +63,4 @@ def provide_files(
     connection.execute("SET VARIABLE files = ?", [by_table])
     files = [(*file, paths.get(file.path), file.path in paths) for file in read]
     create_table(connection, "receipt_files", RECEIPT_FILES, files)
-
-
-def _is_readable(path: Path, byte_count: int) -> bool:
-    """Whether the file is there and whole; its footer is read only when the size is another."""
-    try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            return False
-        return status.st_size == byte_count or bool(pq.read_metadata(path))
-    except (OSError, ValueError, pa.ArrowException):
-        return False
+    return readable.folders

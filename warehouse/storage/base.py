@@ -5,7 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+if TYPE_CHECKING:  # who stays on local folders does not load it
+    from fsspec import AbstractFileSystem
 
 
 class Entry(NamedTuple):
@@ -22,6 +25,17 @@ class Content(NamedTuple):
 
     byte_count: int
     sha256: str
+
+
+class Readable(NamedTuple):
+    """Objects as DuckDB reads them."""
+
+    places: dict[str, str]
+    """What it opens, by key: a path, or an address of the file system. Each ends with its key."""
+    folders: tuple[str, ...]
+    """Where these lie and what :meth:`Storage.bring` gives, and nothing of other warehouses."""
+    filesystem: "AbstractFileSystem | None"
+    """Opens the addresses, where there are any."""
 
 
 class Held(Exception):
@@ -93,17 +107,15 @@ class Storage(ABC):
         """Delete an object; one that is not there is fine."""
 
     @abstractmethod
-    def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
-        """Local files of objects for a reader, with keys as the ends of their paths.
+    def bring(self, keys: Iterable[str]) -> dict[str, Path]:
+        """Local files of objects as they are now, by key; what is not there is left out."""
 
-        What is found to be missing, or not to be the content that is wanted, is left out. A content
-        of ``None`` is whatever is there.
-        """
-
-    @property
     @abstractmethod
-    def readable_folders(self) -> tuple[Path, ...]:
-        """Folders with all files that :meth:`bring` gives, and nothing of other warehouses."""
+    def readable(self, wanted: Mapping[str, Content]) -> Readable:
+        """How DuckDB reads these objects; what is missing, or damaged at first sight, is left out.
+
+        ``wanted`` is in the sequence in which a reader goes through it.
+        """
 
     @abstractmethod
     def hold(self, key: str) -> AbstractContextManager[None]:

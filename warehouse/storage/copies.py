@@ -16,6 +16,7 @@ from decaf.errors import WarehouseError
 from decaf.foundation.files import refusals_as
 from warehouse.storage.base import Content, Entry
 from warehouse.storage.cache import cache_folder, note_use, prune_unused
+from warehouse.storage.partial import REMEDY, Get, PartialCopy
 
 SETTLED = timedelta(minutes=10)
 """Age at which an object's moment of change tells it from every later one; more than clocks err."""
@@ -32,21 +33,31 @@ class Copies:
         """Where they lie; nothing of another warehouse does."""
         return cache_folder() / "warehouses" / self._name
 
-    def get(self, key: str, content: Content | None, read: Callable[[], bytes]) -> Path | None:
-        """Copy of one object, read now if it is not there; none when it is missing or another.
+    def kept(self, key: str, content: Content) -> Path | None:
+        """Copy of one object, if it is there."""
+        return self._kept(content.sha256, key, content.byte_count)
 
-        A content of ``None`` is whatever the object holds.
-        """
-        if content is not None and (path := self._kept(content.sha256, key, content.byte_count)):
-            return path
+    def partial(self, key: str, content: Content, get: Get) -> PartialCopy:
+        """Open what is there of one object, which gets what is not."""
+        path = self._path(content.sha256, key)
+        with refusals_as(WarehouseError, self._refused(key), REMEDY):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial = PartialCopy(path, content, get)
+            note_use(self.folder / content.sha256)
+        return partial
+
+    def get(self, key: str, content: Content, read: Callable[[], bytes]) -> Path | None:
+        """Copy of one object, read now if it is not there; none when it is missing or another."""
+        return self.kept(key, content) or self.latest(key, read, content.sha256)
+
+    def latest(self, key: str, read: Callable[[], bytes], sha256: str | None = None) -> Path | None:
+        """Copy of an object as it is now; none when it is missing, or not of the digest."""
         try:
             found = read()
         except FileNotFoundError:
             return None
         digest = hashlib.sha256(found).hexdigest()
-        if content is not None and digest != content.sha256:
-            return None
-        return self._keep(digest, key, found)
+        return self._keep(digest, key, found) if sha256 in (None, digest) else None
 
     def remembered(self, entry: Entry, read: Callable[[], bytes]) -> bytes:
         """Content of an object that may be replaced, as it was when it was listed or newer.
@@ -72,10 +83,9 @@ class Copies:
 
     def _keep(self, digest: str, key: str, content: bytes) -> Path:
         """Write a copy under its name when it is complete; other processes may do the same."""
-        path = self.folder / digest / key
+        path = self._path(digest, key)
         temporary = path.with_name(f"{uuid4().hex}.tmp")
-        remedy = "free some space, or set DECAF_CACHE to another folder"
-        with refusals_as(WarehouseError, f"no copy of {key} can be kept in {self.folder}", remedy):
+        with refusals_as(WarehouseError, self._refused(key), REMEDY):
             if not self._kept(digest, key, len(content)):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 temporary.write_bytes(content)
@@ -85,8 +95,14 @@ class Copies:
 
     def _kept(self, digest: str, key: str, byte_count: int) -> Path | None:
         """The copy that is there; that it is in use is noted, not more often than that matters."""
-        path, folder = self.folder / digest / key, self.folder / digest
+        path = self._path(digest, key)
         if not (path.exists() and path.stat().st_size == byte_count):
             return None
-        note_use(folder)
+        note_use(self.folder / digest)
         return path
+
+    def _path(self, digest: str, key: str) -> Path:
+        return self.folder / digest / key
+
+    def _refused(self, key: str) -> str:
+        return f"no copy of {key} can be kept in {self.folder}"

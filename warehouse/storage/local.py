@@ -5,16 +5,20 @@ import fcntl
 import hashlib
 import json
 import os
+import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from decaf.errors import OutOfReach, WarehouseError
 from decaf.foundation.files import refusals_as, replace_file
-from warehouse.storage.base import Content, Entry, Held, Storage
+from warehouse.storage.base import Content, Entry, Held, Readable, Storage
 from warehouse.storage.holder import described, this_process
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
@@ -24,6 +28,17 @@ def write_to(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Make a file of what ``write`` writes."""
     with path.open("wb") as file:
         write(file)
+
+
+def _is_readable(path: Path, byte_count: int) -> bool:
+    """Whether the file is there and whole; its footer is read only when the size is another."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return False
+        return status.st_size == byte_count or bool(pq.read_metadata(path))
+    except (OSError, ValueError, pa.ArrowException):
+        return False
 
 
 class LocalStorage(Storage):
@@ -116,15 +131,18 @@ class LocalStorage(Storage):
         with self._explained(key):
             self._own(key).unlink(missing_ok=True)
 
-    def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
-        """The files themselves; whether one of known content is whole is for its reader to see."""
-        paths = {key: self.root / key for key in wanted}
-        return {key: path for key, path in paths.items() if wanted[key] or self.exists(key)}
+    def bring(self, keys: Iterable[str]) -> dict[str, Path]:
+        """The files themselves."""
+        return {key: self.root / key for key in keys if self.exists(key)}
 
-    @property
-    def readable_folders(self) -> tuple[Path, ...]:
-        """Where the rows are."""
-        return self.root / "seeds", self.root / "tables"
+    def readable(self, wanted: Mapping[str, Content]) -> Readable:
+        """The files themselves."""
+        places = {
+            key: str(self.root / key)
+            for key, content in wanted.items()
+            if _is_readable(self.root / key, content.byte_count)
+        }
+        return Readable(places, (str(self.root / "seeds"), str(self.root / "tables")), None)
 
     @contextmanager
     def hold(self, key: str) -> Iterator[None]:

@@ -1,8 +1,8 @@
 """A warehouse on an object store: no rename, no folders, every object put whole by one request.
 
 What is listed is there: S3 and its like are consistent. Objects that stand for folders are passed
-over. Readers get local copies (``warehouse.storage.copies``), and locks are leases
-(``warehouse.storage.lease``).
+over. Readers get what they read (``warehouse.storage.stored_files``) and keep copies of it
+(``warehouse.storage.copies``), and locks are leases (``warehouse.storage.lease``).
 """
 
 import hashlib
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
@@ -19,10 +20,14 @@ import pyarrow.fs as arrow
 
 from decaf.errors import OutOfReach, StoreAway
 from warehouse.storage import lease
-from warehouse.storage.base import Content, Entry, Storage
+from warehouse.storage.base import Content, Entry, Readable, Storage
 from warehouse.storage.copies import SETTLED, Copies
+from warehouse.storage.stored_files import Far, StoredFiles
 
 REQUESTS_AT_ONCE = 16
+OPEN_AT_MOST = 256
+TABLE_LEVELS = 2
+"""Parts of a key that name its table."""
 BROKEN_OFF = "INTERNAL_FAILURE"
 """How Arrow calls a response of S3 that ended too soon: its object was put or deleted meanwhile."""
 BROKEN_OFF_AT_MOST = 2
@@ -55,6 +60,10 @@ class ObjectStore(Storage):
         self._files, self._root, self._bucket = filesystem, root, bucket
         self._copies = Copies(url)
         self._is_pruned = False
+        # To open one asks for its size: a second request for every part, unless it stays open.
+        self._opened = lru_cache(OPEN_AT_MOST)(
+            lambda key: self._files.open_input_file(self._path(key))
+        )
 
     def place(self, key: str) -> str:
         """Address of an object, the parameters of the root left out."""
@@ -96,6 +105,11 @@ class ObjectStore(Storage):
             self._require_bucket()
             raise
 
+    def read_part(self, key: str, start: int, byte_count: int) -> bytes:
+        """Get bytes of an object from a place on."""
+        with self._explained():
+            return self._opened(key).read_at(byte_count, start)
+
     def read_many(self, keys: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Get several objects at once."""
         return _at_once(keys, self.read)
@@ -134,23 +148,29 @@ class ObjectStore(Storage):
         with self._explained(), suppress(FileNotFoundError):
             self._files.delete_file(self._path(key))
 
-    def bring(self, wanted: Mapping[str, Content | None]) -> dict[str, Path]:
-        """Local copies, those that were missing got at once."""
-
-        def copy(key: str) -> Path | None:
-            return self._copies.get(key, wanted[key], lambda: self.read(key))
-
+    def bring(self, keys: Iterable[str]) -> dict[str, Path]:
+        """Local copies, got at once."""
+        keys = list(keys)
         with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
-            paths = dict(zip(wanted, pool.map(copy, wanted), strict=True))
+            paths = pool.map(lambda key: self._copies.latest(key, partial(self.read, key)), keys)
+            return {key: path for key, path in zip(keys, paths, strict=True) if path is not None}
+
+    def readable(self, wanted: Mapping[str, Content]) -> Readable:
+        """Copies of what was got before, and addresses of what is got when a query reads it."""
         if not self._is_pruned:
             self._is_pruned = True
             self._copies.prune()
-        return {key: path for key, path in paths.items() if path is not None}
-
-    @property
-    def readable_folders(self) -> tuple[Path, ...]:
-        """Where the copies of this warehouse are."""
-        return (self._copies.folder,)
+        places, far = {}, {}
+        for key, content in wanted.items():
+            if path := self._copies.kept(key, content):
+                places[key] = str(path)
+            else:
+                far[key] = content
+        sizes = self._sizes(far)
+        far = {key: one for key, one in far.items() if sizes.get(key) == one.byte_count}
+        files = StoredFiles(self._copies, far, Far(self.read, self.read_part))
+        places |= {key: files.address(key) for key in far}
+        return Readable(places, (str(self._copies.folder), files.address("")), files)
 
     def hold(self, key: str) -> AbstractContextManager[None]:
         """Hold a lease."""
@@ -159,6 +179,13 @@ class ObjectStore(Storage):
     def is_held(self, key: str) -> bool:
         """Whether there is a lease that has not ended."""
         return lease.is_held(self, key)
+
+    def _sizes(self, keys: Iterable[str]) -> dict[str, int]:
+        """Sizes of objects that are there, by listing the tables that they are of."""
+        tables = sorted({"/".join(key.split("/")[:TABLE_LEVELS]) for key in keys})
+        with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
+            listed = pool.map(lambda table: self.entries(table, ("",)), tables)
+            return {entry.key: entry.byte_count for entries in listed for entry in entries}
 
     def _path(self, key: str) -> str:
         return f"{self._root}/{key}".rstrip("/")

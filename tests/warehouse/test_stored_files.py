@@ -1,0 +1,211 @@
+"""A query of a warehouse on an object store gets the parts of files that it reads."""
+
+import threading
+from collections import Counter
+from uuid import uuid4
+
+import numpy as np
+import planned_units
+import pytest
+import warehouse_answers
+from s3_server import Gate
+from small_warehouse import GRID, small_warehouse
+from warehouse_answers import query_rows
+
+from decaf.errors import StoreAway, WarehouseError
+from warehouse import storage
+from warehouse.commits import layout
+from warehouse.query.catalog import connect, run_query
+from warehouse.query.damage import connect_whole
+from warehouse.storage import partial, stored_files
+from warehouse.storage.cache import cache_folder
+from warehouse.storage.object_store import ObjectStore
+
+pytestmark = pytest.mark.usefixtures("no_copies")
+STAMPED = {"stg_files", "stg_costs"}
+"""Views whose rows say when or where something was done."""
+ROWS = 60_000
+LARGE = layout.table_file("profiles", {"study": "s", "model_id": "m"}, "m-large-at-0.02")
+ONE_COLUMN = "SELECT round(sum(evidence), 6) AS found FROM stg_profiles WHERE model_id = 'm'"
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Bytes that are got of data files, by key, and how many requests for parts there are."""
+    got, requests = Counter(), Counter()
+    read, read_part = ObjectStore.read, ObjectStore.read_part
+
+    def whole(store, key):
+        content = read(store, key)
+        if key.startswith(layout.DATA):
+            got[key] += len(content)
+        return content
+
+    def part(store, key, start, byte_count):
+        got[key] += byte_count
+        requests[key] += 1
+        return read_part(store, key, start, byte_count)
+
+    monkeypatch.setattr(ObjectStore, "read", whole)
+    monkeypatch.setattr(ObjectStore, "read_part", part)
+    got.requests = requests
+    return got
+
+
+def with_a_large_file(root):
+    """The small warehouse and one file of many profiles."""
+    small_warehouse(root)
+    q = np.random.default_rng(0).random((2, ROWS, len(GRID)))
+    keys = [
+        {"unit_key": "m-large", "pair_id": f"p{number}", "path": "blend", "repetition": 0}
+        for number in range(ROWS)
+    ]
+    planned_units.commit_profiles(root, "s", "m-large-at-0.02", "m", keys, GRID, q, 0.02)
+    return root
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """The same in a folder."""
+    return with_a_large_file(tmp_path_factory.mktemp("large") / "warehouse")
+
+
+def test_a_query_gets_the_columns_that_it_reads(s3, large, asked):
+    root = with_a_large_file(s3.url(uuid4().hex))
+    size = storage.open(root).read(LARGE).__len__()
+    assert size > 2 * stored_files.SMALL_BYTES
+    asked.clear()
+    assert query_rows(root, ONE_COLUMN) == query_rows(large, ONE_COLUMN)
+    assert 0 < asked[LARGE] < size / 4
+    assert {layout_of(key) for key in asked} == {"profiles"}
+    # It is kept: the next command gets nothing, and another column is got alone.
+    first = asked[LARGE]
+    asked.clear()
+    assert query_rows(root, ONE_COLUMN) == query_rows(large, ONE_COLUMN)
+    assert not asked
+    another = ONE_COLUMN.replace("sum(evidence)", "sum(fragility)")
+    assert query_rows(root, another) == query_rows(large, another)
+    assert 0 < asked[LARGE] < first
+    # Once all of it was read it is a copy as any other, which DuckDB opens itself.
+    question = "SELECT bit_xor(hash(COLUMNS(*))) FROM stg_profiles"
+    assert query_rows(root, question) == query_rows(large, question)
+    assert [path.stat().st_size for path in cache_folder().rglob(f"**/{LARGE}")] == [size]
+    assert not list(cache_folder().rglob("*.part"))
+    asked.clear()
+    with connect(root) as connection:
+        files = "SELECT file_name FROM receipt_files WHERE path = $path"
+        ((opened,),) = connection.execute(files, {"path": LARGE}).fetchall()
+        assert opened.startswith(str(cache_folder()))
+    assert query_rows(root, ONE_COLUMN) == query_rows(large, ONE_COLUMN)
+    assert not asked
+
+
+def layout_of(key):
+    """Table of a data file."""
+    return key.split("/")[1]
+
+
+def test_to_open_a_warehouse_gets_no_data(asked):
+    root = small_warehouse(f"memory://{uuid4().hex}/w")
+    asked.clear()
+    with connect(root) as connection:
+        assert run_query(connection, "SELECT 1 AS one").to_pylist() == [{"one": 1}]
+    assert not asked
+
+
+def test_every_view_is_the_same_in_parts(small, asked, monkeypatch):
+    before = warehouse_answers.answers(small, but=STAMPED)
+    root = small_warehouse(f"memory://{uuid4().hex}/w")
+    monkeypatch.setattr(stored_files, "SMALL_BYTES", 0)
+    monkeypatch.setattr(partial, "CHUNK_BYTES", 512)
+    asked.clear()
+    assert warehouse_answers.answers(root, but=STAMPED) == before
+    assert min(asked.requests.values()) > 0
+    data = storage.open(root).entries(layout.DATA, ("",))
+    assert set(asked.requests) == {entry.key for entry in data}
+    # Nothing was got twice.
+    assert all(asked[entry.key] <= entry.byte_count for entry in data)
+
+
+def test_small_files_are_got_with_their_neighbours(asked, monkeypatch):
+    root = small_warehouse(f"memory://{uuid4().hex}/w")
+    rows = [planned_units.cost_row("x", 1, 1, 1)]
+    for number in range(5):
+        planned_units.commit_rows(root, "units", "s", f"more-{number}", {"costs": rows}, "m")
+    monkeypatch.setattr(stored_files, "AT_ONCE", 4)
+    asked.clear()
+    with connect(root) as connection:
+        one = "SELECT file_name FROM receipt_files WHERE path LIKE '%/more-0.parquet'"
+        ((name,),) = connection.execute(one).fetchall()
+        connection.execute(f"FROM read_parquet('{name}')").fetchall()
+        wait_for_neighbours(connection, root)
+    assert sorted(asked) == [
+        layout.table_file("costs", {"study": "s", "model_id": "m"}, f"more-{number}")
+        for number in range(4)
+    ]
+
+
+def wait_for_neighbours(connection, root):
+    """All that is under way has come once a file that is got after it is there."""
+    one = "SELECT file_name FROM receipt_files WHERE path LIKE '%/more-3.parquet'"
+    ((name,),) = connection.execute(one).fetchall()
+    connection.execute(f"FROM read_parquet('{name}')").fetchall()
+
+
+def test_a_store_that_goes_away_in_a_query_is_told(s3):
+    with Gate(s3.port) as gate:
+        root = small_warehouse(s3.url(uuid4().hex, port=gate.port))
+        with connect(root) as connection:
+            gate.close()
+            with pytest.raises(StoreAway, match="^warehouse s3://.*server runs$") as told:
+                run_query(connection, "FROM stg_trajectories")
+            assert "Traceback" not in str(told.value)
+        gate.open()
+        with (
+            pytest.raises(StoreAway, match="server runs$"),
+            connect_whole(root, "s") as connection,
+        ):
+            asked_without(gate, connection)
+        gate.open()
+        assert query_rows(root, "SELECT count(*) AS n FROM stg_trajectories") == [{"n": 6}]
+
+
+def asked_without(gate, connection):
+    """Ask for trajectories once the server is away."""
+    gate.close()
+    connection.execute("FROM stg_trajectories").fetchall()
+
+
+def test_an_object_that_is_deleted_meanwhile_is_told(monkeypatch):
+    monkeypatch.setattr(stored_files, "SMALL_BYTES", 0)
+    root = small_warehouse(f"memory://{uuid4().hex}/w")
+    key = layout.table_file("trajectories", {"study": "s", "model_id": "m"}, "m-scores")
+    with connect(root) as connection:
+        storage.open(root).delete(key)
+        with pytest.raises(WarehouseError, match=f"^{key} is missing$"):
+            run_query(connection, "FROM stg_trajectories")
+
+
+def test_threads_that_share_a_file_have_places_of_their_own():
+    """DuckDB seeks and reads from several threads at once."""
+    content = bytes(range(100))
+    together = threading.Barrier(2)
+
+    class Slow:
+        def read(self, start, byte_count):
+            return content[start : start + byte_count]
+
+    file, found = stored_files.OpenedFile(Slow()), {}
+    assert file.tell() == 0
+
+    def read(place):
+        file.seek(place)
+        together.wait()
+        found[place] = file.read(5) + file.read(5), file.tell()
+
+    threads = [threading.Thread(target=read, args=(place,)) for place in (10, 50)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert found == {place: (content[place : place + 10], place + 10) for place in (10, 50)}
