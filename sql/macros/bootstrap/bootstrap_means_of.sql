@@ -24,7 +24,7 @@ WITH gathered AS (
 ),
 resampled AS (
     SELECT
-        study, model_id, pair_type, path, len(list_distinct(positions)) AS source_count,
+        study, model_id, pair_type, path, list_max(dense_ranks(positions)) + 1 AS source_count,
         resampled_sums(cluster_count, [], replicates, seed, positions, columns) AS sums
     FROM gathered
 ),

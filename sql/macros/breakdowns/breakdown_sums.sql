@@ -1,33 +1,30 @@
--- purpose: sums over the sources that every bootstrap replicate drew, of members of groupings
+-- purpose: of members of groupings: sums over the sources that every bootstrap replicate drew, and
+--   quantiles over trajectories
 -- grain: one row per study, model, pair type, path, grouping and member
 -- paper: appendix D.8 (statistical summaries)
--- rel names a relation with these columns, source_id, weight and four metrics. A place of the draws
--- is a source of the member, in the order of their names.
+-- rel names a relation with these columns, pair_place, source_id, weight and four metrics. A place of
+-- the draws is a source of the member, in the order of their names. All is of one pass over the rows.
 CREATE OR REPLACE MACRO breakdown_sums(rel, replicates, seed) AS TABLE
-WITH sources AS (
+WITH gathered AS (
     SELECT
         study, model_id, pair_type, path, grouping, member,
-        row_number() OVER (
-            PARTITION BY study, model_id, pair_type, path, grouping, member ORDER BY source_id
-        ) - 1 AS position,
-        sum(weight) AS weight,
-        sum(weight * COLUMNS(['evidence', 'contradiction', 'fragility', 'abs_response']))
-    FROM query_table(rel)
-    GROUP BY study, model_id, pair_type, path, grouping, member, source_id
-),
-gathered AS (
-    SELECT
-        study, model_id, pair_type, path, grouping, member,
-        count(*) AS source_count,
-        list(position::INTEGER) AS positions,
         -- Lists that one GROUP BY makes without ORDER BY hold its rows in the same order.
-        [list(weight), list(evidence), list(contradiction), list(fragility), list(abs_response)]
-            AS columns
-    FROM sources
+        dense_ranks(list(place)) AS positions,
+        [
+            list(weight), list(weight * evidence), list(weight * contradiction),
+            list(weight * fragility), list(weight * abs_response)
+        ] AS columns,
+        list_max(dense_ranks(list(pair_place))) + 1 AS pair_count,
+        quantile_cont(
+            COLUMNS(['evidence', 'contradiction', 'fragility', 'abs_response']), [0.1, 0.5, 0.9]
+        )
+    FROM query_table(rel)
+    JOIN core_source_order USING (study, source_id)
     GROUP BY study, model_id, pair_type, path, grouping, member
 )
 SELECT
     * EXCLUDE (positions, columns),
+    list_max(positions) + 1 AS source_count,
     -- The weights, then evidence, contradiction, fragility and Abs; the sample before replicates.
-    resampled_sums(source_count, [], replicates, seed, positions, columns) AS sums
+    resampled_sums(list_max(positions) + 1, [], replicates, seed, positions, columns) AS sums
 FROM gathered;

@@ -7,21 +7,10 @@
 CREATE OR REPLACE MACRO breakdowns_of(rel, replicates, seed) AS TABLE
 WITH entries AS (
     SELECT
-        study, model_id, pair_type, path, grouping, member, pair_id, source_id, weight,
+        study, model_id, pair_type, path, grouping, member, pair_place, source_id, weight,
         evidence, contradiction, fragility, abs_response
     FROM query_table(rel)
     JOIN pair_members() USING (study, pair_id)
-),
-resampled AS (FROM breakdown_sums('entries', replicates, seed)),
-spreads AS (
-    SELECT
-        study, model_id, pair_type, path, grouping, member,
-        count(DISTINCT pair_id) AS pair_count,
-        quantile_cont(
-            COLUMNS(['evidence', 'contradiction', 'fragility', 'abs_response']), [0.1, 0.5, 0.9]
-        )
-    FROM entries
-    GROUP BY study, model_id, pair_type, path, grouping, member
 ),
 means AS (
     SELECT
@@ -30,8 +19,7 @@ means AS (
         mean_of_member(sums[3], sums[1], contradiction) AS contradiction,
         mean_of_member(sums[4], sums[1], fragility) AS fragility,
         mean_of_member(sums[5], sums[1], abs_response) AS abs_response
-    FROM resampled
-    JOIN spreads USING (study, model_id, pair_type, path, grouping, member)
+    FROM breakdown_sums('entries', replicates, seed)
 )
 SELECT
     study, model_id, pair_type, path, grouping, member, metric,

@@ -11,6 +11,7 @@ WITH images AS (
             study: study, reaudit_id: reaudit_id, entry: entry, against: against,
             pair_type: NULL::VARCHAR, path: NULL::VARCHAR, variant: variant
         } AS g,
+        study,
         source_id, is_correct, was_correct
     FROM drift_images(rel)
 ),
@@ -21,7 +22,7 @@ gathered AS (
         dense_ranks(list(place)) AS positions,
         [list(1::DOUBLE), list(is_correct), list(was_correct)] AS columns
     FROM images
-    JOIN core_source_order USING (source_id)
+    JOIN core_source_order USING (study, source_id)
     GROUP BY g
 )
 SELECT

@@ -11,6 +11,7 @@ WITH trajectories AS (
             study: study, reaudit_id: reaudit_id, entry: entry, against: against,
             pair_type: pair_type, path: path, variant: NULL::VARCHAR
         } AS g,
+        study,
         source_id,
         weight,
         weight * COLUMNS('(magnitude|evidence|contradiction|fragility|response|active)(_before)?$')::DOUBLE
@@ -31,7 +32,7 @@ gathered AS (
             list(is_endpoint_active), list(is_endpoint_active_before)
         ] AS columns
     FROM trajectories
-    JOIN core_source_order USING (source_id)
+    JOIN core_source_order USING (study, source_id)
     GROUP BY g
 )
 SELECT
