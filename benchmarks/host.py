@@ -123,6 +123,7 @@ CASES: dict[str, tuple[Callable[..., dict[str, Any]], int, int, int]] = {
     "Gaussian, three draws, 32 px": (gaussian, 64, 32, 64),
     "removal of 16 features, 224 px": (removal, 8, 224, 64),
     "table of 54 columns": (table, 512, 54, 1024),
+    "table of 54 columns, blocks of 8,192 rows": (table, 8192, 54, 1024),
 }
 """What makes a study, its sources, the side of its images or the columns of its rows, and the rows
 of a batch."""
