@@ -13,6 +13,7 @@ from decaf.plan.units import Unit
 from tasks.cluster.patience import patiently
 from tasks.units.ahead import AHEAD
 from tasks.units.bench import Bench, Clock, Order, Stored, summed
+from tasks.units.folding import FOLDING
 from tasks.units.kinds import KINDS
 from warehouse.commits import receipts
 from warehouse.commits.writer import commit
@@ -101,4 +102,7 @@ def run_order(order: Order) -> Done:
     patiently(
         lambda: commit(*place, tables, model_id=model_id, units=keys, software=order.software)
     )
-    return done._replace(seconds=time.perf_counter() - began)
+    done = done._replace(seconds=time.perf_counter() - began)
+    if order.units[0].block is not None:  # of other units there are few
+        FOLDING.committed(order)
+    return done

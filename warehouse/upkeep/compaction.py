@@ -27,6 +27,8 @@ from warehouse.tables.declarations import TABLES
 FOLD_BYTES = 256 * 2**20
 """Bytes of Parquet that one compaction folds at most, which bounds the memory that it takes."""
 
+SMALL_BYTES = 2**18
+"""Bytes of a commit, in all its tables, up to which an audit under way folds it."""
 FOLDED = (*FOLDED_KINDS, COMPACTIONS)
 """Kinds of commits that a compaction is made of."""
 
@@ -78,6 +80,26 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
             if is_split or any(file.path not in sizes for file in files):
                 fold(root, group)
         return Compacted(study, before, extent(root, study))
+
+
+def fold_small(root: Root, study: str, keys: Sequence[str]) -> None:
+    """Fold those of some commits of units that are small. Call it while the study is held.
+
+    The commits are there, in no compaction, and in no other call of this. What takes more than
+    ``SMALL_BYTES`` is read as fast where it is.
+
+    Raises WarehouseError when rows that a receipt names cannot be found any more, and WriteFailed
+    when the disk refuses; readers then see what they saw before.
+    """
+    committed = (receipts.read_one(root, "units", study, key) for key in keys)
+    small = [
+        Part(receipt, [receipt])
+        for receipt in committed
+        if sum(file.byte_count for file in receipt.files) <= SMALL_BYTES
+    ]
+    for group in _groups(small, FOLD_BYTES):
+        if len(group) > 1:
+            fold(root, group)
 
 
 def repair_compactions(root: Root, study: str) -> int:

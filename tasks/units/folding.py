@@ -1,0 +1,61 @@
+"""A worker folds the small commits that it has made, so that a long audit does not drown in files.
+
+Every commit has a file in each of its tables. A reader takes a quarter of a millisecond to open one
+whatever is in it, so a million blocks would take minutes of any question. A worker folds no commit
+of another: each commit is in one of their compactions at most.
+"""
+
+import threading
+from typing import NamedTuple
+
+from tasks.cluster.patience import patiently
+from tasks.units.bench import Order
+from warehouse.storage import Root
+from warehouse.upkeep.compaction import fold_small
+
+FOLDED_TOGETHER = 500
+"""Commits that are folded as soon as there are so many: what waits is read in a tenth of a second."""
+FEWEST = 50
+"""Of a model of which no more follow, fewer stay as they are."""
+
+
+class Model(NamedTuple):
+    """What commits that are folded together have in common."""
+
+    root: Root
+    study: str
+    model_id: str | None
+
+
+class Folding:
+    """Commits of this worker that are not folded yet."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._model: Model | None = None
+        self._keys: list[str] = []
+
+    def committed(self, order: Order) -> None:
+        """Hear of a commit, and fold it with those of before once they are many.
+
+        Raises WarehouseError when rows that were committed cannot be found any more, and
+        WriteFailed when the disk refuses; readers then see what they saw before.
+        """
+        model = Model(order.root, order.study.study, order.units[0].model_id)
+        with self._lock:
+            if model != self._model:
+                self._fold(FEWEST)
+                self._model, self._keys = model, []
+            self._keys.append(order.key)
+            self._fold(FOLDED_TOGETHER)
+
+    def _fold(self, fewest: int) -> None:
+        if self._model is None or len(self._keys) < fewest:
+            return
+        root, study, _ = self._model
+        keys, self._keys = self._keys, []
+        patiently(lambda: fold_small(root, study, keys))
+
+
+FOLDING = Folding()
+"""That of this worker."""
