@@ -14,7 +14,7 @@ from warehouse.storage import Root
 from warehouse.upkeep.compaction import fold_small
 
 FOLDED_TOGETHER = 500
-"""Commits that are folded as soon as there are so many: what waits is read in a tenth of a second."""
+"""Commits that are folded as soon as they are so many: a tenth of a second to read one by one."""
 FEWEST = 50
 """Of a model of which no more follow, fewer stay as they are."""
 
