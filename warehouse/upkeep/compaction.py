@@ -29,6 +29,9 @@ FOLD_BYTES = 256 * 2**20
 
 SMALL_BYTES = 2**18
 """Bytes of a commit, in all its tables, up to which an audit under way folds it."""
+SMALL_FOLD_BYTES = 2**25
+"""Bytes that it folds at most: a worker has its memory for the model."""
+
 FOLDED = (*FOLDED_KINDS, COMPACTIONS)
 """Kinds of commits that a compaction is made of."""
 
@@ -97,7 +100,7 @@ def fold_small(root: Root, study: str, keys: Sequence[str]) -> None:
         for receipt in committed
         if sum(file.byte_count for file in receipt.files) <= SMALL_BYTES
     ]
-    for group in _groups(small, FOLD_BYTES):
+    for group in _groups(small, SMALL_FOLD_BYTES):
         if len(group) > 1:
             fold(root, group)
 
