@@ -32,7 +32,7 @@ from same_tables import differences
 SEED, KILLS = 7, 20
 KINDS = ("worker", "flow", "server")
 """What is killed as often as wanted; SIGTERM comes beside it."""
-IN_FLIGHT = {"worker": 1, "server": 0, "flow": WORKERS, "term": WORKERS}
+IN_FLIGHT = {"worker": 1, "forking": WORKERS, "server": 0, "flow": WORKERS, "term": WORKERS}
 """Blocks that may have to be scored again when one of them is struck."""
 LAST_STRUCK_LIFE, MOST_LIVES = 20, 30
 LONGEST_SECONDS = 12.0
@@ -60,9 +60,9 @@ def struck(audit: Audit, rng: random.Random) -> None:
             ):
                 time.sleep(0.01)
             time.sleep(0 if is_timed else pause)
-            if life.strike(kind, rng):
-                audit.kills[kind] += 1
-                audit.in_flight += IN_FLIGHT[kind]
+            if what := life.strike(kind, rng):
+                audit.kills[what] += 1
+                audit.in_flight += IN_FLIGHT[what]
 
 
 def finish(audit: Audit, **options: bool) -> None:

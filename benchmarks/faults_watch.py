@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -156,19 +157,25 @@ class Life:
                 sys.exit(f"{self.log}: {self.committed()} blocks when it ended")
             time.sleep(LOOK_SECONDS)
 
-    def strike(self, kind: str, rng: random.Random) -> bool:
-        """Kill a part, or the flow; False where there is nothing of the kind just now."""
+    def strike(self, kind: str, rng: random.Random) -> str | None:
+        """Kill a part, or the flow; says what, and None where there is nothing of the kind now.
+
+        Of workers and the process that forks them any may be struck; without it none of them lives.
+        """
         if not self.is_running():
-            return False
+            return None
         children = self._children()
         self._family.update(children)
         if kind not in MARKS:
             self._flow.send_signal(signal.SIGTERM if kind == "term" else signal.SIGKILL)
-            return True
+            return kind
         found = sorted(child.pid for child in children if _is(child, MARKS[kind]))
-        if found:
-            os.kill(rng.choice(found), signal.SIGKILL)
-        return bool(found)
+        if not found:
+            return None
+        struck = rng.choice(found)
+        is_parent = struck in _parents(found)
+        os.kill(struck, signal.SIGKILL)
+        return "forking" if kind == "worker" and is_parent else kind
 
     def _children(self) -> list[psutil.Process]:
         try:
@@ -183,6 +190,14 @@ class Life:
             if looks % LOOKS_PER_FAMILY == 0:
                 self._family |= set(self._children())
             looks += 1
+
+
+def _parents(pids: list[int]) -> set[int]:
+    found = set()
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            found.add(psutil.Process(pid).ppid())
+    return found
 
 
 def _is(process: psutil.Process, mark: str) -> bool:
