@@ -2,11 +2,11 @@
 
 Every commit has a file in each of its tables. A reader takes a quarter of a millisecond to open one
 whatever is in it, so a million blocks would take minutes of any question. A worker folds no commit
-of another: each commit is in one of their compactions at most.
+of another: each commit is in one of their compactions at most. A worker may outlive a run; what it
+did not fold until another study comes stays as it is, since nobody may hold its study then.
 """
 
 import threading
-from typing import NamedTuple
 
 from tasks.cluster.patience import patiently
 from tasks.units.bench import Order
@@ -19,20 +19,13 @@ FEWEST = 50
 """Of a model of which no more follow, fewer stay as they are."""
 
 
-class Model(NamedTuple):
-    """What commits that are folded together have in common."""
-
-    root: Root
-    study: str
-    model_id: str | None
-
-
 class Folding:
-    """Commits of this worker that are not folded yet."""
+    """Commits of this worker that are not folded yet: those of one model."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._model: Model | None = None
+        self._study: tuple[Root, str] | None = None
+        self._model_id: str | None = None
         self._keys: list[str] = []
 
     def committed(self, order: Order) -> None:
@@ -41,20 +34,21 @@ class Folding:
         Raises WarehouseError when rows that were committed cannot be found any more, and
         WriteFailed when the disk refuses; readers then see what they saw before.
         """
-        model = Model(order.root, order.study.study, order.units[0].model_id)
+        study, model_id = (order.root, order.study.study), order.units[0].model_id
         with self._lock:
-            if model != self._model:
-                self._fold(FEWEST)
-                self._model, self._keys = model, []
+            if study != self._study:
+                self._study, self._keys = study, []
+            elif model_id != self._model_id:
+                self._fold(study, FEWEST)
+                self._keys = []
+            self._model_id = model_id
             self._keys.append(order.key)
-            self._fold(FOLDED_TOGETHER)
+            self._fold(study, FOLDED_TOGETHER)
 
-    def _fold(self, fewest: int) -> None:
-        if self._model is None or len(self._keys) < fewest:
-            return
-        root, study, _ = self._model
-        keys, self._keys = self._keys, []
-        patiently(lambda: fold_small(root, study, keys))
+    def _fold(self, study: tuple[Root, str], fewest: int) -> None:
+        if len(self._keys) >= fewest:
+            keys, self._keys = self._keys, []
+            patiently(lambda: fold_small(*study, keys))
 
 
 FOLDING = Folding()

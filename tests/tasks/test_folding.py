@@ -1,5 +1,6 @@
 """A worker folds the small commits that it has made, to the same rows."""
 
+import shutil
 from pathlib import Path
 
 import in_process
@@ -16,7 +17,8 @@ from tasks.order import order_of
 from tasks.units import folding, orders
 from tasks.units.folding import Folding
 from tasks.units.orders import run_order
-from warehouse.commits import receipts
+from warehouse import storage
+from warehouse.commits import layout, receipts
 from warehouse.commits.current import COMPACTIONS
 from warehouse.commits.writer import open_root
 from warehouse.upkeep import compaction
@@ -111,3 +113,18 @@ def test_a_commit_that_is_lost_is_told(tmp_path):
         run_order(given[3])
     assert folded(study) == []
     assert receipts.exists(study.warehouse, "units", study.study, given[3].key)
+
+
+def test_another_study_ends_what_waits_and_what_was_withdrawn_is_passed_over(tmp_path):
+    first, second = study_in(tmp_path / "first"), study_in(tmp_path / "second")
+    one, other = orders_of(first), orders_of(second)
+    for order in one[:3]:
+        run_order(order)
+    shutil.rmtree(first.warehouse)
+    for order in other[:3]:
+        run_order(order)
+    assert folded(second) == []
+    assert not Path(first.warehouse).exists()
+    storage.open(second.warehouse).delete(layout.receipt("units", second.study, other[1].key))
+    run_order(other[3])
+    assert folded(second) == [("model-1", 3)]

@@ -88,13 +88,14 @@ def compact(root: Root, study: str, fold_bytes: int = FOLD_BYTES) -> Compacted:
 def fold_small(root: Root, study: str, keys: Sequence[str]) -> None:
     """Fold those of some commits of units that are small. Call it while the study is held.
 
-    The commits are there, in no compaction, and in no other call of this. What takes more than
-    ``SMALL_BYTES`` is read as fast where it is.
+    The commits are in no other call of this; those that were withdrawn since are passed over. What
+    takes more than ``SMALL_BYTES`` is read as fast where it is.
 
     Raises WarehouseError when rows that a receipt names cannot be found any more, and WriteFailed
     when the disk refuses; readers then see what they saw before.
     """
-    committed = (receipts.read_one(root, "units", study, key) for key in keys)
+    there = (key for key in keys if receipts.exists(root, "units", study, key))
+    committed = (receipts.read_one(root, "units", study, key) for key in there)
     small = [
         Part(receipt, [receipt])
         for receipt in committed
